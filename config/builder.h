@@ -1,0 +1,29 @@
+/*
+ * config/builder.h - libyaml's events become nodes, under limits that no text can get round.
+ *
+ * The first event over a limit ends the reading, before the rest of the text is looked at.
+ * Duplicate keys, explicit tags, further documents and aliases that contain themselves are refused.
+ * Not synchronised.
+ */
+#ifndef CONFIG_BUILDER_H
+#define CONFIG_BUILDER_H
+
+#include "config/reader.h"
+
+/* One text to read. All borrowed until builder_read returned. */
+struct builder_text {
+    const char *name;  /* of the file; kept by the marks: as long as the tree */
+    const char *bytes; /* UTF-8 without NUL, checked */
+    size_t size;
+};
+
+/*
+ * Reads a text into nodes of `tree`; their root, a map, is returned through out_root. `*nodes` is
+ * how many the tree has already, aliases written out; it grows. WEIR_EINVALID after a report,
+ * WEIR_ENOMEM.
+ */
+int builder_read(struct config_tree *tree, const struct builder_text *text,
+                 const struct config_limits *limits, uint32_t *nodes, struct report *report,
+                 struct config_node **out_root);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * config/checking.h - one check under way: what its parts share.
+ *
+ * The parts run one after the other: dispatchers, pools, sources, then what leads from one to
+ * another. Each reports all it finds; only missing memory ends a check early. Not synchronised.
+ */
+#ifndef CONFIG_CHECKING_H
+#define CONFIG_CHECKING_H
+
+#include "config/catalogue.h"
+#include "config/fill.h"
+#include "config/key_index.h"
+#include "config/settings.h"
+
+/* Where a pool was described; further copies of a template share it. */
+struct checking_pool {
+    const struct config_node *node;
+    const char *path; /* `pools.images.members.small` */
+    struct mark mark; /* of its key */
+};
+
+struct checking {
+    const struct config_node *root;
+    const struct catalogue *catalogue;
+    uint32_t cpus;
+    struct report *report;
+    struct settings *settings;   /* grows */
+    struct checking_pool *pools; /* owned; beside settings->pools */
+    uint32_t pool_capacity;      /* of both */
+    struct key_index paths;      /* of pools: path -> uint32_t, their index */
+    struct text_store scratch;   /* gone when the check is over */
+    bool wrong;                  /* a mistake was reported */
+};
+
+/* Formats a text that lives until the check is over; NULL when memory is out. */
+#define checking_text(checking, ...) text_store_format(&(checking)->scratch, __VA_ARGS__)
+
+/* How the parts fill structs of the settings. A NULL report keeps silent. */
+struct fill checking_fill(struct checking *checking, struct report *report);
+
+/* Notes that a part went wrong; answers WEIR_ENOMEM for that, WEIR_OK to go on otherwise. */
+int checking_note(struct checking *checking, int status);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * config/graph.h - which pool leads to which: cycles that could stand still, the order to close.
+ *
+ * An edge leads from a pool of workers to the target of each bound output, and from a pool of pools
+ * to each of its members, since what is sent to it arrives there. So an output that leads back to
+ * a pool above is a cycle.
+ */
+#ifndef CONFIG_GRAPH_H
+#define CONFIG_GRAPH_H
+
+#include <stdbool.h>
+
+#include "config/settings.h"
+
+struct graph_edge {
+    uint32_t to;     /* index of a pool */
+    uint32_t output; /* index of the output; SETTINGS_NONE = to a member */
+};
+
+struct graph {
+    uint32_t count;  /* pools */
+    uint32_t *first; /* per pool: its first edge; one more at the end */
+    struct graph_edge *edges;
+};
+
+/* Of all bound outputs, or only of those with `when_full: wait`. WEIR_ENOMEM. */
+int graph_init(struct graph *graph, const struct settings *settings, bool waiting_only);
+void graph_finish(struct graph *graph);
+
+/* One step of a cycle: from this pool, by this output (SETTINGS_NONE = to a member). */
+struct graph_step {
+    uint32_t pool;
+    uint32_t output;
+};
+
+/*
+ * Calls `found` for every cycle that a walk in the order of the file closes; each has at least one
+ * output, and a graph without cycles has none. Steps are borrowed. WEIR_ENOMEM.
+ */
+int graph_find_cycles(const struct graph *graph,
+                      void (*found)(void *context, const struct graph_step *steps, uint32_t count),
+                      void *context);
+
+/*
+ * Fills `order` with all pools, those that feed before those that are fed, and `groups` (may be
+ * NULL) with a number for each that the pools of one cycle share. WEIR_ENOMEM.
+ */
+int graph_order(const struct graph *graph, uint32_t *order, uint32_t *groups);
+
+#endif

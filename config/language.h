@@ -1,0 +1,59 @@
+/*
+ * config/language.h - the language as tables: every key, its kind, bounds, default and help.
+ *
+ * The one description of the language. The checker fills settings by it; what people read about
+ * keys is made from it. A row is an option's row; keys that are more than a value have kinds of
+ * their own and are read by the part of the checker that knows them.
+ */
+#ifndef CONFIG_LANGUAGE_H
+#define CONFIG_LANGUAGE_H
+
+#include <weir/option.h>
+
+/* Kinds besides those of weir_option_kind. */
+enum language_kind {
+    LANGUAGE_SECTION = 64, /* a map of the rows given; filled in place */
+    LANGUAGE_NAMES,        /* a map from names to the rows given */
+    LANGUAGE_RANGE,        /* durations `a..b`: two uint64_t side by side */
+    LANGUAGE_COUNT,        /* a number of workers, or {min, max} */
+    LANGUAGE_THREADS,      /* a number, or auto */
+    LANGUAGE_BEHAVIOUR,    /* plugin.behaviour */
+    LANGUAGE_ARGS,         /* the behaviour's options */
+    LANGUAGE_DISPATCHER,   /* the name of one */
+    LANGUAGE_TARGET,       /* the path of a pool */
+    LANGUAGE_OUTPUTS,      /* from names of outputs to targets, or {to, when_full} */
+    LANGUAGE_POOL,         /* a pool, as a template */
+    LANGUAGE_FILES,        /* names and patterns */
+    LANGUAGE_VERSION,
+};
+
+/* To which pools a row belongs; 0 = to all. */
+enum language_scope {
+    LANGUAGE_OF_WORKERS = 1,
+    LANGUAGE_OF_POOLS = 2,
+};
+
+struct language_row {
+    struct weir_option option;
+    const struct language_row *rows; /* of a section or of names; ends with a NULL name */
+    uint32_t scope;
+};
+
+/* All end with a NULL name. */
+extern const struct language_row language_top[];
+extern const struct language_row language_host[];       /* of struct settings_host */
+extern const struct language_row language_dispatcher[]; /* of struct settings_dispatcher */
+extern const struct language_row language_source[];     /* of struct settings_source */
+extern const struct language_row language_pool[];       /* of struct settings_pool */
+extern const struct language_row language_output[];     /* of struct settings_output */
+
+/* True for a kind that options have, so that a value is all there is to read. */
+bool language_is_value(const struct language_row *row);
+
+/* The row of that name; NULL when there is none. */
+const struct language_row *language_find(const struct language_row *rows, const char *name);
+
+/* The word for a choice of an enum's row in a table; "?" when there is none. Static. */
+const char *language_choice(const struct language_row *rows, const char *name, uint32_t choice);
+
+#endif

@@ -1,0 +1,217 @@
+#include "config/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/plan_pools.h"
+#include "config/plan_steps.h"
+#include "config/plan_uses.h"
+
+/* --- host and dispatchers --------------------------------------------------------------------- */
+
+static enum plan_kind kind_of_host(const char *field)
+{
+    (void)field;
+    return PLAN_HOST;
+}
+
+static void plan_host(struct planning *planning)
+{
+    struct plan_subject subject = { "host", SETTINGS_NONE, SETTINGS_NONE };
+    struct plan_pair pair = { &subject, NULL, &planning->new_settings->host, kind_of_host };
+
+    if (!planning->old_settings)
+        return;
+    pair.old_struct = &planning->old_settings->host;
+    plan_compare_rows(planning, &pair, language_host);
+}
+
+static const char *threads_text(struct planning *planning,
+                                const struct settings_dispatcher *dispatcher)
+{
+    return plan_text(planning, dispatcher->threads_auto ? "auto (%u)" : "%u", dispatcher->threads);
+}
+
+static void plan_dispatcher(struct planning *planning, const struct settings_dispatcher *older,
+                            const struct settings_dispatcher *newer,
+                            const struct plan_subject *subject)
+{
+    if (!older) {
+        plan_add(planning, PLAN_DISPATCHER_ADDED, subject, NULL, NULL,
+                 plan_text(planning, "%s threads", threads_text(planning, newer)), false);
+        return;
+    }
+    plan_compare(planning, PLAN_DISPATCHER_THREADS, subject, "threads",
+                 threads_text(planning, older), threads_text(planning, newer), false);
+    plan_compare(planning, PLAN_DISPATCHER_BUDGET, subject, "budget",
+                 plan_text(planning, "%u", older->budget), plan_text(planning, "%u", newer->budget),
+                 true);
+}
+
+static void plan_dispatchers(struct planning *planning)
+{
+    const struct settings *older = planning->old_settings;
+    const struct settings *newer = planning->new_settings;
+
+    for (uint32_t i = 0; i < newer->dispatcher_count; i++) {
+        const char *name = newer->dispatchers[i].name;
+        struct plan_subject subject = { plan_text(planning, "dispatchers.%s", name),
+                                        older ? settings_find_dispatcher(older, name)
+                                              : SETTINGS_NONE,
+                                        i };
+
+        plan_dispatcher(planning,
+                        subject.old_index == SETTINGS_NONE ? NULL
+                                                           : &older->dispatchers[subject.old_index],
+                        &newer->dispatchers[i], &subject);
+    }
+    for (uint32_t i = 0; older && i < older->dispatcher_count; i++) {
+        const struct settings_dispatcher *gone = &older->dispatchers[i];
+        struct plan_subject subject = { plan_text(planning, "dispatchers.%s", gone->name), i,
+                                        SETTINGS_NONE };
+
+        if (settings_find_dispatcher(newer, gone->name) == SETTINGS_NONE)
+            plan_add(planning, PLAN_DISPATCHER_REMOVED, &subject, NULL,
+                     plan_text(planning, "%s threads", threads_text(planning, gone)), NULL, false);
+    }
+}
+
+/* --- sources ---------------------------------------------------------------------------------- */
+
+static const char *target_text(struct planning *planning, const struct settings *settings,
+                               const struct settings_source *source)
+{
+    return plan_text(planning, "%s (%s)", settings->pools[source->to].path,
+                     settings_when_full_name(source->when_full));
+}
+
+static void compare_sources(struct planning *planning, const struct plan_subject *subject,
+                            const struct settings_source *older,
+                            const struct settings_source *newer)
+{
+    struct plan_uses uses = { &older->use, &newer->use, PLAN_SOURCE_REPLACED, PLAN_SOURCE_ARGS };
+
+    plan_compare_uses(planning, subject, &uses);
+    plan_compare(planning, PLAN_SOURCE_TO, subject, "to",
+                 target_text(planning, planning->old_settings, older),
+                 target_text(planning, planning->new_settings, newer), true);
+}
+
+static void plan_sources(struct planning *planning)
+{
+    const struct settings *older = planning->old_settings;
+    const struct settings *newer = planning->new_settings;
+
+    for (uint32_t i = 0; i < newer->source_count; i++) {
+        const struct settings_source *source = &newer->sources[i];
+        struct plan_subject subject = { plan_text(planning, "sources.%s", source->name),
+                                        older ? settings_find_source(older, source->name)
+                                              : SETTINGS_NONE,
+                                        i };
+
+        if (subject.old_index == SETTINGS_NONE)
+            plan_add(planning, PLAN_SOURCE_ADDED, &subject, NULL, NULL, source->use.use, false);
+        else
+            compare_sources(planning, &subject, &older->sources[subject.old_index], source);
+    }
+    for (uint32_t i = 0; older && i < older->source_count; i++) {
+        const struct settings_source *gone = &older->sources[i];
+        struct plan_subject subject = { plan_text(planning, "sources.%s", gone->name), i,
+                                        SETTINGS_NONE };
+
+        if (settings_find_source(newer, gone->name) == SETTINGS_NONE)
+            plan_add(planning, PLAN_SOURCE_REMOVED, &subject, NULL, gone->use.use, NULL, false);
+    }
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+int plan_create(const struct settings *old_settings, const struct settings *new_settings,
+                struct plan **out_plan)
+{
+    struct planning planning = { .old_settings = old_settings, .new_settings = new_settings };
+
+    planning.plan = calloc(1, sizeof *planning.plan);
+    if (!planning.plan)
+        return WEIR_ENOMEM;
+    text_store_init(&planning.plan->store);
+    text_store_init(&planning.scratch);
+    plan_host(&planning);
+    plan_dispatchers(&planning);
+    plan_pools(&planning);
+    plan_sources(&planning);
+    text_store_finish(&planning.scratch);
+    if (planning.failed) {
+        plan_destroy(planning.plan);
+        return WEIR_ENOMEM;
+    }
+    *out_plan = planning.plan;
+    return WEIR_OK;
+}
+
+void plan_destroy(struct plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->steps);
+    text_store_finish(&plan->store);
+    free(plan);
+}
+
+const char *plan_kind_name(enum plan_kind kind)
+{
+    switch (kind) {
+#define PLAN_STEP_NAME(name, word, effect)                                                         \
+    case PLAN_##name:                                                                              \
+        return word;
+        PLAN_STEP_LIST(PLAN_STEP_NAME)
+#undef PLAN_STEP_NAME
+    default:
+        return "?";
+    }
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+static const char *colour_of(const struct plan_step *step)
+{
+    if (!step->old_text)
+        return "\033[32m";
+    return step->new_text ? "\033[33m" : "\033[31m";
+}
+
+/* What a change that is not live costs. */
+static const char *cost_of(const struct plan_step *step)
+{
+    bool workers = step->kind == PLAN_POOL_ARGS || step->kind == PLAN_POOL_REPLACED;
+    bool source = step->kind == PLAN_SOURCE_ARGS || step->kind == PLAN_SOURCE_REPLACED;
+
+    if (step->live || !step->old_text || !step->new_text)
+        return "";
+    if (workers)
+        return "  (new workers beside the old)";
+    return source ? "  (a new source takes over)" : "";
+}
+
+static void print_step(const struct plan_step *step, FILE *stream)
+{
+    char sign = !step->old_text ? '+' : step->new_text ? '~' : '-';
+
+    (void)fprintf(stream, "%c %s%s%s: ", sign, step->path, step->field ? "." : "",
+                  step->field ? step->field : "");
+    if (sign == '~')
+        (void)fprintf(stream, "%s -> %s%s", step->old_text, step->new_text, cost_of(step));
+    else
+        (void)fputs(step->old_text ? step->old_text : step->new_text, stream);
+}
+
+void plan_print(const struct plan *plan, FILE *stream, bool colour)
+{
+    if (plan->count == 0)
+        (void)fputs("nothing to do\n", stream);
+    for (size_t i = 0; i < plan->count; i++) {
+        (void)fputs(colour ? colour_of(&plan->steps[i]) : "", stream);
+        print_step(&plan->steps[i], stream);
+        (void)fputs(colour ? "\033[0m\n" : "\n", stream);
+    }
+}

@@ -1,0 +1,204 @@
+#include "config/plan_pools.h"
+
+#include <string.h>
+
+#include "config/key_index.h"
+#include "config/plan_uses.h"
+
+#define FIELD_SIZE 256 /* such as `outputs.NAME` */
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum plan_kind kind_of_pool(const char *field)
+{
+    if (begins(field, "mailbox"))
+        return PLAN_POOL_MAILBOX;
+    if (strcmp(field, "route") == 0)
+        return PLAN_POOL_ROUTE;
+    if (begins(field, "restart."))
+        return PLAN_POOL_RESTART;
+    return begins(field, "remove.") ? PLAN_POOL_REMOVE : PLAN_POOL_OTHER;
+}
+
+static bool is_fixed(const struct settings_pool *pool)
+{
+    return pool->size_min == pool->size_max;
+}
+
+static const char *size_text(struct planning *planning, const struct settings_pool *pool)
+{
+    const char *text = is_fixed(pool)
+                           ? plan_text(planning, "%u", pool->size)
+                           : plan_text(planning, "%u..%u", pool->size_min, pool->size_max);
+
+    if (pool->size_now == SETTINGS_NONE || pool->size_now == pool->size)
+        return text;
+    return plan_text(planning, "%s (now %u)", text, pool->size_now);
+}
+
+/* A fixed size wins over what was changed at run time; inside a range that stays. */
+static void compare_sizes(struct planning *planning, const struct plan_subject *subject,
+                          const struct settings_pool *older, const struct settings_pool *newer)
+{
+    uint32_t now = older->size_now == SETTINGS_NONE ? older->size : older->size_now;
+    bool same_bounds = older->size_min == newer->size_min && older->size_max == newer->size_max;
+    bool fits = is_fixed(newer) ? now == newer->size
+                                : now >= newer->size_min && now <= newer->size_max;
+
+    if (!same_bounds || !fits)
+        plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older),
+                 size_text(planning, newer), true);
+}
+
+static const char *output_text(struct planning *planning, const struct settings *settings,
+                               const struct settings_pool *pool, const char *name)
+{
+    for (uint32_t i = 0; i < pool->output_count; i++) {
+        const struct settings_output *output = &pool->outputs[i];
+
+        if (strcmp(output->name, name) == 0 && output->pool != SETTINGS_NONE)
+            return plan_text(planning, "%s (%s)", settings->pools[output->pool].path,
+                             settings_when_full_name(output->when_full));
+    }
+    return "(none)";
+}
+
+static bool has_output(const struct settings_pool *pool, const char *name)
+{
+    for (uint32_t i = 0; i < pool->output_count; i++) {
+        if (strcmp(pool->outputs[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void compare_output(struct planning *planning, const struct plan_subject *subject,
+                           const struct settings_pool *older, const struct settings_pool *newer,
+                           const char *name)
+{
+    char field[FIELD_SIZE];
+
+    (void)snprintf(field, sizeof field, "outputs.%s", name);
+    plan_compare(planning, PLAN_POOL_OUTPUTS, subject, field,
+                 output_text(planning, planning->old_settings, older, name),
+                 output_text(planning, planning->new_settings, newer, name), true);
+}
+
+static void compare_outputs(struct planning *planning, const struct plan_subject *subject,
+                            const struct settings_pool *older, const struct settings_pool *newer)
+{
+    for (uint32_t i = 0; i < newer->output_count; i++)
+        compare_output(planning, subject, older, newer, newer->outputs[i].name);
+    for (uint32_t i = 0; i < older->output_count; i++) {
+        if (!has_output(newer, older->outputs[i].name))
+            compare_output(planning, subject, older, newer, older->outputs[i].name);
+    }
+}
+
+static const char *pool_text(struct planning *planning, const struct settings_pool *pool)
+{
+    if (pool->nested)
+        return plan_text(planning, "pool of %u %s", pool->member_count,
+                         pool->member_count == 1 ? "pool" : "pools");
+    return plan_text(planning, "%s, size %s", pool->use.use, size_text(planning, pool));
+}
+
+static void compare_pools(struct planning *planning, const struct plan_subject *subject,
+                          const struct settings_pool *older, const struct settings_pool *newer)
+{
+    struct plan_pair pair = { subject, older, newer, kind_of_pool };
+    struct plan_uses uses = { &older->use, &newer->use, PLAN_POOL_REPLACED, PLAN_POOL_ARGS };
+
+    if (older->nested != newer->nested) {
+        plan_add(planning, PLAN_POOL_REPLACED, subject, NULL, pool_text(planning, older),
+                 pool_text(planning, newer), false);
+        return;
+    }
+    if (!newer->nested) {
+        plan_compare_uses(planning, subject, &uses);
+        compare_sizes(planning, subject, older, newer);
+    }
+    plan_compare_rows(planning, &pair, language_pool);
+    if (!newer->nested)
+        compare_outputs(planning, subject, older, newer);
+    plan_compare(planning, PLAN_POOL_OTHER, subject, "manager",
+                 older->manager ? older->manager : "(none)",
+                 newer->manager ? newer->manager : "(none)", false);
+}
+
+/* Paths of all pools of one configuration; the values point into `numbers`. */
+static int index_pools(const struct settings *settings, struct key_index *index,
+                       struct text_store *store)
+{
+    uint32_t *numbers = text_store_take_array(store, (size_t)settings->pool_count + 1,
+                                              sizeof *numbers);
+    int status = numbers ? WEIR_OK : WEIR_ENOMEM;
+
+    for (uint32_t i = 0; i < settings->pool_count && status == WEIR_OK; i++) {
+        numbers[i] = i;
+        status = key_index_put(index, settings, settings->pools[i].path, &numbers[i]);
+    }
+    return status;
+}
+
+static uint32_t find_pool(const struct key_index *index, const struct settings *settings,
+                          const char *path)
+{
+    const uint32_t *found = settings ? key_index_find(index, settings, path) : NULL;
+
+    return found ? *found : SETTINGS_NONE;
+}
+
+static void plan_new_pools(struct planning *planning, const struct key_index *index)
+{
+    const struct settings *older = planning->old_settings;
+    const struct settings *newer = planning->new_settings;
+
+    for (uint32_t i = 0; i < newer->pool_count; i++) {
+        const struct settings_pool *pool = &newer->pools[i];
+        struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path),
+                                        find_pool(index, older, pool->path), i };
+
+        if (subject.old_index == SETTINGS_NONE)
+            plan_add(planning, PLAN_POOL_ADDED, &subject, NULL, NULL, pool_text(planning, pool),
+                     false);
+        else
+            compare_pools(planning, &subject, &older->pools[subject.old_index], pool);
+    }
+}
+
+static void plan_gone_pools(struct planning *planning, const struct key_index *index)
+{
+    const struct settings *older = planning->old_settings;
+
+    for (uint32_t i = 0; older && i < older->pool_count; i++) {
+        const struct settings_pool *pool = &older->pools[i];
+        struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path), i,
+                                        SETTINGS_NONE };
+
+        if (find_pool(index, planning->new_settings, pool->path) == SETTINGS_NONE)
+            plan_add(planning, PLAN_POOL_REMOVED, &subject, NULL, pool_text(planning, pool), NULL,
+                     false);
+    }
+}
+
+void plan_pools(struct planning *planning)
+{
+    struct key_index index;
+    int status;
+
+    key_index_init(&index);
+    status = index_pools(planning->new_settings, &index, &planning->scratch);
+    if (status == WEIR_OK && planning->old_settings)
+        status = index_pools(planning->old_settings, &index, &planning->scratch);
+    if (status == WEIR_OK) {
+        plan_new_pools(planning, &index);
+        plan_gone_pools(planning, &index);
+    } else {
+        planning->failed = true;
+    }
+    key_index_finish(&index);
+}

@@ -1,0 +1,112 @@
+#include "config/plan_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD_SIZE 256 /* such as `restart.backoff` */
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static const char *keep(struct planning *planning, const char *text)
+{
+    const char *kept = text ? text_store_copy(&planning->plan->store, text) : NULL;
+
+    planning->failed |= text && !kept;
+    return kept;
+}
+
+static struct plan_step *new_step(struct planning *planning)
+{
+    struct plan *plan = planning->plan;
+
+    if (plan->count == planning->capacity) {
+        size_t capacity = planning->capacity ? planning->capacity * 2 : 16;
+        struct plan_step *steps = realloc(plan->steps, capacity * sizeof *steps);
+
+        if (!steps) {
+            planning->failed = true;
+            return NULL;
+        }
+        plan->steps = steps;
+        planning->capacity = capacity;
+    }
+    return &plan->steps[plan->count++];
+}
+
+void plan_add(struct planning *planning, enum plan_kind kind, const struct plan_subject *subject,
+              const char *field, const char *old_text, const char *new_text, bool live)
+{
+    struct plan_step *step = new_step(planning);
+
+    if (!step)
+        return;
+    *step = (struct plan_step){
+        .kind = kind,
+        .path = keep(planning, subject->path),
+        .field = keep(planning, field),
+        .old_text = keep(planning, old_text),
+        .new_text = keep(planning, new_text),
+        .live = live,
+        .old_index = subject->old_index,
+        .new_index = subject->new_index,
+    };
+}
+
+const char *plan_checked(struct planning *planning, const char *text)
+{
+    planning->failed |= !text;
+    return text ? text : "";
+}
+
+void plan_compare(struct planning *planning, enum plan_kind kind,
+                  const struct plan_subject *subject, const char *field, const char *old_text,
+                  const char *new_text, bool live)
+{
+    if (strcmp(old_text, new_text) != 0)
+        plan_add(planning, kind, subject, field, old_text, new_text, live);
+}
+
+/* --- fields that the tables know -------------------------------------------------------------- */
+
+static const char *value_text(struct planning *planning, const struct language_row *row,
+                              const void *owner)
+{
+    uint64_t range[2];
+    char first[48];
+    char last[48];
+
+    if (row->option.kind != LANGUAGE_RANGE)
+        return plan_checked(planning, option_format(&row->option, owner, &planning->scratch));
+    memcpy(range, (const char *)owner + row->option.offset, sizeof range);
+    text_format_duration(range[0], first, sizeof first);
+    text_format_duration(range[1], last, sizeof last);
+    return plan_text(planning, "%s..%s", first, last);
+}
+
+static void compare_row(struct planning *planning, const struct plan_pair *pair, const char *before,
+                        const struct language_row *row, const void *old_struct,
+                        const void *new_struct)
+{
+    char field[FIELD_SIZE];
+
+    if (!language_is_value(row) && row->option.kind != LANGUAGE_RANGE)
+        return;
+    (void)snprintf(field, sizeof field, "%s%s%s", before, before[0] ? "." : "", row->option.name);
+    plan_compare(planning, pair->kind(field), pair->subject, field,
+                 value_text(planning, row, old_struct), value_text(planning, row, new_struct),
+                 strcmp(field, "control") != 0);
+}
+
+void plan_compare_rows(struct planning *planning, const struct plan_pair *pair,
+                       const struct language_row *rows)
+{
+    for (const struct language_row *row = rows; row->option.name; row++) {
+        const char *old_inner = (const char *)pair->old_struct + row->option.offset;
+        const char *new_inner = (const char *)pair->new_struct + row->option.offset;
+
+        compare_row(planning, pair, "", row, pair->old_struct, pair->new_struct);
+        for (const struct language_row *inner = row->rows;
+             row->option.kind == LANGUAGE_SECTION && inner->option.name; inner++)
+            compare_row(planning, pair, row->option.name, inner, old_inner, new_inner);
+    }
+}

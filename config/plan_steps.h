@@ -1,0 +1,58 @@
+/*
+ * config/plan_steps.h - collects the steps of a plan: how to compare, not what it means.
+ *
+ * Missing memory is noted in `failed` and ends the planning at its end, so that comparing needs no
+ * checks. Not synchronised.
+ */
+#ifndef CONFIG_PLAN_STEPS_H
+#define CONFIG_PLAN_STEPS_H
+
+#include "config/language.h"
+#include "config/plan.h"
+
+/* A plan under way. */
+struct planning {
+    const struct settings *old_settings; /* NULL = nothing runs yet */
+    const struct settings *new_settings;
+    struct plan *plan;
+    size_t capacity;
+    struct text_store scratch;
+    bool failed; /* memory is out */
+};
+
+/* What a step is about; the same for all steps of one pool or source. */
+struct plan_subject {
+    const char *path;
+    uint32_t old_index;
+    uint32_t new_index;
+};
+
+/* Adds a step. Copies the texts; old_text NULL = it is new, new_text NULL = it goes. */
+void plan_add(struct planning *planning, enum plan_kind kind, const struct plan_subject *subject,
+              const char *field, const char *old_text, const char *new_text, bool live);
+
+/* Adds a step when the texts differ. */
+void plan_compare(struct planning *planning, enum plan_kind kind,
+                  const struct plan_subject *subject, const char *field, const char *old_text,
+                  const char *new_text, bool live);
+
+/* A text that lives until the plan is made; never NULL. */
+#define plan_text(planning, ...)                                                                   \
+    plan_checked(planning, text_store_format(&(planning)->scratch, __VA_ARGS__))
+
+/* Notes that a text is NULL, and gives "" for it. */
+const char *plan_checked(struct planning *planning, const char *text);
+
+/* Two structs of one kind, compared row by row. */
+struct plan_pair {
+    const struct plan_subject *subject;
+    const void *old_struct;
+    const void *new_struct;
+    enum plan_kind (*kind)(const char *field);
+};
+
+/* Compares every value and every section of the table. */
+void plan_compare_rows(struct planning *planning, const struct plan_pair *pair,
+                       const struct language_row *rows);
+
+#endif

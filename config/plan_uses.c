@@ -1,0 +1,65 @@
+#include "config/plan_uses.h"
+
+#include <string.h>
+
+#define FIELD_SIZE 256  /* such as `args.NAME` */
+#define CHANGES_MAX 512 /* twice the rows that a table may have: all gone, all new */
+
+static const char *dispatcher_name(const struct settings *settings, const struct settings_use *use)
+{
+    return settings->dispatchers[use->dispatcher].name;
+}
+
+static void compare_args(struct planning *planning, const struct plan_subject *subject,
+                         const struct plan_uses *uses, bool replaced)
+{
+    struct option_change changes[CHANGES_MAX];
+    size_t count = options_changes(uses->older->options, uses->newer->options, changes,
+                                   CHANGES_MAX);
+    bool live = !replaced && options_changes_live(uses->older->options, uses->newer->options);
+    char field[FIELD_SIZE];
+
+    for (size_t i = 0; i < count && i < CHANGES_MAX; i++) {
+        (void)snprintf(field, sizeof field, "args.%s", changes[i].name);
+        plan_add(planning, uses->args, subject, field, changes[i].old_text, changes[i].new_text,
+                 live);
+    }
+}
+
+/* With the generation when nothing else tells the two apart. */
+static void compare_entries(struct planning *planning, const struct plan_subject *subject,
+                            const struct plan_uses *uses)
+{
+    const struct catalogue_entry *older = uses->older->entry;
+    const struct catalogue_entry *newer = uses->newer->entry;
+    bool same_words = strcmp(uses->older->use, uses->newer->use) == 0 &&
+                      strcmp(older->version, newer->version) == 0;
+
+    if (same_words)
+        plan_add(planning, uses->replaced, subject, "use",
+                 plan_text(planning, "%s %s (generation %u)", uses->older->use, older->version,
+                           older->generation),
+                 plan_text(planning, "%s %s (generation %u)", uses->newer->use, newer->version,
+                           newer->generation),
+                 false);
+    else
+        plan_add(planning, uses->replaced, subject, "use",
+                 plan_text(planning, "%s %s", uses->older->use, older->version),
+                 plan_text(planning, "%s %s", uses->newer->use, newer->version), false);
+}
+
+void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,
+                       const struct plan_uses *uses)
+{
+    const char *older = dispatcher_name(planning->old_settings, uses->older);
+    const char *newer = dispatcher_name(planning->new_settings, uses->newer);
+    bool same_use = strcmp(uses->older->use, uses->newer->use) == 0;
+    bool same_code = same_use &&
+                     uses->older->entry->content_hash == uses->newer->entry->content_hash;
+
+    if (!same_code)
+        compare_entries(planning, subject, uses);
+    plan_compare(planning, uses->replaced, subject, "dispatcher", older, newer, false);
+    if (same_use)
+        compare_args(planning, subject, uses, !same_code || strcmp(older, newer) != 0);
+}

@@ -1,0 +1,23 @@
+/*
+ * config/plan_uses.h - compares behaviours with their versions, options and dispatchers.
+ *
+ * Pools and sources share it; which kinds of steps come out is theirs to say.
+ */
+#ifndef CONFIG_PLAN_USES_H
+#define CONFIG_PLAN_USES_H
+
+#include "config/plan_steps.h"
+
+/* Old and new of what a behaviour is given, with the settings that they belong to. */
+struct plan_uses {
+    const struct settings_use *older;
+    const struct settings_use *newer;
+    enum plan_kind replaced;
+    enum plan_kind args;
+};
+
+/* Adds the steps from the older to the newer. */
+void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,
+                       const struct plan_uses *uses);
+
+#endif

@@ -1,0 +1,412 @@
+#include "config/pools.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/resolve.h"
+
+/* A pool that has been found in the file and not been read yet. */
+struct waiting {
+    struct checking_pool at;
+    const struct config_node *key; /* its name; NULL for a copy */
+    const char *name;
+    uint32_t parent; /* index */
+    bool copy;       /* not the first of its template */
+};
+
+/* A stack: what was pushed last is read first, so members come right after their parent. */
+struct reading {
+    struct checking *checking;
+    struct waiting *stack; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+static int push(struct reading *reading, const struct waiting *waiting)
+{
+    if (reading->count == reading->capacity) {
+        size_t capacity = reading->capacity ? reading->capacity * 2 : 32;
+        struct waiting *stack = realloc(reading->stack, capacity * sizeof *stack);
+
+        if (!stack)
+            return WEIR_ENOMEM;
+        reading->stack = stack;
+        reading->capacity = capacity;
+    }
+    reading->stack[reading->count++] = *waiting;
+    return WEIR_OK;
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+/* Pushes the pools of a map from names to pools, last first. */
+static int push_names(struct reading *reading, const struct config_node *map, const char *path,
+                      uint32_t parent, bool copy)
+{
+    int status = WEIR_OK;
+
+    for (uint32_t i = map->count; i > 0 && status == WEIR_OK; i--) {
+        const struct config_pair *pair = &map->pairs[i - 1];
+        struct waiting waiting = {
+            .at = { pair->value, NULL, pair->key->mark },
+            .key = pair->key,
+            .name = pair->key->text,
+            .parent = parent,
+            .copy = copy,
+        };
+
+        waiting.at.path = checking_text(reading->checking, "%s.%s", path, pair->key->text);
+        status = waiting.at.path ? push(reading, &waiting) : WEIR_ENOMEM;
+    }
+    return status;
+}
+
+static int push_copies(struct reading *reading, const struct config_pair *template,
+                       const char *path, uint32_t parent, uint32_t copies, bool copy)
+{
+    struct waiting waiting = { .at = { template->value, NULL, template->key->mark },
+                               .parent = parent };
+    int status = WEIR_OK;
+
+    waiting.at.path = checking_text(reading->checking, "%s.pool", path);
+    if (!waiting.at.path)
+        return WEIR_ENOMEM;
+    for (uint32_t i = copies; i > 0 && status == WEIR_OK; i--) {
+        waiting.name = checking_text(reading->checking, "%u", i - 1);
+        waiting.copy = copy || i > 1;
+        status = waiting.name ? push(reading, &waiting) : WEIR_ENOMEM;
+    }
+    return status;
+}
+
+/* --- one pool --------------------------------------------------------------------------------- */
+
+/* One pool being read. */
+struct pool_reading {
+    struct reading *reading;
+    struct checking *checking;
+    const struct waiting *waiting;
+    struct report *report; /* NULL for a copy: all has been said */
+    uint32_t index;
+};
+
+static struct settings_pool *pool_of(const struct pool_reading *at)
+{
+    return &at->checking->settings->pools[at->index];
+}
+
+static int refuse(const struct pool_reading *at, const struct mark *mark, const char *key,
+                  const char *reason)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s%s%s", at->waiting->at.path, key[0] ? "." : "", key);
+    report_add(at->report, mark, path, "%s", reason);
+    return WEIR_EINVALID;
+}
+
+static bool grow(struct checking *checking)
+{
+    struct settings *settings = checking->settings;
+    uint32_t capacity = checking->pool_capacity ? checking->pool_capacity * 2 : 16;
+    struct settings_pool *pools = realloc(settings->pools, capacity * sizeof *pools);
+    struct checking_pool *places;
+
+    if (!pools)
+        return false;
+    settings->pools = pools;
+    places = realloc(checking->pools, capacity * sizeof *places);
+    if (!places)
+        return false;
+    checking->pools = places;
+    checking->pool_capacity = capacity;
+    return true;
+}
+
+static int set_path(struct pool_reading *at, const char *path)
+{
+    struct settings_pool *pool = pool_of(at);
+    const char *slash = strrchr(path, '/');
+    uint32_t *index = text_store_take(&at->checking->scratch, sizeof *index);
+
+    pool->path = path;
+    pool->name = slash ? slash + 1 : path;
+    if (!index)
+        return WEIR_ENOMEM;
+    *index = at->index;
+    if (strlen(path) > SETTINGS_PATH_MAX)
+        return refuse(at, &at->waiting->at.mark, "", "has a path longer than 100 bytes");
+    return key_index_put(&at->checking->paths, NULL, path, index);
+}
+
+/* Adds the pool to the settings, with nothing but its place among the others. */
+static int add_pool(struct pool_reading *at)
+{
+    struct checking *checking = at->checking;
+    struct settings *settings = checking->settings;
+    uint32_t parent = at->waiting->parent;
+    const struct settings_pool *above;
+    const char *path;
+
+    if (settings->pool_count == checking->pool_capacity && !grow(checking))
+        return WEIR_ENOMEM;
+    assert(settings->pools && checking->pools);
+    at->index = settings->pool_count++;
+    above = parent == SETTINGS_NONE ? NULL : &settings->pools[parent];
+    checking->pools[at->index] = at->waiting->at;
+    settings->pools[at->index] = (struct settings_pool){
+        .parent = parent,
+        .depth = above ? above->depth + 1 : 0,
+        .copy = at->waiting->copy,
+        .size_now = SETTINGS_NONE,
+    };
+    path = text_store_format(&settings->store, "%s%s%s", above ? above->path : "", above ? "/" : "",
+                             at->waiting->name);
+    return path ? set_path(at, path) : WEIR_ENOMEM;
+}
+
+/* --- size ------------------------------------------------------------------------------------- */
+
+static const struct weir_option count_row = { .name = "size",
+                                              .kind = WEIR_U32,
+                                              .max = SETTINGS_POOL_SIZE_MAX };
+static const struct weir_option copies_row = {
+    .name = "size", .kind = WEIR_U32, .min = 1, .max = SETTINGS_POOLS_MAX
+};
+
+static int read_count(const struct pool_reading *at, const struct weir_option *row,
+                      const struct config_node *node, const char *key, uint32_t *out)
+{
+    struct option_value value = { .name = row->name, .mark = node->mark };
+    char path[512];
+
+    if (node->kind == CONFIG_LIST || node->kind == CONFIG_MAP)
+        value.shape = node->kind == CONFIG_LIST ? OPTION_LIST : OPTION_MAP;
+    else
+        value.shape = node->null ? OPTION_NONE : OPTION_SCALAR;
+    value.scalar = (struct option_text){ node->text, node->mark, node->secret };
+    (void)snprintf(path, sizeof path, "%s.%s", at->waiting->at.path, key);
+    return option_fill(row, &value, path, &at->checking->scratch, at->report, out);
+}
+
+/* `{min: 2, max: 16}` */
+static int read_range(const struct pool_reading *at, const struct config_node *node,
+                      struct settings_pool *pool)
+{
+    const struct config_node *min = config_find(node, "min");
+    const struct config_node *max = config_find(node, "max");
+    int min_status;
+    int max_status;
+
+    if (!min || !max || node->count != 2)
+        return refuse(at, &node->mark, "size", "must be a number, or {min: number, max: number}");
+    min_status = read_count(at, &count_row, min, "size.min", &pool->size_min);
+    max_status = read_count(at, &count_row, max, "size.max", &pool->size_max);
+    if (min_status != WEIR_OK || max_status != WEIR_OK)
+        return WEIR_EINVALID;
+    if (pool->size_min > pool->size_max)
+        return refuse(at, &min->mark, "size.min", "is larger than size.max");
+    pool->size = pool->size_min;
+    return WEIR_OK;
+}
+
+static int read_size(const struct pool_reading *at)
+{
+    const struct config_node *node = config_find(at->waiting->at.node, "size");
+    struct settings_pool *pool = pool_of(at);
+    int status = WEIR_OK;
+
+    if (node && node->kind == CONFIG_MAP)
+        return read_range(at, node, pool);
+    pool->size = at->checking->cpus;
+    if (node)
+        status = read_count(at, &count_row, node, "size", &pool->size);
+    pool->size_min = pool->size;
+    pool->size_max = pool->size;
+    return status;
+}
+
+/* --- pools of pools --------------------------------------------------------------------------- */
+
+static int read_copies(const struct pool_reading *at, const struct config_pair *template)
+{
+    const struct config_node *node = config_find(at->waiting->at.node, "size");
+    struct settings_pool *pool = pool_of(at);
+    int status;
+
+    if (!node)
+        return refuse(at, &at->waiting->at.mark, "size",
+                      "is required with `pool`: how many copies");
+    status = read_count(at, &copies_row, node, "size", &pool->size);
+    if (status != WEIR_OK)
+        return status;
+    pool->member_count = pool->size;
+    return push_copies(at->reading, template, at->waiting->at.path, at->index, pool->size,
+                       at->waiting->copy);
+}
+
+static int read_members(const struct pool_reading *at, const struct config_node *members)
+{
+    const struct config_pair *size = config_find_pair(at->waiting->at.node, "size");
+    struct settings_pool *pool = pool_of(at);
+    const char *path = checking_text(at->checking, "%s.members", at->waiting->at.path);
+
+    if (!path)
+        return WEIR_ENOMEM;
+    if (members->kind != CONFIG_MAP || members->count == 0)
+        return refuse(at, &members->mark, "members", "must be a map from names to pools");
+    if (size)
+        return refuse(at, &size->key->mark, "size",
+                      "belongs to workers or copies: a pool with members has as many as it names");
+    pool->size = members->count;
+    pool->member_count = members->count;
+    return push_names(at->reading, members, path, at->index, at->waiting->copy);
+}
+
+static int check_nesting(const struct pool_reading *at)
+{
+    const struct config_node *node = at->waiting->at.node;
+    const struct config_node *route = config_find(node, "route");
+    struct settings_pool *pool = pool_of(at);
+
+    if (pool->depth + 1 >= SETTINGS_POOL_DEPTH_MAX)
+        return refuse(at, &at->waiting->at.mark, "", "is nested deeper than 8 pools");
+    if (config_find(node, "members") && config_find(node, "pool"))
+        return refuse(at, &at->waiting->at.mark, "",
+                      "has both members and a template `pool`: one of them");
+    if (pool->route == SETTINGS_PULL && route)
+        return refuse(at, &route->mark, "route", "pull needs workers as members, not pools");
+    return WEIR_OK;
+}
+
+static int read_nested(const struct pool_reading *at)
+{
+    const struct config_node *node = at->waiting->at.node;
+    const struct config_node *members = config_find(node, "members");
+    struct settings_pool *pool = pool_of(at);
+    int status = check_nesting(at);
+
+    pool->use.dispatcher = SETTINGS_NONE;
+    if (status != WEIR_OK)
+        return status;
+    status = members ? read_members(at, members) : read_copies(at, config_find_pair(node, "pool"));
+    pool->size_min = pool->size;
+    pool->size_max = pool->size;
+    return status;
+}
+
+/* --- pools of workers ------------------------------------------------------------------------- */
+
+static void warn_unlimited(const struct pool_reading *at)
+{
+    const struct config_node *node = config_find(at->waiting->at.node, "mailbox");
+    char path[512];
+
+    if (!node || node->kind != CONFIG_SCALAR || strcmp(node->text, "0") != 0)
+        return;
+    (void)snprintf(path, sizeof path, "%s.mailbox", at->waiting->at.path);
+    report_warn(at->report, &node->mark, path,
+                "0 is unlimited: senders are never told to wait, and memory may run out");
+}
+
+static int read_workers(const struct pool_reading *at)
+{
+    struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
+                                   at->report };
+    int result = read_size(at);
+    int status;
+
+    if (!config_find(place.node, "use"))
+        result = refuse(at, &at->waiting->at.mark, "",
+                        "needs `use` (a pool of workers), `members` or `pool` (a pool of pools)");
+    status = resolve_use(at->checking, &place, &pool_of(at)->use);
+    if (status != WEIR_OK)
+        result = status;
+    warn_unlimited(at);
+    return result;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static int read_manager(const struct pool_reading *at)
+{
+    struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
+                                   at->report };
+    struct settings_pool *pool = pool_of(at);
+
+    return resolve_behaviour(at->checking, &place, "manager", &pool->manager, &pool->manager_entry);
+}
+
+/* Reads a pool's keys into settings->pools[at->index], which may move when members are added. */
+static int read_keys(struct pool_reading *at)
+{
+    const struct waiting *waiting = at->waiting;
+    struct fill fill = checking_fill(at->checking, at->report);
+    struct settings_pool *pool = pool_of(at);
+    int result;
+    int status;
+
+    pool->nested = config_find(waiting->at.node, "members") ||
+                   config_find(waiting->at.node, "pool");
+    result = fill_section(&fill, language_pool,
+                          pool->nested ? LANGUAGE_OF_POOLS : LANGUAGE_OF_WORKERS, waiting->at.node,
+                          &waiting->at.mark, waiting->at.path, pool);
+    status = result == WEIR_ENOMEM ? result : read_manager(at);
+    if (status != WEIR_OK)
+        result = status;
+    if (result == WEIR_ENOMEM)
+        return result;
+    status = pool->nested ? read_nested(at) : read_workers(at);
+    return status != WEIR_OK ? status : result;
+}
+
+static int read_pool(struct reading *reading, const struct waiting *waiting)
+{
+    struct checking *checking = reading->checking;
+    struct pool_reading at = { reading, checking, waiting, waiting->copy ? NULL : checking->report,
+                               0 };
+    struct fill fill = checking_fill(checking, at.report);
+    int status = WEIR_OK;
+
+    if (waiting->copy && checking->wrong)
+        return WEIR_OK; /* nobody will use it */
+    if (waiting->key)
+        status = fill_check_name(&fill, waiting->key, waiting->at.path);
+    if (status == WEIR_OK)
+        status = fill_expect_map(&fill, waiting->at.node, waiting->at.path);
+    if (status == WEIR_OK && checking->settings->pool_count == SETTINGS_POOLS_MAX) {
+        report_add(checking->report, &waiting->at.mark, waiting->at.path,
+                   "makes more than %u pools, copies counted", SETTINGS_POOLS_MAX);
+        reading->count = 0;
+        return WEIR_EINVALID;
+    }
+    if (status == WEIR_OK)
+        status = add_pool(&at);
+    return status == WEIR_OK ? read_keys(&at) : status;
+}
+
+int pools_read(struct checking *checking)
+{
+    const struct config_node *pools = config_find(checking->root, "pools");
+    struct fill fill = checking_fill(checking, checking->report);
+    struct reading reading = { checking, NULL, 0, 0 };
+    int status = checking_note(checking, fill_expect_map(&fill, pools, "pools"));
+
+    if (status == WEIR_OK && pools && pools->kind == CONFIG_MAP)
+        status = push_names(&reading, pools, "pools", SETTINGS_NONE, false);
+    while (status == WEIR_OK && reading.count) {
+        struct waiting waiting = reading.stack[--reading.count];
+
+        status = checking_note(checking, read_pool(&reading, &waiting));
+    }
+    free(reading.stack);
+    return status;
+}
+
+uint32_t pools_find(const struct checking *checking, const char *path)
+{
+    const uint32_t *index = key_index_find(&checking->paths, NULL, path);
+
+    return index ? *index : SETTINGS_NONE;
+}

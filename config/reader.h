@@ -1,0 +1,44 @@
+/*
+ * config/reader.h - reads a YAML file into a tree in which every key and value knows its place.
+ *
+ * Reading has three steps: libyaml's events become a tree, under limits that no file can get round;
+ * `${...}` is replaced in its values; the files of `include` are added. What the keys mean is the
+ * business of config/check.h.
+ *
+ * A `struct config_tree` is owned by whoever read it and never changes then.
+ */
+#ifndef CONFIG_READER_H
+#define CONFIG_READER_H
+
+#include "base/report.h"
+#include "config/tree.h"
+
+/* What may be in a file. Figures of the language's promise: no file can exhaust memory. */
+struct config_limits {
+    size_t bytes;   /* of one file; 0 = 8 MiB */
+    uint32_t depth; /* of nesting; 0 = 64 */
+    uint32_t nodes; /* of all files, aliases counted as if written out; 0 = 100,000 */
+};
+
+/* How reading reaches the world; all zeros = the process's environment, the usual limits. */
+struct config_source {
+    /* The value of ${NAME}, NULL when it is not set. Borrowed until the next call. */
+    const char *(*variable)(void *context, const char *name);
+    void *context;
+    struct config_limits limits;
+};
+
+/*
+ * Reads `file` with everything it includes. `source` may be NULL. 0, or WEIR_EINVALID after a
+ * report of what is wrong, WEIR_EUNKNOWN when the file cannot be opened (reported, too),
+ * WEIR_ENOMEM. Returns owned.
+ */
+int config_read_file(const char *file, const struct config_source *source, struct report *report,
+                     struct config_tree **out_tree);
+
+/* As config_read_file, of a text that stands in for the file `name`. */
+int config_read_text(const char *name, const char *text, size_t size,
+                     const struct config_source *source, struct report *report,
+                     struct config_tree **out_tree);
+
+#endif

@@ -1,0 +1,306 @@
+#include "config/reference.h"
+
+#include <string.h>
+
+#include "base/option_kind.h"
+#include "config/language.h"
+
+#define TAKES_SIZE 256 /* what a key takes, in words */
+#define NAME_SIZE 64   /* `restart.backoff` */
+
+/* A phrase under construction; what does not fit is cut, which the test of the page would show. */
+struct phrase {
+    char text[TAKES_SIZE];
+    size_t used;
+};
+
+WEIR_PRINTF(2, 3) static void add(struct phrase *phrase, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    if (phrase->used >= sizeof phrase->text)
+        return;
+    va_start(arguments, format);
+    length = vsnprintf(phrase->text + phrase->used, sizeof phrase->text - phrase->used, format,
+                       arguments);
+    va_end(arguments);
+    phrase->used += length < 0 ? 0 : (size_t)length;
+}
+
+/* --- what a key takes ------------------------------------------------------------------------- */
+
+/* "Anything that the type holds" need not be said. */
+static void add_bounds(struct phrase *phrase, const struct weir_option *row)
+{
+    char bounds[96];
+
+    if (!option_has_bounds(row) || (row->min == 0 && row->max == INT64_MAX))
+        return;
+    option_bounds_format(row, bounds, sizeof bounds);
+    if (row->min == row->max)
+        add(phrase, " %lld", (long long)row->min);
+    else
+        add(phrase, " %s", bounds);
+}
+
+static void add_choices(struct phrase *phrase, const struct weir_option *row)
+{
+    for (size_t i = 0; row->choices[i]; i++) {
+        const char *between = row->choices[i + 1] ? ", " : " or ";
+
+        add(phrase, "%s`%s`", i ? between : "", row->choices[i]);
+    }
+}
+
+static const char *value_word(uint32_t kind)
+{
+    switch (kind) {
+    case WEIR_BOOL:
+        return "`true` or `false`";
+    case WEIR_F64:
+        return "number";
+    case WEIR_SIZE:
+        return "size";
+    case WEIR_DURATION:
+        return "duration";
+    case WEIR_STRING:
+        return "text";
+    case WEIR_LIST:
+        return "list of texts";
+    case WEIR_MAP:
+        return "map of texts";
+    default:
+        return "integer";
+    }
+}
+
+static void add_value(struct phrase *phrase, const struct weir_option *row)
+{
+    if (row->kind == WEIR_ENUM) {
+        add_choices(phrase, row);
+        return;
+    }
+    add(phrase, "%s", value_word(row->kind));
+    add_bounds(phrase, row);
+}
+
+static void add_durations(struct phrase *phrase, const struct weir_option *row)
+{
+    struct weir_option end = *row;
+
+    end.kind = WEIR_DURATION;
+    add(phrase, "range of durations within");
+    add_bounds(phrase, &end);
+}
+
+static const char *other_word(const struct language_row *row)
+{
+    switch (row->option.kind) {
+    case LANGUAGE_NAMES:
+        return row->rows == language_pool ? "map from names to pools" : "map from names to keys";
+    case LANGUAGE_BEHAVIOUR:
+        return "`PLUGIN.BEHAVIOUR`";
+    case LANGUAGE_ARGS:
+        return "map from options to values";
+    case LANGUAGE_DISPATCHER:
+        return "name of a dispatcher";
+    case LANGUAGE_TARGET:
+        return "path of a pool";
+    case LANGUAGE_OUTPUTS:
+        return "map from outputs to pools";
+    case LANGUAGE_POOL:
+        return "a pool";
+    case LANGUAGE_FILES:
+        return "list of file names and patterns";
+    case LANGUAGE_THREADS:
+        return "`auto`, or integer";
+    default:
+        return "integer";
+    }
+}
+
+static void add_other(struct phrase *phrase, const struct language_row *row)
+{
+    if (row->option.kind == LANGUAGE_RANGE) {
+        add_durations(phrase, &row->option);
+        return;
+    }
+    add(phrase, "%s", other_word(row));
+    add_bounds(phrase, &row->option);
+    if (row->option.kind == LANGUAGE_COUNT)
+        add(phrase, ", or `{min: A, max: B}`");
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void write_row(const struct page *page, const struct language_row *row, const char *prefix)
+{
+    struct phrase takes = { .used = 0 };
+    char name[NAME_SIZE];
+    struct page_key key = { name, takes.text, row->option.fallback, row->option.help };
+
+    (void)snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] ? "." : "", row->option.name);
+    if (language_is_value(row))
+        add_value(&takes, &row->option);
+    else
+        add_other(&takes, row);
+    if (row->option.required)
+        add(&takes, ", required");
+    page_add_key(page, &key);
+}
+
+/* The keys of one scope, those of sections inside with the section's name before theirs. */
+static void write_rows(const struct page *page, const struct language_row *rows, uint32_t scope,
+                       const char *prefix)
+{
+    for (; rows->option.name; rows++) {
+        if (rows->scope != scope)
+            continue;
+        if (rows->option.kind == LANGUAGE_SECTION)
+            write_rows(page, rows->rows, 0, rows->option.name);
+        else
+            write_row(page, rows, prefix);
+    }
+}
+
+static void write_table(const struct page *page, const struct language_row *rows, uint32_t scope)
+{
+    page_begin_keys(page);
+    write_rows(page, rows, scope, "");
+    page_end_keys(page);
+}
+
+/* The keys at the top: sections are whole chapters of their own here. */
+static void write_top(const struct page *page)
+{
+    page_begin_keys(page);
+    for (const struct language_row *row = language_top; row->option.name; row++) {
+        struct page_key key = { row->option.name, "map of keys", NULL, row->option.help };
+
+        if (row->option.kind == LANGUAGE_SECTION)
+            page_add_key(page, &key);
+        else
+            write_row(page, row, "");
+    }
+    page_end_keys(page);
+}
+
+/* --- chapters --------------------------------------------------------------------------------- */
+
+static void write_opening(const struct page *page)
+{
+    page_title(page, "WEIR.YAML", "5", "File Formats Manual");
+    page_comment(page, "Written by `weir schema` from config/language.c: change it there.");
+    if (page->form == PAGE_MARKDOWN) {
+        (void)fputs("\n# The configuration language\n", page->stream);
+    } else {
+        page_heading(page, "name");
+        (void)fputs("weir.yaml \\- configuration of the worker host weir\n", page->stream);
+        page_heading(page, "description");
+    }
+    page_paragraph(page, "A configuration is one YAML file, perhaps with others that it includes. "
+                         "It names sources, which produce messages, and pools of workers, which "
+                         "handle them; behind both stand behaviours of plugins.");
+    page_paragraph(page, "`weir check FILE` tells every mistake with line and column, the path of "
+                         "the key and, where there is one, a near name: keys that are unknown or "
+                         "set twice, values of the wrong kind or out of range, outputs that lead "
+                         "nowhere. A reload takes the same way, and keeps what runs if anything "
+                         "is wrong. `weir schema` prints all this as JSON Schema, for editors.");
+    page_example(page, "version: 1\n"
+                       "\n"
+                       "host:\n"
+                       "  plugins: [./build/plugins]\n"
+                       "\n"
+                       "sources:\n"
+                       "  packages:\n"
+                       "    use: files.lines\n"
+                       "    args: {paths: [\"/var/lib/dpkg/info/*.md5sums\"]}\n"
+                       "    to: verify\n"
+                       "\n"
+                       "pools:\n"
+                       "  verify:\n"
+                       "    use: integrity.md5\n"
+                       "    size: 4\n"
+                       "    outputs: {ok: report, changed: {to: report, when_full: wait}}\n"
+                       "  report: {use: report.results, size: 1}\n");
+}
+
+static void write_values(const struct page *page)
+{
+    page_heading(page, "Values");
+    page_term(page, "integer", "decimal, without leading zeros; it may stand in quotes.");
+    page_term(page, "size", "bytes: `4096`, `64KiB`, `16MiB`, `1GiB`, `1TiB`.");
+    page_term(page, "duration",
+              "with its unit: `250ms`, `10s`, `2m`, `1h`, `1d`; only `0` needs none.");
+    page_term(page, "range of durations", "`100ms..10s`; one duration stands for both ends.");
+    page_term(page, "text",
+              "any value that is no list, no map and not empty; `\"\"` is the empty text.");
+    page_term(page, "name",
+              "1 to 63 letters, digits, `_` and `-`; it begins with a letter or a "
+              "digit. The path of a pool is its name, or `POOL/MEMBER` for a pool "
+              "in a pool, on every level; copies are called `0`, `1` and so on.");
+    page_paragraph(page, "In every value `${NAME}` stands for a variable of the environment, "
+                         "`${NAME:-default}` for one that may be unset or empty, and "
+                         "`${file:/path}` for what is in a file: a secret, which is never "
+                         "printed. They are replaced after the file has been read, and before "
+                         "the value is understood: a variable can be a number, not a list. `$${` "
+                         "is a plain `${`.");
+    page_paragraph(page, "A number out of range is an error; nothing is wrapped or cut off. "
+                         "Anchors, aliases and the merge key `<<` work; keys at the top that "
+                         "begin with `x-` are free for them. A file may have 8 MiB, 64 levels "
+                         "and, with all it includes and aliases written out, 100,000 values.");
+}
+
+static void write_chapters(const struct page *page)
+{
+    page_heading(page, "Top");
+    write_top(page);
+    page_paragraph(page, "Files of `include` are looked for beside the file and added in the "
+                         "order of their names. They cannot include others, and no key may stand "
+                         "in two of them.");
+    page_heading(page, "`host`");
+    write_table(page, language_host, 0);
+    page_heading(page, "`dispatchers.NAME`");
+    page_paragraph(page, "Sets of threads. `default` is always there. Behaviours that may block "
+                         "run on `blocking`, which is made with 16 threads and a budget of 1 "
+                         "when they need it and the file does not describe it.");
+    write_table(page, language_dispatcher, 0);
+    page_heading(page, "`sources.NAME`");
+    write_table(page, language_source, 0);
+}
+
+static void write_pools(const struct page *page)
+{
+    page_heading(page, "`pools.NAME`");
+    page_paragraph(page, "A pool has workers (`use`), or other pools as members (`members`, or "
+                         "copies of one `pool`); one of the three. Pools are nested up to 8 deep. "
+                         "Every pool takes:");
+    write_table(page, language_pool, 0);
+    page_heading(page, "`pools.NAME`, of workers");
+    page_paragraph(page, "`use` is required. `outputs` names the behaviour's outputs; what it "
+                         "requires must be there.");
+    write_table(page, language_pool, LANGUAGE_OF_WORKERS);
+    page_heading(page, "`pools.NAME.outputs.OUTPUT`");
+    page_paragraph(page, "The path of a pool, or these keys. `wait` puts the worker aside until "
+                         "there is room; a cycle of outputs that wait is refused.");
+    write_table(page, language_output, 0);
+    page_heading(page, "`pools.NAME`, of pools");
+    page_paragraph(page, "With `pool`, `size` is required and says how many copies there are; "
+                         "with `members` there is no `size`. `route: pull` needs workers.");
+    write_table(page, language_pool, LANGUAGE_OF_POOLS);
+}
+
+void reference_write(FILE *stream, enum page_form form)
+{
+    struct page page = { stream, form };
+
+    write_opening(&page);
+    write_values(&page);
+    write_chapters(&page);
+    write_pools(&page);
+    if (form == PAGE_MANUAL) {
+        page_heading(&page, "see also");
+        (void)fputs(".BR weir (1)\n", stream);
+    }
+}

@@ -1,0 +1,15 @@
+/*
+ * config/reference.h - the reference of the language for people: every key, what it takes, its
+ * default and its help, from the tables of config/language.h.
+ *
+ * docs/config.md and docs/man/weir.yaml.5 are what this writes; a test compares them.
+ */
+#ifndef CONFIG_REFERENCE_H
+#define CONFIG_REFERENCE_H
+
+#include "config/reference_page.h"
+
+/* Writes the whole reference. Borrows the stream, whose errors are its owner's to ask for. */
+void reference_write(FILE *stream, enum page_form form);
+
+#endif

@@ -1,0 +1,229 @@
+#include "config/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCKING_NAME "blocking"
+#define BLOCKING_THREADS 16u /* callbacks that wait at once; a larger need is declared */
+#define BLOCKING_BUDGET 1u   /* whoever has waited goes to the end of the queue */
+
+/* --- the behaviour ---------------------------------------------------------------------------- */
+
+static int find_behaviour(struct checking *checking, const struct resolve_place *place,
+                          const struct config_node *node, const char *path,
+                          const struct catalogue_entry **out_entry)
+{
+    struct catalogue_problem why = { "it is not known" };
+    char text[96];
+
+    if (node->kind != CONFIG_SCALAR || node->null || !strchr(node->text, '.')) {
+        report_add(place->report, &node->mark, path, "must be plugin.behaviour, got %s",
+                   config_describe(node, text, sizeof text));
+        return WEIR_EINVALID;
+    }
+    *out_entry = checking->catalogue->find(checking->catalogue->context, node->text, &why);
+    if (*out_entry)
+        return WEIR_OK;
+    report_add(place->report, &node->mark, path, "%s", why.text);
+    return WEIR_EINVALID;
+}
+
+static int check_role(const struct resolve_place *place, const struct config_node *node,
+                      const char *path, const struct weir_behaviour *behaviour)
+{
+    if (place->role == RESOLVE_WORKER && !behaviour->handle) {
+        report_add(place->report, &node->mark, path,
+                   "%s produces messages, it belongs under sources", node->text);
+        return WEIR_EINVALID;
+    }
+    if (place->role == RESOLVE_SOURCE && !behaviour->produce) {
+        report_add(place->report, &node->mark, path, "%s handles messages, it belongs under pools",
+                   node->text);
+        return WEIR_EINVALID;
+    }
+    return WEIR_OK;
+}
+
+int resolve_behaviour(struct checking *checking, const struct resolve_place *place, const char *key,
+                      const char **out_use, const struct catalogue_entry **out_entry)
+{
+    const struct config_node *node = config_find(place->node, key);
+    const struct catalogue_entry *entry = NULL;
+    const char *path = checking_text(checking, "%s.%s", place->path, key);
+    int status;
+
+    if (!node)
+        return WEIR_OK;
+    if (!path)
+        return WEIR_ENOMEM;
+    status = find_behaviour(checking, place, node, path, &entry);
+    if (status == WEIR_OK)
+        status = check_role(place, node, path, entry->behaviour);
+    if (status != WEIR_OK)
+        return status;
+    *out_use = text_store_copy(&checking->settings->store, node->text);
+    *out_entry = entry;
+    return *out_use ? WEIR_OK : WEIR_ENOMEM;
+}
+
+/* --- its options ------------------------------------------------------------------------------ */
+
+/* What a behaviour's `check` says, with the place of the option that it names. */
+struct check_report {
+    struct weir_report base; /* first: the plugin has its address */
+    const struct options *options;
+    const char *path;
+    struct report *report;
+    bool wrong;
+};
+
+static void on_error(struct weir_report *base, const char *option, const char *reason)
+{
+    struct check_report *check = (struct check_report *)(void *)base;
+    struct mark mark = options_mark(check->options, option);
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s%s%s", check->path, option ? "." : "",
+                   option ? option : "");
+    report_add(check->report, &mark, path, "%s", reason ? reason : "is wrong");
+    check->wrong = true;
+}
+
+static int ask_behaviour(const struct weir_behaviour *behaviour, const struct options *options,
+                         const char *path, struct report *report)
+{
+    struct check_report check = { { on_error }, options, path, report, false };
+
+    if (behaviour->check)
+        behaviour->check(options_settings(options), &check.base);
+    return check.wrong ? WEIR_EINVALID : WEIR_OK;
+}
+
+static int parse_args(struct checking *checking, const struct resolve_place *place,
+                      const struct config_node *args, const struct option_place *where,
+                      struct settings_use *use)
+{
+    const struct weir_behaviour *behaviour = use->entry->behaviour;
+    struct option_value *values = NULL;
+    size_t count = 0;
+    int status = fill_values(args, &checking->scratch, &values, &count);
+
+    if (status == WEIR_OK)
+        status = options_parse(behaviour->options, behaviour->settings_size, values, count, where,
+                               place->report, &use->options);
+    free(values);
+    if (status != WEIR_OK)
+        return status;
+    return ask_behaviour(behaviour, use->options, where->path, place->report);
+}
+
+static int resolve_args(struct checking *checking, const struct resolve_place *place,
+                        struct settings_use *use)
+{
+    const struct config_node *args = config_find(place->node, "args");
+    const struct config_node *name = config_find(place->node, "use");
+    struct option_place where = { checking_text(checking, "%s.args", place->path),
+                                  args ? args->mark : name->mark };
+    struct fill fill = checking_fill(checking, place->report);
+
+    if (!where.path)
+        return WEIR_ENOMEM;
+    if (fill_expect_map(&fill, args, where.path) != WEIR_OK)
+        return WEIR_EINVALID;
+    return parse_args(checking, place, args, &where, use);
+}
+
+/* --- its dispatcher --------------------------------------------------------------------------- */
+
+/* The array has room for this one; see check.c. */
+static uint32_t add_blocking(struct settings *settings)
+{
+    settings->dispatchers[settings->dispatcher_count] = (struct settings_dispatcher){
+        .name = BLOCKING_NAME, .threads = BLOCKING_THREADS, .budget = BLOCKING_BUDGET
+    };
+    return settings->dispatcher_count++;
+}
+
+static uint32_t default_dispatcher(struct settings *settings,
+                                   const struct weir_behaviour *behaviour)
+{
+    uint32_t index;
+
+    if (!(behaviour->flags & WEIR_BLOCKING))
+        return settings_find_dispatcher(settings, "default");
+    index = settings_find_dispatcher(settings, BLOCKING_NAME);
+    return index == SETTINGS_NONE ? add_blocking(settings) : index;
+}
+
+static int unknown_dispatcher(const struct checking *checking, const struct resolve_place *place,
+                              const struct config_node *node, const char *path)
+{
+    const struct settings *settings = checking->settings;
+    struct text_guess guess;
+    const char *best;
+
+    text_guess_init(&guess, node->text);
+    for (uint32_t i = 0; i < settings->dispatcher_count && !report_is_full(place->report); i++)
+        text_guess_offer(&guess, settings->dispatchers[i].name);
+    best = text_guess_best(&guess);
+    report_add(place->report, &node->mark, path, "there is no dispatcher \"%.64s\"%s%s%s",
+               node->text, best ? ", did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+    return WEIR_EINVALID;
+}
+
+static int named_dispatcher(struct checking *checking, const struct resolve_place *place,
+                            const struct config_node *node, struct settings_use *use)
+{
+    const char *path = checking_text(checking, "%s.dispatcher", place->path);
+    char text[96];
+
+    if (!path)
+        return WEIR_ENOMEM;
+    if (node->kind != CONFIG_SCALAR || node->null) {
+        report_add(place->report, &node->mark, path, "must be the name of a dispatcher, got %s",
+                   config_describe(node, text, sizeof text));
+        return WEIR_EINVALID;
+    }
+    use->dispatcher = settings_find_dispatcher(checking->settings, node->text);
+    if (use->dispatcher == SETTINGS_NONE)
+        return unknown_dispatcher(checking, place, node, path);
+    if (use->entry && use->entry->behaviour->flags & WEIR_BLOCKING &&
+        strcmp(node->text, "default") == 0)
+        report_warn(place->report, &node->mark, path,
+                    "%s may block, and then holds up everything on the dispatcher default",
+                    use->use);
+    return WEIR_OK;
+}
+
+static int resolve_dispatcher(struct checking *checking, const struct resolve_place *place,
+                              struct settings_use *use)
+{
+    const struct config_node *node = config_find(place->node, "dispatcher");
+
+    if (node)
+        return named_dispatcher(checking, place, node, use);
+    if (use->entry)
+        use->dispatcher = default_dispatcher(checking->settings, use->entry->behaviour);
+    return WEIR_OK;
+}
+
+int resolve_use(struct checking *checking, const struct resolve_place *place,
+                struct settings_use *out)
+{
+    int result;
+    int status;
+
+    out->dispatcher = SETTINGS_NONE;
+    result = resolve_behaviour(checking, place, "use", &out->use, &out->entry);
+    if (result == WEIR_ENOMEM)
+        return result;
+    status = resolve_dispatcher(checking, place, out);
+    if (status != WEIR_OK)
+        result = status;
+    if (out->entry && result != WEIR_ENOMEM) {
+        status = resolve_args(checking, place, out);
+        if (status != WEIR_OK)
+            result = status;
+    }
+    return result;
+}

@@ -1,0 +1,26 @@
+/*
+ * config/schema_use.h - what a behaviour demands of whoever uses it, as JSON Schema.
+ *
+ * Borrows everything; keeps nothing. Not synchronised.
+ */
+#ifndef CONFIG_SCHEMA_USE_H
+#define CONFIG_SCHEMA_USE_H
+
+#include <weir/plugin.h>
+
+#include "config/json.h"
+
+/* A behaviour whose args and outputs are described too. */
+struct schema_use {
+    const char *use; /* `plugin.behaviour` */
+    const struct weir_behaviour *behaviour;
+};
+
+/* True when it can stand there: a source produces, a worker handles. */
+bool schema_use_fits(const struct schema_use *use, bool as_source);
+
+/* The member `allOf` of a source or a pool of workers; none when there are no behaviours. */
+void schema_use_write(struct json *json, const struct schema_use *uses, size_t count,
+                      bool as_source);
+
+#endif

@@ -1,0 +1,78 @@
+#include "config/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/graph.h"
+#include "config/language.h"
+
+void settings_destroy(struct settings *settings)
+{
+    if (!settings)
+        return;
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        options_destroy(settings->pools[i].use.options);
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        options_destroy(settings->sources[i].use.options);
+    free(settings->pools);
+    text_store_finish(&settings->store);
+    free(settings);
+}
+
+uint32_t settings_find_pool(const struct settings *settings, const char *path)
+{
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        if (strcmp(settings->pools[i].path, path) == 0)
+            return i;
+    }
+    return SETTINGS_NONE;
+}
+
+uint32_t settings_find_source(const struct settings *settings, const char *name)
+{
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        if (strcmp(settings->sources[i].name, name) == 0)
+            return i;
+    }
+    return SETTINGS_NONE;
+}
+
+uint32_t settings_find_dispatcher(const struct settings *settings, const char *name)
+{
+    for (uint32_t i = 0; i < settings->dispatcher_count; i++) {
+        if (strcmp(settings->dispatchers[i].name, name) == 0)
+            return i;
+    }
+    return SETTINGS_NONE;
+}
+
+uint64_t settings_worker_count(const struct settings *settings)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        count += settings->pools[i].nested ? 0 : settings->pools[i].size;
+    return count;
+}
+
+int settings_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups)
+{
+    struct graph graph;
+    int status = graph_init(&graph, settings, false);
+
+    if (status != WEIR_OK)
+        return status;
+    status = graph_order(&graph, order, groups);
+    graph_finish(&graph);
+    return status;
+}
+
+const char *settings_route_name(uint32_t route)
+{
+    return language_choice(language_pool, "route", route);
+}
+
+const char *settings_when_full_name(uint32_t when_full)
+{
+    return language_choice(language_output, "when_full", when_full);
+}

@@ -1,0 +1,188 @@
+/*
+ * config/settings.h - what a file says, checked and typed: what the host builds its runtime from.
+ *
+ * Every array is in the order of the file. Pools that nest are flattened: a pool comes before its
+ * members, and names its parent by index. Copies of a template (`size: 3`, `pool: {...}`) are
+ * written out as members `0`, `1`, `2`.
+ *
+ * Life: made by config_check, freed by settings_destroy. It borrows catalogue entries and nothing
+ * else. It never changes, but for the fields that the host writes before a plan is made
+ * (`size_now`). Not synchronised.
+ */
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+
+#include "base/options.h"
+#include "config/catalogue.h"
+
+#define SETTINGS_NONE UINT32_MAX      /* no index, no number */
+#define SETTINGS_POOLS_MAX 10000u     /* written out; each is an actor and a line of `status` */
+#define SETTINGS_POOL_DEPTH_MAX 8u    /* levels of nesting */
+#define SETTINGS_POOL_SIZE_MAX 65536u /* workers of one pool */
+#define SETTINGS_NAME_MAX 63u         /* bytes of a name */
+#define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path: it stands in every log line */
+
+enum settings_route {
+    SETTINGS_ROUND_ROBIN,
+    SETTINGS_LEAST_LOADED,
+    SETTINGS_RANDOM,
+    SETTINGS_HASH,
+    SETTINGS_PULL,
+    SETTINGS_BROADCAST,
+};
+
+enum settings_when_full {
+    SETTINGS_WAIT,
+    SETTINGS_REJECT,
+    SETTINGS_DROP_NEWEST,
+    SETTINGS_DEAD_LETTER,
+};
+
+enum settings_remove {
+    SETTINGS_DRAIN,
+    SETTINGS_REROUTE,
+    SETTINGS_DISCARD,
+};
+
+enum settings_then {
+    SETTINGS_KEEP_TRYING,
+    SETTINGS_STOP,
+    SETTINGS_ESCALATE,
+};
+
+enum settings_log_format {
+    SETTINGS_LOGFMT,
+    SETTINGS_JSON,
+};
+
+/* The levels of weir_log_level, and one more for a pool that has none of its own. */
+#define SETTINGS_LEVEL_HOST 4u
+
+struct settings_dead_letters {
+    uint32_t count; /* kept per pool */
+    uint64_t bytes; /* kept per pool */
+};
+
+struct settings_log {
+    uint32_t level;  /* enum weir_log_level */
+    uint32_t format; /* enum settings_log_format */
+};
+
+struct settings_host {
+    const char *name;         /* NULL = the machine's */
+    struct weir_list plugins; /* directories, searched in order */
+    const char *control;      /* path of the socket; NULL = none */
+    uint64_t shutdown_timeout_ms;
+    uint64_t memory; /* bytes of payload; 0 = no cap */
+    struct settings_dead_letters dead_letters;
+    bool watch;
+    uint64_t turn_warning_ms;
+    struct settings_log log;
+};
+
+struct settings_dispatcher {
+    const char *name;
+    uint32_t threads; /* resolved: `auto` is max(2, effective CPUs) */
+    bool threads_auto;
+    uint32_t budget; /* messages in a turn */
+};
+
+/* A row of a behaviour's outputs, bound or not. */
+struct settings_output {
+    const char *name;
+    uint32_t pool;      /* index; SETTINGS_NONE = not bound */
+    uint32_t when_full; /* enum settings_when_full */
+};
+
+/* What a behaviour is given: the same for pools and sources. */
+struct settings_use {
+    const char *use;                     /* plugin.behaviour */
+    const struct catalogue_entry *entry; /* borrowed from the catalogue */
+    struct options *options;
+    uint32_t dispatcher; /* index */
+};
+
+struct settings_source {
+    const char *name;
+    struct settings_use use;
+    uint32_t to;        /* index of a pool */
+    uint32_t when_full; /* enum settings_when_full */
+};
+
+struct settings_restart {
+    uint32_t max; /* failures within `within_ms` */
+    uint64_t within_ms;
+    uint64_t backoff_ms_min;
+    uint64_t backoff_ms_max;
+    uint32_t then; /* enum settings_then */
+};
+
+struct settings_removal {
+    uint32_t mode; /* enum settings_remove */
+    uint64_t timeout_ms;
+};
+
+struct settings_pool {
+    const char *path; /* `images/small` */
+    const char *name; /* its last part */
+    uint32_t parent;  /* index; SETTINGS_NONE = top level */
+    uint32_t depth;   /* 0 = top level */
+    bool nested;      /* its members are pools; then `use` and what belongs to workers is unset */
+    bool copy;        /* a further copy of a template: what it says has been said */
+    uint32_t member_count; /* of a nested one */
+
+    struct settings_use use;
+    uint32_t size;               /* workers at the start; of a nested pool: its members */
+    uint32_t size_min, size_max; /* bounds of run-time changes; equal = the size is fixed */
+    uint32_t size_now;      /* written by the host before a plan is made; SETTINGS_NONE = unknown */
+    uint32_t mailbox;       /* limit; 0 = unlimited */
+    uint64_t mailbox_bytes; /* 0 = no limit but the mailbox's */
+    uint32_t route;         /* enum settings_route */
+    struct settings_restart restart;
+    struct settings_removal remove;
+    uint32_t redeliver;
+    uint64_t open_timeout_ms;
+    uint32_t output_count;           /* rows of the behaviour's table, in its order */
+    struct settings_output *outputs; /* an index here is the index that weir_emit takes */
+
+    const char *manager;                         /* plugin.behaviour; NULL = none */
+    const struct catalogue_entry *manager_entry; /* borrowed; NULL = none */
+    struct weir_list subscribe;                  /* names of events */
+    bool fan_out;
+    uint32_t log_level; /* enum weir_log_level, or SETTINGS_LEVEL_HOST */
+};
+
+struct settings {
+    struct settings_host host;
+    uint32_t dispatcher_count;
+    struct settings_dispatcher *dispatchers; /* `default` is among them */
+    uint32_t source_count;
+    struct settings_source *sources;
+    uint32_t pool_count;
+    struct settings_pool *pools;
+    struct text_store store; /* everything above but the options */
+};
+
+/* NULL is allowed. */
+void settings_destroy(struct settings *settings);
+
+/* Indexes by name or path; SETTINGS_NONE when there is none such. */
+uint32_t settings_find_pool(const struct settings *settings, const char *path);
+uint32_t settings_find_source(const struct settings *settings, const char *name);
+uint32_t settings_find_dispatcher(const struct settings *settings, const char *name);
+
+/* Workers at the start, of all pools. */
+uint64_t settings_worker_count(const struct settings *settings);
+
+/*
+ * The order in which pools close: feeders before those they feed, a pool before its members.
+ * Fills `order` and `groups` (may be NULL), each of pool_count elements: order[i] is the index of a
+ * pool, groups[i] a number that pools of one cycle share. WEIR_ENOMEM.
+ */
+int settings_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups);
+
+/* The word of an enum's value, as it stands in a file. Static; "?" for no value. */
+const char *settings_route_name(uint32_t route);
+const char *settings_when_full_name(uint32_t when_full);
+
+#endif

@@ -1,0 +1,100 @@
+#include "actor/actor.h"
+
+#include <string.h>
+
+#include "actor/host_table.h"
+#include "actor/place.h"
+#include "actor/settle.h"
+#include "actor/slots.h"
+#include "actor/tie.h"
+#include "actor/turn.h"
+#include "runtime.h"
+
+static weir_pid make_pid(uint32_t serial, uint32_t slot)
+{
+    return ((weir_pid)serial << 32) | slot;
+}
+
+uint32_t actor_serial_of(weir_pid pid)
+{
+    return (uint32_t)(pid >> 32);
+}
+
+weir_pid actor_pid(const struct actor *actor)
+{
+    /* Relaxed: whoever has a live actor has its serial. */
+    uint64_t word = atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed);
+
+    return make_pid(mailbox_serial(word), actor->slot);
+}
+
+struct actor *actor_find(struct runtime *runtime, weir_pid pid)
+{
+    return slots_get(&runtime->slots, (uint32_t)pid);
+}
+
+const char *actor_path(const struct actor *actor)
+{
+    return actor->place ? actor->place->path : "";
+}
+
+/* Everything behind the mailbox and the slot number starts from zero. */
+static void clear(struct actor *actor)
+{
+    uint32_t slot = actor->slot;
+    char *begin = (char *)&actor->self;
+
+    memset(begin, 0, (size_t)((char *)(actor + 1) - begin));
+    actor->slot = slot;
+}
+
+int actor_create(struct runtime *runtime, struct executor *executor,
+                 const struct actor_options *options, struct actor **out)
+{
+    uint32_t serial;
+    struct actor *actor = slots_take(&runtime->slots, &serial);
+
+    (void)executor;
+    if (!actor)
+        return WEIR_ENOMEM;
+    clear(actor);
+    actor->self.host = &host_table;
+    actor->schedulable.run = actor_turn;
+    actor->runtime = runtime;
+    actor->dispatcher = options->dispatcher;
+    actor->spec = options->spec ? spec_ref(options->spec) : NULL;
+    actor->place = options->place;
+    actor->pool = options->pool;
+    actor->kind = (uint8_t)options->kind;
+    atomic_init(&actor->state, ACTOR_STARTING);
+    if (actor->place)
+        actor->place->actor = actor;
+    mailbox_init(&actor->mailbox, serial, options->limit);
+    *out = actor;
+    return 0;
+}
+
+void actor_begin(struct actor *actor, struct executor *executor)
+{
+    actor_wake(actor, executor);
+}
+
+int actor_spawn(struct runtime *runtime, struct executor *executor,
+                const struct actor_options *options, struct actor **out)
+{
+    int status = actor_create(runtime, executor, options, out);
+
+    if (status == 0)
+        actor_begin(*out, executor);
+    return status;
+}
+
+int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits)
+{
+    bool wake;
+    int status = mailbox_signal(&actor->mailbox, serial, bits, &wake);
+
+    if (status == 0 && wake)
+        actor_wake(actor, executor);
+    return status;
+}

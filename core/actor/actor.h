@@ -1,0 +1,163 @@
+/*
+ * actor/actor.h - what has a PID, a mailbox and one thing happening at a time.
+ *
+ * An actor lives in a slot whose memory is never given back while the runtime lives, so a pointer
+ * found by a PID can always be read; the serial in the mailbox's admission word tells whether it
+ * is still the same actor. Everything else is changed by the one thread that runs its turn.
+ *
+ *                   spawn                     open = 0
+ *      (free slot) ------> STARTING --------------------------> OPEN
+ *                            ^  ^  \ open < 0                   /  \  drained, killed
+ *                  backoff   |   \  v            FAIL or STOP  /    v
+ *                  is over   +--- WAITING <------- or at once -   ENDED --> (free slot,
+ *                                    \____________________________^         after a grace period)
+ *
+ * The synchronisation of the mailbox stands in message/mailbox.h. The rest: `const` fields are
+ * written before the PID is known to anybody; `owner` fields only inside a turn.
+ */
+#ifndef ACTOR_ACTOR_H
+#define ACTOR_ACTOR_H
+
+#include "actor/spec.h"
+#include "dispatch/dispatcher.h"
+#include "dispatch/schedulable.h"
+#include "message/mailbox.h"
+#include "stats/ledger.h"
+
+struct runtime;
+struct place;
+struct extra;
+struct pool;
+
+enum actor_kind {
+    ACTOR_WORKER, /* handles; a member of a pool, or plain */
+    ACTOR_SOURCE, /* produces */
+    ACTOR_POOL,   /* routes; its own turns are its manager's */
+};
+
+enum actor_state {
+    ACTOR_STARTING,
+    ACTOR_OPEN,
+    ACTOR_WAITING,
+    ACTOR_ENDED,
+};
+
+/* Bits of mailbox.signals: things that may be asked of an actor without any memory. */
+enum actor_signal {
+    SIGNAL_DRAIN = 1u << 0,    /* accept nothing new, finish, end */
+    SIGNAL_KILL = 1u << 1,     /* end after the message in hand */
+    SIGNAL_SHUTDOWN = 1u << 2, /* as DRAIN; a plain actor ends without its backlog */
+    SIGNAL_CRASH = 1u << 3,    /* a linked actor crashed */
+    SIGNAL_ROOM = 1u << 4,     /* a pool that it waits for has places */
+    SIGNAL_TIME = 1u << 5,     /* its timer is due */
+    SIGNAL_STAY = 1u << 6,     /* takes DRAIN back */
+    SIGNAL_RESPEC = 1u << 7,   /* its place has a new spec with live options */
+    SIGNAL_REROUTE = 1u << 8,  /* with DRAIN: hand the backlog to the siblings */
+    SIGNAL_DISCARD = 1u << 9,  /* with DRAIN: the backlog is dead `removed` */
+};
+
+struct actor {
+    struct mailbox mailbox; /* two lines */
+
+    struct weir_self self; /* const: the host table */
+    struct schedulable schedulable;
+    struct runtime *runtime;       /* const */
+    struct dispatcher *dispatcher; /* const */
+    struct spec *spec;             /* owner; NULL for a pool without a manager */
+    void *memory;                  /* owner: the behaviour's state */
+    struct place *place;           /* const; NULL for a plain actor */
+    struct pool *pool;             /* const: what it is, when kind is ACTOR_POOL */
+    struct extra *extra;           /* owner; NULL until it is needed */
+    struct executor *executor;     /* owner: the thread of this turn */
+    struct message *current;       /* owner: in `handle` now */
+    struct message_list control;   /* owner: replies, exits, downs */
+    struct message_list urgent;    /* owner */
+    struct message_list high;      /* owner */
+    struct message_list front;     /* owner: given again, before everything in the normal lane */
+    struct message_list kept;      /* owner */
+    struct message_list ties;      /* owner: nodes of those who are told when we end */
+    struct ledger ledger;
+    struct retired retired; /* while the slot waits to be free */
+    uint32_t slot;          /* const */
+    uint32_t incarnation;   /* owner: grows with each open */
+    uint32_t flags;         /* owner: enum actor_flags */
+    uint8_t kind;           /* const: enum actor_kind */
+    _Atomic uint8_t state;  /* owner writes, all read: enum actor_state */
+    _Atomic uint8_t busy;   /* owner writes, all read: inside a callback with a message */
+    uint8_t high_streak;    /* owner: urgent and high messages since the last normal one */
+    uint8_t end_reason;     /* owner: enum weir_end_reason, once it is ending */
+    _Atomic uint32_t lane_waiting[2]; /* high, urgent: counted in by senders, out by the owner */
+    uint32_t retry_after_ms;          /* owner: set during handle */
+    char detail[48];                  /* owner: set by weir_reason */
+};
+
+enum actor_flags {
+    ACTOR_LEAVING = 1u << 0, /* drains, then ends */
+    ACTOR_KILLED = 1u << 1,  /* ends now */
+    ACTOR_TRAPS_EXITS = 1u << 2,
+    ACTOR_REROUTES = 1u << 3,  /* leaving: the backlog goes to the siblings */
+    ACTOR_DISCARDS = 1u << 4,  /* leaving: the backlog is dead */
+    ACTOR_EXHAUSTED = 1u << 5, /* a source that said WEIR_END */
+    ACTOR_PAUSED = 1u << 6,    /* a source that said WEIR_WAIT */
+    ACTOR_SETTLING = 1u << 7,  /* its last input waits for the outbox */
+    ACTOR_CLOSED = 1u << 8,    /* `close` was called for good; the outbox is left */
+};
+
+#define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */
+
+/* How an actor comes to be. */
+struct actor_options {
+    struct dispatcher *dispatcher;
+    struct spec *spec;   /* takes a reference of its own; NULL for a bare pool */
+    struct place *place; /* ownership moves on success; NULL for a plain actor */
+    struct pool *pool;
+    enum actor_kind kind;
+    uint32_t limit; /* of the normal lane; 0 = unlimited */
+};
+
+/*
+ * Makes an actor and schedules its first turn, which opens it; until then it is closed. Any
+ * thread. Returns owned by itself. WEIR_ENOMEM.
+ */
+int actor_spawn(struct runtime *runtime, struct executor *executor,
+                const struct actor_options *options, struct actor **out);
+
+/* Makes an actor without scheduling it: actor_begin does. It may still be dropped. */
+int actor_create(struct runtime *runtime, struct executor *executor,
+                 const struct actor_options *options, struct actor **out);
+void actor_begin(struct actor *actor, struct executor *executor);
+
+weir_pid actor_pid(const struct actor *actor);
+
+/* The actor of a PID; NULL: UNKNOWN. It may have ended: the serial tells. */
+struct actor *actor_find(struct runtime *runtime, weir_pid pid);
+uint32_t actor_serial_of(weir_pid pid);
+
+static inline struct actor *actor_of_self(struct weir_self *self)
+{
+    return (struct actor *)(void *)((char *)self - offsetof(struct actor, self));
+}
+
+static inline struct actor *actor_of_schedulable(struct schedulable *schedulable)
+{
+    return (struct actor *)(void *)((char *)schedulable - offsetof(struct actor, schedulable));
+}
+
+static inline enum actor_state actor_state(const struct actor *actor)
+{
+    return (enum actor_state)atomic_load_explicit(&actor->state, memory_order_acquire);
+}
+
+/* Asks something of an actor. Any thread in a read section. WEIR_ETERMINATED. */
+int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits);
+
+/* Makes a woken actor run. */
+static inline void actor_wake(struct actor *actor, struct executor *executor)
+{
+    executor_submit(executor, actor->dispatcher, &actor->schedulable);
+}
+
+/* The path for people; "" for a plain actor. */
+const char *actor_path(const struct actor *actor);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * actor/alarm.h - what an actor has asked to happen later. Owner's turn only.
+ */
+#ifndef ACTOR_ALARM_H
+#define ACTOR_ALARM_H
+
+#include "actor/actor.h"
+
+/* As weir_after and weir_every (`period_ms` > 0). */
+int alarm_tick(struct actor *actor, uint64_t delay_ms, uint64_t period_ms, weir_tick *tick,
+               void *context, uint64_t *out_alarm);
+
+/* As weir_send_after. Takes the message on 0. */
+int alarm_send(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message,
+               uint64_t delay_ms, uint64_t *out_alarm);
+
+/* As weir_cancel_timer. */
+int alarm_cancel(struct actor *actor, uint64_t id);
+
+/* Runs what is due; returns the earliest that is left. */
+uint64_t alarm_time(struct actor *actor, uint64_t now_ns);
+
+/* The incarnation ends. */
+void alarm_drop_all(struct actor *actor);
+
+#endif

@@ -1,0 +1,174 @@
+#include "actor/end.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "actor/alarm.h"
+#include "actor/extra.h"
+#include "actor/incarnation.h"
+#include "actor/output.h"
+#include "actor/settle.h"
+#include "actor/slots.h"
+#include "actor/tie.h"
+#include "pool/places.h"
+#include "runtime.h"
+
+static bool is_tie(const struct message *message)
+{
+    return message->public.kind >= MESSAGE_LINK && message->public.kind <= MESSAGE_DEMONITOR;
+}
+
+static void bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
+                   struct message *message)
+{
+    if (is_tie(message))
+        tie_bounce(runtime, executor, ended, message);
+    else
+        settle_stray(runtime, executor, message, WEIR_ETERMINATED);
+}
+
+static void bounce_all(struct actor *actor, struct executor *executor, weir_pid ended)
+{
+    struct message_list *lists[] = { &actor->control, &actor->urgent, &actor->high };
+    struct message *message;
+    uint32_t signals;
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        while ((message = message_list_take(lists[i])))
+            bounce(actor->runtime, executor, ended, message);
+    message = mailbox_take_other(&actor->mailbox, &signals);
+    while (message) {
+        struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
+
+        bounce(actor->runtime, executor, ended, message);
+        message = next;
+    }
+}
+
+/* After the grace period nobody is between looking the actor up and putting something there. */
+static void free_slot(struct retired *retired, struct reader *reader)
+{
+    struct actor *actor = (struct actor *)(void *)((char *)retired -
+                                                   offsetof(struct actor, retired));
+    struct executor *executor = (struct executor *)(void *)((char *)reader -
+                                                            offsetof(struct executor, reader));
+
+    /* Its serial is the next one by now. */
+    bounce_all(actor, executor, actor_pid(actor) - ((weir_pid)1 << 32));
+    slots_give(&actor->runtime->slots, actor);
+}
+
+static void retire_slot(struct actor *actor, struct executor *executor)
+{
+    actor->retired.free = free_slot;
+    reader_retire(&executor->reader, &actor->retired);
+}
+
+static void drop_spec_and_place(struct actor *actor)
+{
+    spec_unref(actor->spec);
+    actor->spec = NULL;
+    place_destroy(actor->place);
+    actor->place = NULL;
+}
+
+/* Also those whose senders are between taking a place and linking: an instant away. */
+static void discard_all(struct actor *actor)
+{
+    incarnation_discard(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
+    while (!mailbox_empty(&actor->mailbox)) {
+        (void)sched_yield();
+        incarnation_discard(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
+    }
+}
+
+/* An input whose outbox was dropped has been handled all the same. */
+static void settle_stuck(struct actor *actor)
+{
+    if (!(actor->flags & ACTOR_SETTLING))
+        return;
+    actor->flags &= ~(uint32_t)ACTOR_SETTLING;
+    settle_unhold(actor);
+    settle_done(actor, actor->place->settling);
+    actor->place->settling = NULL;
+}
+
+void end_actor(struct actor *actor, enum weir_end_reason reason)
+{
+    struct place *place = actor->place;
+    bool gives_notice = !place || place->gives_notice;
+    weir_pid pid = actor_pid(actor);
+
+    mailbox_close(&actor->mailbox);
+    if (place) {
+        output_drop_all(actor);
+        settle_stuck(actor);
+        discard_all(actor);
+    }
+    tie_tell_all(actor, reason, 0);
+    extra_destroy(actor);
+    mailbox_end(&actor->mailbox);
+    atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
+    bounce_all(actor, actor->executor, pid);
+    if (place && place->pool)
+        pool_place_ended(place->pool, place, actor->executor);
+    if (actor->pool)
+        pool_actor_ended(actor->pool, actor->executor);
+    if (place && place->on_end)
+        place->on_end(place->on_end_context, place);
+    retire_slot(actor, actor->executor);
+    drop_spec_and_place(actor);
+    if (gives_notice)
+        runtime_notice(actor->runtime);
+}
+
+void end_unborn(struct actor *actor, struct executor *executor)
+{
+    mailbox_end(&actor->mailbox);
+    atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
+    retire_slot(actor, executor);
+    drop_spec_and_place(actor);
+}
+
+static void free_list(struct message_list *list, struct executor *executor)
+{
+    struct message *message;
+
+    while ((message = message_list_take(list)))
+        message_destroy(&executor->cache, message);
+}
+
+void end_abandoned(struct actor *actor, struct executor *executor)
+{
+    struct message_list *lists[] = { &actor->control, &actor->urgent, &actor->high,
+                                     &actor->front,   &actor->kept,   &actor->ties };
+    struct message *message;
+    uint32_t signals;
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        free_list(lists[i], executor);
+    while ((message = mailbox_pop(&actor->mailbox)))
+        message_destroy(&executor->cache, message);
+    message = mailbox_take_other(&actor->mailbox, &signals);
+    while (message) {
+        struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
+
+        message_destroy(&executor->cache, message);
+        message = next;
+    }
+    if (!actor->runtime || actor_state(actor) == ACTOR_ENDED)
+        return;
+    if (actor->place) {
+        free_list(&actor->place->outbox, executor);
+        free_list(&actor->place->retries, executor);
+        message_destroy(&executor->cache, actor->place->settling);
+    }
+    actor->executor = executor;
+    if (actor->extra)
+        alarm_drop_all(actor);
+    extra_destroy(actor);
+    free(actor->memory);
+    actor->memory = NULL;
+    drop_spec_and_place(actor);
+    atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
+}

@@ -1,0 +1,100 @@
+#include "actor/extra.h"
+
+#include <stdlib.h>
+
+#include "actor/alarm.h"
+#include "actor/incarnation.h"
+#include "actor/leave.h"
+#include "actor/place.h"
+#include "actor/request.h"
+#include "actor/tie.h"
+#include "runtime.h"
+
+/* Under the lock of the timers; the actor cannot end while its timer is armed. */
+static void fire(struct timer *timer, struct executor *executor)
+{
+    struct extra *extra = (struct extra *)(void *)((char *)timer - offsetof(struct extra, timer));
+    struct actor *actor = extra->actor;
+
+    (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_TIME);
+}
+
+struct extra *extra_get(struct actor *actor)
+{
+    struct extra *extra = actor->extra;
+
+    if (extra)
+        return extra;
+    extra = calloc(1, sizeof *extra);
+    if (!extra)
+        return NULL;
+    if (timers_reserve(&actor->dispatcher->timers) != 0) {
+        free(extra);
+        return NULL;
+    }
+    extra->timer.fire = fire;
+    extra->actor = actor;
+    extra->armed_ns = TIMER_NEVER;
+    actor->extra = extra;
+    return extra;
+}
+
+void extra_arm(struct actor *actor, uint64_t due_ns)
+{
+    struct extra *extra = actor->extra;
+
+    if (due_ns >= extra->armed_ns)
+        return;
+    extra->armed_ns = due_ns;
+    dispatcher_arm(actor->dispatcher, &extra->timer, due_ns);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void extra_time(struct actor *actor)
+{
+    uint64_t now = executor_look_at_clock(actor->executor);
+    uint64_t next;
+
+    if (!actor->extra)
+        return;
+    actor->extra->armed_ns = TIMER_NEVER;
+    next = request_time(actor, now);
+    next = earlier(next, alarm_time(actor, now));
+    next = earlier(next, incarnation_time(actor, now));
+    next = earlier(next, leave_time(actor, now));
+    if (next != TIMER_NEVER)
+        extra_arm(actor, next);
+}
+
+void extra_end_incarnation(struct actor *actor)
+{
+    struct extra *extra = actor->extra;
+
+    if (!extra)
+        return;
+    request_drop_all(actor);
+    alarm_drop_all(actor);
+    tie_forget_watches(actor);
+    if (extra->has_names)
+        names_remove_pid(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
+    extra->has_names = false;
+}
+
+void extra_destroy(struct actor *actor)
+{
+    struct extra *extra = actor->extra;
+
+    if (!extra)
+        return;
+    timers_disarm(&actor->dispatcher->timers, &extra->timer);
+    timers_release(&actor->dispatcher->timers);
+    free(extra->pending);
+    free(extra->alarms);
+    free(extra->watches);
+    free(extra);
+    actor->extra = NULL;
+}

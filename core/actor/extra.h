@@ -1,0 +1,69 @@
+/*
+ * actor/extra.h - what an actor needs only once it asks, waits, links or watches.
+ *
+ * Owner only, but for the timer, which the dispatcher fires as SIGNAL_TIME.
+ */
+#ifndef ACTOR_EXTRA_H
+#define ACTOR_EXTRA_H
+
+#include "actor/actor.h"
+
+struct pending {
+    uint64_t reference; /* 0 = free */
+    uint64_t due_ns;
+    weir_then *then;
+    void *context;
+    int status; /* what is told when it is due: TIMEOUT or CANCELLED */
+    uint32_t next_free;
+};
+
+struct alarm {
+    uint64_t id; /* 0 = free */
+    uint64_t due_ns;
+    uint64_t period_ns; /* 0 = once */
+    weir_tick *tick;    /* NULL: send `message` */
+    void *context;
+    struct message *message;
+};
+
+struct watch {
+    uint64_t id; /* 0 = free */
+    weir_pid subject;
+};
+
+struct extra {
+    struct timer timer;
+    struct actor *actor;
+    uint64_t armed_ns; /* what the timer is armed for; TIMER_NEVER */
+
+    struct pending *pending;
+    uint32_t pending_count; /* of the array */
+    uint32_t pending_free;  /* index + 1 */
+    uint64_t next_reference;
+
+    struct alarm *alarms;
+    uint32_t alarm_count; /* of the array */
+    uint64_t next_alarm;
+
+    struct watch *watches; /* whom we watch */
+    uint32_t watch_count;  /* of the array */
+    uint64_t next_watch;
+    bool has_names;
+};
+
+/* The actor's extra, made at the first call; NULL when memory is out. */
+struct extra *extra_get(struct actor *actor);
+
+/* Sees to it that SIGNAL_TIME comes at `due_ns` or before. */
+void extra_arm(struct actor *actor, uint64_t due_ns);
+
+/* After SIGNAL_TIME: runs what is due, and arms for the rest. */
+void extra_time(struct actor *actor);
+
+/* Ends everything that belongs to the incarnation: requests, alarms, names, watches. */
+void extra_end_incarnation(struct actor *actor);
+
+/* With the actor. */
+void extra_destroy(struct actor *actor);
+
+#endif

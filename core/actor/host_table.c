@@ -1,0 +1,451 @@
+#include "actor/host_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/alarm.h"
+#include "actor/callback.h"
+#include "actor/extra.h"
+#include "actor/output.h"
+#include "actor/request.h"
+#include "actor/send.h"
+#include "actor/settle.h"
+#include "actor/tie.h"
+#include "actor/turn.h"
+#include "pool/figures.h"
+#include "pool/resize.h"
+#include "runtime.h"
+
+#define LINKED_END_SIGNALS(reason)                                                                 \
+    ((reason) == WEIR_END_KILL    ? SIGNAL_KILL                                                    \
+     : (reason) == WEIR_END_CRASH ? SIGNAL_CRASH                                                   \
+                                  : SIGNAL_SHUTDOWN)
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static const struct weir_tag *host_tag(struct weir_self *self, const char *name)
+{
+    return tag_table_get(&actor_of_self(self)->runtime->tags, name);
+}
+
+static struct weir_message *host_message_new(struct weir_self *self, const struct weir_tag *tag,
+                                             size_t size)
+{
+    struct message *message = message_create(&actor_of_self(self)->executor->cache, tag, size);
+
+    return message ? &message->public : NULL;
+}
+
+static void host_message_free(struct weir_self *self, struct weir_message *message)
+{
+    if (message)
+        message_destroy(&actor_of_self(self)->executor->cache, message_of(message));
+}
+
+/* --- sending -------------------------------------------------------------------------------- */
+
+static int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status;
+
+    message->from = actor_pid(actor);
+    status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = names_find(&actor->runtime->names, name, out_pid);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = output_emit(actor, output, message_of(message));
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                        struct weir_message *message, uint64_t timeout_ms, weir_then *then,
+                        void *context, uint64_t *out_reference)
+{
+    struct request_options options = { to, lane, timeout_ms, then, context };
+    struct actor *actor = callback_enter_host(self);
+    int status = request_send(actor, &options, message_of(message), out_reference);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_cancel(struct weir_self *self, uint64_t reference)
+{
+    return request_cancel(actor_of_self(self), reference);
+}
+
+static int host_reply(struct weir_self *self, struct weir_message *request,
+                      struct weir_message *reply)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = request_reply(actor, message_of(request), message_of(reply));
+
+    callback_leave_host(actor);
+    return status;
+}
+
+/* Only the message in hand can be passed on; its sender and reference stay. */
+static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
+{
+    uint32_t aside = message->public.reserved & MESSAGE_ASIDE;
+    uint16_t attempt = message->public.attempt;
+    uint8_t old_lane = message->public.lane;
+    int status;
+
+    /* The news of an end is for the one who asked for it. */
+    if (message != actor->current || message->public.kind > WEIR_EVENT)
+        return WEIR_EINVALID;
+    message->public.reserved &= ~(uint32_t)MESSAGE_ASIDE;
+    message->public.attempt = 1;
+    status = send_message(actor->runtime, actor->executor, to, lane, message);
+    if (status != 0) {
+        message->public.reserved |= aside;
+        message->public.attempt = attempt;
+        message->public.lane = old_lane;
+        return status;
+    }
+    actor->current = NULL;
+    if (!aside)
+        settle_forwarded(actor);
+    return 0;
+}
+
+static int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                        struct weir_message *message)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = forward(actor, to, lane, message_of(message));
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_settle(struct weir_self *self, struct weir_message *kept, int verdict)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = turn_settle_kept(actor, message_of(kept), verdict);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static void host_retry_after(struct weir_self *self, uint64_t delay_ms)
+{
+    actor_of_self(self)->retry_after_ms = delay_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)delay_ms;
+}
+
+static void host_reason(struct weir_self *self, const char *text)
+{
+    struct actor *actor = actor_of_self(self);
+
+    (void)snprintf(actor->detail, sizeof actor->detail, "%s", text);
+}
+
+/* --- time ----------------------------------------------------------------------------------- */
+
+static uint64_t host_now_ms(struct weir_self *self)
+{
+    return executor_look_at_clock(actor_of_self(self)->executor) / 1000000u;
+}
+
+static int host_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                           struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer)
+{
+    return alarm_send(actor_of_self(self), to, lane, message_of(message), delay_ms, out_timer);
+}
+
+static int host_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
+                      uint64_t *out_timer)
+{
+    return alarm_tick(actor_of_self(self), delay_ms, 0, tick, context, out_timer);
+}
+
+static int host_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, void *context,
+                      uint64_t *out_timer)
+{
+    if (period_ms == 0)
+        return WEIR_EINVALID;
+    return alarm_tick(actor_of_self(self), period_ms, period_ms, tick, context, out_timer);
+}
+
+static int host_cancel_timer(struct weir_self *self, uint64_t timer)
+{
+    return alarm_cancel(actor_of_self(self), timer);
+}
+
+/* --- other actors --------------------------------------------------------------------------- */
+
+static int host_link(struct weir_self *self, weir_pid other)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = tie_link(actor, other);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_unlink(struct weir_self *self, weir_pid other)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = tie_unlink(actor, other);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = tie_monitor(actor, other, out_monitor);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_demonitor(struct weir_self *self, uint64_t monitor)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = tie_demonitor(actor, monitor);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_trap_exits(struct weir_self *self, bool on)
+{
+    struct actor *actor = actor_of_self(self);
+
+    if (on)
+        actor->flags |= ACTOR_TRAPS_EXITS;
+    else
+        actor->flags &= ~(uint32_t)ACTOR_TRAPS_EXITS;
+    return 0;
+}
+
+static int find_pool(struct actor *actor, weir_pid pid, struct pool **out)
+{
+    struct actor *found = actor_find(actor->runtime, pid);
+    uint64_t word;
+
+    if (!found)
+        return WEIR_EUNKNOWN;
+    word = atomic_load_explicit(&found->mailbox.word, memory_order_acquire);
+    if (mailbox_serial(word) != actor_serial_of(pid))
+        return WEIR_ETERMINATED;
+    if (found->kind != ACTOR_POOL)
+        return WEIR_EINVALID;
+    *out = found->pool;
+    return 0;
+}
+
+/* A pool ends by closing: its workers first. */
+static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason reason)
+{
+    struct actor *target = actor_find(actor->runtime, other);
+    struct pool *pool;
+
+    if (!target)
+        return WEIR_EUNKNOWN;
+    if (find_pool(actor, other, &pool) != 0)
+        return actor_signal(target, actor_serial_of(other), actor->executor,
+                            LINKED_END_SIGNALS(reason));
+    pool_close(pool, actor->executor);
+    return 0;
+}
+
+static int host_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = ask_to_end(actor, other, reason);
+
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_name(struct weir_self *self, const char *name)
+{
+    struct actor *actor = actor_of_self(self);
+    struct extra *extra = extra_get(actor);
+    int status;
+
+    if (!extra)
+        return WEIR_ENOMEM;
+    status = names_add(&actor->runtime->names, name, actor_pid(actor));
+    extra->has_names |= status == 0;
+    return status;
+}
+
+/* --- about oneself -------------------------------------------------------------------------- */
+
+static weir_pid host_pid(struct weir_self *self)
+{
+    return actor_pid(actor_of_self(self));
+}
+
+static const char *host_path(struct weir_self *self)
+{
+    return actor_path(actor_of_self(self));
+}
+
+static uint32_t host_index(struct weir_self *self)
+{
+    struct place *place = actor_of_self(self)->place;
+
+    return place ? place->index : 0;
+}
+
+static weir_pid host_pool(struct weir_self *self)
+{
+    struct place *place = actor_of_self(self)->place;
+
+    return place && place->pool ? place->pool->pid : 0;
+}
+
+/* --- pools ---------------------------------------------------------------------------------- */
+
+static int host_pool_resize(struct weir_self *self, weir_pid pid, uint32_t target,
+                            struct weir_resized *out)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        status = pool_resize(pool, actor->executor, target, out);
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_pool_add(struct weir_self *self, weir_pid pid, int32_t count,
+                         struct weir_resized *out)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        status = pool_add(pool, actor->executor, count, out);
+    callback_leave_host(actor);
+    return status;
+}
+
+static int host_pool_stats(struct weir_self *self, weir_pid pid, struct weir_pool_stats *out)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        pool_stats(pool, out);
+    callback_leave_host(actor);
+    return status;
+}
+
+/* --- telling people ------------------------------------------------------------------------- */
+
+static void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
+                     const struct weir_field *fields)
+{
+    struct actor *actor = actor_of_self(self);
+    struct log_line line = { level, actor_path(actor), event, fields };
+
+    log_write(&actor->runtime->options.log, &line);
+}
+
+static void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total)
+{
+    struct place *place = actor_of_self(self)->place;
+
+    for (uint32_t i = 0; place && i < PLACE_UNITS; i++) {
+        struct progress *progress = &place->progress[i];
+        const char *known = atomic_load_explicit(&progress->unit, memory_order_relaxed);
+
+        if (known && strcmp(known, unit) != 0)
+            continue;
+        /* Relaxed: figures for people. Release: the unit's text. */
+        atomic_store_explicit(&progress->done, done, memory_order_relaxed);
+        atomic_store_explicit(&progress->total, total, memory_order_relaxed);
+        if (!known)
+            atomic_store_explicit(&progress->unit, unit, memory_order_release);
+        return;
+    }
+}
+
+static void host_exit_status(struct weir_self *self, int wanted)
+{
+    _Atomic int *status = &actor_of_self(self)->runtime->exit_status;
+    int present = atomic_load_explicit(status, memory_order_relaxed);
+
+    if (wanted < 0 || wanted > 63)
+        return;
+    while (present < wanted &&
+           !atomic_compare_exchange_weak_explicit(status, &present, wanted, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        ;
+}
+
+static void host_print(struct weir_self *self, const char *text, size_t size)
+{
+    const struct runtime_options *options = &actor_of_self(self)->runtime->options;
+
+    if (options->print)
+        options->print(options->print_context, text, size);
+}
+
+const struct weir_host host_table = {
+    .size = sizeof(struct weir_host),
+    .minor = WEIR_ABI_MINOR,
+    .tag = host_tag,
+    .message_new = host_message_new,
+    .message_free = host_message_free,
+    .send = host_send,
+    .lookup = host_lookup,
+    .emit = host_emit,
+    .request = host_request,
+    .cancel = host_cancel,
+    .reply = host_reply,
+    .forward = host_forward,
+    .settle = host_settle,
+    .retry_after = host_retry_after,
+    .reason = host_reason,
+    .now_ms = host_now_ms,
+    .send_after = host_send_after,
+    .after = host_after,
+    .every = host_every,
+    .cancel_timer = host_cancel_timer,
+    .link = host_link,
+    .unlink = host_unlink,
+    .monitor = host_monitor,
+    .demonitor = host_demonitor,
+    .trap_exits = host_trap_exits,
+    .exit = host_exit,
+    .name = host_name,
+    .pid = host_pid,
+    .path = host_path,
+    .index = host_index,
+    .pool = host_pool,
+    .pool_resize = host_pool_resize,
+    .pool_add = host_pool_add,
+    .pool_stats = host_pool_stats,
+    .log = host_log,
+    .progress = host_progress,
+    .exit_status = host_exit_status,
+    .print = host_print,
+};

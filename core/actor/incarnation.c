@@ -1,0 +1,374 @@
+#include "actor/incarnation.h"
+
+#include <stdlib.h>
+
+#include "actor/callback.h"
+#include "actor/end.h"
+#include "actor/extra.h"
+#include "actor/leave.h"
+#include "actor/output.h"
+#include "actor/settle.h"
+#include "actor/tie.h"
+#include "pool/places.h"
+#include "pool/route.h"
+#include "runtime.h"
+
+#define NS_PER_MS 1000000u
+
+static void set_state(struct actor *actor, enum actor_state state)
+{
+    /* Release: who sees OPEN sees what was set before. */
+    atomic_store_explicit(&actor->state, (uint8_t)state, memory_order_release);
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+static int call_open(struct actor *actor)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+    int status = 0;
+
+    actor->memory = calloc(1, behaviour->state_size ? behaviour->state_size : 1);
+    if (!actor->memory)
+        return WEIR_ENOMEM;
+    if (behaviour->open) {
+        callback_begin(actor);
+        status = behaviour->open(&actor->self, actor->spec->settings, actor->memory);
+        callback_end(actor);
+    }
+    if (status != 0) {
+        free(actor->memory);
+        actor->memory = NULL;
+        extra_end_incarnation(actor);
+    }
+    return status < 0 ? status : status == 0 ? 0 : WEIR_EINVALID;
+}
+
+static void let_in(struct actor *actor)
+{
+    if (actor->place && actor->place->pool)
+        pool_place_opened(actor->place->pool, actor->place);
+    else if (!(actor->flags & ACTOR_LEAVING))
+        mailbox_open(&actor->mailbox);
+}
+
+static void keep_out(struct actor *actor)
+{
+    if (actor->place && actor->place->pool)
+        pool_place_broken(actor->place->pool, actor->place);
+    else
+        mailbox_close(&actor->mailbox);
+}
+
+static uint64_t next_backoff_ms(struct actor *actor)
+{
+    struct place *place = actor->place;
+    const struct restart *restart = &actor->spec->restart;
+    uint64_t backoff = place->backoff_ms;
+
+    if (backoff < restart->backoff_ms_min)
+        backoff = restart->backoff_ms_min;
+    place->backoff_ms = backoff * 2 < restart->backoff_ms_max ? backoff * 2
+                                                              : restart->backoff_ms_max;
+    /* Up to a fifth less, so that workers which failed together do not return together. */
+    return backoff - backoff / 5 * (executor_random(actor->executor) % 256) / 256;
+}
+
+/* Waits for the backoff; the backlog goes to the siblings meanwhile. */
+static void wait_to_open(struct actor *actor)
+{
+    struct place *place = actor->place;
+
+    set_state(actor, ACTOR_WAITING);
+    keep_out(actor);
+    place->reopen_ns = executor_look_at_clock(actor->executor) + next_backoff_ms(actor) * NS_PER_MS;
+    /* Without memory for the timer it tries again at its next turn. */
+    if (extra_get(actor))
+        extra_arm(actor, place->reopen_ns);
+    else
+        set_state(actor, ACTOR_STARTING);
+    incarnation_reroute(actor);
+}
+
+void incarnation_open(struct actor *actor)
+{
+    struct place *place = actor->place;
+    int status;
+
+    /* Before `open`, which may set them anew. */
+    actor->flags &= ~(uint32_t)(ACTOR_TRAPS_EXITS | ACTOR_PAUSED);
+    status = call_open(actor);
+
+    atomic_store_explicit(&place->open_status, status, memory_order_relaxed);
+    atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
+    if (status == 0) {
+        actor->incarnation++;
+        place->opened_with = spec_ref(actor->spec);
+        place->backoff_ms = 0;
+        set_state(actor, ACTOR_OPEN);
+        let_in(actor);
+    } else {
+        log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
+                  weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),
+                  weir_str("effect", "tried again later"));
+        wait_to_open(actor);
+    }
+    if (place->gives_notice)
+        runtime_notice(actor->runtime);
+}
+
+/* --- closing -------------------------------------------------------------------------------- */
+
+static void call_close(struct actor *actor, enum weir_end_reason reason)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+
+    if (behaviour->close) {
+        callback_begin(actor);
+        behaviour->close(&actor->self, actor->memory, (int)reason);
+        callback_end(actor);
+    }
+}
+
+/* Ends the life, not the place: everything that belongs to the incarnation goes. */
+static void finish_life(struct actor *actor, enum weir_end_reason reason)
+{
+    if (actor->memory) {
+        call_close(actor, reason);
+        free(actor->memory);
+        actor->memory = NULL;
+        spec_unref(actor->place->opened_with);
+        actor->place->opened_with = NULL;
+    }
+    extra_end_incarnation(actor);
+    tie_tell_all(actor, reason, 0);
+}
+
+static enum dead_reason reason_of(const struct message *message, enum weir_end_reason reason)
+{
+    bool failed = reason == WEIR_END_CRASH || reason == WEIR_END_KILL;
+
+    return !failed && (message->public.reserved & MESSAGE_KEPT) ? DEAD_KEPT : DEAD_CRASHED;
+}
+
+/* What the ended incarnation had: dead, or to be given `again`. */
+static void return_or_bury(struct actor *actor, struct message *message, enum dead_reason reason,
+                           struct message_list *again)
+{
+    message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+    if (message->public.reserved & MESSAGE_ASIDE) {
+        settle_aside(actor, message, WEIR_ECRASHED, reason);
+    } else if (message->public.attempt <= actor->spec->redeliver_max) {
+        message->public.attempt++;
+        settle_hold(actor);
+        message_list_append(again, message);
+    } else {
+        settle_dead(actor, message, reason, WEIR_ECRASHED);
+    }
+}
+
+/* What is given again comes before everything else, in the order in which it was begun. */
+static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
+{
+    struct message_list had = actor->kept;
+    struct message_list again = { 0 };
+    struct message *message;
+
+    actor->kept = (struct message_list){ 0 };
+    if (actor->current)
+        message_list_append(&had, actor->current);
+    actor->current = NULL;
+    while ((message = message_list_take(&had)))
+        return_or_bury(actor, message, reason_of(message, reason), &again);
+    while ((message = message_list_take(&actor->front)))
+        message_list_append(&again, message);
+    actor->front = again;
+}
+
+static bool restarts_too_often(struct actor *actor)
+{
+    struct place *place = actor->place;
+    const struct restart *restart = &actor->spec->restart;
+    uint64_t now = executor_look_at_clock(actor->executor);
+
+    if (now - place->window_start_ns > restart->within_ms * NS_PER_MS) {
+        place->window_start_ns = now;
+        place->failures = 0;
+    }
+    return ++place->failures > restart->max;
+}
+
+/* A member of a pool, or a source: its place is opened anew. */
+static bool is_replaced(const struct actor *actor)
+{
+    return actor->place->pool || actor->kind == ACTOR_SOURCE;
+}
+
+void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
+{
+    struct place *place = actor->place;
+
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
+              weir_str("reason", actor->detail), weir_uint("incarnation", actor->incarnation),
+              weir_str("effect", is_replaced(actor) ? "replaced, mailbox kept" : "ended"));
+    if (!is_replaced(actor)) {
+        incarnation_end(actor, reason);
+        return;
+    }
+    bury_in_hand(actor, reason);
+    finish_life(actor, reason);
+    actor->detail[0] = '\0';
+    if ((actor->flags & ACTOR_LEAVING) && leave_after_failure(actor, reason)) {
+        incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+        incarnation_end(actor, reason);
+        return;
+    }
+    ledger_add(&place->restarts, 1);
+    set_state(actor, ACTOR_STARTING);
+    if (restarts_too_often(actor))
+        wait_to_open(actor);
+}
+
+void incarnation_stop(struct actor *actor)
+{
+    if (!is_replaced(actor)) {
+        incarnation_end(actor, WEIR_END_NORMAL);
+        return;
+    }
+    bury_in_hand(actor, WEIR_END_NORMAL);
+    finish_life(actor, WEIR_END_NORMAL);
+    actor->detail[0] = '\0';
+    set_state(actor, ACTOR_STARTING);
+}
+
+void incarnation_respec(struct actor *actor)
+{
+    struct spec *spec = pool_place_take_respec(actor->place->pool, actor->place);
+    struct spec *old = actor->spec;
+
+    if (!spec)
+        return;
+    actor->spec = spec;
+    if (actor->memory && spec->behaviour->reconfigure) {
+        callback_begin(actor);
+        spec->behaviour->reconfigure(&actor->self, actor->memory, spec->settings);
+        callback_end(actor);
+    }
+    spec_unref(old);
+}
+
+/* --- messages that wait --------------------------------------------------------------------- */
+
+void incarnation_retry(struct actor *actor, struct message *message)
+{
+    struct place *place = actor->place;
+
+    if (message->public.attempt > actor->spec->retries_max ||
+        place->retries.count >= SPEC_RETRIES_MAX || !extra_get(actor)) {
+        settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
+        return;
+    }
+    message->public.attempt++;
+    message->again_ns = executor_look_at_clock(actor->executor) +
+                        (uint64_t)actor->retry_after_ms * NS_PER_MS;
+    settle_hold(actor);
+    message_list_append(&place->retries, message);
+    extra_arm(actor, message->again_ns);
+}
+
+/* Those whose time has come go to the front, in order. */
+static uint64_t give_again(struct actor *actor, uint64_t now_ns)
+{
+    struct place *place = actor->place;
+    struct message_list waiting = place->retries;
+    uint64_t next = TIMER_NEVER;
+    struct message *message;
+
+    place->retries = (struct message_list){ 0 };
+    while ((message = message_list_take(&waiting))) {
+        if (message->again_ns <= now_ns) {
+            message_list_append(&actor->front, message);
+            continue;
+        }
+        if (message->again_ns < next)
+            next = message->again_ns;
+        message_list_append(&place->retries, message);
+    }
+    return next;
+}
+
+uint64_t incarnation_time(struct actor *actor, uint64_t now_ns)
+{
+    struct place *place = actor->place;
+    uint64_t next;
+
+    if (!place)
+        return TIMER_NEVER;
+    next = give_again(actor, now_ns);
+    if (actor_state(actor) == ACTOR_WAITING) {
+        if (place->reopen_ns <= now_ns)
+            set_state(actor, ACTOR_STARTING);
+        else if (place->reopen_ns < next)
+            next = place->reopen_ns;
+    }
+    return next;
+}
+
+/* The next of the backlog, in hand; the front first. */
+static struct message *take_backlog(struct actor *actor)
+{
+    struct message *message = message_list_take(&actor->front);
+
+    if (!message)
+        message = message_list_take(&actor->place->retries);
+    if (!message)
+        return settle_pop(actor);
+    settle_unhold(actor);
+    return message;
+}
+
+static void put_back(struct actor *actor, struct message *message)
+{
+    settle_hold(actor);
+    message_list_prepend(&actor->front, message);
+}
+
+/* Each once: a worker that is called back meanwhile may be given its own. */
+void incarnation_reroute(struct actor *actor)
+{
+    struct pool *pool = actor->place ? actor->place->pool : NULL;
+    struct message *message;
+    uint32_t count;
+
+    if (!pool)
+        return;
+    count = actor->front.count + actor->place->retries.count + mailbox_waiting(&actor->mailbox);
+    while (count-- > 0 && (message = take_backlog(actor))) {
+        if (route_message(pool, actor->executor, message) != 0) {
+            put_back(actor, message);
+            return;
+        }
+        settle_moved(actor);
+    }
+}
+
+void incarnation_discard(struct actor *actor, enum dead_reason reason, int status)
+{
+    struct message *message;
+
+    while ((message = take_backlog(actor)))
+        settle_dead(actor, message, reason, status);
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+void incarnation_end(struct actor *actor, enum weir_end_reason reason)
+{
+    actor->end_reason = (uint8_t)reason;
+    bury_in_hand(actor, reason);
+    finish_life(actor, reason);
+    if (output_is_waiting(actor))
+        actor->flags |= ACTOR_CLOSED;
+    else
+        end_actor(actor, reason);
+}

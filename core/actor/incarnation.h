@@ -1,0 +1,37 @@
+/*
+ * actor/incarnation.h - one life of an actor between `open` and its end. Owner's turn only.
+ */
+#ifndef ACTOR_INCARNATION_H
+#define ACTOR_INCARNATION_H
+
+#include "actor/actor.h"
+
+/* STARTING: calls `open`; then OPEN, or WAITING until the backoff is over. */
+void incarnation_open(struct actor *actor);
+
+/* FAIL, or a crash that came through a link: what it had in hand is dead or given again, and the
+ * place starts anew, at once or after a backoff. A plain actor ends. */
+void incarnation_fail(struct actor *actor, enum weir_end_reason reason);
+
+/* STOP: as an end without fault; the place starts anew at once. A plain actor ends. */
+void incarnation_stop(struct actor *actor);
+
+/* The actor ends for good: close, tell, leave the pool, give the slot back. */
+void incarnation_end(struct actor *actor, enum weir_end_reason reason);
+
+/* Gives back what waited for a retry, starts anew what waited for a backoff; the next deadline. */
+uint64_t incarnation_time(struct actor *actor, uint64_t now_ns);
+
+/* RETRY: takes the message in hand; dead `retries` when it is too much. */
+void incarnation_retry(struct actor *actor, struct message *message);
+
+/* The place has a new spec whose changed options are all live: `reconfigure` gets them. */
+void incarnation_respec(struct actor *actor);
+
+/* Hands the backlog to other members where they have room; the rest stays in front. */
+void incarnation_reroute(struct actor *actor);
+
+/* The backlog is dead. */
+void incarnation_discard(struct actor *actor, enum dead_reason reason, int status);
+
+#endif

@@ -1,0 +1,142 @@
+#include "actor/leave.h"
+
+#include "actor/end.h"
+#include "actor/extra.h"
+#include "actor/incarnation.h"
+#include "actor/output.h"
+#include "actor/settle.h"
+#include "pool/places.h"
+
+#define NS_PER_MS 1000000u
+
+/* Sees to it that the deadline which came with the order to leave is kept. */
+static void set_deadline(struct actor *actor, uint64_t due_ns)
+{
+    actor->place->leave_due_ns = due_ns;
+    if (due_ns && extra_get(actor))
+        extra_arm(actor, due_ns);
+}
+
+/* Kept messages were waited for; now they are dead. */
+static void bury_kept(struct actor *actor)
+{
+    struct message *message;
+
+    while ((message = message_list_take(&actor->kept))) {
+        message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+        if (message->public.reserved & MESSAGE_ASIDE)
+            settle_aside(actor, message, WEIR_EREMOVED, DEAD_KEPT);
+        else
+            settle_dead(actor, message, DEAD_KEPT, WEIR_EREMOVED);
+    }
+}
+
+uint64_t leave_time(struct actor *actor, uint64_t now_ns)
+{
+    uint64_t due = actor->place ? actor->place->leave_due_ns : 0;
+
+    if (due == 0 || !(actor->flags & ACTOR_LEAVING))
+        return TIMER_NEVER;
+    if (due > now_ns)
+        return due;
+    actor->place->leave_due_ns = 0;
+    incarnation_reroute(actor);
+    incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    bury_kept(actor);
+    return TIMER_NEVER;
+}
+
+void leave_decide(struct actor *actor, uint32_t signals)
+{
+    struct pool *pool = actor->place ? actor->place->pool : NULL;
+
+    uint64_t due_ns = 0;
+
+    if (pool ? pool_place_is_leaving(pool, actor->place, &due_ns) : (signals & SIGNAL_STAY) == 0) {
+        actor->flags |= ACTOR_LEAVING;
+        if (signals & SIGNAL_REROUTE)
+            actor->flags |= ACTOR_REROUTES;
+        if (signals & SIGNAL_DISCARD)
+            actor->flags |= ACTOR_DISCARDS;
+        if (!pool)
+            mailbox_close(&actor->mailbox);
+        else
+            set_deadline(actor, due_ns);
+        return;
+    }
+    actor->place->leave_due_ns = 0;
+    actor->flags &= ~(uint32_t)(ACTOR_LEAVING | ACTOR_REROUTES | ACTOR_DISCARDS);
+    if (actor_state(actor) == ACTOR_OPEN)
+        pool_place_opened(pool, actor->place);
+}
+
+static bool has_backlog(struct actor *actor)
+{
+    return actor->front.count || actor->urgent.count || actor->high.count ||
+           actor->place->retries.count || !mailbox_empty(&actor->mailbox);
+}
+
+static bool has_work_in_hand(struct actor *actor)
+{
+    return actor->kept.count || output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING);
+}
+
+bool leave_may_close(struct actor *actor)
+{
+    struct pool *pool = actor->place->pool;
+
+    if (!pool || pool_place_may_close(pool, actor->place))
+        return true;
+    leave_decide(actor, SIGNAL_STAY);
+    return false;
+}
+
+void leave_shed(struct actor *actor)
+{
+    if (actor->flags & ACTOR_REROUTES)
+        incarnation_reroute(actor);
+    if (actor->flags & ACTOR_DISCARDS)
+        incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+}
+
+bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
+{
+    struct pool *pool = actor->place->pool;
+
+    if (pool && pool_place_is_leaving(pool, actor->place, NULL)) {
+        incarnation_reroute(actor);
+        if (reason != WEIR_END_KILL && has_backlog(actor))
+            return false;
+    }
+    return leave_may_close(actor);
+}
+
+/* Between two incarnations: the next one finishes what was accepted. One that cannot open does
+ * not: what finds no room at the siblings is dead. */
+static void leave_unopened(struct actor *actor)
+{
+    if (actor_state(actor) == ACTOR_STARTING && actor->place->pool && has_backlog(actor)) {
+        incarnation_open(actor);
+        return;
+    }
+    if (!actor->place->pool || pool_place_is_leaving(actor->place->pool, actor->place, NULL)) {
+        incarnation_reroute(actor);
+        incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    }
+    if (leave_may_close(actor))
+        end_actor(actor, WEIR_END_SHUTDOWN);
+}
+
+bool leave_step(struct actor *actor)
+{
+    if (actor_state(actor) != ACTOR_OPEN) {
+        leave_unopened(actor);
+        return true;
+    }
+    if (has_backlog(actor) || has_work_in_hand(actor))
+        return false;
+    if (leave_may_close(actor))
+        incarnation_end(actor,
+                        actor->flags & ACTOR_EXHAUSTED ? WEIR_END_NORMAL : WEIR_END_SHUTDOWN);
+    return true;
+}

@@ -1,0 +1,31 @@
+/*
+ * actor/leave.h - a worker or source that has been told to go, and finishes. Owner's turn only.
+ */
+#ifndef ACTOR_LEAVE_H
+#define ACTOR_LEAVE_H
+
+#include "actor/actor.h"
+
+/* DRAIN or STAY came: the pool says which holds. */
+void leave_decide(struct actor *actor, uint32_t signals);
+
+/* Gives away the backlog of a leaving actor that is not to finish it: to the siblings where they
+ * have room, or to the dead. What stays is handled here. */
+void leave_shed(struct actor *actor);
+
+/* The worker has failed while it leaves; its backlog goes to the siblings. True: it ends now.
+ * False: it is opened once more, for what found no room there, or since it was called back. */
+bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
+
+/* The actor has nothing left, or is broken. True: it ends now. False: its pool has called it back,
+ * and it stays. */
+bool leave_may_close(struct actor *actor);
+
+/* Past the pool's remove time-out the backlog goes to the siblings, else it is dead `removed`, and
+ * kept messages are dead `kept`. Returns the deadline that is left. */
+uint64_t leave_time(struct actor *actor, uint64_t now_ns);
+
+/* Takes a leaving actor one step on. False: it still waits for something. */
+bool leave_step(struct actor *actor);
+
+#endif

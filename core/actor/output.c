@@ -1,0 +1,152 @@
+#include "actor/output.h"
+
+#include "actor/send.h"
+#include "actor/settle.h"
+#include "pool/pool.h"
+#include "runtime.h"
+
+static const struct binding *binding_of(struct actor *actor, uint32_t output)
+{
+    const struct wiring *wiring = wiring_get(actor->place->wiring);
+
+    return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
+}
+
+static int try_send(struct actor *actor, const struct binding *binding, struct message *message)
+{
+    int status = send_message(actor->runtime, actor->executor, binding->target, WEIR_NORMAL,
+                              message);
+
+    if (status == 0)
+        atomic_store_explicit(&actor->place->emitted,
+                              atomic_load_explicit(&actor->place->emitted, memory_order_relaxed) +
+                                  1,
+                              memory_order_relaxed);
+    return status;
+}
+
+static void drop(struct actor *actor, struct message *message, enum dead_reason reason, int status)
+{
+    settle_record(actor, message, reason, weir_status_name(status));
+    settle_stray(actor->runtime, actor->executor, message, status);
+}
+
+static int put_aside(struct actor *actor, uint32_t output, struct message *message)
+{
+    struct place *place = actor->place;
+
+    if (place->outbox.count >= actor->spec->outbox_max)
+        return WEIR_EFULL;
+    message->output = output;
+    message_list_append(&place->outbox, message);
+    return 0;
+}
+
+static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
+                   struct message *message, int status)
+{
+    if (status == WEIR_EINVALID)
+        return status;
+    if (status != WEIR_EFULL) {
+        drop(actor, message, DEAD_NO_TARGET, status);
+        return 0;
+    }
+    switch (binding->when_full) {
+    case WHEN_FULL_WAIT:
+        return put_aside(actor, output, message);
+    case WHEN_FULL_REJECT:
+        return WEIR_EFULL;
+    default:
+        drop(actor, message, DEAD_OUTPUT_FULL, status);
+        return 0;
+    }
+}
+
+int output_emit(struct actor *actor, uint32_t output, struct message *message)
+{
+    const struct binding *binding = binding_of(actor, output);
+    int status;
+
+    if (!binding)
+        return WEIR_EINVALID;
+    if (!binding->target) {
+        message_destroy(&actor->executor->cache, message);
+        return 0;
+    }
+    message->public.from = actor_pid(actor);
+    if (binding->when_full == WHEN_FULL_WAIT && output_is_waiting(actor))
+        return put_aside(actor, output, message);
+    status = try_send(actor, binding, message);
+    return status == 0 ? 0 : refused(actor, output, binding, message, status);
+}
+
+/* Those who wait for places in the pool behind an output; NULL: it is no pool. */
+static struct waiters *waiters_of(struct actor *actor, weir_pid target)
+{
+    struct actor *other = actor_find(actor->runtime, target);
+
+    return other && other->kind == ACTOR_POOL ? &other->pool->waiters : NULL;
+}
+
+/* Joins those who wait for places in the pool behind an output. */
+static void wait_for_room(struct actor *actor, weir_pid target)
+{
+    struct waiters *waiters = waiters_of(actor, target);
+
+    if (waiters)
+        waiters_join(waiters, actor->place);
+}
+
+/* What was sent took the place that this one was woken for, if it waited for that pool. */
+static void take_place(struct actor *actor, weir_pid target)
+{
+    struct waiters *waits_for = atomic_load_explicit(&actor->place->waits_for,
+                                                     memory_order_acquire);
+
+    if (waits_for && waits_for == waiters_of(actor, target))
+        waiters_use(actor->place);
+}
+
+/* Sends the first of the outbox. WEIR_EFULL: it stays first. */
+static int flush_first(struct actor *actor)
+{
+    struct place *place = actor->place;
+    struct message *message = message_list_take(&place->outbox);
+    const struct binding *binding = binding_of(actor, message->output);
+    int status = binding && binding->target ? try_send(actor, binding, message) : WEIR_EUNKNOWN;
+
+    if (status == WEIR_EFULL) {
+        message_list_prepend(&place->outbox, message);
+        wait_for_room(actor, binding->target);
+        message = message_list_take(&place->outbox);
+        /* Second look: see waiters.h. */
+        status = try_send(actor, binding, message);
+        if (status == WEIR_EFULL)
+            message_list_prepend(&place->outbox, message);
+    }
+    if (status == 0)
+        take_place(actor, binding->target);
+    else if (status != WEIR_EFULL)
+        drop(actor, message, DEAD_NO_TARGET, status);
+    return status;
+}
+
+bool output_flush(struct actor *actor)
+{
+    struct place *place = actor->place;
+
+    while (place->outbox.count > 0)
+        if (flush_first(actor) == WEIR_EFULL)
+            return false;
+    waiters_leave(place);
+    return true;
+}
+
+void output_drop_all(struct actor *actor)
+{
+    struct message *message;
+
+    while ((message = message_list_take(&actor->place->outbox)))
+        drop(actor, message, DEAD_NO_TARGET, WEIR_ETERMINATED);
+    waiters_leave(actor->place);
+}

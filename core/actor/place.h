@@ -1,0 +1,75 @@
+/*
+ * actor/place.h - what of a pool's member or a source stays when its incarnation is replaced.
+ *
+ * Owner fields belong to the turn of the place's actor. `waiting` and `link` belong to others, as
+ * said.
+ */
+#ifndef ACTOR_PLACE_H
+#define ACTOR_PLACE_H
+
+#include "actor/actor.h"
+#include "actor/wiring.h"
+#include "base/list.h"
+#include "stats/dead_letters.h"
+
+#define PLACE_PATH_MAX 128
+#define PLACE_UNITS 4 /* kinds of progress that one actor may tell */
+
+struct progress {
+    _Atomic(const char *) unit; /* written once by the owner */
+    _Atomic uint64_t done;      /* owner writes, all read */
+    _Atomic uint64_t total;
+};
+
+struct place {
+    char path[PLACE_PATH_MAX];  /* const */
+    uint32_t index;             /* const */
+    struct pool *pool;          /* const; NULL for a source */
+    struct dead_letters *dead;  /* const: where its dead letters are counted */
+    struct wiring_slot *wiring; /* const: where its outputs lead */
+    struct actor *actor;        /* const */
+    bool gives_notice;          /* const: its opening and end wake those in runtime_wait */
+
+    /* owner */
+    struct message_list outbox;  /* emitted, waiting for room, in order */
+    struct message *settling;    /* the input that waits for the outbox; may be NULL */
+    struct message_list retries; /* waiting to be given again; deadline_ns says when */
+    uint32_t failures;           /* in the present window */
+    uint64_t window_start_ns;
+    uint64_t backoff_ms;      /* the next one */
+    uint64_t reopen_ns;       /* when to open again, in state WAITING */
+    uint64_t leave_due_ns;    /* when it must have finished; 0 = whenever it has */
+    struct spec *opened_with; /* counted: what `open` was given stays readable until `close` */
+
+    /* const: told in the actor's last turn, e.g. to the owner of a source; may be NULL */
+    void (*on_end)(void *context, struct place *place);
+    void *on_end_context;
+
+    /* any thread */
+    _Atomic uint64_t restarts; /* owner writes */
+    _Atomic int open_status;   /* owner writes: of the last open */
+    _Atomic uint32_t opens;    /* owner writes: attempts so far */
+    struct progress progress[PLACE_UNITS];
+    _Atomic uint64_t emitted; /* owner writes: messages accepted by the pools it feeds */
+
+    /* pool->lock */
+    struct list link; /* in one of the pool's lists */
+    bool leaving;
+    uint64_t told_due_ns;       /* when it must have finished to leave; 0 = whenever it has */
+    bool prepared;              /* opens, but is let in only by a commit */
+    bool opened;                /* its present incarnation is open */
+    const struct spec *made_of; /* the spec it was made of */
+    struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
+
+    /* waiters->lock of the pool that it waits for */
+    struct list waiting;
+    _Atomic(struct waiters *) waits_for; /* also read by the owner without it; NULL = nobody */
+    bool woken;
+};
+
+/* WEIR_ENOMEM, WEIR_EINVALID: the path is too long. Returns owned. */
+int place_create(const char *path, uint32_t index, struct place **out);
+/* NULL is allowed. */
+void place_destroy(struct place *place);
+
+#endif

@@ -1,0 +1,232 @@
+#include "actor/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/callback.h"
+#include "actor/extra.h"
+#include "actor/send.h"
+#include "runtime.h"
+
+#define INDEX_BITS 24 /* 16 million open requests an actor; 2^40 in a life */
+#define INDEX_MASK ((1u << INDEX_BITS) - 1)
+#define NS_PER_MS 1000000u
+
+static int grow(struct extra *extra)
+{
+    uint32_t count = extra->pending_count ? extra->pending_count * 2 : 8;
+    struct pending *pending;
+
+    if (count > INDEX_MASK)
+        return WEIR_ENOMEM;
+    pending = realloc(extra->pending, count * sizeof *pending);
+    if (!pending)
+        return WEIR_ENOMEM;
+    extra->pending = pending;
+    for (uint32_t i = extra->pending_count; i < count; i++) {
+        pending[i] = (struct pending){ .next_free = extra->pending_free };
+        extra->pending_free = i + 1;
+    }
+    extra->pending_count = count;
+    return 0;
+}
+
+static struct pending *take_entry(struct extra *extra)
+{
+    struct pending *entry;
+
+    if (!extra->pending_free && grow(extra) != 0)
+        return NULL;
+    entry = &extra->pending[extra->pending_free - 1];
+    extra->pending_free = entry->next_free;
+    entry->reference = (++extra->next_reference << INDEX_BITS) | (uint64_t)(entry - extra->pending);
+    return entry;
+}
+
+static void give_entry(struct extra *extra, struct pending *entry)
+{
+    entry->reference = 0;
+    entry->next_free = extra->pending_free;
+    extra->pending_free = (uint32_t)(entry - extra->pending) + 1;
+}
+
+static struct pending *find_entry(struct extra *extra, uint64_t reference)
+{
+    uint32_t index = (uint32_t)reference & INDEX_MASK;
+
+    if (!extra || !reference || index >= extra->pending_count ||
+        extra->pending[index].reference != reference)
+        return NULL;
+    return &extra->pending[index];
+}
+
+static uint64_t deadline(struct actor *actor, uint64_t timeout_ms)
+{
+    uint64_t now = executor_look_at_clock(actor->executor);
+
+    return timeout_ms > (TIMER_NEVER - 1 - now) / NS_PER_MS ? TIMER_NEVER
+                                                            : now + timeout_ms * NS_PER_MS;
+}
+
+int request_send(struct actor *actor, const struct request_options *options,
+                 struct message *message, uint64_t *out_reference)
+{
+    struct extra *extra = extra_get(actor);
+    struct pending *entry = extra ? take_entry(extra) : NULL;
+    uint64_t reference;
+    int status;
+
+    if (!entry)
+        return WEIR_ENOMEM;
+    reference = entry->reference;
+    entry->due_ns = deadline(actor, options->timeout_ms);
+    entry->status = WEIR_ETIMEOUT;
+    entry->then = options->then;
+    entry->context = options->context;
+    message->public.kind = WEIR_REQUEST;
+    message->public.from = actor_pid(actor);
+    message->public.reserved |= MESSAGE_EXPIRES;
+    message->reference = reference;
+    message->deadline_ns = entry->due_ns;
+    status = send_message(actor->runtime, actor->executor, options->to, options->lane, message);
+    if (status != 0) {
+        give_entry(extra, entry);
+        message->public.kind = WEIR_MESSAGE;
+        message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;
+        return status;
+    }
+    if (entry->due_ns != TIMER_NEVER)
+        extra_arm(actor, entry->due_ns);
+    if (out_reference)
+        *out_reference = reference;
+    return 0;
+}
+
+/* Closes an entry and calls its continuation. */
+static void finish(struct actor *actor, struct pending *entry, const struct weir_reply *reply)
+{
+    weir_then *then = entry->then;
+    void *context = entry->context;
+
+    give_entry(actor->extra, entry);
+    if (!then)
+        return;
+    callback_begin(actor);
+    then(&actor->self, actor->memory, context, reply);
+    callback_end(actor);
+}
+
+static void finish_without_message(struct actor *actor, struct pending *entry, int status)
+{
+    struct weir_reply reply = { .reference = entry->reference, .status = status, .detail = "" };
+
+    finish(actor, entry, &reply);
+}
+
+int request_cancel(struct actor *actor, uint64_t reference)
+{
+    struct pending *entry = find_entry(actor->extra, reference);
+
+    if (!entry || entry->status == WEIR_ECANCELLED)
+        return WEIR_EUNKNOWN;
+    /* Told at the next step of this turn, as if its time were over: nothing calls back here. */
+    entry->status = WEIR_ECANCELLED;
+    entry->due_ns = 0;
+    return actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
+}
+
+static int send_reply(struct runtime *runtime, struct executor *executor, weir_pid requester,
+                      struct message *reply)
+{
+    reply->public.kind = MESSAGE_REPLY;
+    return send_control(runtime, executor, requester, reply);
+}
+
+int request_reply(struct actor *actor, struct message *request, struct message *reply)
+{
+    int status;
+
+    if (request->public.kind != WEIR_REQUEST)
+        return WEIR_EINVALID;
+    if (request->public.reserved & MESSAGE_ANSWERED)
+        return WEIR_ENOTALLOWED;
+    reply->reference = request->reference;
+    reply->status = 0;
+    reply->public.from = actor_pid(actor);
+    status = send_reply(actor->runtime, actor->executor, request->public.from, reply);
+    if (status != 0) {
+        reply->public.kind = WEIR_MESSAGE;
+        return WEIR_ENOTALLOWED;
+    }
+    request->public.reserved |= MESSAGE_ANSWERED;
+    return 0;
+}
+
+void request_answer(struct runtime *runtime, struct executor *executor, struct message *request,
+                    int status, const char *detail)
+{
+    weir_pid requester = request->public.from;
+
+    /* The detail travels in the payload when there is room for it. */
+    if (request->public.size >= sizeof "" && detail[0])
+        (void)snprintf(request->public.data, request->public.size, "%s", detail);
+    else
+        request->public.size = 0;
+    request->status = status;
+    if (send_reply(runtime, executor, requester, request) == 0)
+        return;
+    atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
+    message_destroy(&executor->cache, request);
+}
+
+void request_arrived(struct actor *actor, struct message *message)
+{
+    struct pending *entry = find_entry(actor->extra, message->reference);
+    struct weir_reply reply = {
+        .reference = message->reference,
+        .status = message->status,
+        .message = message->status == 0 ? &message->public : NULL,
+        .detail = message->status != 0 && message->public.size ? message->public.data : "",
+    };
+
+    if (entry && entry->status != WEIR_ECANCELLED)
+        finish(actor, entry, &reply);
+    else
+        atomic_fetch_add_explicit(&actor->runtime->late_replies, 1, memory_order_relaxed);
+    message_destroy(&actor->executor->cache, message);
+}
+
+uint64_t request_time(struct actor *actor, uint64_t now_ns)
+{
+    struct extra *extra = actor->extra;
+    uint64_t next = TIMER_NEVER;
+
+    for (uint32_t i = 0; i < extra->pending_count; i++) {
+        struct pending *entry = &extra->pending[i];
+
+        if (!entry->reference)
+            continue;
+        if (entry->due_ns <= now_ns)
+            finish_without_message(actor, entry, entry->status);
+        else if (entry->due_ns < next)
+            next = entry->due_ns;
+    }
+    return next;
+}
+
+void request_drop_all(struct actor *actor)
+{
+    struct extra *extra = actor->extra;
+
+    for (uint32_t i = 0; i < extra->pending_count; i++)
+        if (extra->pending[i].reference)
+            give_entry(extra, &extra->pending[i]);
+}
+
+bool request_has_expired(const struct message *message, struct executor *executor)
+{
+    /* now_ns is coarse and never ahead: nothing is dropped before its time. */
+    return message->public.kind == WEIR_REQUEST && (message->public.reserved & MESSAGE_EXPIRES) &&
+           message->deadline_ns <= executor->now_ns;
+}

@@ -1,0 +1,47 @@
+/*
+ * actor/request.h - requests, replies and their deadlines.
+ *
+ * A reference is {count, index in the requester's table}: found in one step, never repeated in an
+ * incarnation. A request that cannot be answered by its worker is turned into its own error reply,
+ * so telling a requester needs no memory.
+ */
+#ifndef ACTOR_REQUEST_H
+#define ACTOR_REQUEST_H
+
+#include "actor/actor.h"
+
+struct request_options {
+    weir_pid to;
+    enum weir_lane lane;
+    uint64_t timeout_ms;
+    weir_then *then;
+    void *context;
+};
+
+/* As weir_request. Owner's turn. */
+int request_send(struct actor *actor, const struct request_options *options,
+                 struct message *message, uint64_t *out_reference);
+
+/* As weir_cancel. */
+int request_cancel(struct actor *actor, uint64_t reference);
+
+/* As weir_reply. */
+int request_reply(struct actor *actor, struct message *request, struct message *reply);
+
+/* Takes a request and makes it its own answer: `status`, and a detail for people. Any thread. */
+void request_answer(struct runtime *runtime, struct executor *executor, struct message *request,
+                    int status, const char *detail);
+
+/* Owner's turn: a reply came. Takes it. */
+void request_arrived(struct actor *actor, struct message *message);
+
+/* Owner's turn: tells those whose time is over; returns the earliest deadline that is left. */
+uint64_t request_time(struct actor *actor, uint64_t now_ns);
+
+/* The incarnation ends: its requests are forgotten, their replies will be late. */
+void request_drop_all(struct actor *actor);
+
+/* True when the message is a request whose requester has given up by now. */
+bool request_has_expired(const struct message *message, struct executor *executor);
+
+#endif

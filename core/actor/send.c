@@ -1,0 +1,100 @@
+#include "actor/send.h"
+
+#include "pool/route.h"
+#include "runtime.h"
+
+int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                 struct message *message)
+{
+    bool wake;
+    int status;
+
+    message->public.lane = WEIR_NORMAL;
+    status = mailbox_push(&actor->mailbox, serial, message, &wake);
+    if (status == 0 && wake)
+        actor_wake(actor, executor);
+    return status;
+}
+
+/* Takes a place in the high or urgent lane; both have a limit of their own. */
+static int take_lane_place(struct actor *actor, enum weir_lane lane)
+{
+    _Atomic uint32_t *waiting = &actor->lane_waiting[lane - WEIR_HIGH];
+    uint32_t count = atomic_load_explicit(waiting, memory_order_relaxed);
+
+    do
+        if (count >= ACTOR_LANE_LIMIT)
+            return WEIR_EFULL;
+    /* Relaxed: it counts; the message itself is published by the mailbox. */
+    while (!atomic_compare_exchange_weak_explicit(waiting, &count, count + 1, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return 0;
+}
+
+static int push_other(struct actor *actor, uint32_t serial, struct executor *executor,
+                      struct message *message)
+{
+    bool wake;
+    int status = mailbox_push_other(&actor->mailbox, serial, message, &wake);
+
+    if (status == 0 && wake)
+        actor_wake(actor, executor);
+    return status;
+}
+
+static int deliver_lane(struct actor *actor, uint32_t serial, struct executor *executor,
+                        enum weir_lane lane, struct message *message)
+{
+    int status;
+
+    if (lane != WEIR_HIGH && lane != WEIR_URGENT)
+        return WEIR_EINVALID;
+    status = take_lane_place(actor, lane);
+    if (status != 0)
+        return status;
+    message->public.lane = (uint8_t)lane;
+    status = push_other(actor, serial, executor, message);
+    if (status != 0)
+        atomic_fetch_sub_explicit(&actor->lane_waiting[lane - WEIR_HIGH], 1, memory_order_relaxed);
+    return status;
+}
+
+/* The actor of a PID, alive at this instant: in a read section its slot is not used again. */
+static int find_alive(struct runtime *runtime, weir_pid pid, struct actor **out)
+{
+    struct actor *actor = actor_find(runtime, pid);
+    uint64_t word;
+
+    if (!actor || actor_serial_of(pid) == 0)
+        return WEIR_EUNKNOWN;
+    /* Acquire pairs with [M0]: what the slot holds belongs to this serial. */
+    word = atomic_load_explicit(&actor->mailbox.word, memory_order_acquire);
+    if (mailbox_serial(word) != actor_serial_of(pid))
+        return mailbox_serial(word) < actor_serial_of(pid) ? WEIR_EUNKNOWN : WEIR_ETERMINATED;
+    *out = actor;
+    return 0;
+}
+
+int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 enum weir_lane lane, struct message *message)
+{
+    struct actor *actor;
+    int status = find_alive(runtime, to, &actor);
+
+    if (status != 0)
+        return status;
+    if (lane != WEIR_NORMAL)
+        return deliver_lane(actor, actor_serial_of(to), executor, lane, message);
+    if (actor->kind == ACTOR_POOL)
+        return route_message(actor->pool, executor, message);
+    return send_deliver(actor, actor_serial_of(to), executor, message);
+}
+
+int send_control(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 struct message *message)
+{
+    struct actor *actor;
+    int status = find_alive(runtime, to, &actor);
+
+    return status != 0 ? status : push_other(actor, actor_serial_of(to), executor, message);
+}

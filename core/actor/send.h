@@ -1,0 +1,24 @@
+/*
+ * actor/send.h - the way of a message: from a PID to a mailbox, through the routing of pools.
+ */
+#ifndef ACTOR_SEND_H
+#define ACTOR_SEND_H
+
+#include "actor/actor.h"
+
+/*
+ * Sends a message. Any thread, in a read section. Takes it on 0; otherwise as weir_send says. The
+ * sender stays what the message says.
+ */
+int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 enum weir_lane lane, struct message *message);
+
+/* The last step: into one worker's normal lane, and a wake-up if it slept. */
+int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                 struct message *message);
+
+/* Control: into the other lanes without a limit. Takes it on 0; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
+int send_control(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 struct message *message);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * actor/settle.h - how an accepted message ends: the one place where that happens.
+ *
+ * A message is settled exactly once. All of these take the message, tell its requester if it was a
+ * request without a reply, count it, and free it or hand it on. Owner's turn only, but for
+ * settle_stray.
+ *
+ *      popped ----> in hand ---> done
+ *                    |   ^  \--> dead(reason)
+ *                    v   |   \-> moved
+ *                    held        (retry due, outbox empty)
+ */
+#ifndef ACTOR_SETTLE_H
+#define ACTOR_SETTLE_H
+
+#include "actor/actor.h"
+
+/* Counts a message that left the queue into the hand. */
+struct message *settle_pop(struct actor *actor);
+
+/* Handled. */
+void settle_done(struct actor *actor, struct message *message);
+
+/* Dead, from the hand. `status` is what a requester is told. */
+void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status);
+
+/* Gone to another actor that accepted it; not freed. */
+void settle_moved(struct actor *actor);
+
+/* Handled by passing it on; not freed. */
+void settle_forwarded(struct actor *actor);
+
+/* From the hand to held, and back. */
+void settle_hold(struct actor *actor);
+void settle_unhold(struct actor *actor);
+
+/* A message outside the ledger (urgent, high, control) that is handled, or dead. */
+void settle_aside(struct actor *actor, struct message *message, int status,
+                  enum dead_reason reason);
+
+/* A message that nobody accepted, or whose actor is gone. Any thread. */
+void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,
+                  int status);
+
+/* A record in the place's dead letters; does not take the message. */
+void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
+                   const char *detail);
+
+#endif

@@ -1,0 +1,245 @@
+#include "actor/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actor/callback.h"
+#include "actor/incarnation.h"
+#include "actor/output.h"
+#include "pool/pool.h"
+#include "pool/route.h"
+#include "runtime.h"
+
+#define CREDIT_MAX 256 /* asked for at once: what an outbox holds, should the hint be wrong */
+
+static void on_end(void *context, struct place *place)
+{
+    struct source *source = context;
+
+    names_remove(&source->runtime->names, source->path, source->pid,
+                 &place->actor->executor->reader);
+    pthread_mutex_lock(&source->lock);
+    for (uint32_t i = 0; i < PLACE_UNITS; i++) {
+        struct progress *from = &place->progress[i];
+        struct progress *to = &source->last[i];
+
+        atomic_store(&to->unit, atomic_load(&from->unit));
+        atomic_store(&to->done, atomic_load(&from->done));
+        atomic_store(&to->total, atomic_load(&from->total));
+    }
+    source->emitted = atomic_load(&place->emitted);
+    source->place = NULL;
+    pthread_mutex_unlock(&source->lock);
+    atomic_store_explicit(&source->ended, true, memory_order_release);
+}
+
+static int init_wiring(struct source *source, const struct source_options *options)
+{
+    struct wiring *wiring = wiring_create(options->output_count ? options->output_count : 1);
+
+    if (!wiring)
+        return WEIR_ENOMEM;
+    wiring->bindings[0] = (struct binding){ options->target, WHEN_FULL_WAIT };
+    atomic_init(&source->wiring.wiring, wiring);
+    return 0;
+}
+
+static int create_actor(struct source *source, struct executor *executor,
+                        const struct source_options *options)
+{
+    struct actor_options actor = {
+        .dispatcher = options->dispatcher, .spec = options->spec, .kind = ACTOR_SOURCE, .limit = 64
+    };
+    int status = place_create(options->path, 0, &source->place);
+
+    if (status != 0)
+        return status;
+    source->place->dead = &source->dead;
+    source->place->gives_notice = true;
+    source->place->wiring = &source->wiring;
+    source->place->on_end = on_end;
+    source->place->on_end_context = source;
+    actor.place = source->place;
+    status = actor_create(source->runtime, executor, &actor, &source->actor);
+    if (status != 0) {
+        place_destroy(source->place);
+        return status;
+    }
+    source->pid = actor_pid(source->actor);
+    return 0;
+}
+
+static void destroy(struct source *source)
+{
+    wiring_destroy(atomic_load(&source->wiring.wiring));
+    dead_letters_finish(&source->dead);
+    pthread_mutex_destroy(&source->lock);
+    free(source);
+}
+
+int source_create(struct runtime *runtime, struct executor *executor,
+                  const struct source_options *options, struct source **out)
+{
+    struct source *source = calloc(1, sizeof *source);
+    int status;
+
+    if (!source)
+        return WEIR_ENOMEM;
+    source->runtime = runtime;
+    atomic_init(&source->going, !options->held);
+    (void)snprintf(source->path, sizeof source->path, "%s", options->path);
+    dead_letters_init(&source->dead, DEAD_LETTERS_MAX);
+    pthread_mutex_init(&source->lock, NULL);
+    status = init_wiring(source, options);
+    if (status == 0)
+        status = create_actor(source, executor, options);
+    if (status != 0) {
+        destroy(source);
+        return status;
+    }
+    *out = source;
+    actor_begin(source->actor, executor);
+    return 0;
+}
+
+void source_close(struct source *source, struct executor *executor)
+{
+    (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_DRAIN);
+}
+
+void source_go(struct source *source, struct executor *executor)
+{
+    atomic_store_explicit(&source->going, true, memory_order_release);
+    (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
+}
+
+void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor)
+{
+    wiring_publish(&source->wiring, wiring, &executor->reader);
+    (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
+}
+
+void source_destroy(struct source *source, struct executor *executor)
+{
+    (void)executor;
+    if (source)
+        destroy(source);
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&source->lock);
+    for (uint32_t i = 0; i < PLACE_UNITS && count < max; i++) {
+        struct progress *progress = source->place ? &source->place->progress[i] : &source->last[i];
+        const char *unit = atomic_load_explicit(&progress->unit, memory_order_acquire);
+
+        if (unit)
+            out[count++] = (struct pool_progress){
+                .unit = unit,
+                .done = atomic_load_explicit(&progress->done, memory_order_relaxed),
+                .total = atomic_load_explicit(&progress->total, memory_order_relaxed),
+            };
+    }
+    pthread_mutex_unlock(&source->lock);
+    return count;
+}
+
+int source_opening(struct source *source)
+{
+    int status = 0;
+
+    pthread_mutex_lock(&source->lock);
+    if (source->place) {
+        /* Acquire pairs with the release in incarnation_open: the status is of an open. */
+        uint32_t opens = atomic_load_explicit(&source->place->opens, memory_order_acquire);
+
+        status = opens ? atomic_load_explicit(&source->place->open_status, memory_order_relaxed)
+                       : 1;
+    }
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+uint64_t source_emitted(struct source *source)
+{
+    uint64_t emitted;
+
+    pthread_mutex_lock(&source->lock);
+    emitted = source->place ? atomic_load_explicit(&source->place->emitted, memory_order_relaxed)
+                            : source->emitted;
+    pthread_mutex_unlock(&source->lock);
+    return emitted;
+}
+
+/* --- in its own turn ------------------------------------------------------------------------ */
+
+/* The pool it feeds; NULL: it has ended, and what is sent there is dead `no_target`. */
+static struct pool *target_of(struct actor *actor)
+{
+    const struct wiring *wiring = wiring_get(actor->place->wiring);
+    weir_pid pid = wiring ? wiring->bindings[0].target : 0;
+    struct actor *target = actor_find(actor->runtime, pid);
+
+    if (!target || actor_serial_of(actor_pid(target)) != actor_serial_of(pid) ||
+        target->kind != ACTOR_POOL)
+        return NULL;
+    return atomic_load_explicit(&target->pool->closing, memory_order_acquire) ? NULL : target->pool;
+}
+
+/* Free places in the pool it feeds; joins those who wait when there are none. */
+static uint32_t credit_of(struct actor *actor)
+{
+    struct pool *pool = target_of(actor);
+    uint32_t room;
+
+    if (!pool)
+        return CREDIT_MAX;
+    room = route_room(pool);
+    if (room == 0) {
+        waiters_join(&pool->waiters, actor->place);
+        room = route_room(pool); /* second look: see waiters.h */
+    }
+    if (room > 0) {
+        waiters_use(actor->place);
+        waiters_leave(actor->place);
+    }
+    return room < CREDIT_MAX ? room : CREDIT_MAX;
+}
+
+static void exhausted(struct actor *actor)
+{
+    struct source *source = actor->place->on_end_context;
+
+    actor->flags |= ACTOR_EXHAUSTED | ACTOR_LEAVING;
+    mailbox_close(&actor->mailbox);
+    atomic_store_explicit(&source->exhausted, true, memory_order_release);
+}
+
+bool source_step(struct actor *actor)
+{
+    uint32_t credit;
+    int produced;
+
+    struct source *source = actor->place->on_end_context;
+
+    if (actor->flags & (ACTOR_EXHAUSTED | ACTOR_PAUSED | ACTOR_LEAVING) ||
+        !atomic_load_explicit(&source->going, memory_order_acquire))
+        return false;
+    credit = credit_of(actor);
+    if (credit == 0)
+        return false;
+    callback_begin(actor);
+    produced = actor->spec->behaviour->produce(&actor->self, actor->memory, credit);
+    callback_end(actor);
+    if (produced == WEIR_END)
+        exhausted(actor);
+    else if (produced == WEIR_WAIT)
+        actor->flags |= ACTOR_PAUSED;
+    else if (produced != WEIR_MORE)
+        incarnation_fail(actor, WEIR_END_CRASH);
+    return true;
+}

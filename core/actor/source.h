@@ -1,0 +1,69 @@
+/*
+ * actor/source.h - an actor that produces on demand.
+ *
+ * It is asked for as many messages as the pool that it feeds has places; what does not fit waits
+ * in its outbox, and it is not asked again until that is empty.
+ */
+#ifndef ACTOR_SOURCE_H
+#define ACTOR_SOURCE_H
+
+#include "actor/place.h"
+
+struct source_options {
+    const char *path; /* its name in YAML; borrowed until return */
+    struct dispatcher *dispatcher;
+    struct spec *spec;     /* takes a reference */
+    weir_pid target;       /* the pool it feeds by output 0 */
+    uint32_t output_count; /* at least 1 */
+    bool held;             /* opens, but produces only after source_go */
+};
+
+/* Owned by whoever created it; the actor in it ends by itself. */
+struct source {
+    char path[PLACE_PATH_MAX]; /* const */
+    struct runtime *runtime;   /* const */
+    struct actor *actor;       /* const */
+    weir_pid pid;              /* const */
+    struct wiring_slot wiring;
+    struct dead_letters dead;
+    struct place *place;    /* valid until `ended` */
+    _Atomic bool going;     /* may produce */
+    _Atomic bool exhausted; /* it said WEIR_END */
+    _Atomic bool ended;     /* its actor is gone */
+    pthread_mutex_t lock;
+    struct progress last[PLACE_UNITS]; /* lock: what it told last, once it has ended */
+    uint64_t emitted;                  /* lock: likewise */
+};
+
+/* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
+int source_create(struct runtime *runtime, struct executor *executor,
+                  const struct source_options *options, struct source **out);
+
+/* Lets a held source produce. Any thread; cannot fail. */
+void source_go(struct source *source, struct executor *executor);
+
+/* Feeds another pool from now on. Takes the wiring, whose output 0 says which. */
+void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor);
+
+/* How far it is: by unit; also after it has ended. Returns how many; at most `max`. */
+struct pool_progress;
+uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max);
+
+/* Whether it is open: 0; 1 not yet; or the negative status of an open that failed. */
+int source_opening(struct source *source);
+
+/* Messages that the pool it feeds has accepted, and that wait in its outbox. */
+uint64_t source_emitted(struct source *source);
+
+/* Produces nothing more, and ends when its outbox is empty. Any thread. */
+void source_close(struct source *source, struct executor *executor);
+
+/* Frees an ended source. */
+void source_destroy(struct source *source, struct executor *executor);
+
+/* --- in its own turn ------------------------------------------------------------------------- */
+
+/* Asks for messages if there is room. False: nothing can be done now. */
+bool source_step(struct actor *actor);
+
+#endif

@@ -1,0 +1,44 @@
+#include "actor/spec.h"
+
+#include <stdlib.h>
+
+struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings)
+{
+    struct spec *spec = calloc(1, sizeof *spec);
+
+    if (!spec)
+        return NULL;
+    atomic_init(&spec->references, 1);
+    spec->behaviour = behaviour;
+    spec->settings = settings;
+    spec->plugin = "";
+    spec->in_hand_max = behaviour->in_hand ? behaviour->in_hand : 1;
+    spec->retries_max = 3;
+    spec->redeliver_max = 0;
+    spec->outbox_max = SPEC_OUTBOX_MAX;
+    spec->restart = (struct restart){
+        .max = 5,
+        .within_ms = 10000,
+        .backoff_ms_min = 100,
+        .backoff_ms_max = 10000,
+        .then = RESTART_KEEP_TRYING,
+    };
+    return spec;
+}
+
+struct spec *spec_ref(struct spec *spec)
+{
+    /* Relaxed: who takes a reference has one already. */
+    atomic_fetch_add_explicit(&spec->references, 1, memory_order_relaxed);
+    return spec;
+}
+
+void spec_unref(struct spec *spec)
+{
+    /* Each release pairs with the acquire of the last one: all uses were before. */
+    if (!spec || atomic_fetch_sub_explicit(&spec->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (spec->release)
+        spec->release(spec->owner);
+    free(spec);
+}

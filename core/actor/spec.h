@@ -1,0 +1,55 @@
+/*
+ * actor/spec.h - what an incarnation is made of: one behaviour with its settings and bounds.
+ *
+ * Shared by all workers of a pool and one generation of its configuration; counted, immutable.
+ */
+#ifndef ACTOR_SPEC_H
+#define ACTOR_SPEC_H
+
+#include <stdatomic.h>
+
+#include <weir/plugin.h>
+
+enum restart_then {
+    RESTART_KEEP_TRYING, /* with the longest backoff, for ever */
+    RESTART_STOP,        /* the place stays closed */
+    RESTART_ESCALATE,    /* the pool fails */
+};
+
+struct restart {
+    uint32_t max; /* failures within `within_ms` that are replaced at once */
+    uint64_t within_ms;
+    uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
+    uint64_t backoff_ms_max;
+    enum restart_then then;
+};
+
+struct spec {
+    _Atomic uint32_t references;
+    const struct weir_behaviour *behaviour; /* const; outlives the spec */
+    const void *settings;                   /* const; belongs to `owner` */
+    const char *plugin;                     /* const; for people */
+    uint32_t generation;                    /* const; of the plugin */
+    uint32_t in_hand_max;
+    uint32_t retries_max;
+    uint32_t redeliver_max;
+    uint32_t outbox_max;
+    struct restart restart;
+    void (*release)(void *owner); /* after the last reference; may be NULL */
+    void *owner;
+};
+
+#define SPEC_RETRIES_MAX 16 /* semantics V: at most 16 waiting per worker */
+#define SPEC_OUTBOX_MAX 256 /* semantics O.1 */
+
+/*
+ * A spec with the usual bounds and one reference; NULL when memory is out. Borrows behaviour and
+ * settings until `release` is called.
+ */
+struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings);
+
+struct spec *spec_ref(struct spec *spec);
+/* NULL is allowed. */
+void spec_unref(struct spec *spec);
+
+#endif

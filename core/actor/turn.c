@@ -1,0 +1,485 @@
+#include "actor/turn.h"
+
+#include <string.h>
+
+#include "actor/callback.h"
+#include "actor/end.h"
+#include "actor/extra.h"
+#include "actor/incarnation.h"
+#include "actor/leave.h"
+#include "actor/output.h"
+#include "actor/request.h"
+#include "actor/settle.h"
+#include "actor/source.h"
+#include "actor/tie.h"
+#include "pool/places.h"
+#include "runtime.h"
+
+#define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
+#define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
+#define CLOCK_LOOKS 0x10114u /* after messages 2, 4, 8 and 16: bits 2, 4, 8, 16 */
+
+/* What a turn remembers of itself. */
+struct stint {
+    uint32_t budget;
+    uint32_t handled;
+    uint32_t freed; /* places in the normal lane */
+    bool hog;
+};
+
+/* --- one message ---------------------------------------------------------------------------- */
+
+static void hold_for_outbox(struct actor *actor, struct message *message)
+{
+    settle_hold(actor);
+    actor->place->settling = message;
+    actor->flags |= ACTOR_SETTLING;
+}
+
+static void finish_done(struct actor *actor, struct message *message)
+{
+    if (message->public.reserved & MESSAGE_ASIDE)
+        settle_aside(actor, message, 0, DEAD_UNHANDLED);
+    else if (output_is_waiting(actor))
+        hold_for_outbox(actor, message);
+    else
+        settle_done(actor, message);
+}
+
+static void finish_rejected(struct actor *actor, struct message *message)
+{
+    if (message->public.reserved & MESSAGE_ASIDE)
+        settle_aside(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
+    else
+        settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
+}
+
+static void finish_kept(struct actor *actor, struct message *message)
+{
+    message->public.reserved |= MESSAGE_KEPT;
+    message_list_append(&actor->kept, message);
+}
+
+/* Settles the message in hand as a verdict says that leaves the incarnation alive. */
+static void finish_message(struct actor *actor, struct message *message, int verdict)
+{
+    if (verdict == WEIR_DONE)
+        finish_done(actor, message);
+    else if (verdict == WEIR_KEEP)
+        finish_kept(actor, message);
+    else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_ASIDE))
+        incarnation_retry(actor, message);
+    else
+        finish_rejected(actor, message);
+}
+
+int turn_settle_kept(struct actor *actor, struct message *message, int verdict)
+{
+    /* By its address first: it may be gone, in `close` or when it was settled before. */
+    if (verdict < WEIR_DONE || verdict > WEIR_REJECT || !message_list_remove(&actor->kept, message))
+        return WEIR_EINVALID;
+    message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+    if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_ASIDE))
+        settle_done(actor, message);
+    else
+        finish_message(actor, message, verdict);
+    return 0;
+}
+
+/* Carries out what `handle` answered. `current` is NULL when the message was forwarded. */
+static void finish(struct actor *actor, int verdict)
+{
+    struct message *message = actor->current;
+
+    if (verdict == WEIR_STOP || verdict < WEIR_DONE || verdict >= WEIR_FAIL) {
+        if (verdict == WEIR_STOP) {
+            actor->current = NULL;
+            if (message)
+                finish_done(actor, message);
+            incarnation_stop(actor);
+        } else {
+            incarnation_fail(actor, WEIR_END_CRASH);
+        }
+        return;
+    }
+    actor->current = NULL;
+    if (message)
+        finish_message(actor, message, verdict);
+}
+
+static void handle(struct actor *actor, struct message *message)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+    int verdict = WEIR_REJECT;
+
+    actor->current = message;
+    actor->retry_after_ms = 0;
+    actor->detail[0] = '\0';
+    atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
+    if (behaviour->handle) {
+        callback_begin(actor);
+        verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
+        callback_end(actor);
+    }
+    actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+    atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
+    finish(actor, verdict);
+}
+
+/* --- the other lanes ------------------------------------------------------------------------ */
+
+static void sort(struct actor *actor, struct message *message)
+{
+    bool is_work = message->public.kind <= WEIR_EVENT;
+
+    message->public.reserved |= MESSAGE_ASIDE;
+    if (!is_work)
+        message_list_append(&actor->control, message);
+    else if (message->public.lane == WEIR_URGENT)
+        message_list_append(&actor->urgent, message);
+    else
+        message_list_append(&actor->high, message);
+}
+
+/* True while there is an incarnation that callbacks can be made to. */
+static bool is_alive(const struct actor *actor)
+{
+    return actor->spec && actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED);
+}
+
+static void obey(struct actor *actor, uint32_t signals)
+{
+    if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
+        leave_decide(actor, signals);
+    if (signals & SIGNAL_KILL)
+        actor->flags |= ACTOR_KILLED;
+    if (signals & SIGNAL_RESPEC)
+        incarnation_respec(actor);
+    if (signals & SIGNAL_TIME) {
+        actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+        extra_time(actor);
+    }
+    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && actor->place->pool &&
+        !(actor->flags & ACTOR_LEAVING))
+        incarnation_stop(actor); /* the place is its pool's, and is opened anew */
+    if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
+        incarnation_fail(actor, WEIR_END_CRASH);
+}
+
+static void take_other(struct actor *actor)
+{
+    uint32_t signals;
+    struct message *message = mailbox_take_other(&actor->mailbox, &signals);
+
+    while (message) {
+        struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
+
+        sort(actor, message);
+        message = next;
+    }
+    obey(actor, signals);
+}
+
+static void linked_ended(struct actor *actor, struct message *message)
+{
+    const struct weir_end *end = message->public.data;
+    enum weir_end_reason reason = (enum weir_end_reason)end->reason;
+
+    if ((actor->flags & ACTOR_TRAPS_EXITS) && is_alive(actor)) {
+        handle(actor, message);
+        return;
+    }
+    message_destroy(&actor->executor->cache, message);
+    if (reason == WEIR_END_NORMAL || reason == WEIR_END_REPLACED)
+        return;
+    if (is_alive(actor))
+        incarnation_fail(actor, reason);
+}
+
+/* A WEIR_EXIT or WEIR_DOWN: counts only while the tie does, and a monitor's only when open. */
+static void told_of_an_end(struct actor *actor, struct message *message)
+{
+    bool is_current = tie_is_current(actor, message);
+
+    if (is_current && message->public.kind == WEIR_EXIT)
+        linked_ended(actor, message);
+    else if (is_current && is_alive(actor))
+        handle(actor, message);
+    else
+        message_destroy(&actor->executor->cache, message);
+}
+
+static void control(struct actor *actor, struct message *message)
+{
+    switch (message->public.kind) {
+    case MESSAGE_REPLY:
+        request_arrived(actor, message);
+        break;
+    case WEIR_EXIT:
+    case WEIR_DOWN:
+        told_of_an_end(actor, message);
+        break;
+    default:
+        tie_arrived(actor, message);
+    }
+}
+
+static struct message *take_lane(struct actor *actor, struct message_list *lane, uint32_t index)
+{
+    struct message *message = message_list_take(lane);
+
+    if (message) {
+        atomic_fetch_sub_explicit(&actor->lane_waiting[index], 1, memory_order_relaxed);
+        actor->high_streak++;
+    }
+    return message;
+}
+
+/* --- choosing ------------------------------------------------------------------------------- */
+
+static struct message *take_normal(struct actor *actor, struct stint *stint)
+{
+    struct message *message = message_list_take(&actor->front);
+
+    actor->high_streak = 0;
+    if (message) {
+        settle_unhold(actor);
+        return message;
+    }
+    message = settle_pop(actor);
+    if (message)
+        stint->freed++;
+    return message;
+}
+
+/* The next message: urgent, high, normal; after a streak of the first two, normal first. */
+static struct message *take_message(struct actor *actor, struct stint *stint)
+{
+    struct message *message = NULL;
+
+    if (actor->high_streak >= HIGH_STREAK_MAX)
+        message = take_normal(actor, stint);
+    if (!message)
+        message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
+    if (!message)
+        message = take_lane(actor, &actor->high, 0);
+    return message ? message : take_normal(actor, stint);
+}
+
+/* A bare pool has nobody who could handle these. */
+static void unhandled(struct actor *actor, struct message *message)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor->pool->path,
+              "message for the pool itself is not handled",
+              weir_str("tag", message->public.tag ? message->public.tag->name : ""),
+              weir_str("effect", "dead letter"));
+    dead_letters_add(&actor->pool->dead, message, DEAD_UNHANDLED, "", actor->executor->now_ns);
+    settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
+}
+
+static void watch_clock(struct actor *actor, struct stint *stint)
+{
+    uint64_t before = actor->executor->now_ns;
+
+    if (stint->handled <= 16 && (CLOCK_LOOKS >> stint->handled & 1))
+        stint->hog = executor_look_at_clock(actor->executor) - before > TURN_NS_MAX;
+}
+
+/* How many of the places freed in this turn are still free: waking more waiters than can be served
+ * lets a later one overtake. Who took the others is popped in its turn, which wakes the next. */
+static uint32_t still_free(struct actor *actor, uint32_t freed)
+{
+    uint32_t limit = atomic_load_explicit(&actor->mailbox.limit, memory_order_relaxed);
+    uint32_t waiting = mailbox_waiting(&actor->mailbox);
+
+    if (limit == 0)
+        return freed;
+    if (waiting >= limit)
+        return 0;
+    return limit - waiting < freed ? limit - waiting : freed;
+}
+
+/* Places were freed in this turn: those who wait for them are told, at every level. */
+static void wake_waiters(struct pool *pool, uint32_t freed, struct executor *executor)
+{
+    for (; pool; pool = pool->parent)
+        if (waiters_any(&pool->waiters))
+            waiters_wake(&pool->waiters, freed, executor);
+}
+
+/*
+ * Tells of the places that were freed so far, while the actor is still ours. The read-modify-write
+ * is the one that waiters.h asks for.
+ */
+static void tell_of_places(struct actor *actor, struct stint *stint)
+{
+    if (stint->freed == 0)
+        return;
+    (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
+    wake_waiters(actor->place->pool, still_free(actor, stint->freed), actor->executor);
+    stint->freed = 0;
+}
+
+static void give(struct actor *actor, struct message *message, struct stint *stint)
+{
+    if (request_has_expired(message, actor->executor)) {
+        if (message->public.reserved & MESSAGE_ASIDE)
+            settle_aside(actor, message, WEIR_ETIMEOUT, DEAD_EXPIRED);
+        else
+            settle_dead(actor, message, DEAD_EXPIRED, WEIR_ETIMEOUT);
+        return;
+    }
+    /* A handler that may block must not keep them waiting for its end. */
+    if (actor->spec->behaviour->flags & WEIR_BLOCKING)
+        tell_of_places(actor, stint);
+    handle(actor, message);
+    stint->handled++;
+    watch_clock(actor, stint);
+}
+
+/* True when the worker may be given something new. */
+static bool may_take(struct actor *actor)
+{
+    if (actor->kind == ACTOR_POOL)
+        return true;
+    return actor_state(actor) == ACTOR_OPEN && !(actor->flags & (ACTOR_SETTLING | ACTOR_CLOSED)) &&
+           actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+/* The outbox first: with it the last input is settled, or the closed worker ends. */
+static bool flush_step(struct actor *actor)
+{
+    if (!output_flush(actor))
+        return false;
+    if (actor->flags & ACTOR_SETTLING) {
+        struct message *message = actor->place->settling;
+
+        actor->flags &= ~(uint32_t)ACTOR_SETTLING;
+        actor->place->settling = NULL;
+        settle_unhold(actor);
+        settle_done(actor, message);
+    }
+    if (actor->flags & ACTOR_CLOSED)
+        end_actor(actor, (enum weir_end_reason)actor->end_reason);
+    return true;
+}
+
+static bool life_step(struct actor *actor)
+{
+    if (actor->flags & ACTOR_KILLED) {
+        actor->flags &= ~(uint32_t)ACTOR_KILLED;
+        if (actor_state(actor) == ACTOR_OPEN)
+            incarnation_fail(actor, WEIR_END_KILL);
+        return true;
+    }
+    if (actor->flags & ACTOR_LEAVING)
+        return leave_step(actor);
+    if (actor_state(actor) != ACTOR_STARTING)
+        return false;
+    incarnation_open(actor);
+    return true;
+}
+
+static bool pool_step(struct actor *actor)
+{
+    struct message *message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
+
+    if (!message)
+        message = take_lane(actor, &actor->high, 0);
+    if (message)
+        unhandled(actor, message);
+    else if (actor->flags & (ACTOR_LEAVING | ACTOR_KILLED))
+        end_actor(actor, WEIR_END_SHUTDOWN);
+    else
+        return false;
+    return true;
+}
+
+/* Does one thing. False: there is nothing that can be done now. */
+static bool step(struct actor *actor, struct stint *stint)
+{
+    struct message *message;
+
+    if (mailbox_has_other(&actor->mailbox))
+        take_other(actor);
+    if (actor_state(actor) == ACTOR_ENDED)
+        return false;
+    message = message_list_take(&actor->control);
+    if (message) {
+        control(actor, message);
+        stint->handled++; /* a flood of replies yields, too */
+        return true;
+    }
+    if (actor->kind == ACTOR_POOL)
+        return pool_step(actor);
+    if (actor->flags & ACTOR_KILLED)
+        return life_step(actor);
+    if (actor->flags & (ACTOR_REROUTES | ACTOR_DISCARDS))
+        leave_shed(actor);
+    if (output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING))
+        return flush_step(actor);
+    if (may_take(actor)) {
+        message = take_message(actor, stint);
+        if (message) {
+            give(actor, message, stint);
+            return true;
+        }
+        if (actor->kind == ACTOR_SOURCE && source_step(actor)) {
+            stint->handled++;
+            watch_clock(actor, stint);
+            return true;
+        }
+    }
+    return life_step(actor);
+}
+
+/* --- the end of a turn ---------------------------------------------------------------------- */
+
+/* True when nothing but the mailbox could give it more to do. */
+static bool is_at_rest(struct actor *actor)
+{
+    return actor->kind != ACTOR_SOURCE && may_take(actor) && !actor->control.count &&
+           !actor->urgent.count && !actor->high.count && !actor->front.count &&
+           !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED));
+}
+
+/* Puts the actor to sleep. False: something came in between. */
+static bool sleep_now(struct actor *actor)
+{
+    return may_take(actor) ? mailbox_try_idle(&actor->mailbox) : mailbox_try_mute(&actor->mailbox);
+}
+
+static enum turn end_turn(struct actor *actor, const struct stint *stint, bool more)
+{
+    struct pool *pool = actor->place ? actor->place->pool : NULL;
+    struct executor *executor = actor->executor;
+    enum turn turn = TURN_AGAIN;
+
+    if (actor_state(actor) == ACTOR_ENDED)
+        return TURN_IDLE;
+    if ((!more || is_at_rest(actor)) && sleep_now(actor))
+        turn = TURN_IDLE;
+    else if (stint->freed)
+        /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
+        (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
+    /* The pool outlives this turn, also when the actor is somebody else's by now. */
+    if (stint->freed)
+        wake_waiters(pool, still_free(actor, stint->freed), executor);
+    return turn;
+}
+
+enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
+{
+    struct actor *actor = actor_of_schedulable(schedulable);
+    struct stint stint = { 0 };
+    bool more = true;
+
+    /* Relaxed: a changed budget counts from some turn on. */
+    stint.budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
+    actor->executor = executor;
+    while (more && stint.handled < stint.budget && !stint.hog)
+        more = step(actor, &stint);
+    return end_turn(actor, &stint, more);
+}

@@ -1,0 +1,56 @@
+/*
+ * actor/waiters.h - who waits for places in a pool, first come first served.
+ *
+ * A waiter joins, looks once more whether there is room, and goes to sleep; whoever freed places
+ * wakes as many waiters before its turn is over. A waiter that finds the room taken again keeps its
+ * position. Lost wake-ups: joining increments `count` by a read-modify-write before the second
+ * look; the freeing turn ends with a read-modify-write of its admission word, which the second look
+ * reads, before it reads `count`.
+ *
+ * Any thread, any operation, for different places.
+ */
+#ifndef ACTOR_WAITERS_H
+#define ACTOR_WAITERS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct executor;
+struct place;
+
+struct waiters {
+    pthread_mutex_t lock;
+    struct list list;       /* lock: of places */
+    _Atomic uint32_t count; /* written under lock, read by freeing turns */
+};
+
+void waiters_init(struct waiters *waiters);
+void waiters_finish(struct waiters *waiters);
+
+/* The place's owner. Does nothing when it waits there already, but for being wakeable again;
+ * leaves where it waited before. */
+void waiters_join(struct waiters *waiters, struct place *place);
+
+/* The place's owner has used what it was woken for; it may be woken for more. */
+void waiters_use(struct place *place);
+
+/* The place's owner: it waits for nobody any more. A wake-up that it has not used goes on to the
+ * next. */
+void waiters_leave(struct place *place);
+
+/* Nobody can wait here any more: all leave, and look again. Any thread. */
+void waiters_dissolve(struct waiters *waiters, struct executor *executor);
+
+/* Wakes up to `max` of those that have not been woken since they joined. */
+void waiters_wake(struct waiters *waiters, uint32_t max, struct executor *executor);
+
+static inline bool waiters_any(struct waiters *waiters)
+{
+    return atomic_load_explicit(&waiters->count, memory_order_seq_cst) > 0;
+}
+
+#endif

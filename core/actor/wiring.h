@@ -1,0 +1,52 @@
+/*
+ * actor/wiring.h - where the outputs of a behaviour lead, and what happens when there is no room.
+ *
+ * A wiring is immutable; a reload publishes a new one and retires the old. A slot holds the wiring
+ * that is in force; reading it needs a read section (reclaim.h), or a turn.
+ */
+#ifndef ACTOR_WIRING_H
+#define ACTOR_WIRING_H
+
+#include <stdatomic.h>
+
+#include "dispatch/reclaim.h"
+
+#include <weir/message.h>
+
+enum when_full {
+    WHEN_FULL_WAIT,
+    WHEN_FULL_REJECT,
+    WHEN_FULL_DROP_NEWEST,
+    WHEN_FULL_DEAD_LETTER,
+};
+
+struct binding {
+    weir_pid target; /* 0 = unbound */
+    enum when_full when_full;
+};
+
+struct wiring {
+    struct retired retired;
+    uint32_t count;
+    struct binding bindings[];
+};
+
+struct wiring_slot {
+    _Atomic(struct wiring *) wiring; /* NULL = no outputs */
+};
+
+/* All unbound. NULL when memory is out. Returns owned. */
+struct wiring *wiring_create(uint32_t count);
+/* NULL is allowed. Only when it was never published, or nobody reads any more. */
+void wiring_destroy(struct wiring *wiring);
+
+/* Takes `next` and retires what was there. Cannot fail. */
+void wiring_publish(struct wiring_slot *slot, struct wiring *next, struct reader *reader);
+
+static inline const struct wiring *wiring_get(struct wiring_slot *slot)
+{
+    /* [W1] pairs with the release in wiring_publish. */
+    return slot ? atomic_load_explicit(&slot->wiring, memory_order_acquire) : NULL;
+}
+
+#endif

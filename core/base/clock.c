@@ -1,0 +1,17 @@
+#include "base/clock.h"
+
+#include <time.h>
+
+static uint64_t monotonic_now_ns(void *context)
+{
+    struct timespec now;
+
+    (void)context;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct clock clock_monotonic(void)
+{
+    return (struct clock){ .now_ns = monotonic_now_ns, .context = NULL };
+}

@@ -1,0 +1,26 @@
+/*
+ * base/cpus.h - how many CPUs this process may really use.
+ *
+ * The smaller of the affinity mask and the tightest CPU quota of its control group and all groups
+ * above it: cgroup v2 (`cpu.max`), v1 (`cpu.cfs_quota_us`), and hosts that mix them.
+ */
+#ifndef BASE_CPUS_H
+#define BASE_CPUS_H
+
+#include <stdint.h>
+
+#define CPUS_NO_QUOTA 0.0
+
+/*
+ * The tightest quota, in CPUs (1.5 = one and a half); CPUS_NO_QUOTA when there is none, or it
+ * cannot be read. `root` is put before every path: "" but in tests.
+ */
+double cpus_quota(const char *root);
+
+/* CPUs in the affinity mask of the calling thread, at least 1. */
+uint32_t cpus_allowed(void);
+
+/* min(allowed, quota rounded up), at least 1. */
+uint32_t cpus_effective(const char *root);
+
+#endif

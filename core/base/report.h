@@ -1,0 +1,83 @@
+/*
+ * base/report.h - collects what is wrong, for people: all mistakes of a file at once.
+ *
+ * The first REPORT_KEPT errors and warnings are kept, in the order in which they were found; the
+ * rest is counted. Everything added is copied, so a report outlives what it talks about. When
+ * memory is out an entry is counted without its words: a mistake is never forgotten.
+ *
+ * Life: report_init .. report_finish. Not synchronised.
+ */
+#ifndef BASE_REPORT_H
+#define BASE_REPORT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <weir/host.h>
+
+#define REPORT_KEPT 20 /* more than a screen of errors is read by nobody */
+
+/* A place in a text; lines and columns count from 1, 0 = unknown. Borrows the file's name. */
+struct mark {
+    const char *file; /* NULL = no place at all */
+    uint32_t line;
+    uint32_t column;
+};
+
+struct report_entry {
+    const char *file; /* owned; NULL = no place */
+    uint32_t line;
+    uint32_t column;
+    const char *path;   /* owned; such as `pools.images.size`; "" = none */
+    const char *reason; /* owned; one sentence without full stop */
+};
+
+struct report_list {
+    size_t kept;  /* entries below */
+    size_t count; /* all that were added */
+    struct report_entry entries[REPORT_KEPT];
+};
+
+struct report {
+    struct report_list errors;
+    struct report_list warnings;
+};
+
+void report_init(struct report *report);
+/* Frees what was kept; the report is empty then and may be used again. */
+void report_finish(struct report *report);
+
+/*
+ * Adds an error. `mark` and `path` may be NULL. Line breaks and control characters in words of the
+ * user are replaced by `?`, so that one error is one line. A NULL report swallows it.
+ */
+WEIR_PRINTF(4, 5)
+void report_add(struct report *report, const struct mark *mark, const char *path,
+                const char *format, ...);
+/* As report_add, for what is allowed but probably not meant. */
+WEIR_PRINTF(4, 5)
+void report_warn(struct report *report, const struct mark *mark, const char *path,
+                 const char *format, ...);
+
+/* Errors, kept or not. */
+size_t report_count(const struct report *report);
+size_t report_warning_count(const struct report *report);
+
+/* True when further errors are only counted: their words need not be looked for. NULL is full. */
+bool report_is_full(const struct report *report);
+
+/*
+ * Writes one entry as `file:line:col: path: reason`, without the parts that are unknown, into
+ * `text`; cut at `size`. Returns the length that it would have, as snprintf.
+ */
+size_t report_format(const struct report_entry *entry, char *text, size_t size);
+
+/* Prints the errors as lines, and how many more there are. */
+void report_print(const struct report *report, FILE *stream);
+/* Prints the warnings, each with `warning: ` before its reason. */
+void report_print_warnings(const struct report *report, FILE *stream);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * base/text.h - reads the words of people: numbers with units, the name they meant; and keeps them.
+ *
+ * Nothing here is synchronised.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/host.h>
+
+/* --- values: whole texts, no blanks around them ---------------------------------------------- */
+
+enum text_verdict {
+    TEXT_OK = 0,
+    TEXT_MALFORMED, /* not such a value at all */
+    TEXT_TOO_LARGE, /* well written, but does not fit */
+    TEXT_NO_UNIT,   /* a duration without its unit */
+};
+
+/* Each leaves *out untouched unless it answers TEXT_OK. Decimal only, without leading zeros. */
+enum text_verdict text_parse_bool(const char *text, bool *out);
+enum text_verdict text_parse_u64(const char *text, uint64_t *out);
+enum text_verdict text_parse_i64(const char *text, int64_t *out);
+/* Finite; no hexadecimal, no `inf`, no `nan`; the point is a point in every locale. */
+enum text_verdict text_parse_f64(const char *text, double *out);
+/* Bytes: plain, or with B, KiB, MiB, GiB, TiB. */
+enum text_verdict text_parse_size(const char *text, uint64_t *out);
+/* Milliseconds: with ms, s, m, h, d; 0 needs no unit. */
+enum text_verdict text_parse_duration(const char *text, uint64_t *out);
+
+/* The shortest exact way to write it, such as `64KiB`, `1500ms`. Cut at `size`. */
+void text_format_size(uint64_t bytes, char *text, size_t size);
+void text_format_duration(uint64_t milliseconds, char *text, size_t size);
+
+/* --- did you mean ----------------------------------------------------------------------------- */
+
+/* Finds the candidate nearest to a word. Borrows all of them. */
+struct text_guess {
+    const char *word;
+    const char *best;
+    size_t distance;
+};
+
+void text_guess_init(struct text_guess *guess, const char *word);
+void text_guess_offer(struct text_guess *guess, const char *candidate);
+/* NULL when none is near enough to be meant. */
+const char *text_guess_best(const struct text_guess *guess);
+
+/* --- keeping ---------------------------------------------------------------------------------- */
+
+/*
+ * Memory for what is read together and freed together. Life: text_store_init .. finish.
+ * Everything taken from it is borrowed until then.
+ */
+struct text_store {
+    struct text_block *blocks;
+};
+
+void text_store_init(struct text_store *store);
+void text_store_finish(struct text_store *store);
+
+/* Zeroed bytes, aligned for any type; NULL when memory is out. `size` 0 gives a valid pointer. */
+void *text_store_take(struct text_store *store, size_t size);
+/* `count` elements, as calloc. */
+void *text_store_take_array(struct text_store *store, size_t count, size_t size);
+/* Copies; NULL when memory is out. */
+char *text_store_copy(struct text_store *store, const char *text);
+char *text_store_copy_size(struct text_store *store, const char *text, size_t size);
+WEIR_PRINTF(2, 3) char *text_store_format(struct text_store *store, const char *format, ...);
+
+#endif

@@ -1,0 +1,473 @@
+#include "dispatch/executor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dispatch/dispatcher.h"
+#include "dispatch/futex.h"
+#include "dispatch/schedulable.h"
+
+#define GLOBAL_INTERVAL 61      /* prime, so that it falls in step with nothing (Go, tokio) */
+#define GLOBAL_BATCH 16         /* taken at once: one lock for as many turns */
+#define LIFO_RUNS_MAX 16        /* then the ring has its turn: a pair cannot starve it */
+#define SEARCH_ROUNDS 64        /* about 30 us of looking, more than a wake-up costs */
+#define SEARCH_PAUSES 32        /* spin-loop hints between two looks */
+#define KEEPER_LOOK_NS 1000000u /* 1 ms: LIFO slots behind a long turn are found in two */
+#define KEEPER_LOOK_MAX_NS 16000000u
+
+int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
+                  struct reclaim *reclaim, struct clock clock)
+{
+    memset(executor, 0, sizeof *executor);
+    executor->dispatcher = dispatcher;
+    executor->runtime = runtime;
+    executor->clock = clock;
+    executor->now_ns = clock_now_ns(&clock);
+    executor->random = (uint64_t)(uintptr_t)executor | 1;
+    cache_init(&executor->cache);
+    ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
+    return reader_init(&executor->reader, reclaim);
+}
+
+void executor_finish(struct executor *executor)
+{
+    reader_finish(&executor->reader);
+    cache_finish(&executor->cache);
+}
+
+uint64_t executor_look_at_clock(struct executor *executor)
+{
+    executor->now_ns = clock_now_ns(&executor->clock);
+    return executor->now_ns;
+}
+
+uint64_t executor_random(struct executor *executor)
+{
+    uint64_t x = executor->random;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return executor->random = x;
+}
+
+void executor_wake(struct executor *executor, uint32_t bits)
+{
+    atomic_fetch_or_explicit(&executor->token, bits, memory_order_seq_cst);
+    futex_wake(&executor->token);
+}
+
+/* --- putting work in ------------------------------------------------------------------------ */
+
+static void push_ring(struct executor *executor, struct schedulable *schedulable)
+{
+    if (!ring_push(&executor->ring, schedulable))
+        global_queue_push(&executor->dispatcher->global, schedulable);
+    dispatcher_notify(executor->dispatcher);
+}
+
+/* The keeper sleeps without looking at LIFO slots while nothing runs: something runs now. */
+static void rouse_dozing_keeper(struct dispatcher *dispatcher)
+{
+    uint32_t keeper;
+
+    /* Relaxed: advisory; a slot that stays behind a long turn is found at the keeper's next look,
+     * or taken by its owner at the turn's end. */
+    if (!atomic_load_explicit(&dispatcher->keeper_dozes, memory_order_relaxed))
+        return;
+    keeper = atomic_load_explicit(&dispatcher->keeper, memory_order_relaxed);
+    if (keeper)
+        executor_wake(&dispatcher->executors[keeper - 1], EXECUTOR_KICKED);
+}
+
+/* What was just woken runs next, here, where its message is hot. */
+static void push_lifo(struct executor *executor, struct schedulable *schedulable)
+{
+    /* [L1] release: a thief sees what it points at; acquire for what comes out. */
+    struct schedulable *old = atomic_load_explicit(&executor->lifo, memory_order_relaxed);
+
+    if (old)
+        old = atomic_exchange_explicit(&executor->lifo, schedulable, memory_order_acq_rel);
+    else
+        atomic_store_explicit(&executor->lifo, schedulable, memory_order_release);
+    if (old)
+        push_ring(executor, old);
+    else
+        rouse_dozing_keeper(executor->dispatcher);
+}
+
+void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
+                     struct schedulable *schedulable)
+{
+    if (executor->dispatcher != dispatcher || !executor->in_turn) {
+        global_queue_push(&dispatcher->global, schedulable);
+        dispatcher_notify(dispatcher);
+    } else if (executor->blocking) {
+        push_ring(executor, schedulable);
+    } else {
+        push_lifo(executor, schedulable);
+    }
+}
+
+/* --- taking work out ------------------------------------------------------------------------ */
+
+static struct schedulable *take_lifo(struct executor *executor)
+{
+    if (!atomic_load_explicit(&executor->lifo, memory_order_relaxed))
+        return NULL;
+    /* [L1] a thief may be faster. */
+    return atomic_exchange_explicit(&executor->lifo, NULL, memory_order_acq_rel);
+}
+
+static struct schedulable *take_global(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+    uint32_t share = global_queue_count(&dispatcher->global) / dispatcher->thread_count;
+
+    return global_queue_take(&dispatcher->global, &executor->ring,
+                             share < GLOBAL_BATCH ? share : GLOBAL_BATCH);
+}
+
+static void look_around(struct executor *executor)
+{
+    uint64_t now = executor_look_at_clock(executor);
+
+    timers_expire(&executor->dispatcher->timers, now, executor);
+    (void)reader_poll(&executor->reader);
+}
+
+static struct schedulable *take_own(struct executor *executor)
+{
+    struct schedulable *taken = NULL;
+
+    if (++executor->tick % GLOBAL_INTERVAL == 0) {
+        look_around(executor);
+        taken = take_global(executor);
+        if (taken)
+            return taken;
+    }
+    if (executor->lifo_runs < LIFO_RUNS_MAX) {
+        taken = take_lifo(executor);
+        if (taken) {
+            executor->lifo_runs++;
+            return taken;
+        }
+    }
+    executor->lifo_runs = 0;
+    taken = ring_pop(&executor->ring);
+    if (!taken)
+        taken = take_lifo(executor);
+    return taken ? taken : take_global(executor);
+}
+
+static struct schedulable *steal(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+    uint32_t count = dispatcher->thread_count;
+    uint32_t start = (uint32_t)(executor_random(executor) % count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct executor *victim = &dispatcher->executors[(start + i) % count];
+        struct schedulable *taken;
+
+        if (victim == executor)
+            continue;
+        taken = ring_steal(&victim->ring, &executor->ring);
+        if (taken) {
+            atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
+            return taken;
+        }
+    }
+    return NULL;
+}
+
+static void pause_briefly(void)
+{
+    for (int i = 0; i < SEARCH_PAUSES; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+    }
+}
+
+/* Looks for work everywhere for a while. The caller counts as searching. */
+static struct schedulable *search(struct executor *executor)
+{
+    for (int round = 0; round < SEARCH_ROUNDS; round++) {
+        struct schedulable *taken;
+
+        look_around(executor);
+        taken = take_own(executor);
+        if (!taken)
+            taken = steal(executor);
+        if (taken || atomic_load_explicit(&executor->dispatcher->stopping, memory_order_relaxed))
+            return taken;
+        reader_quiescent(&executor->reader);
+        pause_briefly();
+    }
+    return NULL;
+}
+
+/* --- sleeping ------------------------------------------------------------------------------- */
+
+static bool anything_to_do(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    if (global_queue_count(&dispatcher->global) > 0 ||
+        atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst))
+        return true;
+    for (uint32_t i = 0; i < dispatcher->thread_count; i++)
+        if (ring_count(&dispatcher->executors[i].ring) > 0)
+            return true;
+    return false;
+}
+
+static bool others_run(struct dispatcher *dispatcher)
+{
+    return idle_parked_count(&dispatcher->idle) < dispatcher->thread_count;
+}
+
+/* Until when the keeper sleeps: the next deadline, or its next look at the LIFO slots. */
+static uint64_t keeper_deadline(struct executor *executor, uint64_t look_ns)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+    bool dozes = !others_run(dispatcher);
+    uint64_t until = dozes ? TIMER_NEVER : executor->now_ns + look_ns;
+    uint64_t due;
+
+    atomic_store_explicit(&dispatcher->keeper_dozes, dozes, memory_order_seq_cst);
+    if (dozes && others_run(dispatcher)) {
+        /* Somebody woke meanwhile, and may have missed that we doze. */
+        atomic_store_explicit(&dispatcher->keeper_dozes, false, memory_order_relaxed);
+        until = executor->now_ns + look_ns;
+    }
+    /* [T1] published before the deadlines are read: see timer.c. */
+    atomic_store_explicit(&dispatcher->keeper_until_ns, until, memory_order_seq_cst);
+    due = atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_seq_cst);
+    if (due >= until)
+        return until;
+    atomic_store_explicit(&dispatcher->keeper_until_ns, due, memory_order_seq_cst);
+    return due;
+}
+
+/* Takes what lies in a LIFO slot whose owner has been in one turn since the last look. */
+static struct schedulable *rescue(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    for (uint32_t i = 0; i < dispatcher->thread_count; i++) {
+        struct executor *other = &dispatcher->executors[i];
+        uint64_t turns = atomic_load_explicit(&other->turns, memory_order_relaxed);
+        bool same = turns == dispatcher->turns_seen[i];
+
+        dispatcher->turns_seen[i] = turns;
+        if (other != executor && same && atomic_load_explicit(&other->lifo, memory_order_relaxed)) {
+            /* [L1] its owner may be faster. */
+            struct schedulable *taken = atomic_exchange_explicit(&other->lifo, NULL,
+                                                                 memory_order_acq_rel);
+
+            if (taken) {
+                atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
+                return taken;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* True when this thread keeps the time while it sleeps: one of the parked does. */
+static bool become_keeper(struct executor *executor)
+{
+    uint32_t nobody = 0;
+
+    return atomic_compare_exchange_strong_explicit(&executor->dispatcher->keeper, &nobody,
+                                                   executor->index + 1, memory_order_seq_cst,
+                                                   memory_order_seq_cst);
+}
+
+static void wait_for_token(struct executor *executor)
+{
+    while (!(atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst) & EXECUTOR_WOKEN))
+        futex_wait(&executor->token, 0, UINT64_MAX);
+}
+
+/* Ends a sleep that nobody ended; after it this thread counts as searching. */
+static void leave_parking(struct executor *executor)
+{
+    /* Picked at the same moment: the token is on its way and must not be met later. */
+    if (!idle_unpark_self(&executor->dispatcher->idle, executor->index))
+        wait_for_token(executor);
+}
+
+static void fire_timers(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    if (executor->now_ns <
+        atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_relaxed))
+        return;
+    reader_online(&executor->reader);
+    timers_expire(&dispatcher->timers, executor->now_ns, executor);
+    reader_offline(&executor->reader);
+}
+
+/* Sleeps as keeper until picked, or until there is something to do that nobody was picked for. */
+static struct schedulable *keep_time(struct executor *executor)
+{
+    struct schedulable *found = NULL;
+    uint64_t look_ns = KEEPER_LOOK_NS;
+
+    for (;;) {
+        uint64_t now = executor_look_at_clock(executor);
+        uint64_t until = keeper_deadline(executor, look_ns);
+        uint32_t token;
+
+        if (until > now)
+            futex_wait(&executor->token, 0, until == TIMER_NEVER ? UINT64_MAX : until - now);
+        token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
+        if (token & EXECUTOR_WOKEN)
+            return NULL;
+        look_ns = token == 0 && look_ns < KEEPER_LOOK_MAX_NS ? look_ns * 2 : KEEPER_LOOK_NS;
+        executor_look_at_clock(executor);
+        fire_timers(executor);
+        found = rescue(executor);
+        if (found || anything_to_do(executor))
+            break;
+    }
+    leave_parking(executor);
+    return found;
+}
+
+/* Somebody parked must keep the time now. */
+static void hand_over_keeping(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    atomic_store_explicit(&dispatcher->keeper_until_ns, TIMER_NEVER, memory_order_relaxed);
+    atomic_store_explicit(&dispatcher->keeper_dozes, false, memory_order_relaxed);
+    atomic_store_explicit(&dispatcher->keeper, 0, memory_order_seq_cst);
+    for (uint32_t i = 0; i < dispatcher->thread_count; i++) {
+        if (idle_is_parked(&dispatcher->idle, i)) {
+            executor_wake(&dispatcher->executors[i], EXECUTOR_KICKED);
+            return;
+        }
+    }
+}
+
+/* Sleeps until picked, as keeper when there is none. May bring what it found. */
+static struct schedulable *sleep_until_picked(struct executor *executor)
+{
+    for (;;) {
+        uint32_t token;
+
+        if (become_keeper(executor)) {
+            struct schedulable *found = keep_time(executor);
+
+            hand_over_keeping(executor);
+            return found;
+        }
+        token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
+        if (token & EXECUTOR_WOKEN)
+            return NULL;
+        if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst)) {
+            leave_parking(executor);
+            return NULL;
+        }
+        if (!token)
+            futex_wait(&executor->token, 0, UINT64_MAX);
+    }
+}
+
+/* Sleeps; on return this thread counts as searching. May bring what it found. */
+static struct schedulable *park(struct executor *executor, bool was_searching)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+    struct schedulable *found;
+
+    cache_flush(&executor->cache);
+    if (reader_poll(&executor->reader))
+        reader_hand_over(&executor->reader);
+    reader_offline(&executor->reader);
+    idle_park(&dispatcher->idle, executor->index, was_searching);
+    if (anything_to_do(executor)) {
+        leave_parking(executor);
+        found = NULL;
+    } else {
+        atomic_fetch_add_explicit(&executor->parks, 1, memory_order_relaxed);
+        found = sleep_until_picked(executor);
+    }
+    reader_online(&executor->reader);
+    return found;
+}
+
+/* --- the loop ------------------------------------------------------------------------------- */
+
+static void run_turn(struct executor *executor, struct schedulable *schedulable)
+{
+    enum turn turn;
+
+    executor->in_turn = true;
+    turn = schedulable->run(schedulable, executor);
+    executor->in_turn = false;
+    /* Relaxed: only compared for change. */
+    atomic_store_explicit(&executor->turns,
+                          atomic_load_explicit(&executor->turns, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (turn == TURN_AGAIN) {
+        if (!ring_push(&executor->ring, schedulable))
+            global_queue_push(&executor->dispatcher->global, schedulable);
+        /* Surplus only when this is not all that this thread has. */
+        if (atomic_load_explicit(&executor->lifo, memory_order_relaxed) ||
+            ring_count(&executor->ring) > 1)
+            dispatcher_notify(executor->dispatcher);
+    }
+    reader_quiescent(&executor->reader);
+}
+
+/* Finds the next schedulable, sleeping if it must; NULL when the dispatcher stops. */
+static struct schedulable *next_to_run(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+    struct schedulable *taken = take_own(executor);
+    bool searching = false;
+
+    while (!taken) {
+        if (atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst))
+            break;
+        if (!searching)
+            searching = idle_try_search(&dispatcher->idle);
+        if (searching)
+            taken = search(executor);
+        if (!taken && !atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst)) {
+            taken = park(executor, searching);
+            searching = true;
+        }
+    }
+    if (searching && idle_found(&dispatcher->idle) && taken)
+        dispatcher_notify(dispatcher);
+    return taken;
+}
+
+void *executor_main(void *argument)
+{
+    struct executor *executor = argument;
+    struct dispatcher *dispatcher = executor->dispatcher;
+    struct schedulable *schedulable;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "%.10s-%u", dispatcher->name, executor->index % 10000);
+    (void)pthread_setname_np(pthread_self(), name);
+    if (dispatcher->options.thread_start)
+        dispatcher->options.thread_start(executor);
+    reader_online(&executor->reader);
+    while ((schedulable = next_to_run(executor)))
+        run_turn(executor, schedulable);
+    reader_offline(&executor->reader);
+    cache_flush(&executor->cache);
+    if (dispatcher->options.thread_end)
+        dispatcher->options.thread_end(executor);
+    return NULL;
+}

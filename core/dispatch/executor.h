@@ -1,0 +1,81 @@
+/*
+ * dispatch/executor.h - what a thread needs to work in the runtime; and the loop of a dispatcher's.
+ *
+ * Each dispatcher thread is one executor. A thread from outside has one too, without a dispatcher:
+ * a memory cache and a reader record; what it wakes goes to the global queue of its dispatcher.
+ * An executor is used by one thread at a time; only the fields marked so are touched by others.
+ *
+ *      take order: every 61st time the global queue first; LIFO slot; own ring; global queue;
+ *      then search: timers, the other threads' rings, the global queue; then park.
+ */
+#ifndef DISPATCH_EXECUTOR_H
+#define DISPATCH_EXECUTOR_H
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "dispatch/reclaim.h"
+#include "dispatch/ring.h"
+#include "message/cache.h"
+
+struct dispatcher;
+struct schedulable;
+
+#define EXECUTOR_ROUNDS 64 /* round-robin positions; pools share one when their indexes collide */
+
+struct executor {
+    struct dispatcher *dispatcher; /* const; NULL for an outside thread */
+    void *runtime;                 /* const: for those who run turns */
+    struct clock clock;            /* const */
+    uint32_t index;                /* const: among the dispatcher's threads */
+    pthread_t thread;              /* const after start */
+
+    /* owner */
+    struct reader reader;
+    struct cache cache;
+    uint64_t now_ns; /* coarse: of the last look at the clock */
+    uint64_t random; /* xorshift state */
+    uint32_t tick;   /* takes */
+    uint32_t lifo_runs;
+    bool in_turn;
+    bool blocking; /* the turn may block: hand work to others at once */
+    uint32_t rounds[EXECUTOR_ROUNDS];
+    void *current; /* what runs, for the crash handler: read by the same thread's signal handler */
+
+    /* written by the owner, read by thieves and by who reads figures */
+    alignas(64) _Atomic uint64_t turns;
+    _Atomic uint64_t steals;
+    _Atomic uint64_t parks;
+    _Atomic(struct schedulable *) lifo; /* also taken by a thief when this turn is long */
+
+    alignas(64) _Atomic uint32_t token; /* futex: EXECUTOR_WOKEN, EXECUTOR_KICKED */
+    struct ring ring;
+};
+
+/* An executor for a thread from outside. WEIR_ENOMEM. */
+int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
+                  struct reclaim *reclaim, struct clock clock);
+void executor_finish(struct executor *executor);
+
+/* The thread of a dispatcher, whose argument is its executor: runs until the dispatcher stops. */
+void *executor_main(void *argument);
+
+/* Makes a schedulable run that was just woken, on `dispatcher`. */
+void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
+                     struct schedulable *schedulable);
+
+/* Reads the clock, and remembers it as now_ns. */
+uint64_t executor_look_at_clock(struct executor *executor);
+
+/* A random number, not for secrets. */
+uint64_t executor_random(struct executor *executor);
+
+/* Wakes a thread that parks. `bits`: EXECUTOR_WOKEN or EXECUTOR_KICKED. Any thread. */
+void executor_wake(struct executor *executor, uint32_t bits);
+
+#define EXECUTOR_WOKEN 1u  /* picked by idle_pick: search */
+#define EXECUTOR_KICKED 2u /* look at the deadlines again */
+
+#endif

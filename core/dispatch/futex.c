@@ -1,0 +1,21 @@
+#include "dispatch/futex.h"
+
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+    struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u),
+                                .tv_nsec = (long)(timeout_ns % 1000000000u) };
+
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
+                  timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
+}
+
+void futex_wake(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}

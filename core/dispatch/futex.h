@@ -1,0 +1,17 @@
+/*
+ * dispatch/futex.h - sleeping on a word, and waking who sleeps on it (Linux).
+ */
+#ifndef DISPATCH_FUTEX_H
+#define DISPATCH_FUTEX_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Sleeps while *word is `expected`, at most `timeout_ns` (UINT64_MAX: without end). May return at
+ * any time: the caller looks again. */
+void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns);
+
+/* Wakes one sleeper. */
+void futex_wake(_Atomic uint32_t *word);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * dispatch/idle.h - who sleeps, who searches, and whom to wake.
+ *
+ * One word counts the threads that search for work and those that are parked; a bitmap says which
+ * are parked. At most half the threads search. Nobody is woken while somebody searches: a searcher
+ * that finds work passes the wake-up on (see executor.c), so that wake-ups never come in herds.
+ *
+ * Lost wake-ups: who makes work visible reads the counts after it; who parks writes the counts and
+ * then looks for work; all four are seq_cst, so one of them sees the other.
+ */
+#ifndef DISPATCH_IDLE_H
+#define DISPATCH_IDLE_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define IDLE_THREADS_MAX 1024
+#define IDLE_NOBODY UINT32_MAX
+
+struct idle {
+    uint32_t searchers_max;                         /* const */
+    alignas(64) _Atomic uint64_t counts;            /* searching in the low half, parked high */
+    _Atomic uint64_t parked[IDLE_THREADS_MAX / 64]; /* a bit per thread */
+};
+
+void idle_init(struct idle *idle, uint32_t searchers_max);
+
+/* Asks to search. False: enough others do; park. */
+bool idle_try_search(struct idle *idle);
+
+/* Ends a search that found work. True: it was the last one, so the caller wakes the next. */
+bool idle_found(struct idle *idle);
+
+/* Announces that a thread parks; it looks for work once more after this. */
+void idle_park(struct idle *idle, uint32_t index, bool was_searching);
+
+/* Takes the announcement back; the thread searches again. False: it has been picked to wake, its
+ * token is on the way. */
+bool idle_unpark_self(struct idle *idle, uint32_t index);
+
+/*
+ * Picks a parked thread to be woken, `spare` only when there is no other; it counts as searching
+ * from now on. IDLE_NOBODY: nobody is parked, or somebody searches already.
+ */
+uint32_t idle_pick(struct idle *idle, uint32_t spare);
+
+/* Advisory. */
+bool idle_is_parked(struct idle *idle, uint32_t index);
+
+uint32_t idle_parked_count(struct idle *idle);
+uint32_t idle_searching_count(struct idle *idle);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * message/cache.h - each thread's store of message memory.
+ *
+ * A thread takes from its own cache without any atomic operation. Memory goes back to the cache
+ * it came from: at once on the same thread, in batches of CACHE_BATCH from another one, so that
+ * the memory of a one-way stream is used again and stays in the owner's caches.
+ *
+ *            | take | give (own) | give (other's) | flush
+ *   take     |  X   |     X      |       -        |   X       X = one thread at a time,
+ *   give own |  X   |     X      |       -        |   X       - = any threads at once;
+ *   give oth.|  -   |     -      |       -        |   -       per cache; each thread passes
+ *   flush    |  X   |     X      |       -        |   X       its own cache first.
+ *
+ * Bounded: a class keeps at most CACHE_KEEP_BYTES, the rest goes back to malloc.
+ */
+#ifndef MESSAGE_CACHE_H
+#define MESSAGE_CACHE_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct message;
+
+#define CACHE_CLASSES 6             /* 128, 256, 512, 1024, 2048, 4096 bytes; above: malloc */
+#define CACHE_BATCH 32              /* a return costs one exchange; amortised below 0.2 ns */
+#define CACHE_KEEP_BYTES (1u << 20) /* per class: the working set of a 64 x 64 pool */
+
+struct cache_shelf {
+    struct message *first; /* owner */
+    uint32_t count;        /* owner */
+};
+
+/* Messages of one other cache on their way home. */
+struct cache_parcel {
+    struct cache *home;
+    struct message *first;
+    struct message *last;
+    uint32_t count;
+};
+
+#define CACHE_PARCELS 4 /* homes served at once; more are sent early */
+
+struct cache {
+    struct cache_shelf shelves[CACHE_CLASSES];      /* owner */
+    struct cache_parcel parcels[CACHE_PARCELS];     /* owner */
+    alignas(64) _Atomic(struct message *) returned; /* pushed by others, taken whole by owner */
+};
+
+void cache_init(struct cache *cache);
+/* Frees what the cache holds. No message of it may be in use any more. */
+void cache_finish(struct cache *cache);
+
+/*
+ * Memory for a header and `size` bytes behind it, not zeroed but for the class in
+ * public.reserved and `home`; NULL when memory is out or the sum overflows.
+ */
+struct message *cache_take(struct cache *cache, size_t header, size_t size);
+
+/* Takes a message of any cache; `cache` is the calling thread's. */
+void cache_give(struct cache *cache, struct message *message);
+
+/* Sends everything home that still waits for its batch to fill. Before a thread sleeps. */
+void cache_flush(struct cache *cache);
+
+#endif

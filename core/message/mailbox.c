@@ -1,0 +1,279 @@
+#include "message/mailbox.h"
+
+#define TAIL_MASK 0xffffffffull
+#define SLEEPING (MAILBOX_IDLE | MAILBOX_MUTED)
+
+void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
+{
+    atomic_init(&mailbox->tail, NULL);
+    atomic_init(&mailbox->other, NULL);
+    atomic_init(&mailbox->head_seen, 0);
+    atomic_init(&mailbox->signals, 0);
+    atomic_init(&mailbox->first, NULL);
+    atomic_init(&mailbox->head, 0);
+    atomic_store_explicit(&mailbox->limit, limit, memory_order_relaxed);
+    /* [M0] publishes the rest to senders that find the new serial. */
+    atomic_store_explicit(&mailbox->word,
+                          ((uint64_t)serial << MAILBOX_SERIAL_SHIFT) | MAILBOX_CLOSED,
+                          memory_order_release);
+}
+
+/*
+ * True when the normal lane has no place for the sender that read `tail`. The difference is taken
+ * as signed: a tail that has grown old lies behind head, and then the exchange fails anyway. A
+ * "full" is true at the instant when head was read, since tail only grows.
+ */
+static bool is_full(struct mailbox *mailbox, uint32_t tail)
+{
+    /* Relaxed: a changed limit counts from when it is seen. */
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    uint32_t head;
+
+    if (limit == 0)
+        return false;
+    head = atomic_load_explicit(&mailbox->head_seen, memory_order_relaxed);
+    if ((int32_t)(tail - head) < (int32_t)limit)
+        return false;
+    /* [M1] pairs with the release store of head in mailbox_pop: the place has been emptied. */
+    head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire);
+    atomic_store_explicit(&mailbox->head_seen, head, memory_order_relaxed);
+    return (int32_t)(tail - head) >= (int32_t)limit;
+}
+
+static int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+
+    for (;;) {
+        uint64_t next;
+
+        if (mailbox_serial(word) != serial)
+            return WEIR_ETERMINATED;
+        if (word & MAILBOX_CLOSED)
+            return WEIR_ECLOSED;
+        if (is_full(mailbox, (uint32_t)word))
+            return WEIR_EFULL;
+        next = (word & ~(TAIL_MASK | MAILBOX_IDLE)) | ((word + 1) & TAIL_MASK);
+        /* [M2] acquires what the owner left when it set IDLE in mailbox_try_idle. */
+        if (atomic_compare_exchange_weak_explicit(&mailbox->word, &word, next, memory_order_seq_cst,
+                                                  memory_order_seq_cst))
+            break;
+    }
+    *out_wake = (word & MAILBOX_IDLE) != 0;
+    return 0;
+}
+
+static void link_message(struct mailbox *mailbox, struct message *message)
+{
+    struct message *previous;
+
+    atomic_store_explicit(&message->next, NULL, memory_order_relaxed);
+    /* [M3] acquires the previous sender's exchange, so that links are made in this order. */
+    previous = atomic_exchange_explicit(&mailbox->tail, message, memory_order_acq_rel);
+    /* [M4] publishes the message to mailbox_pop. `previous` cannot be freed before this store:
+     * mailbox_pop needs its link, or the tail to be still pointing at it. */
+    if (previous)
+        atomic_store_explicit(&previous->next, message, memory_order_release);
+    else
+        atomic_store_explicit(&mailbox->first, message, memory_order_release);
+}
+
+int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake)
+{
+    int status = admit(mailbox, serial, out_wake);
+
+    if (status == 0)
+        link_message(mailbox, message);
+    return status;
+}
+
+/* Tells the owner that the other lanes or the signals have something. */
+static int raise_other(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
+
+    do {
+        if (mailbox_serial(word) != serial)
+            return WEIR_ETERMINATED;
+        /* [M5] release: the owner that takes OTHER down sees what was put there before. */
+    } while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word,
+                                                    (word & ~SLEEPING) | MAILBOX_OTHER,
+                                                    memory_order_seq_cst, memory_order_relaxed));
+    *out_wake = (word & SLEEPING) != 0;
+    return 0;
+}
+
+static bool is_serial(struct mailbox *mailbox, uint32_t serial)
+{
+    return mailbox_serial(atomic_load_explicit(&mailbox->word, memory_order_acquire)) == serial;
+}
+
+int mailbox_push_other(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                       bool *out_wake)
+{
+    struct message *top;
+
+    if (!is_serial(mailbox, serial))
+        return WEIR_ETERMINATED;
+    top = atomic_load_explicit(&mailbox->other, memory_order_relaxed);
+    do
+        atomic_store_explicit(&message->next, top, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->other, &top, message,
+                                                  memory_order_release, memory_order_relaxed));
+    /* The actor may have ended since: then the message lies in a mailbox that is swept before its
+     * slot is used again, and is dead there. It was accepted. */
+    if (raise_other(mailbox, serial, out_wake) != 0)
+        *out_wake = false;
+    return 0;
+}
+
+int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake)
+{
+    if (!is_serial(mailbox, serial))
+        return WEIR_ETERMINATED;
+    /* Relaxed: [M5] orders it. */
+    atomic_fetch_or_explicit(&mailbox->signals, bits, memory_order_relaxed);
+    return raise_other(mailbox, serial, out_wake);
+}
+
+/* Takes the last message out; false when a sender is linking behind it this moment. */
+static bool unlink_last(struct mailbox *mailbox, struct message *last)
+{
+    struct message *expected = last;
+    struct message *next;
+
+    atomic_store_explicit(&mailbox->first, NULL, memory_order_relaxed);
+    /* [M6] pairs with [M3]: a sender that finds NULL writes `first` after our store of it. */
+    if (atomic_compare_exchange_strong_explicit(&mailbox->tail, &expected, NULL,
+                                                memory_order_acq_rel, memory_order_relaxed))
+        return true;
+    next = atomic_load_explicit(&last->next, memory_order_acquire);
+    atomic_store_explicit(&mailbox->first, next ? next : last, memory_order_relaxed);
+    return next != NULL;
+}
+
+struct message *mailbox_pop(struct mailbox *mailbox)
+{
+    /* [M4] acquires the message. */
+    struct message *message = atomic_load_explicit(&mailbox->first, memory_order_acquire);
+    struct message *next;
+    uint64_t head;
+
+    if (!message)
+        return NULL;
+    next = atomic_load_explicit(&message->next, memory_order_acquire);
+    if (next)
+        atomic_store_explicit(&mailbox->first, next, memory_order_relaxed);
+    else if (!unlink_last(mailbox, message))
+        return NULL;
+    /* Relaxed load: only we write it. [M1] the release gives the place to senders. */
+    head = atomic_load_explicit(&mailbox->head, memory_order_relaxed);
+    atomic_store_explicit(&mailbox->head, head + 1, memory_order_release);
+    return message;
+}
+
+bool mailbox_has_other(struct mailbox *mailbox)
+{
+    return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_OTHER;
+}
+
+static struct message *reversed(struct message *top)
+{
+    struct message *oldest = NULL;
+
+    while (top) {
+        struct message *next = atomic_load_explicit(&top->next, memory_order_relaxed);
+
+        atomic_store_explicit(&top->next, oldest, memory_order_relaxed);
+        oldest = top;
+        top = next;
+    }
+    return oldest;
+}
+
+struct message *mailbox_take_other(struct mailbox *mailbox, uint32_t *out_signals)
+{
+    /* [M5] acquire: whoever raised OTHER before had put its thing there before. Whoever puts
+     * something there after this raises OTHER again. */
+    atomic_fetch_and_explicit(&mailbox->word, ~MAILBOX_OTHER, memory_order_acq_rel);
+    *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_relaxed);
+    return reversed(atomic_exchange_explicit(&mailbox->other, NULL, memory_order_acquire));
+}
+
+bool mailbox_empty(struct mailbox *mailbox)
+{
+    return mailbox_waiting(mailbox) == 0;
+}
+
+bool mailbox_try_idle(struct mailbox *mailbox)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
+    uint32_t head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_relaxed);
+
+    if ((uint32_t)word != head || (word & MAILBOX_OTHER))
+        return false;
+    /* [M2] releases the actor to the sender that takes IDLE down. Any sender that was faster has
+     * changed the word. */
+    return atomic_compare_exchange_strong_explicit(&mailbox->word, &word, word | MAILBOX_IDLE,
+                                                   memory_order_seq_cst, memory_order_relaxed);
+}
+
+bool mailbox_try_mute(struct mailbox *mailbox)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
+
+    do
+        if (word & MAILBOX_OTHER)
+            return false;
+    /* [M2] as in mailbox_try_idle, to raise_other. */
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word, word | MAILBOX_MUTED,
+                                                  memory_order_seq_cst, memory_order_relaxed));
+    return true;
+}
+
+void mailbox_open(struct mailbox *mailbox)
+{
+    atomic_fetch_and_explicit(&mailbox->word, ~MAILBOX_CLOSED, memory_order_seq_cst);
+}
+
+void mailbox_close(struct mailbox *mailbox)
+{
+    atomic_fetch_or_explicit(&mailbox->word, MAILBOX_CLOSED, memory_order_seq_cst);
+}
+
+void mailbox_end(struct mailbox *mailbox)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
+    uint64_t next;
+
+    do
+        next = (word & ~(~0ull << MAILBOX_SERIAL_SHIFT)) | MAILBOX_CLOSED |
+               ((uint64_t)(mailbox_serial(word) + 1) << MAILBOX_SERIAL_SHIFT);
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word, next, memory_order_seq_cst,
+                                                  memory_order_relaxed));
+}
+
+uint32_t mailbox_waiting(struct mailbox *mailbox)
+{
+    uint32_t head;
+    uint64_t word;
+
+    /* Read head around the word: an equal head means that both are of one instant. */
+    do {
+        head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire);
+        word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
+    } while (head != (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire));
+    return (uint32_t)word - head;
+}
+
+uint64_t mailbox_accepted(struct mailbox *mailbox)
+{
+    uint64_t head;
+    uint64_t word;
+
+    do {
+        head = atomic_load_explicit(&mailbox->head, memory_order_acquire);
+        word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
+    } while (head != atomic_load_explicit(&mailbox->head, memory_order_acquire));
+    return head + (uint32_t)((uint32_t)word - (uint32_t)head);
+}

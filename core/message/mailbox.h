@@ -1,0 +1,114 @@
+/*
+ * message/mailbox.h - an actor's incoming lanes and the word that admits into them.
+ *
+ * The normal lane is a linked queue of any number of senders and one owner; the other lanes share
+ * one stack, which the owner takes whole and sorts. The *admission word* holds
+ *
+ *      63        36   35     34       33      32    31            0
+ *     | serial     | muted | closed | other | idle | tail          |
+ *
+ * so that a sender's single compare-and-swap answers "is it still you, still open, is there room",
+ * takes a place in the order, and tells whether the actor slept (then the sender schedules it).
+ * The owner goes idle by a compare-and-swap on the same word: a sender that was first makes it
+ * fail. There is no second flag to race with, hence no wake-up to lose.
+ *
+ * `head` counts what has left the queue; waiting = tail - head, exact.
+ *
+ *              | push signal | pop idle take_other | open close restart
+ *   push signal|      -      |         -           |       -            - = any threads at once
+ *   pop idle.. |      -      |         X           |       X            X = the owner alone
+ *   open ...   |      -      |         X           |       X
+ */
+#ifndef MESSAGE_MAILBOX_H
+#define MESSAGE_MAILBOX_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+
+#include "message/message.h"
+
+#define MAILBOX_IDLE (1ull << 32)   /* nobody runs it or will: the next sender schedules it */
+#define MAILBOX_OTHER (1ull << 33)  /* the other lanes or the signals have something */
+#define MAILBOX_CLOSED (1ull << 34) /* admits nothing */
+#define MAILBOX_MUTED (1ull << 35)  /* nobody runs it, and only the other lanes wake it */
+#define MAILBOX_SERIAL_SHIFT 36
+#define MAILBOX_SERIAL_MAX ((1u << 28) - 1)
+
+struct mailbox {
+    /* written by senders */
+    alignas(64) _Atomic uint64_t word;
+    _Atomic(struct message *) tail;  /* last linked; NULL = empty */
+    _Atomic(struct message *) other; /* stack of urgent, high, replies, exits, downs */
+    _Atomic uint32_t head_seen;      /* advisory: some earlier head; backstop: head itself */
+    _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
+    _Atomic uint32_t signals;        /* bits of the owner's choosing, set by anybody */
+
+    /* written by the owner */
+    alignas(64) _Atomic(struct message *) first; /* also by the sender that found it empty */
+    _Atomic uint64_t head;
+};
+
+/* Starts closed, not idle (the creator schedules it once), with a serial of its own. */
+void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
+
+/*
+ * Admits one message into the normal lane. Any thread. Never blocks, never allocates.
+ *
+ * Takes `message` on 0; on any other status the caller keeps it: WEIR_EFULL no place, WEIR_ECLOSED
+ * the owner drains or is not open, WEIR_ETERMINATED another serial. On 0, `out_wake` says that the
+ * caller must schedule the actor. A sender paused between its two steps holds back later messages
+ * of others; none is lost or reordered.
+ */
+int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake);
+
+/*
+ * Puts a message into the other lanes. Any thread, inside a read section (reclaim.h). Takes it on
+ * 0; WEIR_ETERMINATED. No limit: the caller has counted, or it is control.
+ */
+int mailbox_push_other(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                       bool *out_wake);
+
+/* Sets signal bits. Any thread, inside a read section. WEIR_ETERMINATED. */
+int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake);
+
+/* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. */
+struct message *mailbox_pop(struct mailbox *mailbox);
+
+/* True when the other lanes or the signals may have something. */
+bool mailbox_has_other(struct mailbox *mailbox);
+
+/* Takes the signals and all of the other lanes, oldest first. */
+struct message *mailbox_take_other(struct mailbox *mailbox, uint32_t *out_signals);
+
+/* True when nothing waits; counts messages that are admitted and not linked yet. */
+bool mailbox_empty(struct mailbox *mailbox);
+
+/*
+ * Gives the actor up if nothing waits. On true it belongs to the next sender that wakes it: touch
+ * nothing of it any more. False: something came.
+ */
+bool mailbox_try_idle(struct mailbox *mailbox);
+
+/*
+ * Gives the actor up although messages may wait: only the other lanes and the signals wake it. On
+ * true touch nothing of it any more. False: they have something.
+ */
+bool mailbox_try_mute(struct mailbox *mailbox);
+
+void mailbox_open(struct mailbox *mailbox);
+void mailbox_close(struct mailbox *mailbox);
+
+/* Ends this serial: every later push answers TERMINATED. Only when closed and empty. */
+void mailbox_end(struct mailbox *mailbox);
+
+/* Messages admitted in all, and of those how many wait. Exact for the owner; for others exact at
+ * some instant of the call. */
+uint64_t mailbox_accepted(struct mailbox *mailbox);
+uint32_t mailbox_waiting(struct mailbox *mailbox);
+
+static inline uint32_t mailbox_serial(uint64_t word)
+{
+    return (uint32_t)(word >> MAILBOX_SERIAL_SHIFT);
+}
+
+#endif

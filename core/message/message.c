@@ -1,0 +1,87 @@
+#include "message/message.h"
+
+#include <string.h>
+
+#include "message/cache.h"
+
+struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size)
+{
+    struct message *message = cache_take(cache, MESSAGE_HEADER_SIZE, size);
+    uint32_t class_bits;
+
+    if (!message)
+        return NULL;
+    class_bits = message->public.reserved;
+    message->public = (struct weir_message){
+        .data = size ? (char *)message + MESSAGE_HEADER_SIZE : NULL,
+        .size = size,
+        .tag = tag,
+        .kind = WEIR_MESSAGE,
+        .attempt = 1,
+        .reserved = class_bits,
+    };
+    if (size)
+        memset(message->public.data, 0, size);
+    return message;
+}
+
+void message_destroy(struct cache *cache, struct message *message)
+{
+    if (message)
+        cache_give(cache, message);
+}
+
+/* Relaxed throughout: while a message is in a private list its owner alone uses `next`. */
+static void set_next(struct message *message, struct message *next)
+{
+    atomic_store_explicit(&message->next, next, memory_order_relaxed);
+}
+
+void message_list_append(struct message_list *list, struct message *message)
+{
+    set_next(message, NULL);
+    if (list->last)
+        set_next(list->last, message);
+    else
+        list->first = message;
+    list->last = message;
+    list->count++;
+}
+
+void message_list_prepend(struct message_list *list, struct message *message)
+{
+    set_next(message, list->first);
+    list->first = message;
+    if (!list->last)
+        list->last = message;
+    list->count++;
+}
+
+struct message *message_list_take(struct message_list *list)
+{
+    struct message *message = list->first;
+
+    if (!message)
+        return NULL;
+    list->first = atomic_load_explicit(&message->next, memory_order_relaxed);
+    if (!list->first)
+        list->last = NULL;
+    list->count--;
+    return message;
+}
+
+bool message_list_remove(struct message_list *list, struct message *message)
+{
+    struct message_list rest = { 0 };
+    bool found = false;
+    struct message *other;
+
+    while ((other = message_list_take(list))) {
+        if (other == message)
+            found = true;
+        else
+            message_list_append(&rest, other);
+    }
+    *list = rest;
+    return found;
+}

@@ -1,0 +1,86 @@
+/*
+ * message/message.h - a message as the runtime sees it: the public prefix and what lies behind it.
+ *
+ * One allocation, payload in line, 128 bytes for up to 32 bytes of payload. The first line holds
+ * what every hop touches; the second is touched only when a flag says that it counts.
+ *
+ * Not synchronised: a message has one owner. `next` is the exception; see mailbox.h.
+ */
+#ifndef MESSAGE_MESSAGE_H
+#define MESSAGE_MESSAGE_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <weir/plugin.h>
+
+struct cache;
+
+/* Kinds beyond those of weir/message.h: they never reach a behaviour. */
+enum message_kind {
+    MESSAGE_REPLY = 16,     /* answers a request; `status` says how */
+    MESSAGE_LINK = 17,      /* "tell me by WEIR_EXIT when you end" */
+    MESSAGE_UNLINK = 18,    /* takes that back */
+    MESSAGE_MONITOR = 19,   /* "tell me by WEIR_DOWN when you end" */
+    MESSAGE_DEMONITOR = 20, /* takes that back */
+};
+
+/* Bits of `public.reserved`, which the SDK leaves to us. */
+enum message_flags {
+    MESSAGE_ANSWERED = 1u << 0, /* a request that has had its reply */
+    MESSAGE_KEPT = 1u << 1,     /* with a worker that settles it later */
+    MESSAGE_ASIDE = 1u << 2,    /* outside the ledger: urgent, high or control */
+    MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
+    MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
+};
+
+struct message {
+    struct weir_message public;
+    _Atomic(struct message *) next; /* see mailbox.h and owner-private lists */
+    struct cache *home;             /* const: where the memory belongs; NULL = malloc */
+
+    uint64_t reference;   /* a request's, repeated in its reply; 0 = none */
+    uint64_t deadline_ns; /* with MESSAGE_EXPIRES: worthless after it */
+    union {
+        weir_pid to;       /* while it waits in a timer */
+        uint64_t again_ns; /* while it waits for a retry */
+    };
+    int32_t status;  /* of a reply: 0 or why there is no payload */
+    uint32_t output; /* while it waits in an outbox */
+};
+
+#define MESSAGE_HEADER_SIZE 96 /* payload starts here, aligned to 16 */
+
+static_assert(sizeof(struct message) <= MESSAGE_HEADER_SIZE, "the payload must not overlap");
+static_assert(offsetof(struct message, reference) == 64, "the first line holds the hot fields");
+
+/*
+ * A new message with zeroed payload, owned by the caller; NULL when memory is out. `cache` is the
+ * calling thread's.
+ */
+struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size);
+
+/* Takes a message; `cache` is the calling thread's. NULL is allowed. */
+void message_destroy(struct cache *cache, struct message *message);
+
+static inline struct message *message_of(const struct weir_message *public_part)
+{
+    return (struct message *)(uintptr_t)public_part;
+}
+
+/* A first-in first-out list of messages that one owner keeps. */
+struct message_list {
+    struct message *first;
+    struct message *last;
+    uint32_t count;
+};
+
+void message_list_append(struct message_list *list, struct message *message);
+void message_list_prepend(struct message_list *list, struct message *message);
+/* Takes one out of the middle; false: it is not in the list. */
+bool message_list_remove(struct message_list *list, struct message *message);
+/* Ownership moves to the caller; NULL when empty. */
+struct message *message_list_take(struct message_list *list);
+
+#endif

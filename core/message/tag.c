@@ -1,0 +1,71 @@
+#include "message/tag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tag_entry {
+    struct weir_tag tag;
+    struct tag_entry *next;
+    char name[];
+};
+
+void tag_table_init(struct tag_table *table)
+{
+    memset(table, 0, sizeof *table);
+    pthread_mutex_init(&table->lock, NULL);
+}
+
+void tag_table_finish(struct tag_table *table)
+{
+    for (size_t i = 0; i < TAG_BUCKETS; i++) {
+        struct tag_entry *entry = table->buckets[i];
+
+        while (entry) {
+            struct tag_entry *next = entry->next;
+
+            free(entry);
+            entry = next;
+        }
+    }
+    pthread_mutex_destroy(&table->lock);
+}
+
+static struct tag_entry *find_locked(struct tag_table *table, size_t bucket, const char *name)
+{
+    struct tag_entry *entry = table->buckets[bucket];
+
+    while (entry && strcmp(entry->name, name) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static struct tag_entry *add_locked(struct tag_table *table, size_t bucket, const char *name,
+                                    size_t length)
+{
+    struct tag_entry *entry = malloc(sizeof *entry + length + 1);
+
+    if (!entry)
+        return NULL;
+    memcpy(entry->name, name, length + 1);
+    entry->tag.name = entry->name;
+    entry->next = table->buckets[bucket];
+    table->buckets[bucket] = entry;
+    return entry;
+}
+
+const struct weir_tag *tag_table_get(struct tag_table *table, const char *name)
+{
+    size_t length = name ? strnlen(name, TAG_NAME_MAX + 1) : 0;
+    size_t bucket;
+    struct tag_entry *entry;
+
+    if (length == 0 || length > TAG_NAME_MAX)
+        return NULL;
+    bucket = weir_key(name, length) % TAG_BUCKETS;
+    pthread_mutex_lock(&table->lock);
+    entry = find_locked(table, bucket, name);
+    if (!entry)
+        entry = add_locked(table, bucket, name, length);
+    pthread_mutex_unlock(&table->lock);
+    return entry ? &entry->tag : NULL;
+}

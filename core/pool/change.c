@@ -1,0 +1,218 @@
+#include "pool/change.h"
+
+#include <stdlib.h>
+
+#include "pool/resize.h"
+
+static bool replaces_workers(const struct pool_change_options *options)
+{
+    return options->spec && !options->live;
+}
+
+/* How many workers must be opened beforehand. */
+static uint32_t to_prepare_locked(const struct pool *pool,
+                                  const struct pool_change_options *options)
+{
+    if (replaces_workers(options))
+        return options->size;
+    return options->size > pool->target ? options->size - pool->target : 0;
+}
+
+static int prepare_locked(struct pool *pool, struct executor *executor,
+                          const struct pool_change_options *options)
+{
+    struct spec *spec = options->spec ? options->spec : pool->spec;
+    struct list made;
+    int status;
+
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        return WEIR_ECLOSED;
+    if (!pool->spec)
+        return 0;
+    list_init(&made);
+    status = resize_make_locked(pool, executor, spec, to_prepare_locked(pool, options), &made);
+    if (status != 0)
+        return status;
+    for (struct list *node = made.next; node != &made; node = node->next)
+        LIST_ENTRY(node, struct place, link)->prepared = true;
+    resize_begin_locked(&made, executor);
+    while (!list_empty(&made)) {
+        struct list *node = made.next;
+
+        list_remove(node);
+        list_append(&pool->prepared, node);
+    }
+    return 0;
+}
+
+int pool_change_prepare(struct pool *pool, struct executor *executor,
+                        const struct pool_change_options *options, struct pool_change **out)
+{
+    struct pool_change *change = calloc(1, sizeof *change);
+    int status = WEIR_ENOMEM;
+
+    if (change)
+        change->next = members_create(options->size);
+    if (change && change->next) {
+        pthread_mutex_lock(&pool->lock);
+        status = prepare_locked(pool, executor, options);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    if (status != 0) {
+        if (change)
+            members_destroy(change->next);
+        free(change);
+        return status;
+    }
+    change->pool = pool;
+    change->options = *options;
+    if (options->spec)
+        spec_ref(options->spec);
+    *out = change;
+    return 0;
+}
+
+/* --- committing ----------------------------------------------------------------------------- */
+
+static void move(struct list *node, struct list *to)
+{
+    list_remove(node);
+    list_append(to, node);
+}
+
+static void move_all(struct list *from, struct list *to)
+{
+    while (!list_empty(from))
+        move(from->next, to);
+}
+
+/* Lets a prepared worker in; if it has not opened yet it lets itself in when it does. */
+static void let_in(struct place *place)
+{
+    place->prepared = false;
+    if (place->opened)
+        mailbox_open(&place->actor->mailbox);
+}
+
+/* The prepared workers come in until there are `size`; the rest of them leave. */
+static void take_in_locked(struct pool *pool, uint32_t size, struct list *leaving)
+{
+    uint32_t count = 0;
+
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        count++;
+    while (!list_empty(&pool->prepared)) {
+        struct place *place = LIST_ENTRY(pool->prepared.next, struct place, link);
+
+        if (count < size) {
+            move(&place->link, &pool->places);
+            let_in(place);
+            count++;
+        } else {
+            move(&place->link, leaving);
+        }
+    }
+    if (count > size)
+        resize_choose_locked(pool, count - size, leaving);
+}
+
+static void respec_locked(struct pool *pool, struct spec *spec, struct executor *executor)
+{
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (place->made_of == spec)
+            continue;
+        spec_unref(place->respec);
+        place->respec = spec_ref(spec);
+        place->made_of = spec;
+        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                           SIGNAL_RESPEC);
+    }
+}
+
+static void commit_members_locked(struct pool_change *change, struct executor *executor)
+{
+    const struct pool_change_options *options = &change->options;
+    struct pool *pool = change->pool;
+    struct list leaving;
+
+    list_init(&leaving);
+    if (replaces_workers(options))
+        move_all(&pool->places, &leaving);
+    take_in_locked(pool, options->size, &leaving);
+    if (options->spec && options->live)
+        respec_locked(pool, options->spec, executor);
+    /* Resized between prepare and commit: those who were told to go meanwhile are called back, and
+     * should some be gone already, the target is what there is. */
+    (void)resize_recall_locked(pool, options->size - resize_count_locked(pool), executor);
+    pool->target = resize_count_locked(pool);
+    resize_publish_locked(pool, change->next, executor);
+    change->next = NULL;
+    resize_dismiss_locked(pool, &leaving, executor);
+    pool->epoch++;
+}
+
+static void commit_settings_locked(struct pool_change *change, struct executor *executor)
+{
+    const struct pool_change_options *options = &change->options;
+    struct pool *pool = change->pool;
+
+    pool->size_min = options->size_min;
+    pool->size_max = options->size_max;
+    pool->remove = options->remove;
+    pool->remove_timeout_ms = options->remove_timeout_ms;
+    pool_set_limit_locked(pool, options->limit);
+    pool_set_route(pool, options->route);
+    if (options->wiring)
+        pool_set_wiring(pool, options->wiring, executor);
+    change->options.wiring = NULL;
+}
+
+static void free_change(struct pool_change *change)
+{
+    members_destroy(change->next);
+    wiring_destroy(change->options.wiring);
+    spec_unref(change->options.spec);
+    free(change);
+}
+
+void pool_change_commit(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
+    struct spec *old = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed)) {
+        pthread_mutex_unlock(&pool->lock);
+        pool_change_abort(change, executor);
+        return;
+    }
+    if (change->options.spec) {
+        old = pool->spec;
+        pool->spec = spec_ref(change->options.spec);
+    }
+    if (pool->spec)
+        commit_members_locked(change, executor);
+    commit_settings_locked(change, executor);
+    pthread_mutex_unlock(&pool->lock);
+    spec_unref(old);
+    pool_wake_waiters(pool, executor);
+    free_change(change);
+}
+
+void pool_change_abort(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool;
+    struct list leaving;
+
+    if (!change)
+        return;
+    pool = change->pool;
+    list_init(&leaving);
+    pthread_mutex_lock(&pool->lock);
+    move_all(&pool->prepared, &leaving);
+    resize_dismiss_locked(pool, &leaving, executor);
+    pthread_mutex_unlock(&pool->lock);
+    free_change(change);
+}

@@ -1,0 +1,41 @@
+/*
+ * pool/change.h - the change of one pool as a transaction: prepare, look, commit or abort.
+ *
+ * Everything that can fail happens in prepare: memory, and new workers, which open beside the
+ * present ones and are let in by the commit. The commit allocates nothing and cannot fail; it takes
+ * its place in the order of the pool's resizes. One change of a pool at a time.
+ */
+#ifndef POOL_CHANGE_H
+#define POOL_CHANGE_H
+
+#include "pool/figures.h"
+
+struct pool_change_options {
+    struct spec *spec; /* takes a reference; NULL = as it is */
+    bool live;         /* the new spec differs in live options only: workers stay */
+    uint32_t size;
+    uint32_t size_min, size_max;
+    uint32_t limit;
+    enum pool_route route;
+    enum remove_mode remove;
+    uint64_t remove_timeout_ms;
+    struct wiring *wiring; /* takes it on 0; NULL = as it is */
+};
+
+struct pool_change {
+    struct pool *pool;
+    struct pool_change_options options;
+    struct members *next; /* room for `size` */
+};
+
+/* WEIR_ECLOSED, WEIR_ENOMEM: nothing has happened. Returns owned. */
+int pool_change_prepare(struct pool *pool, struct executor *executor,
+                        const struct pool_change_options *options, struct pool_change **out);
+
+/* Carries it out and frees it. */
+void pool_change_commit(struct pool_change *change, struct executor *executor);
+
+/* Takes it back and frees it: the prepared workers leave. NULL is allowed. */
+void pool_change_abort(struct pool_change *change, struct executor *executor);
+
+#endif

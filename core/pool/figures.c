@@ -1,0 +1,203 @@
+#include "pool/figures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One pool's sums while its places are walked. */
+struct tally {
+    struct weir_pool_stats stats;
+    struct ledger_reading ledger;
+};
+
+static void count_place(struct tally *tally, struct place *place, bool retiring)
+{
+    struct ledger_reading reading;
+
+    ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    ledger_reading_add(&tally->ledger, &reading);
+    tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
+    if (retiring) {
+        tally->stats.retiring++;
+        return;
+    }
+    /* Open and accepting: what a reload has prepared waits for its commit. */
+    if (place->opened && !place->prepared)
+        tally->stats.live++;
+    else
+        tally->stats.starting++;
+    if (reading.in_hand > 0)
+        tally->stats.busy++;
+}
+
+static void count_places(struct tally *tally, struct list *places, bool retiring)
+{
+    for (struct list *node = places->next; node != places; node = node->next)
+        count_place(tally, LIST_ENTRY(node, struct place, link), retiring);
+}
+
+static void count_pool(struct tally *tally, struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    tally->stats.target += pool->target;
+    tally->stats.epoch += pool->epoch;
+    tally->stats.restarts += pool->gone_restarts;
+    ledger_reading_add(&tally->ledger, &pool->gone);
+    count_places(tally, &pool->places, false);
+    count_places(tally, &pool->prepared, false);
+    count_places(tally, &pool->leavers, true);
+    count_places(tally, &pool->closers, true);
+    /* Depth is bounded by the configuration; parents lock before children, always. */
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        count_pool(tally, pool->children[i]);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_stats(struct pool *pool, struct weir_pool_stats *out)
+{
+    struct tally tally = { 0 };
+    uint32_t size = out->size;
+
+    count_pool(&tally, pool);
+    tally.stats.size = size < sizeof tally.stats ? size : (uint32_t)sizeof tally.stats;
+    tally.stats.accepted = tally.ledger.accepted;
+    tally.stats.done = tally.ledger.done;
+    tally.stats.dead = tally.ledger.dead;
+    tally.stats.moved = tally.ledger.moved;
+    tally.stats.queued = tally.ledger.queued;
+    tally.stats.in_hand = tally.ledger.in_hand;
+    tally.stats.held = tally.ledger.held;
+    tally.stats.refused = atomic_load_explicit(&pool->refused, memory_order_relaxed);
+    memcpy(out, &tally.stats, tally.stats.size);
+}
+
+void pool_ledger(struct pool *pool, struct ledger_reading *out)
+{
+    struct tally tally = { 0 };
+
+    count_pool(&tally, pool);
+    *out = tally.ledger;
+}
+
+uint32_t pool_target(struct pool *pool)
+{
+    uint32_t target;
+
+    pthread_mutex_lock(&pool->lock);
+    target = pool->target;
+    pthread_mutex_unlock(&pool->lock);
+    return target;
+}
+
+/* --- progress ------------------------------------------------------------------------------- */
+
+static void add_progress(struct pool_progress *sums, uint32_t max, uint32_t *count,
+                         const struct pool_progress *one)
+{
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(sums[i].unit, one->unit) == 0) {
+            sums[i].done += one->done;
+            sums[i].total += one->total;
+            return;
+        }
+    }
+    if (*count < max)
+        sums[(*count)++] = *one;
+}
+
+static void add_places_progress(struct list *places, struct pool_progress *sums, uint32_t max,
+                                uint32_t *count)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        for (uint32_t i = 0; i < PLACE_UNITS; i++) {
+            struct progress *progress = &place->progress[i];
+            struct pool_progress one = {
+                .unit = atomic_load_explicit(&progress->unit, memory_order_acquire),
+                .done = atomic_load_explicit(&progress->done, memory_order_relaxed),
+                .total = atomic_load_explicit(&progress->total, memory_order_relaxed),
+            };
+
+            if (one.unit)
+                add_progress(sums, max, count, &one);
+        }
+    }
+}
+
+static void add_pool_progress(struct pool *pool, struct pool_progress *sums, uint32_t max,
+                              uint32_t *count)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < PLACE_UNITS; i++)
+        if (pool->gone_progress[i].unit)
+            add_progress(sums, max, count, &pool->gone_progress[i]);
+    add_places_progress(&pool->places, sums, max, count);
+    add_places_progress(&pool->leavers, sums, max, count);
+    add_places_progress(&pool->closers, sums, max, count);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        add_pool_progress(pool->children[i], sums, max, count);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max)
+{
+    uint32_t count = 0;
+
+    add_pool_progress(pool, out, max, &count);
+    return count;
+}
+
+uint64_t pool_emitted(struct pool *pool)
+{
+    uint64_t sum;
+
+    pthread_mutex_lock(&pool->lock);
+    sum = pool->gone_emitted;
+    for (struct list *lists[] = { &pool->places, &pool->leavers, &pool->closers }, **list = lists;
+         list < lists + 3; list++)
+        for (struct list *node = (*list)->next; node != *list; node = node->next)
+            sum += atomic_load_explicit(&LIST_ENTRY(node, struct place, link)->emitted,
+                                        memory_order_relaxed);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        sum += pool_emitted(pool->children[i]);
+    pthread_mutex_unlock(&pool->lock);
+    return sum;
+}
+
+/* --- opening -------------------------------------------------------------------------------- */
+
+static void look_at_opening(struct list *places, struct pool_opening *out)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+        /* Acquire pairs with the release in incarnation_open: the status is of an open. */
+        uint32_t opens = atomic_load_explicit(&place->opens, memory_order_acquire);
+        int status = atomic_load_explicit(&place->open_status, memory_order_relaxed);
+
+        if (place->opened)
+            continue;
+        if (opens == 0 || status == 0) {
+            out->starting++;
+            continue;
+        }
+        out->failed++;
+        out->status = status;
+        (void)snprintf(out->path, sizeof out->path, "%s", place->path);
+    }
+}
+
+void pool_opening(struct pool *pool, struct pool_opening *out)
+{
+    pthread_mutex_lock(&pool->lock);
+    look_at_opening(&pool->places, out);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        pool_opening(pool->children[i], out);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_opening_prepared(struct pool *pool, struct pool_opening *out)
+{
+    pthread_mutex_lock(&pool->lock);
+    look_at_opening(&pool->prepared, out);
+    pthread_mutex_unlock(&pool->lock);
+}

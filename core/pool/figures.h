@@ -1,0 +1,39 @@
+/*
+ * pool/figures.h - what can be read of a pool: counts, ledger, progress, who is open.
+ *
+ * Any thread. The pool's lock is held for a walk over its members; no worker ever waits for it but
+ * to open, fail or leave.
+ */
+#ifndef POOL_FIGURES_H
+#define POOL_FIGURES_H
+
+#include "pool/pool.h"
+
+/* A consistent look; of all leaves when it is nested. Fills out->size bytes. Any thread. */
+void pool_stats(struct pool *pool, struct weir_pool_stats *out);
+
+/* The number of workers that it shall have. */
+uint32_t pool_target(struct pool *pool);
+
+/* Progress of its members, also those that have ended, by unit. Returns how many; at most `max`. */
+uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max);
+
+/* Workers of this pool and below that are not open: not yet, or their last open failed. */
+struct pool_opening {
+    uint32_t starting;
+    uint32_t failed;
+    int status;                /* of one that failed */
+    char path[PLACE_PATH_MAX]; /* its path */
+};
+/* Adds to `out`, which the caller has cleared. */
+void pool_opening(struct pool *pool, struct pool_opening *out);
+/* Likewise, of the workers that a reload has prepared. */
+void pool_opening_prepared(struct pool *pool, struct pool_opening *out);
+
+/* Messages that its workers have put into the pools they feed. */
+uint64_t pool_emitted(struct pool *pool);
+
+/* The sum of its leaves' ledgers: exact for each. */
+void pool_ledger(struct pool *pool, struct ledger_reading *out);
+
+#endif

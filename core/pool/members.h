@@ -1,0 +1,35 @@
+/*
+ * pool/members.h - the members of a pool as senders see them: an immutable array.
+ */
+#ifndef POOL_MEMBERS_H
+#define POOL_MEMBERS_H
+
+#include "dispatch/reclaim.h"
+
+#include <weir/message.h>
+
+struct actor;
+struct pool;
+
+struct member {
+    struct actor *actor; /* a worker's; NULL for a nested pool */
+    struct pool *pool;   /* a nested pool; NULL for a worker */
+    uint32_t serial;     /* of the worker */
+    uint32_t index;      /* the worker's number, or the order of the nested pool */
+};
+
+struct members {
+    struct retired retired;
+    uint32_t count;
+    struct member members[];
+};
+
+/* NULL when memory is out. Returns owned. */
+struct members *members_create(uint32_t count);
+/* NULL is allowed. */
+void members_destroy(struct members *members);
+
+/* Takes `next`, retires what was there. Cannot fail. */
+void members_publish(_Atomic(struct members *) *slot, struct members *next, struct reader *reader);
+
+#endif

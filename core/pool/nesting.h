@@ -1,0 +1,18 @@
+/*
+ * pool/nesting.h - a pool among the members of another one: coming in, going out.
+ *
+ * Parents lock before children, always. The figures of a child stay with its parent when it goes.
+ */
+#ifndef POOL_NESTING_H
+#define POOL_NESTING_H
+
+#include "pool/pool.h"
+
+/* A pool that is being made joins its parent at once, if it has one. WEIR_ECLOSED, WEIR_ENOMEM. */
+int nesting_join_new(struct pool *pool, struct executor *executor);
+
+/* An ended pool leaves its parent. WEIR_ENOMEM: it stays among the members, where it answers
+ * CLOSED. */
+int nesting_leave(struct pool *pool, struct executor *executor);
+
+#endif

@@ -1,0 +1,115 @@
+#include "pool/places.h"
+
+#include <string.h>
+
+#include "pool/resize.h"
+
+void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress *one)
+{
+    for (uint32_t i = 0; one->unit && i < PLACE_UNITS; i++) {
+        struct pool_progress *gone = &pool->gone_progress[i];
+
+        if (gone->unit && strcmp(gone->unit, one->unit) != 0)
+            continue;
+        gone->unit = one->unit;
+        gone->done += one->done;
+        gone->total += one->total;
+        return;
+    }
+}
+
+void pool_wake_waiters(struct pool *pool, struct executor *executor)
+{
+    for (; pool; pool = pool->parent)
+        if (waiters_any(&pool->waiters))
+            waiters_wake(&pool->waiters, UINT32_MAX, executor);
+}
+
+void pool_place_opened(struct pool *pool, struct place *place)
+{
+    bool let_in;
+
+    pthread_mutex_lock(&pool->lock);
+    place->opened = true;
+    let_in = !place->leaving && !place->prepared;
+    if (let_in)
+        mailbox_open(&place->actor->mailbox);
+    pthread_mutex_unlock(&pool->lock);
+    if (let_in)
+        pool_wake_waiters(pool, place->actor->executor);
+}
+
+void pool_place_broken(struct pool *pool, struct place *place)
+{
+    pthread_mutex_lock(&pool->lock);
+    place->opened = false;
+    mailbox_close(&place->actor->mailbox);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool pool_place_is_leaving(struct pool *pool, struct place *place, uint64_t *out_due_ns)
+{
+    bool leaving;
+
+    pthread_mutex_lock(&pool->lock);
+    leaving = place->leaving;
+    if (out_due_ns)
+        *out_due_ns = place->told_due_ns;
+    pthread_mutex_unlock(&pool->lock);
+    return leaving;
+}
+
+struct spec *pool_place_take_respec(struct pool *pool, struct place *place)
+{
+    struct spec *spec;
+
+    pthread_mutex_lock(&pool->lock);
+    spec = place->respec;
+    place->respec = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return spec;
+}
+
+bool pool_place_may_close(struct pool *pool, struct place *place)
+{
+    bool may;
+
+    pthread_mutex_lock(&pool->lock);
+    /* Under the lock: called back, sent to and told to go again, it has something to finish. */
+    may = place->leaving && mailbox_empty(&place->actor->mailbox);
+    if (may) {
+        list_remove(&place->link);
+        list_append(&pool->closers, &place->link);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return may;
+}
+
+static void keep_progress_locked(struct pool *pool, struct place *place)
+{
+    for (uint32_t i = 0; i < PLACE_UNITS; i++) {
+        struct progress *progress = &place->progress[i];
+        struct pool_progress one = {
+            .unit = atomic_load_explicit(&progress->unit, memory_order_relaxed),
+            .done = atomic_load_explicit(&progress->done, memory_order_relaxed),
+            .total = atomic_load_explicit(&progress->total, memory_order_relaxed),
+        };
+
+        pool_add_gone_progress_locked(pool, &one);
+    }
+}
+
+void pool_place_ended(struct pool *pool, struct place *place, struct executor *executor)
+{
+    struct ledger_reading reading;
+
+    pthread_mutex_lock(&pool->lock);
+    ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    ledger_reading_add(&pool->gone, &reading);
+    pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
+    pool->gone_emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
+    keep_progress_locked(pool, place);
+    list_remove(&place->link);
+    pthread_mutex_unlock(&pool->lock);
+    pool_end_if_empty(pool, executor);
+}

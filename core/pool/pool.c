@@ -1,0 +1,311 @@
+#include "pool/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/end.h"
+#include "pool/nesting.h"
+#include "pool/places.h"
+#include "pool/resize.h"
+#include "runtime.h"
+
+/* --- creating ------------------------------------------------------------------------------- */
+
+static struct wiring *make_wiring(const struct pool_options *options)
+{
+    struct wiring *wiring = wiring_create(options->output_count);
+
+    for (uint32_t i = 0; wiring && options->outputs && i < options->output_count; i++)
+        wiring->bindings[i] = options->outputs[i];
+    return wiring;
+}
+
+static void init_fields(struct pool *pool, struct runtime *runtime,
+                        const struct pool_options *options)
+{
+    pool->runtime = runtime;
+    pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
+    pool->parent = options->parent;
+    pool->dispatcher = options->dispatcher;
+    pool->spec = options->spec ? spec_ref(options->spec) : NULL;
+    pool->limit = options->limit;
+    pool->size_min = options->size_min;
+    pool->size_max = options->size_max;
+    pool->remove = options->remove;
+    pool->remove_timeout_ms = options->remove_timeout_ms;
+    (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
+    atomic_init(&pool->route, options->route);
+    atomic_init(&pool->members, members_create(0));
+    atomic_init(&pool->wiring.wiring, make_wiring(options));
+    waiters_init(&pool->waiters);
+    dead_letters_init(&pool->dead,
+                      options->dead_letters ? options->dead_letters : DEAD_LETTERS_MAX);
+    pthread_mutex_init(&pool->lock, NULL);
+    list_init(&pool->places);
+    list_init(&pool->leavers);
+    list_init(&pool->closers);
+    list_init(&pool->prepared);
+}
+
+static void free_pool(struct pool *pool)
+{
+    members_destroy(atomic_load(&pool->members));
+    members_destroy(pool->join_members);
+    wiring_destroy(atomic_load(&pool->wiring.wiring));
+    waiters_finish(&pool->waiters);
+    dead_letters_finish(&pool->dead);
+    pthread_mutex_destroy(&pool->lock);
+    spec_unref(pool->spec);
+    free(pool->children);
+    free(pool);
+}
+
+static int create_actor(struct pool *pool, struct executor *executor,
+                        const struct pool_options *options)
+{
+    struct actor_options actor = {
+        .dispatcher = options->manager_dispatcher ? options->manager_dispatcher
+                                                  : options->dispatcher,
+        .pool = pool,
+        .kind = ACTOR_POOL,
+    };
+    int status = actor_create(pool->runtime, executor, &actor, &pool->actor);
+
+    if (status == 0)
+        pool->pid = actor_pid(pool->actor);
+    return status;
+}
+
+static int check_options(const struct pool_options *options)
+{
+    if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
+        return WEIR_EINVALID;
+    if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle))
+        return WEIR_EINVALID;
+    return 0;
+}
+
+/* Undoes a creation that failed after the actor was made; senders may be looking at the pool. */
+static void uncreate(struct pool *pool, struct list *made, struct executor *executor)
+{
+    resize_unmake_locked(made, executor);
+    end_unborn(pool->actor, executor);
+    pool_destroy(pool, executor);
+}
+
+/* Lets the workers begin. Takes `next`. */
+static void enliven_locked(struct pool *pool, struct executor *executor, struct list *made,
+                           struct members *next)
+{
+    pool->target = pool->spec ? next->count : 0;
+    resize_begin_locked(made, executor);
+    while (!list_empty(made)) {
+        struct list *node = made->next;
+
+        list_remove(node);
+        list_append(&pool->places, node);
+    }
+    resize_publish_locked(pool, next, executor);
+}
+
+/* Fills a pool that its parent knows already: if that has closed it meanwhile, it stays empty. */
+static int populate_locked(struct pool *pool, struct executor *executor, uint32_t size,
+                           struct list *made)
+{
+    bool is_closed = atomic_load_explicit(&pool->closing, memory_order_relaxed);
+    struct members *next = members_create(is_closed ? 0 : size);
+    int status = next ? 0 : WEIR_ENOMEM;
+
+    if (status == 0 && pool->spec && !is_closed)
+        status = resize_make_locked(pool, executor, pool->spec, size, made);
+    if (status == 0)
+        status = names_add(&pool->runtime->names, pool->path, pool->pid);
+    if (status == 0)
+        enliven_locked(pool, executor, made, next);
+    else
+        members_destroy(next);
+    return status;
+}
+
+/* Joins the parent first and without a lock of its own: parents lock before children, always. */
+static int populate(struct pool *pool, struct executor *executor,
+                    const struct pool_options *options, struct list *made)
+{
+    uint32_t size = options->size;
+    int status = options->apart ? 0 : nesting_join_new(pool, executor);
+
+    if (status != 0)
+        return status;
+    pthread_mutex_lock(&pool->lock);
+    status = populate_locked(pool, executor, size, made);
+    pthread_mutex_unlock(&pool->lock);
+    if (status != 0 && pool->parent) {
+        (void)nesting_leave(pool, executor);
+        pool_end_if_empty(pool->parent, executor);
+    }
+    return status;
+}
+
+int pool_create(struct runtime *runtime, struct executor *executor,
+                const struct pool_options *options, struct pool **out)
+{
+    struct list made;
+    struct pool *pool;
+    int status = check_options(options);
+
+    if (status != 0)
+        return status;
+    pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return WEIR_ENOMEM;
+    list_init(&made);
+    init_fields(pool, runtime, options);
+    status = atomic_load(&pool->members) && atomic_load(&pool->wiring.wiring)
+                 ? create_actor(pool, executor, options)
+                 : WEIR_ENOMEM;
+    if (status != 0) {
+        free_pool(pool);
+        return status;
+    }
+    status = populate(pool, executor, options, &made);
+    if (status != 0) {
+        uncreate(pool, &made, executor);
+        return status;
+    }
+    actor_begin(pool->actor, executor);
+    *out = pool;
+    return 0;
+}
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+static void set_limit_locked(struct list *places, uint32_t limit)
+{
+    for (struct list *node = places->next; node != places; node = node->next)
+        atomic_store_explicit(&LIST_ENTRY(node, struct place, link)->actor->mailbox.limit, limit,
+                              memory_order_relaxed);
+}
+
+void pool_set_limit_locked(struct pool *pool, uint32_t limit)
+{
+    pool->limit = limit;
+    set_limit_locked(&pool->places, limit);
+    set_limit_locked(&pool->prepared, limit);
+}
+
+void pool_set_limit(struct pool *pool, uint32_t limit)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool_set_limit_locked(pool, limit);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_set_route(struct pool *pool, enum pool_route route)
+{
+    atomic_store_explicit(&pool->route, route, memory_order_relaxed);
+}
+
+void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)
+{
+    wiring_publish(&pool->wiring, wiring, &executor->reader);
+}
+
+/* --- ending --------------------------------------------------------------------------------- */
+
+static bool is_empty_locked(struct pool *pool)
+{
+    return list_empty(&pool->places) && list_empty(&pool->leavers) && list_empty(&pool->closers) &&
+           list_empty(&pool->prepared) && pool->child_count == 0;
+}
+
+void pool_end_if_empty(struct pool *pool, struct executor *executor)
+{
+    bool ends;
+
+    pthread_mutex_lock(&pool->lock);
+    ends = atomic_load_explicit(&pool->closing, memory_order_relaxed) && !pool->ending &&
+           is_empty_locked(pool);
+    pool->ending |= ends;
+    pthread_mutex_unlock(&pool->lock);
+    if (ends)
+        (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_SHUTDOWN);
+}
+
+void pool_actor_ended(struct pool *pool, struct executor *executor)
+{
+    names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
+    waiters_dissolve(&pool->waiters, executor);
+    if (nesting_leave(pool, executor) != 0)
+        return; /* somebody may still route to it: it is never freed */
+    if (pool->parent) {
+        pool_wake_waiters(pool->parent, executor); /* a key may have another owner now */
+        pool_end_if_empty(pool->parent, executor);
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->ended = true;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void dismiss_all_locked(struct pool *pool, struct executor *executor)
+{
+    struct list leaving;
+
+    list_init(&leaving);
+    resize_choose_locked(pool, UINT32_MAX, &leaving);
+    resize_dismiss_locked(pool, &leaving, executor);
+    pool->target = 0;
+    pool->epoch++;
+}
+
+static struct pool *first_open_child(struct pool *pool)
+{
+    struct pool *found = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->child_count && !found; i++)
+        if (!atomic_load_explicit(&pool->children[i]->closing, memory_order_acquire))
+            found = pool->children[i];
+    pthread_mutex_unlock(&pool->lock);
+    return found;
+}
+
+void pool_close(struct pool *pool, struct executor *executor)
+{
+    struct pool *child;
+
+    pthread_mutex_lock(&pool->lock);
+    /* Senders look at `closing` before they look at the members, which may stay as they are:
+     * every one of them is closed. */
+    atomic_store_explicit(&pool->closing, true, memory_order_release);
+    dismiss_all_locked(pool, executor);
+    pthread_mutex_unlock(&pool->lock);
+    while ((child = first_open_child(pool)))
+        pool_close(child, executor);
+    waiters_wake(&pool->waiters, UINT32_MAX, executor);
+    pool_end_if_empty(pool, executor);
+}
+
+bool pool_has_ended(struct pool *pool)
+{
+    bool ended;
+
+    pthread_mutex_lock(&pool->lock);
+    ended = pool->ended;
+    pthread_mutex_unlock(&pool->lock);
+    return ended;
+}
+
+static void free_retired(struct retired *retired, struct reader *reader)
+{
+    (void)reader;
+    free_pool((struct pool *)(void *)((char *)retired - offsetof(struct pool, retired)));
+}
+
+void pool_destroy(struct pool *pool, struct executor *executor)
+{
+    if (!pool)
+        return;
+    pool->retired.free = free_retired;
+    reader_retire(&executor->reader, &pool->retired);
+}

@@ -1,0 +1,148 @@
+/*
+ * pool/pool.h - an actor that routes to its members; members are workers or pools.
+ *
+ * Senders read the published members without a lock, inside a read section. Membership is changed
+ * under `lock`, from any thread, also from inside a worker; the lock is never held while plugin
+ * code runs, or while anything is waited for.
+ *
+ *                 | route room | resize close | stats
+ *   route room    |     -      |      -       |   -       any threads at once; resize and close
+ *   resize close  |     -      |      -       |   -       are one after the other by the lock
+ */
+#ifndef POOL_POOL_H
+#define POOL_POOL_H
+
+#include "actor/place.h"
+#include "actor/waiters.h"
+#include "pool/members.h"
+#include "stats/dead_letters.h"
+
+struct runtime;
+
+enum pool_route {
+    ROUTE_ROUND_ROBIN,
+    ROUTE_LEAST_LOADED,
+    ROUTE_RANDOM,
+    ROUTE_HASH,
+};
+
+enum remove_mode {
+    REMOVE_DRAIN,
+    REMOVE_REROUTE,
+    REMOVE_DISCARD,
+};
+
+#define POOL_SIZE_MAX 65536
+
+struct pool_options {
+    const char *path;                      /* `images/small`; borrowed until return */
+    struct pool *parent;                   /* NULL at the top */
+    bool apart;                            /* its parent's senders see it only after pool_join */
+    struct dispatcher *dispatcher;         /* of its workers */
+    struct dispatcher *manager_dispatcher; /* of its own turns; NULL = the workers' */
+    struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
+    uint32_t size;               /* workers at first */
+    uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
+    uint32_t limit;              /* of each mailbox; 0 = unlimited */
+    enum pool_route route;
+    enum remove_mode remove;
+    uint64_t remove_timeout_ms; /* for those who leave; 0 = as long as it takes */
+    uint32_t dead_letters;      /* records kept; 0 = DEAD_LETTERS_MAX */
+    uint32_t output_count;
+    const struct binding *outputs; /* borrowed until return; NULL = all unbound */
+};
+
+/* What the members of a pool tell of one unit, added up. */
+struct pool_progress {
+    const char *unit;
+    uint64_t done;
+    uint64_t total;
+};
+
+struct pool {
+    struct runtime *runtime;       /* const */
+    struct actor *actor;           /* const */
+    weir_pid pid;                  /* const */
+    uint32_t number;               /* const: which of the executors' positions it uses */
+    char path[PLACE_PATH_MAX];     /* const */
+    struct pool *parent;           /* const */
+    struct dispatcher *dispatcher; /* const */
+
+    _Atomic(struct members *) members; /* published under lock, read by senders */
+    _Atomic uint32_t route;            /* enum pool_route */
+    _Atomic bool closing;
+    _Atomic uint64_t refused;
+    struct wiring_slot wiring;
+    struct waiters waiters;
+    struct dead_letters dead;
+
+    pthread_mutex_t lock;
+    struct list places;          /* lock: members that stay */
+    struct list leavers;         /* lock: told to go, may still be called back */
+    struct list closers;         /* lock: past the point of return */
+    struct list prepared;        /* lock: opened by a reload, not let in yet */
+    struct pool **children;      /* lock: nested pools */
+    uint32_t child_count;        /* lock */
+    struct spec *spec;           /* lock: of new workers */
+    uint32_t limit;              /* lock */
+    uint32_t target;             /* lock */
+    uint32_t size_min, size_max; /* lock */
+    enum remove_mode remove;     /* lock */
+    uint64_t remove_timeout_ms;  /* lock */
+    uint64_t epoch;              /* lock */
+    struct ledger_reading gone;  /* lock: of places that have ended */
+    uint64_t gone_restarts;      /* lock */
+    uint64_t gone_emitted;       /* lock */
+    struct pool_progress gone_progress[PLACE_UNITS]; /* lock */
+    bool joined;                                     /* its maker, then the parent's lock */
+    struct members *join_members; /* its maker: room for the parent's members with it */
+    bool ending;                  /* lock: its own actor has been told to end */
+    bool ended;                   /* lock: and has */
+    struct retired retired;
+};
+
+/*
+ * Makes a pool with its workers, which open in their first turns. Returns borrowed: it lives until
+ * pool_destroy. WEIR_EINVALID, WEIR_EEXISTS (the path), WEIR_ECLOSED (the parent), WEIR_ENOMEM.
+ */
+int pool_create(struct runtime *runtime, struct executor *executor,
+                const struct pool_options *options, struct pool **out);
+
+/*
+ * For a pool that was made apart: makes room below its parent for it and its `siblings` that come
+ * with it, itself counted. WEIR_ENOMEM.
+ */
+int pool_prepare_join(struct pool *pool, uint32_t siblings);
+
+/* Then lets the parent's senders see it. Cannot fail; a parent that closes takes it along. */
+void pool_join(struct pool *pool, struct executor *executor);
+
+/* Accepts nothing new; members drain and end, nested ones first. Any thread. */
+void pool_close(struct pool *pool, struct executor *executor);
+
+/* True once every member has ended after pool_close. */
+bool pool_has_ended(struct pool *pool);
+
+/* Frees an ended pool, after a grace period. */
+void pool_destroy(struct pool *pool, struct executor *executor);
+
+/* Sets how a full mailbox, the routes and the outputs are from now on; see change.h for reloads. */
+void pool_set_limit(struct pool *pool, uint32_t limit);
+/* Likewise; pool->lock is held. */
+void pool_set_limit_locked(struct pool *pool, uint32_t limit);
+void pool_set_route(struct pool *pool, enum pool_route route);
+/* Takes the wiring. */
+void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);
+
+/* Places may have come free: everybody who waits for this pool or one above looks again. */
+void pool_wake_waiters(struct pool *pool, struct executor *executor);
+
+/* --- for nesting.c, places.c ----------------------------------------------------------------- */
+
+/* Lets the pool's own actor end if nothing else of it is left. The caller holds no lock. */
+void pool_end_if_empty(struct pool *pool, struct executor *executor);
+
+/* Adds what one that ended told of its progress; pool->lock is held. */
+void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress *one);
+
+#endif

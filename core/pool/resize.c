@@ -1,0 +1,369 @@
+#include "pool/resize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actor/end.h"
+#include "runtime.h"
+
+#define NS_PER_MS 1000000u
+
+/* --- making --------------------------------------------------------------------------------- */
+
+static void mark_numbers(const struct list *places, bool *used, uint32_t count)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        uint32_t index = LIST_ENTRY(node, struct place, link)->index;
+
+        if (index < count)
+            used[index] = true;
+    }
+}
+
+static uint32_t length_of(const struct list *places)
+{
+    uint32_t count = 0;
+
+    for (struct list *node = places->next; node != places; node = node->next)
+        count++;
+    return count;
+}
+
+static void append_all(struct list *to, struct list *from)
+{
+    while (!list_empty(from)) {
+        struct list *node = from->next;
+
+        list_remove(node);
+        list_append(to, node);
+    }
+}
+
+uint32_t resize_count_locked(struct pool *pool)
+{
+    return length_of(&pool->places);
+}
+
+/* Which numbers are taken; NULL when memory is out. */
+static bool *numbers_in_use_locked(struct pool *pool, uint32_t count)
+{
+    bool *used = calloc(count, sizeof *used);
+
+    if (used) {
+        mark_numbers(&pool->places, used, count);
+        mark_numbers(&pool->leavers, used, count);
+        mark_numbers(&pool->closers, used, count);
+        mark_numbers(&pool->prepared, used, count);
+    }
+    return used;
+}
+
+static int make_place(struct pool *pool, struct executor *executor, struct spec *spec,
+                      uint32_t index, struct place **out)
+{
+    struct actor_options options = {
+        .dispatcher = pool->dispatcher, .spec = spec, .kind = ACTOR_WORKER, .limit = pool->limit
+    };
+    char path[PLACE_PATH_MAX + 16];
+    struct place *place;
+    struct actor *actor;
+    int status;
+
+    (void)snprintf(path, sizeof path, "%s#%u", pool->path, index);
+    status = place_create(path, index, &place);
+    if (status != 0)
+        return status;
+    place->pool = pool;
+    place->gives_notice = true;
+    place->dead = &pool->dead;
+    place->wiring = &pool->wiring;
+    place->made_of = spec;
+    options.place = place;
+    status = actor_create(pool->runtime, executor, &options, &actor);
+    if (status != 0) {
+        place_destroy(place);
+        return status;
+    }
+    *out = place;
+    return 0;
+}
+
+int resize_make_locked(struct pool *pool, struct executor *executor, struct spec *spec,
+                       uint32_t count, struct list *out_places)
+{
+    uint32_t numbers = length_of(&pool->places) + length_of(&pool->leavers) +
+                       length_of(&pool->closers) + length_of(&pool->prepared) + count + 1;
+    bool *used = numbers_in_use_locked(pool, numbers);
+    struct list made;
+    int status = used ? 0 : WEIR_ENOMEM;
+
+    list_init(&made);
+    for (uint32_t i = 0, index = 0; status == 0 && i < count; i++) {
+        struct place *place;
+
+        while (used[index])
+            index++;
+        status = make_place(pool, executor, spec, index++, &place);
+        if (status == 0)
+            list_append(&made, &place->link);
+    }
+    free(used);
+    if (status != 0)
+        resize_unmake_locked(&made, executor);
+    else
+        append_all(out_places, &made);
+    return status;
+}
+
+void resize_unmake_locked(struct list *places, struct executor *executor)
+{
+    while (!list_empty(places)) {
+        struct place *place = LIST_ENTRY(places->next, struct place, link);
+
+        list_remove(&place->link);
+        end_unborn(place->actor, executor);
+    }
+}
+
+void resize_begin_locked(struct list *places, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next)
+        actor_begin(LIST_ENTRY(node, struct place, link)->actor, executor);
+}
+
+/* --- publishing ----------------------------------------------------------------------------- */
+
+void resize_publish_locked(struct pool *pool, struct members *next, struct executor *executor)
+{
+    uint32_t count = 0;
+
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        next->members[count++] = (struct member){
+            .actor = place->actor,
+            .serial = actor_serial_of(actor_pid(place->actor)),
+            .index = place->index,
+        };
+    }
+    next->count = count;
+    members_publish(&pool->members, next, &executor->reader);
+}
+
+/* --- leaving -------------------------------------------------------------------------------- */
+
+static bool is_idle(const struct place *place)
+{
+    /* Relaxed: which ones leave is a choice, not a promise; idle ones are only preferred. */
+    uint64_t word = atomic_load_explicit(&place->actor->mailbox.word, memory_order_relaxed);
+
+    return word & MAILBOX_IDLE;
+}
+
+static bool is_broken(const struct place *place)
+{
+    return !place->opened;
+}
+
+static bool is_any(const struct place *place)
+{
+    (void)place;
+    return true;
+}
+
+/* The last ones first, so that low numbers stay. */
+static void choose(struct list *places, bool (*fits)(const struct place *place), uint32_t *count,
+                   struct list *out)
+{
+    struct list *node = places->previous;
+
+    while (node != places && *count > 0) {
+        struct list *previous = node->previous;
+
+        if (fits(LIST_ENTRY(node, struct place, link))) {
+            list_remove(node);
+            list_append(out, node);
+            --*count;
+        }
+        node = previous;
+    }
+}
+
+void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_leaving)
+{
+    choose(&pool->places, is_broken, &count, out_leaving);
+    choose(&pool->places, is_idle, &count, out_leaving);
+    choose(&pool->places, is_any, &count, out_leaving);
+}
+
+static uint32_t signals_of(const struct pool *pool)
+{
+    /* A pool that closes finishes what it accepted; the mode is for single workers that go. */
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        return SIGNAL_DRAIN;
+    switch (pool->remove) {
+    case REMOVE_REROUTE:
+        return SIGNAL_DRAIN | SIGNAL_REROUTE;
+    case REMOVE_DISCARD:
+        return SIGNAL_DRAIN | SIGNAL_DISCARD;
+    default:
+        return SIGNAL_DRAIN;
+    }
+}
+
+/* A pool that closes as a whole is waited for as a whole. */
+static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
+{
+    if (pool->remove_timeout_ms == 0 || atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        return 0;
+    return executor_look_at_clock(executor) + pool->remove_timeout_ms * NS_PER_MS;
+}
+
+void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor)
+{
+    uint64_t due_ns = leave_due_ns(pool, executor);
+
+    for (struct list *node = leaving->next; node != leaving; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        place->leaving = true;
+        place->told_due_ns = due_ns;
+        place->prepared = false; /* called back, it is a worker like any other */
+        mailbox_close(&place->actor->mailbox);
+        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                           signals_of(pool));
+    }
+    append_all(&pool->leavers, leaving);
+}
+
+/* --- resizing ------------------------------------------------------------------------------- */
+
+uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor *executor)
+{
+    struct list *node = pool->leavers.next;
+    uint32_t recalled = 0;
+
+    while (node != &pool->leavers && recalled < count && pool->remove == REMOVE_DRAIN) {
+        struct list *next = node->next;
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (place->made_of == pool->spec) {
+            list_remove(node);
+            list_append(&pool->places, node);
+            place->leaving = false;
+            if (place->opened) /* at once, also when it is busy; the rest of it hears STAY */
+                mailbox_open(&place->actor->mailbox);
+            recalled++;
+            (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                               SIGNAL_STAY);
+        }
+        node = next;
+    }
+    return recalled;
+}
+
+static uint32_t recallable_locked(struct pool *pool)
+{
+    uint32_t count = 0;
+
+    for (struct list *node = pool->leavers.next; node != &pool->leavers; node = node->next)
+        if (LIST_ENTRY(node, struct place, link)->made_of == pool->spec)
+            count++;
+    return pool->remove == REMOVE_DRAIN ? count : 0;
+}
+
+static int grow_locked(struct pool *pool, struct executor *executor, uint32_t count)
+{
+    uint32_t recallable = recallable_locked(pool);
+    uint32_t to_recall = count < recallable ? count : recallable;
+    struct list made;
+    int status;
+
+    list_init(&made);
+    status = resize_make_locked(pool, executor, pool->spec, count - to_recall, &made);
+    if (status != 0)
+        return status;
+    (void)resize_recall_locked(pool, to_recall, executor);
+    resize_begin_locked(&made, executor);
+    append_all(&pool->places, &made);
+    return 0;
+}
+
+static int change_locked(struct pool *pool, struct executor *executor, uint32_t target)
+{
+    struct members *next = members_create(target);
+    struct list leaving;
+    int status = 0;
+
+    if (!next)
+        return WEIR_ENOMEM;
+    list_init(&leaving);
+    if (target > pool->target)
+        status = grow_locked(pool, executor, target - pool->target);
+    else
+        resize_choose_locked(pool, pool->target - target, &leaving);
+    if (status != 0) {
+        members_destroy(next);
+        return status;
+    }
+    resize_publish_locked(pool, next, executor);
+    resize_dismiss_locked(pool, &leaving, executor);
+    pool->target = target;
+    pool->epoch++;
+    pool_wake_waiters(pool, executor); /* a key may have another owner now */
+    return 0;
+}
+
+static int check_locked(const struct pool *pool, uint32_t target)
+{
+    uint32_t max = pool->size_max ? pool->size_max : POOL_SIZE_MAX;
+
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        return WEIR_ECLOSED;
+    if (!pool->spec || target > max || target < pool->size_min)
+        return WEIR_EINVALID;
+    return 0;
+}
+
+static int resize_locked(struct pool *pool, struct executor *executor, uint32_t target,
+                         struct weir_resized *out)
+{
+    uint32_t before = pool->target;
+    int status = check_locked(pool, target);
+
+    if (status == 0 && target != before)
+        status = change_locked(pool, executor, target);
+    if (status == 0 && out)
+        *out = (struct weir_resized){
+            .changed = target > before ? target - before : before - target,
+            .size = target,
+            .epoch = pool->epoch,
+        };
+    return status;
+}
+
+int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
+                struct weir_resized *out)
+{
+    int status;
+
+    pthread_mutex_lock(&pool->lock);
+    status = resize_locked(pool, executor, target, out);
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out)
+{
+    int status = WEIR_EINVALID;
+    int64_t target;
+
+    pthread_mutex_lock(&pool->lock);
+    target = (int64_t)pool->target + count;
+    if (target >= 0 && target <= POOL_SIZE_MAX)
+        status = resize_locked(pool, executor, (uint32_t)target, out);
+    else if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        status = WEIR_ECLOSED;
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}

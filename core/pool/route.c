@@ -1,0 +1,188 @@
+#include "pool/route.h"
+
+#include "actor/send.h"
+#include "pool/pool.h"
+
+#define UNLIMITED_ROOM 64
+#define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
+#define ROOM_MAX (1u << 20)
+
+static struct members *members_of(struct pool *pool)
+{
+    /* [P1] pairs with members_publish. */
+    return atomic_load_explicit(&pool->members, memory_order_acquire);
+}
+
+static int route_below(struct pool *pool, struct executor *executor, struct message *message);
+
+static int try_member(const struct member *member, struct executor *executor,
+                      struct message *message)
+{
+    if (member->pool)
+        return route_below(member->pool, executor, message);
+    return send_deliver(member->actor, member->serial, executor, message);
+}
+
+/* Tries all members once, from `start` on. */
+static int try_from(const struct members *members, uint32_t start, struct executor *executor,
+                    struct message *message)
+{
+    for (uint32_t i = 0; i < members->count; i++) {
+        uint32_t index = start + i < members->count ? start + i : start + i - members->count;
+        int status = try_member(&members->members[index], executor, message);
+
+        if (status == 0 || status == WEIR_EINVALID)
+            return status;
+    }
+    return WEIR_EFULL;
+}
+
+static uint32_t waiting_in(const struct member *member);
+
+static uint32_t waiting_below(struct pool *pool)
+{
+    const struct members *members = members_of(pool);
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < members->count; i++)
+        sum += waiting_in(&members->members[i]);
+    return sum;
+}
+
+/* How much a member has to do; the message in hand counts, so that an idle one is preferred. */
+static uint32_t waiting_in(const struct member *member)
+{
+    if (member->pool)
+        return waiting_below(member->pool);
+    return mailbox_waiting(&member->actor->mailbox) +
+           atomic_load_explicit(&member->actor->busy, memory_order_relaxed);
+}
+
+static uint32_t lesser(const struct members *members, uint32_t a, uint32_t b)
+{
+    return waiting_in(&members->members[b]) < waiting_in(&members->members[a]) ? b : a;
+}
+
+static uint32_t two_choices(const struct members *members, struct executor *executor)
+{
+    uint64_t random = executor_random(executor);
+
+    return lesser(members, (uint32_t)(random % members->count),
+                  (uint32_t)((random >> 32) % members->count));
+}
+
+static uint32_t least_loaded(const struct members *members, struct executor *executor,
+                             uint32_t start)
+{
+    uint32_t best = start;
+
+    if (members->count > EXACT_MAX)
+        return two_choices(members, executor);
+    for (uint32_t i = 0; i < members->count; i++)
+        best = lesser(members, best, i);
+    return best;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdull;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ull;
+    return x ^ x >> 33;
+}
+
+/* Rendezvous: the member with the highest score owns the key; a change of size moves 1/n. */
+static int try_owner(const struct members *members, struct executor *executor,
+                     struct message *message)
+{
+    uint32_t owner = 0;
+    uint64_t best = 0;
+
+    if (message->public.key == 0)
+        return WEIR_EINVALID;
+    for (uint32_t i = 0; i < members->count; i++) {
+        uint64_t score = mix(message->public.key ^ mix(members->members[i].index + 1));
+
+        if (score >= best) {
+            best = score;
+            owner = i;
+        }
+    }
+    return try_member(&members->members[owner], executor, message);
+}
+
+static int choose_and_try(struct pool *pool, const struct members *members,
+                          struct executor *executor, struct message *message)
+{
+    uint32_t start = executor->rounds[pool->number % EXECUTOR_ROUNDS]++ % members->count;
+
+    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
+    case ROUTE_LEAST_LOADED:
+        return try_from(members, least_loaded(members, executor, start), executor, message);
+    case ROUTE_RANDOM:
+        return try_from(members, two_choices(members, executor), executor, message);
+    case ROUTE_HASH:
+        return try_owner(members, executor, message);
+    default:
+        return try_from(members, start, executor, message);
+    }
+}
+
+/* As route_message, uncounted. */
+static int route_below(struct pool *pool, struct executor *executor, struct message *message)
+{
+    const struct members *members;
+
+    do {
+        int status = WEIR_EFULL;
+
+        members = members_of(pool);
+        if (atomic_load_explicit(&pool->closing, memory_order_acquire))
+            return WEIR_ECLOSED;
+        if (members->count > 0)
+            status = choose_and_try(pool, members, executor, message);
+        if (status == 0 || status == WEIR_EINVALID)
+            return status;
+        /* The members may have been exchanged while they were tried: those were the leavers. */
+    } while (members != members_of(pool));
+    /* A member that is broken or leaving is as good as full. */
+    return WEIR_EFULL;
+}
+
+int route_message(struct pool *pool, struct executor *executor, struct message *message)
+{
+    int status = route_below(pool, executor, message);
+
+    /* Relaxed: a figure for people. */
+    if (status != 0)
+        atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
+    return status;
+}
+
+static uint32_t room_in(struct actor *actor)
+{
+    struct mailbox *mailbox = &actor->mailbox;
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    uint32_t waiting = mailbox_waiting(mailbox);
+
+    if (word & MAILBOX_CLOSED)
+        return 0;
+    if (limit == 0)
+        return UNLIMITED_ROOM;
+    return waiting < limit ? limit - waiting : 0;
+}
+
+uint32_t route_room(struct pool *pool)
+{
+    const struct members *members = members_of(pool);
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++) {
+        const struct member *member = &members->members[i];
+
+        sum += member->pool ? route_room(member->pool) : room_in(member->actor);
+    }
+    return sum;
+}

@@ -1,0 +1,22 @@
+/*
+ * pool/route.h - from a pool to a worker, on the sender's thread, in one step through any nesting.
+ */
+#ifndef POOL_ROUTE_H
+#define POOL_ROUTE_H
+
+#include "message/message.h"
+
+struct executor;
+struct pool;
+
+/*
+ * Puts a message into one worker's normal lane. Any thread, in a read section. Takes it on 0;
+ * WEIR_EFULL no worker below has room; WEIR_ECLOSED the pool is ending; WEIR_EINVALID it routes by
+ * hash and the message has no key.
+ */
+int route_message(struct pool *pool, struct executor *executor, struct message *message);
+
+/* How many messages the workers below would take now: a hint. Unlimited mailboxes count as 64. */
+uint32_t route_room(struct pool *pool);
+
+#endif

@@ -1,0 +1,289 @@
+#include "runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "actor/end.h"
+
+/* An outside thread's executor. Reused, and freed with the runtime: messages may refer to its
+ * cache for as long as they live. */
+struct entry {
+    struct executor executor; /* first */
+    struct entry *next;       /* const */
+    bool in_use;              /* entry_lock */
+};
+
+static void init_notice(struct runtime *runtime)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&runtime->notice_lock, NULL);
+    pthread_cond_init(&runtime->notice, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+int runtime_create(const struct runtime_options *options, struct runtime **out)
+{
+    struct runtime *runtime = aligned_alloc(64, (sizeof *runtime + 63) / 64 * 64);
+
+    if (!runtime)
+        return WEIR_ENOMEM;
+    memset((void *)runtime, 0, sizeof *runtime);
+    runtime->options = *options;
+    if (slots_init(&runtime->slots) != 0) {
+        free(runtime);
+        return WEIR_ENOMEM;
+    }
+    reclaim_init(&runtime->reclaim);
+    names_init(&runtime->names);
+    tag_table_init(&runtime->tags);
+    pthread_mutex_init(&runtime->entry_lock, NULL);
+    init_notice(runtime);
+    *out = runtime;
+    return 0;
+}
+
+/* --- dispatchers ---------------------------------------------------------------------------- */
+
+struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *name)
+{
+    for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
+        if (strcmp(runtime->dispatchers[i]->name, name) == 0)
+            return runtime->dispatchers[i];
+    return NULL;
+}
+
+int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
+                           uint32_t budget, struct dispatcher **out)
+{
+    struct dispatcher_options options = {
+        .name = name,
+        .threads = threads,
+        .budget = budget,
+        .runtime = runtime,
+        .reclaim = &runtime->reclaim,
+        .clock = runtime->options.clock,
+        .thread_start = runtime->options.thread_start,
+        .thread_end = runtime->options.thread_end,
+    };
+    struct dispatcher *dispatcher;
+    int status;
+
+    if (runtime_find_dispatcher(runtime, name))
+        return WEIR_EEXISTS;
+    if (runtime->dispatcher_count == RUNTIME_DISPATCHERS_MAX)
+        return WEIR_ENOMEM;
+    status = dispatcher_create(&options, &dispatcher);
+    if (status != 0)
+        return status;
+    runtime->dispatchers[runtime->dispatcher_count++] = dispatcher;
+    if (out)
+        *out = dispatcher;
+    return runtime->started ? dispatcher_start(dispatcher) : 0;
+}
+
+int runtime_start(struct runtime *runtime)
+{
+    for (uint32_t i = 0; i < runtime->dispatcher_count; i++) {
+        int status = dispatcher_start(runtime->dispatchers[i]);
+
+        if (status != 0) {
+            (void)runtime_stop(runtime);
+            return status;
+        }
+    }
+    runtime->started = true;
+    return 0;
+}
+
+int runtime_stop(struct runtime *runtime)
+{
+    int status = 0;
+
+    for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
+        dispatcher_signal_stop(runtime->dispatchers[i]);
+    for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
+        status = dispatcher_join(runtime->dispatchers[i]);
+    return status;
+}
+
+/* --- outside threads ------------------------------------------------------------------------ */
+
+static struct entry *take_entry_locked(struct runtime *runtime)
+{
+    for (struct entry *entry = runtime->entries; entry; entry = entry->next) {
+        if (!entry->in_use) {
+            entry->in_use = true;
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+static struct entry *make_entry(struct runtime *runtime)
+{
+    struct entry *entry = aligned_alloc(64, (sizeof *entry + 63) / 64 * 64);
+
+    if (!entry)
+        return NULL;
+    memset((void *)entry, 0, sizeof *entry);
+    if (executor_init(&entry->executor, NULL, runtime, &runtime->reclaim, runtime->options.clock) !=
+        0) {
+        free(entry);
+        return NULL;
+    }
+    entry->in_use = true;
+    return entry;
+}
+
+struct executor *runtime_enter(struct runtime *runtime)
+{
+    struct entry *entry;
+
+    pthread_mutex_lock(&runtime->entry_lock);
+    entry = take_entry_locked(runtime);
+    if (!entry) {
+        entry = make_entry(runtime);
+        if (entry) {
+            entry->next = runtime->entries;
+            runtime->entries = entry;
+        }
+    }
+    pthread_mutex_unlock(&runtime->entry_lock);
+    if (!entry)
+        return NULL;
+    reader_online(&entry->executor.reader);
+    executor_look_at_clock(&entry->executor);
+    return &entry->executor;
+}
+
+void runtime_leave(struct executor *executor)
+{
+    struct runtime *runtime = executor->runtime;
+    struct entry *entry = (struct entry *)(void *)executor;
+
+    cache_flush(&executor->cache);
+    if (reader_poll(&executor->reader))
+        reader_hand_over(&executor->reader);
+    reader_offline(&executor->reader);
+    pthread_mutex_lock(&runtime->entry_lock);
+    entry->in_use = false;
+    pthread_mutex_unlock(&runtime->entry_lock);
+}
+
+/* --- waiting -------------------------------------------------------------------------------- */
+
+void runtime_notice(struct runtime *runtime)
+{
+    pthread_mutex_lock(&runtime->notice_lock);
+    runtime->notice_count++;
+    pthread_cond_broadcast(&runtime->notice);
+    pthread_mutex_unlock(&runtime->notice_lock);
+}
+
+static struct timespec deadline_after(uint64_t timeout_ms)
+{
+    struct timespec deadline;
+    uint64_t ns;
+
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    ns = (uint64_t)deadline.tv_nsec + timeout_ms % 1000 * 1000000u;
+    deadline.tv_sec += (time_t)(timeout_ms / 1000 + ns / 1000000000u);
+    deadline.tv_nsec = (long)(ns % 1000000000u);
+    return deadline;
+}
+
+bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *context,
+                  uint64_t timeout_ms)
+{
+    struct timespec deadline = deadline_after(timeout_ms);
+    bool in_time = true;
+
+    for (;;) {
+        uint64_t seen;
+
+        pthread_mutex_lock(&runtime->notice_lock);
+        seen = runtime->notice_count;
+        pthread_mutex_unlock(&runtime->notice_lock);
+        /* Outside the lock: it may lock pools, whose turns give notice. */
+        if (done(context))
+            return true;
+        if (!in_time)
+            return false;
+        pthread_mutex_lock(&runtime->notice_lock);
+        while (seen == runtime->notice_count && in_time)
+            in_time = pthread_cond_timedwait(&runtime->notice, &runtime->notice_lock, &deadline) !=
+                      ETIMEDOUT;
+        pthread_mutex_unlock(&runtime->notice_lock);
+    }
+}
+
+int runtime_exit_status(struct runtime *runtime)
+{
+    return atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static void abandon(struct actor *actor, void *context)
+{
+    if (actor->runtime)
+        end_abandoned(actor, context);
+}
+
+/* No thread runs: what they retired and never freed goes to whoever polls next. */
+static void hand_over_all(struct runtime *runtime)
+{
+    for (uint32_t i = 0; i < runtime->dispatcher_count; i++) {
+        struct dispatcher *dispatcher = runtime->dispatchers[i];
+
+        for (uint32_t j = 0; j < dispatcher->thread_count; j++) {
+            reader_hand_over(&dispatcher->executors[j].reader);
+            cache_flush(&dispatcher->executors[j].cache);
+        }
+    }
+}
+
+static void finish_entries(struct runtime *runtime)
+{
+    struct entry *entry = runtime->entries;
+
+    while (entry) {
+        struct entry *next = entry->next;
+
+        executor_finish(&entry->executor);
+        free(entry);
+        entry = next;
+    }
+}
+
+void runtime_destroy(struct runtime *runtime)
+{
+    struct executor *executor;
+
+    if (!runtime)
+        return;
+    executor = runtime_enter(runtime);
+    if (executor) {
+        slots_visit(&runtime->slots, abandon, executor);
+        hand_over_all(runtime);
+        while (reader_poll(&executor->reader))
+            ;
+        runtime_leave(executor);
+    }
+    for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
+        dispatcher_destroy(runtime->dispatchers[i]);
+    finish_entries(runtime);
+    reclaim_finish(&runtime->reclaim);
+    slots_finish(&runtime->slots);
+    names_finish(&runtime->names);
+    tag_table_finish(&runtime->tags);
+    pthread_mutex_destroy(&runtime->entry_lock);
+    pthread_mutex_destroy(&runtime->notice_lock);
+    pthread_cond_destroy(&runtime->notice);
+    free(runtime);
+}

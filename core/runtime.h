@@ -1,0 +1,100 @@
+/*
+ * runtime.h - one running Weir: its dispatchers, actors, pools and names. No globals: several live
+ * in one process.
+ *
+ * Life: create, add dispatchers, create pools and sources, start; ... stop, destroy. Threads are
+ * those of the dispatchers and no others; the runtime installs no signal handler and writes
+ * nowhere but to the callbacks of its options.
+ *
+ * Outside threads work through a `struct executor *` that they get with runtime_enter and give back
+ * with runtime_leave; between the two they are inside a read section: do not wait there. Calls on
+ * pools and sources say which executor they want: the outside thread's, or, inside a turn, the
+ * one of the turn.
+ */
+#ifndef RUNTIME_H
+#define RUNTIME_H
+
+#include "actor/names.h"
+#include "actor/slots.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "dispatch/dispatcher.h"
+#include "message/tag.h"
+
+#define RUNTIME_DISPATCHERS_MAX 64
+
+struct place;
+
+struct runtime_options {
+    struct clock clock;
+    struct log_sink log; /* see base/log.h */
+    /* Whole text to standard output, from any thread. May be NULL. */
+    void (*print)(void *context, const char *text, size_t size);
+    void *print_context;
+    void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
+    void (*thread_end)(struct executor *executor);   /* and last; or NULL */
+};
+
+struct runtime {
+    struct runtime_options options; /* const */
+    struct reclaim reclaim;
+    struct slots slots;
+    struct names names;
+    struct tag_table tags;
+    struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX]; /* written before start */
+    uint32_t dispatcher_count;
+    bool started;
+    _Atomic int exit_status; /* the largest that an actor asked for */
+    _Atomic uint64_t late_replies;
+    _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
+
+    pthread_mutex_t entry_lock;
+    struct entry *entries; /* entry_lock: executors of outside threads, in use or not */
+
+    pthread_mutex_t notice_lock;
+    pthread_cond_t notice; /* something changed that somebody may wait for */
+    uint64_t notice_count; /* notice_lock */
+};
+
+/* WEIR_ENOMEM. Returns owned. */
+int runtime_create(const struct runtime_options *options, struct runtime **out);
+
+/*
+ * Adds a dispatcher of `threads` threads; budget 0 = the default. Before or after start; it is
+ * started with the runtime, or at once. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS.
+ */
+int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
+                           uint32_t budget, struct dispatcher **out);
+/* NULL: no such dispatcher. */
+struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *name);
+
+/* Starts the threads. WEIR_ENOMEM. */
+int runtime_start(struct runtime *runtime);
+
+/*
+ * Stops the threads after their present turns and waits for them; what is queued stays queued.
+ * Not on a dispatcher thread: WEIR_EDEADLK.
+ */
+int runtime_stop(struct runtime *runtime);
+
+/* After stop: frees everything, also what was never handled. NULL is allowed. */
+void runtime_destroy(struct runtime *runtime);
+
+/* An executor for the calling outside thread, in a read section. NULL when memory is out. */
+struct executor *runtime_enter(struct runtime *runtime);
+void runtime_leave(struct executor *executor);
+
+/* Wakes those in runtime_wait. Any thread; cheap when nobody waits. */
+void runtime_notice(struct runtime *runtime);
+
+/*
+ * Waits until `done(context)` is true, looking again at every notice; false after `timeout_ms`
+ * (real time). Not inside a read section.
+ */
+bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *context,
+                  uint64_t timeout_ms);
+
+/* What actors asked the program to exit with. */
+int runtime_exit_status(struct runtime *runtime);
+
+#endif

@@ -1,0 +1,163 @@
+#include "host/accounts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pool/figures.h"
+
+static void log_reading(struct assembly *assembly, const char *component,
+                        const struct ledger_reading *reading, const struct weir_pool_stats *stats)
+{
+    log_event(&assembly->runtime->options.log,
+              ledger_reading_difference(reading) ? WEIR_LOG_ERROR : WEIR_LOG_INFO, component,
+              "ledger", weir_uint("accepted", reading->accepted), weir_uint("done", reading->done),
+              weir_uint("dead", reading->dead), weir_uint("moved", reading->moved),
+              weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
+              weir_uint("held", reading->held), weir_uint("refused", stats->refused),
+              weir_uint("restarts", stats->restarts),
+              weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
+}
+
+static bool is_top(const struct settings *settings, uint32_t index)
+{
+    return settings->pools[index].parent == SETTINGS_NONE;
+}
+
+bool accounts_log_ledger(struct assembly *assembly)
+{
+    struct weir_pool_stats total = { .size = sizeof total };
+    struct ledger_reading sum;
+    const struct settings *settings;
+
+    pthread_mutex_lock(&assembly->lock);
+    settings = assembly->held->settings;
+    sum = assembly->gone_ledger;
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct weir_pool_stats stats = { .size = sizeof stats };
+        struct ledger_reading reading;
+
+        pool_ledger(assembly->pools[i], &reading);
+        pool_stats(assembly->pools[i], &stats);
+        log_reading(assembly, settings->pools[i].path, &reading, &stats);
+        if (!is_top(settings, i))
+            continue;
+        ledger_reading_add(&sum, &reading);
+        total.refused += stats.refused;
+        total.restarts += stats.restarts;
+    }
+    for (uint32_t i = 0; i < assembly->gone_count; i++) {
+        struct weir_pool_stats stats = { .size = sizeof stats };
+        struct ledger_reading reading;
+
+        pool_ledger(assembly->gone[i], &reading);
+        pool_stats(assembly->gone[i], &stats);
+        log_reading(assembly, assembly->gone[i]->path, &reading, &stats);
+        if (!assembly->gone[i]->parent)
+            ledger_reading_add(&sum, &reading);
+    }
+    pthread_mutex_unlock(&assembly->lock);
+    log_reading(assembly, "host", &sum, &total);
+    return ledger_reading_difference(&sum) == 0;
+}
+
+/* --- progress ------------------------------------------------------------------------------- */
+
+static void add_units(struct progress_figures *out, const char *owner,
+                      const struct pool_progress *units, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && out->unit_count < PROGRESS_UNITS_MAX; i++) {
+        struct progress_unit *unit = &out->units[out->unit_count++];
+
+        (void)snprintf(unit->owner, sizeof unit->owner, "%s", owner);
+        (void)snprintf(unit->unit, sizeof unit->unit, "%s", units[i].unit);
+        unit->done = units[i].done;
+        unit->total = units[i].total;
+    }
+}
+
+static void add_pool(struct progress_figures *out, const struct settings_pool *settings,
+                     struct pool *pool)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct progress_pool *figure;
+
+    if (out->pool_count == PROGRESS_POOLS_MAX || settings->nested)
+        return;
+    pool_stats(pool, &stats);
+    if (stats.live == 0 && stats.starting == 0)
+        return; /* it has ended, or is about to: there is no fill to show */
+    figure = &out->pools[out->pool_count++];
+    (void)snprintf(figure->path, sizeof figure->path, "%s", settings->path);
+    figure->live = stats.live;
+    figure->busy = stats.busy;
+    figure->queued = stats.queued;
+    figure->room = (uint64_t)stats.target * settings->mailbox;
+}
+
+void accounts_progress(struct assembly *assembly, struct progress_figures *out)
+{
+    struct pool_progress units[PLACE_UNITS];
+    const struct settings *settings;
+
+    memset(out, 0, sizeof *out);
+    pthread_mutex_lock(&assembly->lock);
+    settings = assembly->held->settings;
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        add_units(out, settings->sources[i].name, units,
+                  source_progress(assembly->sources[i], units, PLACE_UNITS));
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        if (!settings->pools[i].nested)
+            add_units(out, settings->pools[i].path, units,
+                      pool_progress(assembly->pools[i], units, PLACE_UNITS));
+        add_pool(out, &settings->pools[i], assembly->pools[i]);
+    }
+    pthread_mutex_unlock(&assembly->lock);
+}
+
+/* --- completion ----------------------------------------------------------------------------- */
+
+static void count_source(const struct settings_source *settings, struct source *source,
+                         struct accounts_totals *out)
+{
+    if (atomic_load_explicit(&source->ended, memory_order_acquire))
+        return;
+    out->open_sources++;
+    if (!(settings->use.entry->behaviour->flags & WEIR_ENDLESS))
+        out->unfinished_sources++;
+}
+
+static void add_totals(struct accounts_totals *out, const struct ledger_reading *reading)
+{
+    out->accepted += reading->accepted;
+    out->settled += reading->done + reading->dead + reading->moved;
+}
+
+void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
+{
+    const struct settings *settings;
+
+    *out = (struct accounts_totals){ 0 };
+    pthread_mutex_lock(&assembly->lock);
+    settings = assembly->held->settings;
+    out->sources = settings->source_count;
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        count_source(&settings->sources[i], assembly->sources[i], out);
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct ledger_reading reading;
+
+        if (!is_top(settings, i))
+            continue;
+        pool_ledger(assembly->pools[i], &reading);
+        add_totals(out, &reading);
+    }
+    for (uint32_t i = 0; i < assembly->gone_count; i++) {
+        struct ledger_reading reading;
+
+        if (assembly->gone[i]->parent)
+            continue;
+        pool_ledger(assembly->gone[i], &reading);
+        add_totals(out, &reading);
+    }
+    add_totals(out, &assembly->gone_ledger);
+    pthread_mutex_unlock(&assembly->lock);
+}

@@ -1,0 +1,34 @@
+/*
+ * host/closing.h - ends pools and sources in order, and waits for them as long as it may.
+ *
+ * Feeders end before those they feed, so nothing that was accepted loses its way. What does not
+ * end in time is named in the log and left behind. None of this inside a read section.
+ */
+#ifndef HOST_CLOSING_H
+#define HOST_CLOSING_H
+
+#include "host/assembly.h"
+
+#define CLOSING_TIMEOUT_MS 30000 /* config.md: remove.timeout, when nothing else is said */
+
+/* Frees what was left behind and has ended since. */
+void closing_collect_gone(struct assembly *assembly);
+
+/* Waits for closed sources and frees them; NULLs are passed over. */
+void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
+                            uint32_t count);
+
+/* Waits for closed pools and frees them; what does not end in time, or before the host does, is
+ * among the gone. NULLs are passed over. */
+void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count);
+
+/* Closes the removed pools one after the other, and frees those that end in time. */
+void closing_drain_gone(struct assembly *assembly);
+
+/*
+ * Closes everything: sources, then pools in output order. True when all of it ended within
+ * `timeout_ms`.
+ */
+bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * host/configuration.h - from a file to settings: the one way that check, plan, run and reload go.
+ *
+ * Life: configuration_init .. configuration_finish holds what settings need: loaded plugins. The
+ * settings are freed by their owner before that. Any thread may read or leave; finish is the last.
+ */
+#ifndef HOST_CONFIGURATION_H
+#define HOST_CONFIGURATION_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "config/settings.h"
+#include "host/catalogue.h"
+
+struct configuration {
+    struct loader *loader;              /* owned */
+    struct plugin_catalogue *catalogue; /* owned */
+    uint32_t effective_cpus;
+    pthread_mutex_t lock; /* held while plugins are looked at and loaded */
+};
+
+/* WEIR_ENOMEM: nothing was made. */
+int configuration_init(struct configuration *configuration);
+void configuration_finish(struct configuration *configuration);
+/*
+ * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never
+ * waits. No read after it returns.
+ */
+void configuration_leave(struct configuration *configuration);
+
+/*
+ * Reads and checks `file`, looking anew at the plugins it names. 0 and settings, returned owned;
+ * WEIR_EUNKNOWN no such file, WEIR_EINVALID, WEIR_EUNSUPPORTED, with all that is wrong in `report`,
+ * and warnings;
+ * WEIR_ENOMEM.
+ */
+int configuration_read(struct configuration *configuration, const char *file, struct report *report,
+                       struct settings **out_settings);
+
+/* Prints what a report holds, errors and warnings, for people. */
+void configuration_tell(const struct report *report, FILE *stream);
+
+/* The exit code of sysexits.h for a status of configuration_read. */
+int configuration_exit_code(int status);
+
+#endif

@@ -1,0 +1,130 @@
+#include "host/elf_header.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MACHINE_TEXT_SIZE 32
+
+/* Offsets of the fields that stand at the same place in the 32-bit and the 64-bit form. */
+#define TYPE_AT 16
+#define MACHINE_AT 18
+
+struct machine {
+    uint16_t number;
+    const char *name;
+};
+
+static const struct machine machines[] = {
+    { EM_386, "x86 (32-bit)" }, { EM_X86_64, "x86-64" },       { EM_ARM, "ARM (32-bit)" },
+    { EM_AARCH64, "AArch64" },  { EM_RISCV, "RISC-V" },        { EM_PPC64, "POWER (64-bit)" },
+    { EM_S390, "S/390" },       { EM_LOONGARCH, "LoongArch" }, { EM_MIPS, "MIPS" },
+};
+
+/* What this program itself was built for; EM_NONE = not told, and then all are let through. */
+static uint16_t own_machine(void)
+{
+#if defined(__x86_64__)
+    return EM_X86_64;
+#elif defined(__aarch64__)
+    return EM_AARCH64;
+#elif defined(__i386__)
+    return EM_386;
+#elif defined(__arm__)
+    return EM_ARM;
+#elif defined(__riscv)
+    return EM_RISCV;
+#elif defined(__powerpc64__)
+    return EM_PPC64;
+#elif defined(__s390x__)
+    return EM_S390;
+#elif defined(__loongarch__)
+    return EM_LOONGARCH;
+#elif defined(__mips__)
+    return EM_MIPS;
+#else
+    return EM_NONE;
+#endif
+}
+
+static void name_machine(char *out, uint16_t number)
+{
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        if (machines[i].number == number) {
+            (void)snprintf(out, MACHINE_TEXT_SIZE, "%s", machines[i].name);
+            return;
+        }
+    }
+    (void)snprintf(out, MACHINE_TEXT_SIZE, "machine %u", (unsigned)number);
+}
+
+static bool is_big_endian_host(void)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+static uint16_t read_half(const unsigned char *bytes, size_t at)
+{
+    unsigned first = bytes[at], second = bytes[at + 1];
+    bool big = bytes[EI_DATA] == ELFDATA2MSB;
+
+    return (uint16_t)(big ? first << 8 | second : second << 8 | first);
+}
+
+static int check_class(const unsigned char *bytes, const char *file, struct problem *problem)
+{
+    unsigned wanted = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+
+    if (bytes[EI_CLASS] == wanted)
+        return WEIR_OK;
+    return problem_set(problem, WEIR_EUNSUPPORTED, "%s: is a %s object, this host is %s", file,
+                       bytes[EI_CLASS] == ELFCLASS64   ? "64-bit"
+                       : bytes[EI_CLASS] == ELFCLASS32 ? "32-bit"
+                                                       : "broken",
+                       wanted == ELFCLASS64 ? "64-bit" : "32-bit");
+}
+
+static int check_machine(const unsigned char *bytes, const char *file, struct problem *problem)
+{
+    char wanted[MACHINE_TEXT_SIZE], found[MACHINE_TEXT_SIZE];
+    uint16_t machine = read_half(bytes, MACHINE_AT);
+    unsigned order = is_big_endian_host() ? ELFDATA2MSB : ELFDATA2LSB;
+
+    if ((machine == own_machine() || own_machine() == EM_NONE) && bytes[EI_DATA] == order)
+        return WEIR_OK;
+    name_machine(wanted, own_machine());
+    name_machine(found, machine);
+    return problem_set(problem, WEIR_EUNSUPPORTED, "%s: is built for %s%s, this host is %s", file,
+                       found, bytes[EI_DATA] == order ? "" : " of the other byte order", wanted);
+}
+
+static int check_type(const unsigned char *bytes, const char *file, struct problem *problem)
+{
+    if (read_half(bytes, TYPE_AT) == ET_DYN)
+        return WEIR_OK;
+    return problem_set(problem, WEIR_EUNSUPPORTED,
+                       "%s: is an ELF file, but no shared object; link it with -shared", file);
+}
+
+int elf_header_check(const unsigned char *bytes, size_t size, const char *file,
+                     struct problem *problem)
+{
+    int status;
+
+    if (size == 0)
+        return problem_set(problem, WEIR_EUNSUPPORTED, "%s: is empty", file);
+    if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return problem_set(problem, WEIR_EUNSUPPORTED,
+                           "%s: is no shared object (it does not begin as an ELF file)", file);
+    if (size < ELF_HEADER_SIZE)
+        return problem_set(problem, WEIR_EUNSUPPORTED,
+                           "%s: is cut off within its ELF header (%zu bytes)", file, size);
+    status = check_class(bytes, file, problem);
+    if (status == WEIR_OK)
+        status = check_machine(bytes, file, problem);
+    if (status == WEIR_OK)
+        status = check_type(bytes, file, problem);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* The program `weir`. */
+#include <stdio.h>
+
+#include "host/command.h"
+#include "host/io.h"
+
+int main(int argc, char **argv)
+{
+    /* First of all: a signal in the first millisecond must wait for the I/O thread. */
+    io_block_signals();
+    return command_main(argc, argv, stdout, stderr);
+}

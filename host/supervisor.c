@@ -1,0 +1,261 @@
+#include "host/supervisor.h"
+
+#include <string.h>
+
+#include "actor/send.h"
+#include "config/plan.h"
+#include "host/closing.h"
+#include "host/rebuild.h"
+#include "pool/figures.h"
+
+#define TAG_RELOAD "host.reload/1"
+#define TAG_FINISH "host.finish/1"
+#define COMPONENT "reload"
+
+/* --- telling -------------------------------------------------------------------------------- */
+
+static const struct log_sink *sink_of(const struct supervisor *supervisor)
+{
+    return logger_sink(supervisor->logger);
+}
+
+static void log_entries(const struct supervisor *supervisor, const struct report_list *list,
+                        enum weir_log_level level)
+{
+    for (size_t i = 0; i < list->kept; i++) {
+        char text[512];
+
+        (void)report_format(&list->entries[i], text, sizeof text);
+        log_event(sink_of(supervisor), level, COMPONENT, text);
+    }
+}
+
+static void refuse(const struct supervisor *supervisor, const struct report *report)
+{
+    log_entries(supervisor, &report->errors, WEIR_LOG_ERROR);
+    log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "configuration refused",
+              weir_str("file", supervisor->file), weir_uint("errors", report_count(report)),
+              weir_uint("generation", supervisor->assembly->generation),
+              weir_str("effect", "keeping the running configuration"));
+}
+
+static void log_step(const struct supervisor *supervisor, const struct plan_step *step)
+{
+    log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, plan_kind_name(step->kind),
+              weir_str("path", step->path), weir_str("field", step->field ? step->field : "-"),
+              weir_str("from", step->old_text ? step->old_text : "-"),
+              weir_str("to", step->new_text ? step->new_text : "-"));
+}
+
+static void accept(const struct supervisor *supervisor, const struct plan *plan,
+                   const struct rebuild_times *times)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        log_step(supervisor, &plan->steps[i]);
+    log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
+              weir_uint("steps", plan->count),
+              weir_uint("generation", supervisor->assembly->generation),
+              weir_real("prepare_ms", (double)times->prepare_ns / 1e6),
+              weir_real("commit_ms", (double)times->commit_ns / 1e6),
+              weir_real("drain_ms", (double)times->drain_ns / 1e6));
+}
+
+/* --- reloading ------------------------------------------------------------------------------ */
+
+/* The plan compares with what runs, not with what the old file said. */
+static void write_present_sizes(struct assembly *assembly)
+{
+    struct settings *settings = assembly->held->settings;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        if (!settings->pools[i].nested)
+            settings->pools[i].size_now = pool_target(assembly->pools[i]);
+}
+
+static void apply_log(const struct supervisor *supervisor)
+{
+    const struct settings_log *log = &supervisor->assembly->held->settings->host.log;
+
+    logger_set_level(supervisor->logger, (enum weir_log_level)log->level);
+    logger_set_format(supervisor->logger, (enum log_format)log->format);
+}
+
+/* Takes the settings. */
+static void change_to(struct supervisor *supervisor, struct settings *settings,
+                      struct report *report)
+{
+    struct rebuild_times times = { 0 };
+    struct held_settings *old = supervisor->assembly->held;
+    struct plan *plan;
+    int status;
+
+    write_present_sizes(supervisor->assembly);
+    if (plan_create(old->settings, settings, &plan) != 0) {
+        settings_destroy(settings);
+        return;
+    }
+    if (plan->count == 0) {
+        log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
+                  weir_str("file", supervisor->file),
+                  weir_uint("generation", supervisor->assembly->generation));
+        settings_destroy(settings);
+        plan_destroy(plan);
+        return;
+    }
+    /* The plan borrows both settings: the old ones may lose their last user in the rebuild. */
+    atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
+    status = rebuild(supervisor->assembly, settings, plan, report, &times);
+    if (status == 0) {
+        accept(supervisor, plan, &times);
+        apply_log(supervisor);
+    } else {
+        refuse(supervisor, report);
+    }
+    plan_destroy(plan);
+    held_settings_unref(old);
+}
+
+static void reload(struct supervisor *supervisor)
+{
+    struct settings *settings;
+    struct report report;
+
+    /* From here on another request is another reload: the file is read after this. */
+    atomic_store_explicit(&supervisor->reload_wanted, false, memory_order_seq_cst);
+    report_init(&report);
+    if (configuration_read(supervisor->configuration, supervisor->file, &report, &settings) == 0) {
+        log_entries(supervisor, &report.warnings, WEIR_LOG_WARNING);
+        change_to(supervisor, settings, &report);
+    } else {
+        refuse(supervisor, &report);
+    }
+    report_finish(&report);
+}
+
+static void finish(struct supervisor *supervisor)
+{
+    uint64_t timeout_ms = supervisor->assembly->held->settings->host.shutdown_timeout_ms;
+    bool drained = closing_shut_down(supervisor->assembly, timeout_ms);
+
+    supervisor->on_finished(supervisor->context, drained);
+}
+
+/* --- the actor ------------------------------------------------------------------------------ */
+
+struct state {
+    struct supervisor *supervisor;
+};
+
+static int open_supervisor(struct weir_self *self, const void *settings, void *state)
+{
+    (void)self;
+    ((struct state *)state)->supervisor = (struct supervisor *)(uintptr_t)settings;
+    return 0;
+}
+
+static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct supervisor *supervisor = ((struct state *)state)->supervisor;
+
+    (void)self;
+    if (strcmp(message->tag->name, TAG_FINISH) == 0)
+        finish(supervisor);
+    else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
+        reload(supervisor);
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour behaviour = {
+    .name = "supervisor",
+    .summary = "reloads and ends the host",
+    .state_size = sizeof(struct state),
+    .flags = WEIR_BLOCKING,
+    .open = open_supervisor,
+    .handle = handle,
+};
+
+static int spawn(struct supervisor *supervisor, struct dispatcher *dispatcher,
+                 struct executor *executor)
+{
+    struct actor_options options = { .dispatcher = dispatcher, .kind = ACTOR_WORKER };
+    struct actor *actor;
+    int status = place_create(COMPONENT, 0, &options.place);
+
+    if (status != 0)
+        return status;
+    options.place->gives_notice = true;
+    options.spec = spec_create(&behaviour, supervisor);
+    status = options.spec ? actor_spawn(supervisor->assembly->runtime, executor, &options, &actor)
+                          : WEIR_ENOMEM;
+    spec_unref(options.spec);
+    if (status != 0) {
+        place_destroy(options.place);
+        return status;
+    }
+    supervisor->pid = actor_pid(actor);
+    return 0;
+}
+
+static bool is_open(void *context)
+{
+    struct actor *actor = context;
+
+    return actor_state(actor) == ACTOR_OPEN;
+}
+
+int supervisor_start(struct supervisor *supervisor)
+{
+    struct runtime *runtime = supervisor->assembly->runtime;
+    struct dispatcher *dispatcher;
+    struct executor *executor;
+    int status = runtime_add_dispatcher(runtime, SUPERVISOR_DISPATCHER, 1, 1, &dispatcher);
+
+    if (status != 0)
+        return status;
+    executor = runtime_enter(runtime);
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = spawn(supervisor, dispatcher, executor);
+    runtime_leave(executor);
+    if (status == 0 &&
+        !runtime_wait(runtime, is_open, actor_find(runtime, supervisor->pid), CLOSING_TIMEOUT_MS))
+        status = WEIR_ETIMEOUT;
+    return status;
+}
+
+static bool send_request(struct supervisor *supervisor, const char *tag_name)
+{
+    struct runtime *runtime = supervisor->assembly->runtime;
+    const struct weir_tag *tag = tag_table_get(&runtime->tags, tag_name);
+    struct executor *executor = runtime_enter(runtime);
+    struct message *message = executor && tag ? message_create(&executor->cache, tag, 0) : NULL;
+    bool sent = message &&
+                send_message(runtime, executor, supervisor->pid, WEIR_NORMAL, message) == 0;
+
+    if (message && !sent)
+        message_destroy(&executor->cache, message);
+    if (executor)
+        runtime_leave(executor);
+    return sent;
+}
+
+/* Sends a request unless it is on its way; one that could not be sent may be made again. */
+static void request(struct supervisor *supervisor, _Atomic bool *wanted, const char *tag_name)
+{
+    if (!atomic_exchange_explicit(wanted, true, memory_order_seq_cst) &&
+        !send_request(supervisor, tag_name))
+        atomic_store_explicit(wanted, false, memory_order_seq_cst);
+}
+
+void supervisor_reload(struct supervisor *supervisor)
+{
+    request(supervisor, &supervisor->reload_wanted, TAG_RELOAD);
+}
+
+void supervisor_finish(struct supervisor *supervisor)
+{
+    /* A reload that waits for something gives it up. */
+    atomic_store_explicit(&supervisor->assembly->stopping, true, memory_order_release);
+    runtime_notice(supervisor->assembly->runtime);
+    request(supervisor, &supervisor->finish_wanted, TAG_FINISH);
+}

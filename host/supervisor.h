@@ -1,0 +1,38 @@
+/*
+ * host/supervisor.h - the actor that reloads and ends the host.
+ *
+ * It runs on a dispatcher of its own, of one thread, where it may wait: for plugins to load,
+ * workers to open, pools to drain. Requests are messages to it. Reloads that are asked for while
+ * one goes on become exactly one more, which reads the newest file.
+ *
+ * Life: supervisor_start after assembly_start .. until the runtime has stopped. Requests: any
+ * outside thread; they never block.
+ */
+#ifndef HOST_SUPERVISOR_H
+#define HOST_SUPERVISOR_H
+
+#include "host/assembly.h"
+#include "host/configuration.h"
+#include "host/logger.h"
+
+#define SUPERVISOR_DISPATCHER "supervisor" /* not a name that YAML can give: see config */
+
+struct supervisor {
+    struct assembly *assembly;                        /* const */
+    struct configuration *configuration;              /* its thread, after the start */
+    struct logger *logger;                            /* const */
+    const char *file;                                 /* const */
+    void (*on_finished)(void *context, bool drained); /* const; on its thread */
+    void *context;                                    /* const */
+    weir_pid pid;                                     /* const */
+    _Atomic bool reload_wanted;                       /* a reload message is on its way */
+    _Atomic bool finish_wanted;
+};
+
+/* Fills in the rest of a supervisor whose first six fields are set. WEIR_ENOMEM. */
+int supervisor_start(struct supervisor *supervisor);
+
+void supervisor_reload(struct supervisor *supervisor);
+void supervisor_finish(struct supervisor *supervisor);
+
+#endif

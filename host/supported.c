@@ -1,0 +1,117 @@
+#include "host/supported.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TURN_WARNING_MS 1000 /* the default of the language: nothing was asked for */
+#define PATH_SIZE 256        /* a pool's path is at most 100 bytes */
+
+/* A map of the file and its path, for what is refused in it. */
+struct part {
+    const struct config_node *map; /* NULL: not found, told without a place */
+    const char *section;
+    const char *name; /* NULL: the section itself */
+    struct report *report;
+};
+
+/* Refuses `key` of the part, or `inner` in it when that is given. */
+static void refuse(const struct part *part, const char *key, const char *inner)
+{
+    const struct config_node *node = config_find(part->map, key);
+    const struct config_node *deeper = inner ? config_find(node, inner) : NULL;
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s%s%s.%s%s%s", part->section, part->name ? "." : "",
+                   part->name ? part->name : "", key, inner ? "." : "", inner ? inner : "");
+    node = deeper ? deeper : node ? node : part->map;
+    report_add(part->report, node ? &node->mark : NULL, path,
+               "what it asks for is not available in this version");
+}
+
+/* The value of the first `length` bytes of `name` in a map. */
+static const struct config_node *find_part(const struct config_node *map, const char *name,
+                                           size_t length)
+{
+    char key[PATH_SIZE];
+
+    (void)snprintf(key, sizeof key, "%.*s", (int)length, name);
+    return config_find(map, key);
+}
+
+/* The map of a pool: below `members` by its name, below `pool` when it is a copy of a template. */
+static const struct config_node *find_pool(const struct config_tree *tree, const char *path)
+{
+    const struct config_node *names = config_find(tree->root, "pools");
+    const struct config_node *pool = NULL;
+
+    while (names && *path) {
+        size_t length = strcspn(path, "/");
+        const struct config_node *member = find_part(names, path, length);
+
+        pool = member ? member : config_find(pool, "pool");
+        names = config_find(pool, "members");
+        if (!names)
+            names = pool;
+        path += length + (path[length] == '/');
+    }
+    return pool;
+}
+
+static void check_pool(const struct config_tree *tree, const struct settings_pool *pool,
+                       struct report *report)
+{
+    struct part part = { find_pool(tree, pool->path), "pools", pool->path, report };
+
+    if (pool->copy)
+        return; /* told at the first one */
+    if (pool->route == SETTINGS_PULL || pool->route == SETTINGS_BROADCAST)
+        refuse(&part, "route", NULL);
+    if (pool->manager)
+        refuse(&part, "manager", NULL);
+    if (pool->subscribe.count)
+        refuse(&part, "subscribe", NULL);
+    if (pool->log_level != SETTINGS_LEVEL_HOST)
+        refuse(&part, "log", NULL);
+    if (pool->mailbox_bytes)
+        refuse(&part, "mailbox_bytes", NULL);
+    if (pool->restart.then == SETTINGS_ESCALATE || pool->restart.then == SETTINGS_STOP)
+        refuse(&part, "restart", "then");
+}
+
+static void check_source(const struct config_tree *tree, const struct settings_source *source,
+                         struct report *report)
+{
+    const struct config_node *sources = config_find(tree->root, "sources");
+    struct part part = { config_find(sources, source->name), "sources", source->name, report };
+
+    if (source->when_full != SETTINGS_WAIT)
+        refuse(&part, "to", "when_full");
+}
+
+static void check_host(const struct config_tree *tree, const struct settings_host *host,
+                       struct report *report)
+{
+    struct part part = { config_find(tree->root, "host"), "host", NULL, report };
+
+    if (host->control)
+        refuse(&part, "control", NULL);
+    if (host->memory)
+        refuse(&part, "memory", NULL);
+    if (host->turn_warning_ms != TURN_WARNING_MS)
+        refuse(&part, "turn_warning", NULL);
+    if (host->watch)
+        refuse(&part, "watch", NULL);
+}
+
+int supported_check(const struct config_tree *tree, const struct settings *settings,
+                    struct report *report)
+{
+    size_t before = report_count(report);
+
+    check_host(tree, &settings->host, report);
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        check_source(tree, &settings->sources[i], report);
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        check_pool(tree, &settings->pools[i], report);
+    return report_count(report) == before ? 0 : WEIR_EUNSUPPORTED;
+}

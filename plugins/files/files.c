@@ -1,0 +1,344 @@
+/*
+ * files - a source of the lines of many files.
+ *
+ * It produces what there is room for and holds one line at a time: memory does not grow with the
+ * input. Its position is the file's place in the list, and the reader's in the file.
+ */
+#include "files.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <weir/plugin.h>
+
+#include "reader.h"
+
+#define OUTPUT_OUT 0u
+
+/* One read of the disk: large enough that system calls do not count, small against any cache. */
+#define CHUNK_SIZE (64u * 1024u)
+/* Reads and opens in one call, so that a stop is heeded also in input without lines. */
+#define STEPS_MAX 256u
+/* Before memory that was not there is asked for again. */
+#define NO_MEMORY_MS 10u
+/* At least one file or read failed, or there was nothing to read: `weir run` tells it so. */
+#define EXIT_INCOMPLETE 1
+
+struct settings {
+    struct weir_list paths;
+};
+
+struct lines {
+    const struct weir_tag *tag;
+    struct reader reader;
+    struct reader_line line; /* read, but not emitted, when have_line */
+    bool have_line;
+    glob_t files;
+    uint64_t *sizes; /* owned; of each file, when this worker was opened */
+    size_t current;  /* index of the file that is being read, or comes next */
+    uint64_t key;    /* of the current file's name */
+    uint64_t bytes_total;
+    uint64_t bytes_passed; /* in the files before the current one */
+    uint64_t lines_done;
+};
+
+/* --- finding the files ------------------------------------------------------------------------ */
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* By bytes, not by the locale: the same list everywhere. */
+static void sort_from(glob_t *files, size_t first)
+{
+    if (files->gl_pathc > first)
+        qsort(files->gl_pathv + first, files->gl_pathc - first, sizeof *files->gl_pathv,
+              compare_paths);
+}
+
+static int find_files(struct weir_self *self, glob_t *files, const char *pattern)
+{
+    size_t first = files->gl_pathc;
+    int flags = GLOB_NOSORT | (files->gl_pathv ? GLOB_APPEND : 0);
+
+    switch (glob(pattern, flags, NULL, files)) {
+    case 0:
+        sort_from(files, first);
+        return 0;
+    case GLOB_NOMATCH:
+        weir_log(self, WEIR_LOG_WARNING, "no file matches", weir_str("paths", pattern));
+        weir_exit_status(self, EXIT_INCOMPLETE);
+        return 0;
+    default:
+        return WEIR_ENOMEM;
+    }
+}
+
+static int find_all_files(struct weir_self *self, struct lines *state,
+                          const struct weir_list *paths)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        int status = find_files(self, &state->files, paths->items[i]);
+
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* For the progress figures only: a file that changes later does not matter. */
+static int measure_files(struct lines *state)
+{
+    state->sizes = calloc(state->files.gl_pathc + 1, sizeof *state->sizes);
+    if (!state->sizes)
+        return WEIR_ENOMEM;
+    for (size_t i = 0; i < state->files.gl_pathc; i++) {
+        struct stat about;
+
+        if (stat(state->files.gl_pathv[i], &about) == 0 && S_ISREG(about.st_mode))
+            state->sizes[i] = (uint64_t)about.st_size;
+        state->bytes_total += state->sizes[i];
+    }
+    return 0;
+}
+
+static void release(struct lines *state)
+{
+    reader_finish(&state->reader);
+    free(state->sizes);
+    state->sizes = NULL;
+    globfree(&state->files);
+}
+
+static int lines_open(struct weir_self *self, const void *settings, void *memory)
+{
+    const struct settings *wanted = settings;
+    struct lines *state = memory;
+    int status = reader_init(&state->reader, FILES_LINE_MAX, CHUNK_SIZE);
+
+    state->tag = weir_tag(self, FILES_LINE_TAG);
+    if (status == 0 && !state->tag)
+        status = WEIR_ENOMEM;
+    if (status == 0)
+        status = find_all_files(self, state, &wanted->paths);
+    if (status == 0)
+        status = measure_files(state);
+    if (status < 0)
+        release(state);
+    return status;
+}
+
+/* --- going through them ----------------------------------------------------------------------- */
+
+static const char *current_path(const struct lines *state)
+{
+    return state->files.gl_pathv[state->current];
+}
+
+static void next_file(struct lines *state)
+{
+    state->bytes_passed += state->sizes[state->current];
+    state->current++;
+}
+
+static void tell_progress(struct weir_self *self, const struct lines *state)
+{
+    uint64_t done = state->bytes_passed;
+
+    if (state->reader.descriptor >= 0) {
+        uint64_t size = state->sizes[state->current];
+        uint64_t here = state->reader.offset;
+
+        done += here < size ? here : size;
+    }
+    weir_progress(self, "bytes", done, state->bytes_total);
+    weir_progress(self, "lines", state->lines_done, 0);
+}
+
+static void give_up_file(struct weir_self *self, struct lines *state, const char *event)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_WARNING, event, weir_str("path", current_path(state)),
+             weir_str("reason", strerror_r(state->reader.error, text, sizeof text)));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+    next_file(state);
+}
+
+static void warn_of_long_line(struct weir_self *self, struct lines *state)
+{
+    weir_log(self, WEIR_LOG_WARNING, "line too long; skipped",
+             weir_str("path", current_path(state)), weir_uint("line", state->line.number),
+             weir_uint("limit", FILES_LINE_MAX));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+static void open_file(struct weir_self *self, struct lines *state)
+{
+    const char *path = current_path(state);
+
+    state->key = weir_key(path, strlen(path));
+    if (reader_open(&state->reader, path) < 0)
+        give_up_file(self, state, "file cannot be opened; skipped");
+}
+
+/* True when it asked the disk. */
+static bool read_on(struct weir_self *self, struct lines *state)
+{
+    switch (reader_next(&state->reader, &state->line)) {
+    case READER_LINE:
+        state->have_line = true;
+        return false;
+    case READER_TOO_LONG:
+        warn_of_long_line(self, state);
+        return false;
+    case READER_END:
+        next_file(state);
+        return true;
+    case READER_FAILED:
+        give_up_file(self, state, "file cannot be read; its rest is skipped");
+        return true;
+    case READER_AGAIN:
+        break;
+    }
+    return true;
+}
+
+/* One step to the next line: opens a file or reads on in it. True when it asked the disk. */
+static bool advance(struct weir_self *self, struct lines *state)
+{
+    if (state->reader.descriptor >= 0)
+        return read_on(self, state);
+    open_file(self, state);
+    return true;
+}
+
+/* --- handing the lines on --------------------------------------------------------------------- */
+
+/* Returns owned; NULL when memory is out. The payload is zeroed, so both NULs stand already. */
+static struct weir_message *make_message(struct weir_self *self, const struct lines *state)
+{
+    const char *name = current_path(state);
+    size_t name_size = strlen(name);
+    size_t size = sizeof(struct files_line) + name_size + state->line.size + 2;
+    struct weir_message *message = weir_message_new(self, state->tag, size);
+    struct files_line *line;
+    char *text;
+
+    if (!message)
+        return NULL;
+    message->key = state->key;
+    line = message->data;
+    line->name_size = (uint32_t)name_size;
+    line->line_size = (uint32_t)state->line.size;
+    line->number = state->line.number;
+    line->offset = state->line.offset;
+    text = (char *)(line + 1);
+    memcpy(text, name, name_size);
+    memcpy(text + name_size + 1, state->line.text, state->line.size);
+    return message;
+}
+
+/* On any answer but 0 the line stays, to be emitted later. */
+static int emit_line(struct weir_self *self, struct lines *state)
+{
+    struct weir_message *message = make_message(self, state);
+    int status;
+
+    if (!message)
+        return WEIR_ENOMEM;
+    status = weir_emit(self, OUTPUT_OUT, message);
+    if (status < 0) {
+        weir_message_free(self, message);
+        return status;
+    }
+    state->have_line = false;
+    state->lines_done++;
+    return 0;
+}
+
+static void wake_up(struct weir_self *self, void *state, void *context)
+{
+    (void)self;
+    (void)state;
+    (void)context;
+}
+
+/* What cannot go out now stays; memory is waited for, so that the lack of it is no busy loop. */
+static int put_off(struct weir_self *self, int status)
+{
+    if (status == WEIR_EFULL)
+        return WEIR_MORE;
+    if (status == WEIR_ENOMEM && weir_after(self, NO_MEMORY_MS, wake_up, NULL, NULL) == 0)
+        return WEIR_WAIT;
+    return status;
+}
+
+static int produce_lines(struct weir_self *self, struct lines *state, uint32_t credit)
+{
+    uint32_t steps = 0;
+
+    while (credit > 0 && steps < STEPS_MAX) {
+        if (state->have_line) {
+            int status = emit_line(self, state);
+
+            if (status < 0)
+                return put_off(self, status);
+            credit--;
+        } else if (state->current == state->files.gl_pathc) {
+            return WEIR_END;
+        } else if (advance(self, state)) {
+            steps++;
+        }
+    }
+    return WEIR_MORE;
+}
+
+static int lines_produce(struct weir_self *self, void *state, uint32_t credit)
+{
+    int produced = produce_lines(self, state, credit);
+
+    tell_progress(self, state);
+    return produced;
+}
+
+static void lines_close(struct weir_self *self, void *state, int reason)
+{
+    (void)self;
+    (void)reason;
+    release(state);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_LIST(struct settings, paths, .required = true, .min = 1, .max = 1000,
+                     .help = "globs of the files to read, in this order; each sorted by name"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "each line, as files.line/1" },
+    { 0 },
+};
+
+static const struct weir_behaviour behaviours[] = {
+    {
+        .name = "lines",
+        .summary = "the lines of any number of files, as fast as they are taken",
+        .options = options,
+        .outputs = outputs,
+        .settings_size = sizeof(struct settings),
+        .state_size = sizeof(struct lines),
+        .flags = WEIR_BLOCKING,
+        .open = lines_open,
+        .produce = lines_produce,
+        .close = lines_close,
+    },
+    { 0 },
+};
+
+WEIR_PLUGIN("files", "1.0.0", behaviours);

@@ -1,0 +1,47 @@
+/*
+ * files.h - what the plugin `files` sends: one line of one file.
+ *
+ * For plugins that take its messages. Inline only: there is nothing to link. The layout is frozen;
+ * a changed one gets another tag.
+ */
+#ifndef FILES_H
+#define FILES_H
+
+#include <weir/message.h>
+
+#define FILES_LINE_TAG "files.line/1"
+#define FILES_LINE_MAX (1u << 20) /* bytes of a line; longer ones are skipped with a warning */
+
+/* The payload begins with this; the file's name, a NUL, the line and a NUL follow. */
+struct files_line {
+    uint32_t name_size; /* bytes, without its NUL */
+    uint32_t line_size; /* bytes, without line end and NUL; the line may hold NULs of its own */
+    uint64_t number;    /* of the line in its file, from 1 */
+    uint64_t offset;    /* of its first byte in the file */
+};
+
+/* The payload of a message tagged FILES_LINE_TAG; NULL when its sizes do not fit. Borrowed. */
+static inline const struct files_line *files_line_get(const struct weir_message *message)
+{
+    const struct files_line *line = (const struct files_line *)message->data;
+
+    if (message->size < sizeof *line)
+        return NULL;
+    if (message->size != sizeof *line + (size_t)line->name_size + (size_t)line->line_size + 2)
+        return NULL;
+    return line;
+}
+
+/* The path of the file, as the glob gave it; ends with NUL. Borrowed from the message. */
+static inline const char *files_line_name(const struct files_line *line)
+{
+    return (const char *)(line + 1);
+}
+
+/* The line without its end; a NUL follows it. Borrowed from the message. */
+static inline const char *files_line_text(const struct files_line *line)
+{
+    return files_line_name(line) + line->name_size + 1;
+}
+
+#endif

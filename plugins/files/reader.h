@@ -1,0 +1,63 @@
+/*
+ * reader.h - reads lines, one file at a time, through one buffer that never grows.
+ *
+ * Life: reader_init .. reader_finish; reader_open .. reader_close any number of times in between.
+ * Not synchronised. Each step makes at most one system call, so that a caller may stop between two
+ * of them, whatever the file holds.
+ */
+#ifndef READER_H
+#define READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line without its end (LF or CR LF). */
+struct reader_line {
+    const char *text; /* borrowed until the next reader_next; no NUL behind it */
+    size_t size;
+    uint64_t number; /* from 1 */
+    uint64_t offset; /* of its first byte */
+};
+
+enum reader_step {
+    READER_LINE,     /* here is one */
+    READER_AGAIN,    /* something was read, but no line has ended yet */
+    READER_TOO_LONG, /* one was skipped: only number and offset are set */
+    READER_END,      /* the file is finished */
+    READER_FAILED,   /* it cannot be read on; errno is in `error` */
+};
+
+struct reader {
+    char *buffer;       /* owned; line_max + chunk bytes */
+    size_t line_max;    /* const: bytes of a line, its end not counted */
+    size_t chunk;       /* const: bytes read at once */
+    int descriptor;     /* owned; -1 = no file */
+    int error;          /* errno of the last failure */
+    size_t begin;       /* of what has not been handed out */
+    size_t scanned;     /* no line ends between begin and here */
+    size_t end;         /* of what has been read */
+    uint64_t offset;    /* of `begin` in the file */
+    uint64_t number;    /* lines before `begin` */
+    uint64_t skip_from; /* where the line that is being skipped begins */
+    bool skipping;
+    bool at_end; /* everything has been read */
+};
+
+/* Capacities are parameters, so that a test can run with small ones. WEIR_ENOMEM. */
+int reader_init(struct reader *reader, size_t line_max, size_t chunk);
+/* Legal after a failed init, and twice. */
+void reader_finish(struct reader *reader);
+
+/*
+ * Opens a regular file. 0; -1 and `error` when it cannot be opened (EINVAL: not a regular file).
+ * Never waits for the other end of a FIFO. Closes the file that was open.
+ */
+int reader_open(struct reader *reader, const char *path);
+/* Legal when none is open. */
+void reader_close(struct reader *reader);
+
+/* The next step. A last line without an end is a line. After END or FAILED only these follow. */
+enum reader_step reader_next(struct reader *reader, struct reader_line *out_line);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * printable.h - builds lines for people out of names that may hold anything.
+ *
+ * Names of files are bytes. What a terminal would obey, or what would break a line in two, is
+ * written as an escape: `\n`, `\t`, `\r`, `\\`, else `\xHH`. Well-formed UTF-8 stays as it is. So a
+ * line end ends a line and a tab separates, and `printf '%b'` gives the name back.
+ *
+ * Life: printable_init .. printable_finish. Not synchronised. When memory is out nothing more is
+ * added and `failed` stays set until printable_clear.
+ */
+#ifndef PRINTABLE_H
+#define PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct printable {
+    char *text; /* owned; `size` bytes, no NUL behind them */
+    size_t size;
+    size_t capacity;
+    bool failed;
+};
+
+void printable_init(struct printable *printable);
+/* Legal twice. */
+void printable_finish(struct printable *printable);
+/* Empties it; its memory is kept for the next line. */
+void printable_clear(struct printable *printable);
+
+/* Adds text of our own, as it is. Borrows. */
+void printable_add(struct printable *printable, const char *text);
+/* Adds blanks until `size` bytes have been added since `start` (a former `size`). */
+void printable_pad(struct printable *printable, size_t start, size_t size);
+/* Adds a name of any bytes, escaped. Borrows. */
+void printable_add_name(struct printable *printable, const char *name, size_t size);
+/* Adds a number of bytes in the unit that people would take: `512 B`, `3.4 GB`. */
+void printable_add_bytes(struct printable *printable, uint64_t bytes);
+/* Adds a number. */
+void printable_add_number(struct printable *printable, uint64_t number);
+
+#endif

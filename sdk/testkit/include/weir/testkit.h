@@ -1,0 +1,140 @@
+/*
+ * weir/testkit.h - runs one behaviour of a plugin on the thread of a test, and watches it.
+ *
+ * Compile the plugin into the test program and link weir::testkit. The kit stands in for the host:
+ * no thread, no waiting, a clock that only the test moves. What a plugin does is written down, to
+ * be looked at; what no plugin may do is a *problem*:
+ *
+ *     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pick");
+ *     CU_ASSERT_EQUAL(weir_kit_open(kit, &settings), 0);
+ *     CU_ASSERT_EQUAL(weir_kit_handle(kit, "gen.number/1", &number, sizeof number), WEIR_DONE);
+ *     CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "3\n");
+ *     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+ *
+ * Problems: a message that was made and neither sent nor freed, freed twice, sent twice, or sent
+ * though only borrowed; one that was kept and settled twice or never, or settled and not kept; more
+ * kept than `in_hand`; an unknown verdict; more produced than was asked for; an output that the
+ * behaviour does not declare. Messages stay readable until weir_kit_destroy, those that the plugin
+ * has no right to any more without their payload, so that AddressSanitizer finds who still looks.
+ *
+ * All that is returned is borrowed until weir_kit_destroy, texts until the next call of any
+ * function here. When the kit itself has no memory the program is aborted. Not synchronised.
+ */
+#ifndef WEIR_TESTKIT_H
+#define WEIR_TESTKIT_H
+
+#include <weir/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_kit;
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Returns owned; NULL when the plugin has no such behaviour. Borrows the plugin until destroy. */
+struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour);
+/* Closes what is open, prints all problems to standard error, frees. How many problems; NULL: 0. */
+size_t weir_kit_destroy(struct weir_kit *kit);
+
+/* Runs `check`: a line `option: reason` for each error, "" when there is none. */
+const char *weir_kit_check(struct weir_kit *kit, const void *settings);
+/* Runs `open` with zeroed state. Borrows the settings until `close`. 0 or what `open` answered. */
+int weir_kit_open(struct weir_kit *kit, const void *settings);
+/* Runs `reconfigure`. Borrows the settings until `close`. */
+void weir_kit_reconfigure(struct weir_kit *kit, const void *settings);
+/* Runs `close`, if it is open. */
+void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason);
+/* The state of the worker; NULL before weir_kit_open. */
+void *weir_kit_state(struct weir_kit *kit);
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* The tag of a name; the same pointer as the plugin gets. */
+const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name);
+/* Hands a copy of the payload to `handle`, as a message. Returns the verdict. */
+int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, size_t size);
+/* Likewise, as a request. */
+int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, size_t size);
+/* Likewise, with all public fields as in `like`: kind, attempt, key, from. Borrows. */
+int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like);
+/* Runs `produce`. Returns what it answered. */
+int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
+
+/* Moves the clock; what is due on the way happens in order, timers and time-outs of requests. */
+void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
+/* Answers a request of the plugin: with a message when status is 0. WEIR_EUNKNOWN: not open. */
+int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
+                    const void *data, size_t size);
+
+/* --- what it shall meet ----------------------------------------------------------------------- */
+
+/* The nth call from now that needs memory (tag, message, timer, request) finds none; 0: never. */
+void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
+/* So many more emits, sends and requests are taken; then the answer is `status`. */
+void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
+/* Which worker of which pool it is; 0 and 0 at first. */
+void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool);
+/* What weir_lookup finds. Borrows the name until destroy. */
+void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid);
+/* What weir_pool_stats shows, and weir_pool_resize and weir_pool_add change: target and epoch. */
+struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit);
+
+/* --- what it did ------------------------------------------------------------------------------ */
+
+enum weir_kit_way {
+    WEIR_KIT_EMIT = 1,
+    WEIR_KIT_SEND = 2,
+    WEIR_KIT_REQUEST = 3,
+    WEIR_KIT_REPLY = 4,
+    WEIR_KIT_FORWARD = 5,
+};
+
+/* One message that left. */
+struct weir_kit_sent {
+    enum weir_kit_way way;
+    uint32_t output; /* of an emit */
+    weir_pid to;     /* of a send, a request, a forward */
+    enum weir_lane lane;
+    uint64_t reference; /* of a request, for weir_kit_answer */
+    const struct weir_message *message;
+};
+
+size_t weir_kit_sent_count(const struct weir_kit *kit);
+/* In the order of leaving; NULL behind the last. */
+const struct weir_kit_sent *weir_kit_sent(const struct weir_kit *kit, size_t index);
+/* The index'th message that was emitted at this output; NULL behind the last. */
+const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t output,
+                                            size_t index);
+/* The index'th reply; NULL behind the last. */
+const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t index);
+
+/* How many messages were settled so: by `handle` or by weir_settle. */
+size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict);
+/* Messages that are kept now. */
+size_t weir_kit_kept_count(const struct weir_kit *kit);
+/* Of the last callback: "" and 0 when it said nothing. */
+const char *weir_kit_reason(const struct weir_kit *kit);
+uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
+
+/* All that was printed. */
+const char *weir_kit_printed(const struct weir_kit *kit);
+/* All log lines: `warning unreadable path=x errno=2`. */
+const char *weir_kit_logged(const struct weir_kit *kit);
+/* The last progress of this unit; 0 when there was none, or no total. */
+uint64_t weir_kit_done(const struct weir_kit *kit, const char *unit);
+uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit);
+int weir_kit_exit_status(const struct weir_kit *kit);
+/* Armed timers, and requests without an answer. */
+size_t weir_kit_timer_count(const struct weir_kit *kit);
+size_t weir_kit_open_request_count(const struct weir_kit *kit);
+
+/* All problems up to now, a line each. */
+const char *weir_kit_problems(const struct weir_kit *kit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,376 @@
+#include "kit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit_host.h"
+#include "kit_message.h"
+#include "kit_time.h"
+
+struct weir_kit *kit_of(struct weir_self *self)
+{
+    return (struct weir_kit *)(void *)self;
+}
+
+void *kit_take(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void kit_problem(struct weir_kit *kit, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    kit_text_format_list(&kit->problems, format, arguments);
+    va_end(arguments);
+    kit_text_add(&kit->problems, "\n", 1);
+    kit->problem_count++;
+}
+
+bool kit_allocation_fails(struct weir_kit *kit)
+{
+    return kit->fail_in > 0 && --kit->fail_in == 0;
+}
+
+void kit_turn_begin(struct weir_kit *kit)
+{
+    kit->reason[0] = '\0';
+    kit->retry_ms = 0;
+}
+
+void kit_turn_end(struct weir_kit *kit)
+{
+    kit_time_answer_cancelled(kit);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/* Compiled together with the kit, so the strides are those of this header. */
+static const struct weir_behaviour *find_behaviour(const struct weir_plugin *plugin,
+                                                   const char *name)
+{
+    const struct weir_behaviour *behaviour = plugin->behaviours;
+
+    while (behaviour->name && strcmp(behaviour->name, name) != 0)
+        behaviour++;
+    return behaviour->name ? behaviour : NULL;
+}
+
+struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour)
+{
+    const struct weir_behaviour *found = find_behaviour(plugin, behaviour);
+    struct weir_kit *kit;
+
+    if (!found)
+        return NULL;
+    kit = kit_take(sizeof *kit);
+    kit->self.host = kit_host_table();
+    kit->behaviour = found;
+    kit->room = UINT32_MAX;
+    kit->stats.size = sizeof kit->stats;
+    return kit;
+}
+
+size_t weir_kit_destroy(struct weir_kit *kit)
+{
+    size_t count;
+
+    if (!kit)
+        return 0;
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    kit_message_find_forgotten(kit);
+    fputs(kit_text_get(&kit->problems), stderr);
+    count = kit->problem_count;
+    kit_time_finish(kit);
+    kit_message_finish(kit);
+    kit_host_finish(kit);
+    kit_text_finish(&kit->problems);
+    kit_text_finish(&kit->printed);
+    kit_text_finish(&kit->logged);
+    kit_text_finish(&kit->checked);
+    free(kit->state);
+    free(kit);
+    return count;
+}
+
+/* What `check` reports to. */
+struct checking {
+    struct weir_report report; /* first: found again from it */
+    struct weir_kit *kit;
+};
+
+static void note_error(struct weir_report *report, const char *option, const char *why)
+{
+    struct weir_kit *kit = ((struct checking *)(void *)report)->kit;
+
+    kit_text_format(&kit->checked, "%s: %s\n", option ? option : "args", why);
+}
+
+const char *weir_kit_check(struct weir_kit *kit, const void *settings)
+{
+    struct checking checking = { { note_error }, kit };
+
+    kit_text_finish(&kit->checked);
+    if (kit->behaviour->check)
+        kit->behaviour->check(settings, &checking.report);
+    return kit_text_get(&kit->checked);
+}
+
+int weir_kit_open(struct weir_kit *kit, const void *settings)
+{
+    size_t size = kit->behaviour->state_size ? kit->behaviour->state_size : 1;
+    int status = 0;
+
+    if (kit->is_open)
+        return WEIR_ENOTALLOWED;
+    free(kit->state);
+    if (posix_memalign(&kit->state, 16, size) != 0)
+        abort();
+    memset(kit->state, 0, size);
+    kit->settings = settings;
+    kit_turn_begin(kit);
+    if (kit->behaviour->open)
+        status = kit->behaviour->open(&kit->self, settings, kit->state);
+    kit->is_open = status == 0;
+    kit_turn_end(kit);
+    if (status > 0)
+        kit_problem(kit, "open answered %d, which is neither 0 nor a negative status", status);
+    if (status != 0)
+        kit_time_finish(kit);
+    return status;
+}
+
+void weir_kit_reconfigure(struct weir_kit *kit, const void *settings)
+{
+    kit->settings = settings;
+    kit_turn_begin(kit);
+    if (kit->behaviour->reconfigure)
+        kit->behaviour->reconfigure(&kit->self, kit->state, settings);
+    kit_turn_end(kit);
+}
+
+void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
+{
+    if (!kit->is_open)
+        return;
+    kit_turn_begin(kit);
+    if (kit->behaviour->close)
+        kit->behaviour->close(&kit->self, kit->state, (int)reason);
+    kit->is_open = false;
+    kit_time_finish(kit);
+}
+
+void *weir_kit_state(struct weir_kit *kit)
+{
+    return kit->state;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name)
+{
+    return kit_tag_find(kit, name);
+}
+
+int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like)
+{
+    struct kit_message *message = kit_message_copy(kit, KIT_IN_HAND, like);
+    int verdict;
+
+    kit_turn_begin(kit);
+    verdict = kit->behaviour->handle(&kit->self, kit->state, &message->message);
+    kit_message_settle(kit, message, verdict);
+    kit_turn_end(kit);
+    return verdict;
+}
+
+static int deliver_kind(struct weir_kit *kit, enum weir_kind kind, const char *tag,
+                        const void *data, size_t size)
+{
+    const struct weir_message like = {
+        .data = (void *)data,
+        .size = size,
+        .tag = tag ? kit_tag_find(kit, tag) : NULL,
+        .kind = (uint8_t)kind,
+    };
+
+    return weir_kit_deliver(kit, &like);
+}
+
+int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, size_t size)
+{
+    return deliver_kind(kit, WEIR_MESSAGE, tag, data, size);
+}
+
+int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, size_t size)
+{
+    return deliver_kind(kit, WEIR_REQUEST, tag, data, size);
+}
+
+static size_t count_emits(const struct weir_kit *kit)
+{
+    size_t count = 0;
+
+    for (const struct kit_sent *sent = kit->sent; sent; sent = sent->next)
+        count += sent->sent.way == WEIR_KIT_EMIT;
+    return count;
+}
+
+int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
+{
+    size_t before = count_emits(kit);
+    size_t made;
+    int produced;
+
+    kit_turn_begin(kit);
+    produced = kit->behaviour->produce(&kit->self, kit->state, credit);
+    made = count_emits(kit) - before;
+    if (made > credit)
+        kit_problem(kit, "%zu messages were produced, and %" PRIu32 " asked for", made, credit);
+    if (produced > WEIR_END)
+        kit_problem(kit, "produce answered %d, which says nothing", produced);
+    kit_turn_end(kit);
+    return produced;
+}
+
+/* --- what it shall meet ----------------------------------------------------------------------- */
+
+void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth)
+{
+    kit->fail_in = nth;
+}
+
+void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status)
+{
+    kit->room = room;
+    kit->room_status = status;
+}
+
+void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool)
+{
+    kit->index = index;
+    kit->pool = pool;
+}
+
+void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid)
+{
+    struct kit_name *known = kit_take(sizeof *known);
+
+    *known = (struct kit_name){ name, pid, kit->names };
+    kit->names = known;
+}
+
+struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit)
+{
+    return &kit->stats;
+}
+
+/* --- what it did ------------------------------------------------------------------------------ */
+
+size_t weir_kit_sent_count(const struct weir_kit *kit)
+{
+    size_t count = 0;
+
+    for (const struct kit_sent *sent = kit->sent; sent; sent = sent->next)
+        count++;
+    return count;
+}
+
+const struct weir_kit_sent *weir_kit_sent(const struct weir_kit *kit, size_t index)
+{
+    const struct kit_sent *sent = kit->sent;
+
+    while (sent && index-- > 0)
+        sent = sent->next;
+    return sent ? &sent->sent : NULL;
+}
+
+static const struct weir_message *find_sent(const struct weir_kit *kit, enum weir_kit_way way,
+                                            uint32_t output, size_t index)
+{
+    for (const struct kit_sent *sent = kit->sent; sent; sent = sent->next) {
+        if (sent->sent.way == way && sent->sent.output == output && index-- == 0)
+            return sent->sent.message;
+    }
+    return NULL;
+}
+
+const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t output,
+                                            size_t index)
+{
+    return find_sent(kit, WEIR_KIT_EMIT, output, index);
+}
+
+const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t index)
+{
+    return find_sent(kit, WEIR_KIT_REPLY, 0, index);
+}
+
+size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict)
+{
+    return (unsigned)verdict < KIT_VERDICTS ? kit->settled[verdict] : 0;
+}
+
+size_t weir_kit_kept_count(const struct weir_kit *kit)
+{
+    return kit_message_kept_count(kit);
+}
+
+const char *weir_kit_reason(const struct weir_kit *kit)
+{
+    return kit->reason;
+}
+
+uint64_t weir_kit_retry_ms(const struct weir_kit *kit)
+{
+    return kit->retry_ms;
+}
+
+const char *weir_kit_printed(const struct weir_kit *kit)
+{
+    return kit_text_get(&kit->printed);
+}
+
+const char *weir_kit_logged(const struct weir_kit *kit)
+{
+    return kit_text_get(&kit->logged);
+}
+
+static const struct kit_unit *find_unit(const struct weir_kit *kit, const char *name)
+{
+    const struct kit_unit *unit = kit->units;
+
+    while (unit && strcmp(unit->unit, name) != 0)
+        unit = unit->next;
+    return unit;
+}
+
+uint64_t weir_kit_done(const struct weir_kit *kit, const char *unit)
+{
+    const struct kit_unit *found = find_unit(kit, unit);
+
+    return found ? found->done : 0;
+}
+
+uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit)
+{
+    const struct kit_unit *found = find_unit(kit, unit);
+
+    return found ? found->total : 0;
+}
+
+int weir_kit_exit_status(const struct weir_kit *kit)
+{
+    return kit->exit_status;
+}
+
+const char *weir_kit_problems(const struct weir_kit *kit)
+{
+    return kit_text_get(&kit->problems);
+}

@@ -1,0 +1,122 @@
+/*
+ * kit.h - what the files of the test kit share: one behaviour under test, and all notes about it.
+ *
+ * Everything here belongs to the kit and is freed by weir_kit_destroy. Not synchronised.
+ */
+#ifndef SDK_TESTKIT_KIT_H
+#define SDK_TESTKIT_KIT_H
+
+#include "include/weir/testkit.h"
+
+#include "kit_text.h"
+
+#define KIT_VERDICTS 6u /* WEIR_DONE .. WEIR_FAIL */
+
+enum kit_owner {
+    KIT_PLUGIN = 1, /* made by it: it sends or frees it */
+    KIT_SENT = 2,
+    KIT_FREED = 3,
+    KIT_IN_HAND = 4, /* lent to `handle` */
+    KIT_KEPT = 5,
+    KIT_SETTLED = 6,
+    KIT_REPLY = 7, /* lent to a continuation */
+};
+
+struct kit_message {
+    struct weir_message message; /* first: this is what the plugin sees */
+    enum kit_owner owner;
+    bool replied;
+    bool forwarded;
+    struct kit_message *next;
+};
+
+struct kit_tag {
+    struct weir_tag tag; /* first; owns its name */
+    struct kit_tag *next;
+};
+
+/* A timer, or a request: then `then` is set. */
+struct kit_due {
+    uint64_t number;
+    uint64_t at_ms;
+    uint64_t every_ms; /* 0 = once */
+    weir_tick *tick;
+    weir_then *then;
+    void *context;
+    bool cancelled; /* a request that was given up: answered after this callback */
+    /* weir_send_after: sent when due. */
+    struct weir_message *message;
+    weir_pid to;
+    enum weir_lane lane;
+    struct kit_due *next;
+};
+
+struct kit_sent {
+    struct weir_kit_sent sent; /* first */
+    struct kit_sent *next;
+};
+
+struct kit_name {
+    const char *name; /* borrowed */
+    weir_pid pid;
+    struct kit_name *next;
+};
+
+struct kit_unit {
+    const char *unit; /* a constant of the plugin */
+    uint64_t done;
+    uint64_t total;
+    struct kit_unit *next;
+};
+
+struct weir_kit {
+    struct weir_self self; /* first: found again from what the plugin hands over */
+    const struct weir_behaviour *behaviour;
+    const void *settings; /* borrowed */
+    void *state;          /* owned */
+    bool is_open;
+    uint64_t now_ms;
+    uint64_t last_number; /* of timers and requests */
+
+    struct kit_message *messages;
+    struct kit_tag *tags;
+    struct kit_due *dues;
+    struct kit_sent *sent; /* oldest first */
+    struct kit_name *names;
+    struct kit_unit *units;
+
+    uint32_t fail_in; /* calls until one finds no memory; 0 = never */
+    uint32_t room;
+    int room_status;
+    uint32_t index;
+    weir_pid pool;
+    struct weir_pool_stats stats;
+
+    size_t settled[KIT_VERDICTS];
+    size_t problem_count;
+    struct kit_text problems;
+    struct kit_text printed;
+    struct kit_text logged;
+    struct kit_text checked;
+    char reason[48];
+    uint64_t retry_ms;
+    int exit_status;
+};
+
+/* The kit of what the plugin calls `self`. */
+struct weir_kit *kit_of(struct weir_self *self);
+
+/* Zeroed memory; aborts the program when there is none. */
+void *kit_take(size_t size);
+
+/* Begins and ends a turn; at its end requests that were given up are answered. */
+void kit_turn_begin(struct weir_kit *kit);
+void kit_turn_end(struct weir_kit *kit);
+
+/* Notes what no plugin may do: one line, as printf. */
+WEIR_PRINTF(2, 3) void kit_problem(struct weir_kit *kit, const char *format, ...);
+
+/* True when this call shall find no memory. */
+bool kit_allocation_fails(struct weir_kit *kit);
+
+#endif

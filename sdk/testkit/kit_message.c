@@ -1,0 +1,190 @@
+#include "kit_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAYLOAD_ALIGNMENT ((size_t)16) /* promised by weir/message.h */
+
+static const char *tag_name(const struct weir_message *message)
+{
+    return message->tag ? message->tag->name : "without tag";
+}
+
+struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
+                                     const struct weir_tag *tag, size_t size)
+{
+    struct kit_message *made = kit_take(sizeof *made);
+
+    made->owner = owner;
+    made->message.tag = tag;
+    made->message.size = size;
+    made->message.kind = WEIR_MESSAGE;
+    made->message.attempt = 1;
+    made->next = kit->messages;
+    kit->messages = made;
+    if (size > 0) {
+        /* Exactly as large as asked for, so that AddressSanitizer sees one byte more. */
+        if (posix_memalign(&made->message.data, PAYLOAD_ALIGNMENT, size) != 0)
+            abort();
+        memset(made->message.data, 0, size);
+    }
+    return made;
+}
+
+struct kit_message *kit_message_copy(struct weir_kit *kit, enum kit_owner owner,
+                                     const struct weir_message *like)
+{
+    struct kit_message *made = kit_message_make(kit, owner, like->tag, like->size);
+    void *data = made->message.data;
+
+    if (like->size > 0)
+        memcpy(data, like->data, like->size);
+    made->message = *like;
+    made->message.data = data;
+    if (made->message.kind == 0)
+        made->message.kind = WEIR_MESSAGE;
+    if (made->message.attempt == 0)
+        made->message.attempt = 1;
+    return made;
+}
+
+static struct kit_message *find(struct weir_kit *kit, const struct weir_message *message)
+{
+    struct kit_message *found = kit->messages;
+
+    while (found && &found->message != message)
+        found = found->next;
+    return found;
+}
+
+bool kit_message_is_owned(struct weir_kit *kit, const struct weir_message *message,
+                          const char *doing)
+{
+    static const char *const why[] = {
+        [KIT_SENT] = "was sent before",       [KIT_FREED] = "was freed before",
+        [KIT_IN_HAND] = "is only borrowed",   [KIT_KEPT] = "is kept: weir_settle ends that",
+        [KIT_SETTLED] = "was settled before", [KIT_REPLY] = "is only borrowed",
+    };
+    const struct kit_message *found = find(kit, message);
+
+    if (!found)
+        kit_problem(kit, "a message was %s that the host did not make", doing);
+    else if (found->owner != KIT_PLUGIN)
+        kit_problem(kit, "a message (%s) was %s that %s", tag_name(message), doing,
+                    why[found->owner]);
+    return found && found->owner == KIT_PLUGIN;
+}
+
+void kit_message_give(struct kit_message *message, enum kit_owner owner)
+{
+    message->owner = owner;
+    if (owner == KIT_SENT)
+        return;
+    free(message->message.data);
+    message->message.data = NULL;
+}
+
+size_t kit_message_kept_count(const struct weir_kit *kit)
+{
+    size_t count = 0;
+
+    for (const struct kit_message *message = kit->messages; message; message = message->next)
+        count += message->owner == KIT_KEPT;
+    return count;
+}
+
+static void keep(struct weir_kit *kit, struct kit_message *message)
+{
+    size_t max = kit->behaviour->in_hand ? kit->behaviour->in_hand : 1;
+
+    if (kit_message_kept_count(kit) >= max)
+        kit_problem(kit, "a message (%s) was kept over in_hand, which is %zu",
+                    tag_name(&message->message), max);
+    message->owner = KIT_KEPT;
+}
+
+void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int verdict)
+{
+    if (verdict < 0 || verdict >= (int)KIT_VERDICTS) {
+        kit_problem(kit, "handle answered %d, which is no verdict", verdict);
+        verdict = WEIR_FAIL;
+    }
+    /* Forwarded: another will settle it. */
+    if (message->forwarded) {
+        if (verdict != WEIR_DONE)
+            kit_problem(kit, "a message (%s) was forwarded, and answered with %d, not WEIR_DONE",
+                        tag_name(&message->message), verdict);
+        message->owner = KIT_SENT;
+        return;
+    }
+    if (verdict == WEIR_KEEP) {
+        keep(kit, message);
+        return;
+    }
+    kit->settled[verdict]++;
+    kit_message_give(message, KIT_SETTLED);
+}
+
+int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict)
+{
+    struct kit_message *found = find(kit, message);
+
+    if (!found || found->owner != KIT_KEPT) {
+        kit_problem(kit, "a message (%s) was settled that %s",
+                    found ? tag_name(message) : "unknown",
+                    found && found->owner == KIT_SETTLED ? "was settled before" : "is not kept");
+        return WEIR_ENOTALLOWED;
+    }
+    if (verdict != WEIR_DONE && verdict != WEIR_REJECT && verdict != WEIR_RETRY) {
+        kit_problem(kit, "a kept message (%s) was settled with %d", tag_name(message), verdict);
+        return WEIR_EINVALID;
+    }
+    kit->settled[verdict]++;
+    kit_message_give(found, KIT_SETTLED);
+    return 0;
+}
+
+void kit_message_find_forgotten(struct weir_kit *kit)
+{
+    for (const struct kit_message *message = kit->messages; message; message = message->next) {
+        if (message->owner == KIT_PLUGIN)
+            kit_problem(kit, "a message (%s) was made and neither sent nor freed",
+                        tag_name(&message->message));
+        if (message->owner == KIT_KEPT)
+            kit_problem(kit, "a message (%s) was kept and never settled",
+                        tag_name(&message->message));
+    }
+}
+
+void kit_message_finish(struct weir_kit *kit)
+{
+    for (struct kit_message *message = kit->messages, *next; message; message = next) {
+        next = message->next;
+        free(message->message.data);
+        free(message);
+    }
+    for (struct kit_tag *tag = kit->tags, *next; tag; tag = next) {
+        next = tag->next;
+        free((char *)tag->tag.name);
+        free(tag);
+    }
+}
+
+const struct weir_tag *kit_tag_find(struct weir_kit *kit, const char *name)
+{
+    struct kit_tag *tag = kit->tags;
+    size_t size = strlen(name) + 1;
+    char *copy;
+
+    while (tag && strcmp(tag->tag.name, name) != 0)
+        tag = tag->next;
+    if (tag)
+        return &tag->tag;
+    tag = kit_take(sizeof *tag);
+    copy = kit_take(size);
+    memcpy(copy, name, size);
+    tag->tag.name = copy;
+    tag->next = kit->tags;
+    kit->tags = tag;
+    return &tag->tag;
+}

@@ -1,0 +1,36 @@
+/*
+ * kit_message.h - every message of a test, and who has it.
+ *
+ * None is freed before the kit; what the plugin has no right to any more loses its payload. Not
+ * synchronised.
+ */
+#ifndef SDK_TESTKIT_KIT_MESSAGE_H
+#define SDK_TESTKIT_KIT_MESSAGE_H
+
+#include "kit.h"
+
+/* A message with zeroed payload. */
+struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
+                                     const struct weir_tag *tag, size_t size);
+/* A copy of all public fields and the payload. */
+struct kit_message *kit_message_copy(struct weir_kit *kit, enum kit_owner owner,
+                                     const struct weir_message *like);
+
+/* Whether the plugin may send or free it; a problem otherwise. `doing` is such as "sent". */
+bool kit_message_is_owned(struct weir_kit *kit, const struct weir_message *message,
+                          const char *doing);
+/* Passes it on; frees the payload unless it was sent, so that the test can look at it. */
+void kit_message_give(struct kit_message *message, enum kit_owner owner);
+/* After `handle`: done with, or kept. */
+void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int verdict);
+/* weir_settle. */
+int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict);
+size_t kit_message_kept_count(const struct weir_kit *kit);
+
+/* Notes what was forgotten. */
+void kit_message_find_forgotten(struct weir_kit *kit);
+void kit_message_finish(struct weir_kit *kit);
+
+const struct weir_tag *kit_tag_find(struct weir_kit *kit, const char *name);
+
+#endif

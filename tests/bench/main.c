@@ -1,0 +1,129 @@
+/*
+ * bench [--threads N] [--divide D] [--rounds R] [ROW...]: times each row and prints it beside its
+ * goal; the median of R rounds. Fails when a row's result is wrong, never by the clock.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define ROUNDS_MAX 15
+
+struct arguments {
+    uint32_t threads;
+    uint64_t divisor;
+    uint32_t rounds;
+    char **names;
+    int name_count;
+};
+
+static void drop_line(void *context, const struct log_line *line)
+{
+    (void)context;
+    (void)line;
+}
+
+static bool is_wanted(const struct arguments *arguments, const char *name)
+{
+    for (int i = 0; i < arguments->name_count; i++)
+        if (strcmp(arguments->names[i], name) == 0)
+            return true;
+    return arguments->name_count == 0;
+}
+
+static struct bench_result run_once(const struct bench_row *row, const struct arguments *arguments)
+{
+    struct bench bench = { .threads = arguments->threads, .divisor = arguments->divisor };
+    struct runtime_options options = { .clock = clock_monotonic(),
+                                       .log = { drop_line, NULL },
+                                       .print_context = &bench };
+    struct bench_result result;
+
+    if (runtime_create(&options, &bench.runtime) != 0 ||
+        runtime_add_dispatcher(bench.runtime, "default", bench.threads, 0, &bench.dispatcher) ||
+        runtime_start(bench.runtime) != 0)
+        abort();
+    result = row->run(&bench);
+    (void)runtime_stop(bench.runtime);
+    runtime_destroy(bench.runtime);
+    return result;
+}
+
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+static bool run_row(const struct bench_row *row, const struct arguments *arguments, double floor)
+{
+    double goal = arguments->threads == 1 ? row->goal_one : row->goal_two;
+    double figures[ROUNDS_MAX];
+    bool ok = true, is_bytes = strcmp(row->name, "idle") == 0;
+
+    for (uint32_t i = 0; i < arguments->rounds; i++) {
+        struct bench_result result = run_once(row, arguments);
+
+        figures[i] = is_bytes ? result.bytes : (double)result.ns / (double)result.messages;
+        ok &= result.ok;
+    }
+    qsort(figures, arguments->rounds, sizeof figures[0], compare);
+    printf("%-10s %7u %10.1f %8.0f %7.2f %7.1f  %s\n", row->name, arguments->threads,
+           figures[arguments->rounds / 2], goal, figures[arguments->rounds / 2] / goal,
+           is_bytes ? 0.0 : figures[arguments->rounds / 2] / floor, ok ? "ok" : "BAD");
+    fflush(stdout);
+    return ok;
+}
+
+static bool parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {
+        { "threads", required_argument, NULL, 't' },
+        { "divide", required_argument, NULL, 'd' },
+        { "rounds", required_argument, NULL, 'r' },
+        { 0 },
+    };
+    int letter;
+
+    *arguments = (struct arguments){ .threads = 2, .divisor = 1, .rounds = 3 };
+    while ((letter = getopt_long(argc, argv, "t:d:r:", options, NULL)) != -1) {
+        unsigned long value = optarg ? strtoul(optarg, NULL, 10) : 0;
+
+        if (letter == '?' || value == 0 || value > 1000000)
+            return false;
+        if (letter == 't')
+            arguments->threads = (uint32_t)value;
+        else if (letter == 'd')
+            arguments->divisor = value;
+        else
+            arguments->rounds = value > ROUNDS_MAX ? ROUNDS_MAX : (uint32_t)value;
+    }
+    arguments->names = argv + optind;
+    arguments->name_count = argc - optind;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const struct bench_row *const tables[] = { bench_chain_rows, bench_stream_rows, bench_pool_rows,
+                                               bench_tree_rows };
+    struct arguments arguments;
+    bool ok = true;
+    double floor;
+
+    if (!parse(argc, argv, &arguments)) {
+        fprintf(stderr, "usage: %s [--threads N] [--divide D] [--rounds R] [ROW...]\n", argv[0]);
+        return 64;
+    }
+    floor = bench_floor_ns();
+    printf("%-10s %7s %10s %8s %7s %7s\n", "row", "threads", "ns (B)", "goal", "x goal", "x floor");
+    printf("%-10s %7u %10.1f\n", "floor", 1u, floor);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        for (const struct bench_row *row = tables[i]; row->name; row++)
+            if (is_wanted(&arguments, row->name))
+                ok &= run_row(row, &arguments, floor);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,122 @@
+/* Four senders and a pool of eight workers with bounded mailboxes: pool0, pool1us. */
+#include <stdlib.h>
+
+#include "bench.h"
+
+#define SENDERS 4
+#define WORKERS 8
+#define LIMIT 64
+#define BURST 32
+
+struct sender_settings {
+    weir_pid pool;
+    uint64_t count;
+};
+
+struct sender_state {
+    const struct sender_settings *settings;
+    uint64_t left;
+};
+
+struct worker_state {
+    uint64_t steps;
+    uint64_t noise;
+};
+
+static int open_worker(struct weir_self *self, const void *settings, void *state)
+{
+    (void)self;
+    ((struct worker_state *)state)->steps = *(const uint64_t *)settings;
+    return 0;
+}
+
+static int work(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct worker_state *worker = state;
+    uint64_t x = worker->noise + bench_number(message);
+
+    (void)self;
+    for (uint64_t i = 0; i < worker->steps; i++)
+        x = x * 6364136223846793005u + 1442695040888963407u;
+    worker->noise = x;
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour worker = {
+    .name = "work", .open = open_worker, .handle = work, .state_size = sizeof(struct worker_state)
+};
+
+static int open_sender(struct weir_self *self, const void *settings, void *state)
+{
+    struct sender_state *sender = state;
+
+    (void)self;
+    sender->settings = settings;
+    sender->left = sender->settings->count;
+    return 0;
+}
+
+/* What is refused is sent again in the next turn: nothing is dropped. */
+static int send_burst(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct sender_state *sender = state;
+
+    for (uint32_t i = 0; i < BURST && sender->left > 0; i++, sender->left--)
+        if (!bench_pass(self, sender->settings->pool, sender->left))
+            break;
+    if (sender->left == 0)
+        bench_finish(bench_of(self));
+    else if (!bench_pass(self, weir_pid_of(self), bench_number(message)))
+        abort();
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour sender = { .name = "send",
+                                              .open = open_sender,
+                                              .handle = send_burst,
+                                              .state_size = sizeof(struct sender_state) };
+
+static struct bench_result run_pool(struct bench *bench, uint64_t each, uint64_t steps)
+{
+    struct spec *spec = spec_create(&worker, &steps);
+    struct pool_options options = { .path = "bench",
+                                    .dispatcher = bench->dispatcher,
+                                    .spec = spec,
+                                    .size = WORKERS,
+                                    .limit = LIMIT };
+    struct pool *pool = bench_make_pool(bench, &options);
+    struct sender_settings settings = { pool->pid, each };
+    struct bench_result result = { .messages = each * SENDERS };
+    struct actor *senders[SENDERS];
+    uint64_t start;
+
+    for (uint32_t i = 0; i < SENDERS; i++)
+        senders[i] = bench_spawn(bench, &sender, &settings, NULL);
+    atomic_store(&bench->running, SENDERS);
+    start = bench_now_ns();
+    for (uint32_t i = 0; i < SENDERS; i++)
+        bench_send(bench, actor_pid(senders[i]), 0);
+    bench_wait(bench);
+    /* The time counts until the last message is done. */
+    result.ok = bench_end_pool(bench, pool, result.messages);
+    result.ns = bench_now_ns() - start;
+    bench_end(bench, senders, SENDERS);
+    spec_unref(spec);
+    return result;
+}
+
+static struct bench_result run_pool0(struct bench *bench)
+{
+    return run_pool(bench, bench_scaled(bench, 1000000), 0);
+}
+
+static struct bench_result run_pool1us(struct bench *bench)
+{
+    return run_pool(bench, bench_scaled(bench, 250000), BENCH_WORK_STEPS);
+}
+
+const struct bench_row bench_pool_rows[] = {
+    { "pool0", 15, 20, run_pool0 },
+    { "pool1us", 995, 505, run_pool1us },
+    { 0 },
+};

@@ -1,0 +1,227 @@
+/* Actors come and go: fjcreate, skynet, idle. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+#define FANOUT 10
+
+/* --- fjcreate: spawn, one message, end ------------------------------------------------------ */
+
+static int handle_once(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct bench *bench = bench_of(self);
+
+    (void)state;
+    atomic_fetch_add_explicit(&bench->sum, bench_number(message), memory_order_relaxed);
+    bench_finish(bench);
+    return WEIR_STOP;
+}
+
+static const struct weir_behaviour once = { .name = "once", .handle = handle_once };
+
+struct creator_state {
+    uint64_t left;
+    struct spec *spec;
+};
+
+static int open_creator(struct weir_self *self, const void *settings, void *state)
+{
+    struct creator_state *creator = state;
+
+    (void)self;
+    (void)settings;
+    creator->spec = spec_create(&once, NULL);
+    return creator->spec ? 0 : WEIR_ENOMEM;
+}
+
+static void close_creator(struct weir_self *self, void *state, int reason)
+{
+    (void)self;
+    (void)reason;
+    spec_unref(((struct creator_state *)state)->spec);
+}
+
+/* A child is not open before its first turn: its message waits in the creator's next one. */
+static int create_some(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct creator_state *creator = state;
+    uint64_t left = bench_number(message);
+
+    for (uint32_t i = 0; i < 16 && left > 0; i++, left--) {
+        struct actor *child = bench_spawn_here(self, creator->spec);
+
+        mailbox_open(&child->mailbox);
+        if (!bench_pass(self, actor_pid(child), 1))
+            abort();
+    }
+    if (left > 0 && !bench_pass(self, weir_pid_of(self), left))
+        abort();
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour creator = { .name = "create",
+                                               .open = open_creator,
+                                               .handle = create_some,
+                                               .close = close_creator,
+                                               .state_size = sizeof(struct creator_state) };
+
+static struct bench_result run_fjcreate(struct bench *bench)
+{
+    uint64_t count = bench_scaled(bench, 1000000);
+    struct bench_result result = { .messages = count };
+    struct actor *actor = bench_spawn(bench, &creator, NULL, NULL);
+    uint64_t start = bench_now_ns();
+
+    atomic_store(&bench->sum, 0);
+    atomic_store(&bench->running, (uint32_t)count);
+    bench_send(bench, actor_pid(actor), count);
+    bench_wait(bench);
+    result.ns = bench_now_ns() - start;
+    result.ok = atomic_load(&bench->sum) == count;
+    bench_end(bench, &actor, 1);
+    return result;
+}
+
+/* --- skynet: a tree of ten children each, whose leaves' numbers are added up ---------------- */
+
+struct skynet_state {
+    weir_pid parent;
+    uint64_t sum;
+    uint32_t left;
+};
+
+#define SKYNET_DIVISOR_BITS 32 /* a message holds {size of the subtree, its first number} */
+
+static int handle_skynet(struct weir_self *self, void *state, const struct weir_message *message);
+
+static const struct weir_behaviour skynet = { .name = "skynet",
+                                              .handle = handle_skynet,
+                                              .state_size = sizeof(struct skynet_state) };
+
+static int report(struct weir_self *self, const struct skynet_state *node)
+{
+    if (node->parent) {
+        if (!bench_pass(self, node->parent, node->sum))
+            abort();
+    } else {
+        atomic_store(&bench_of(self)->sum, node->sum);
+        bench_finish(bench_of(self));
+    }
+    return WEIR_STOP;
+}
+
+static void grow(struct weir_self *self, struct skynet_state *node, uint64_t size, uint64_t first)
+{
+    struct spec *spec = actor_of_self(self)->spec;
+
+    node->left = FANOUT;
+    for (uint64_t i = 0; i < FANOUT; i++) {
+        struct actor *child = bench_spawn_here(self, spec);
+        uint64_t number = first + i * (size / FANOUT);
+
+        mailbox_open(&child->mailbox);
+        if (!bench_pass(self, actor_pid(child), (size / FANOUT) << SKYNET_DIVISOR_BITS | number))
+            abort();
+    }
+}
+
+static int handle_skynet(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct skynet_state *node = state;
+    uint64_t number = bench_number(message);
+
+    if (node->left > 0) {
+        node->sum += number;
+        return --node->left == 0 ? report(self, node) : WEIR_DONE;
+    }
+    node->parent = message->from;
+    if (number >> SKYNET_DIVISOR_BITS == 1) {
+        node->sum = number & UINT32_MAX;
+        return report(self, node);
+    }
+    grow(self, node, number >> SKYNET_DIVISOR_BITS, number & UINT32_MAX);
+    return WEIR_DONE;
+}
+
+static struct bench_result run_skynet(struct bench *bench)
+{
+    uint64_t leaves = bench->divisor > 1 ? 10000 : 1000000;
+    struct bench_result result = { .messages = leaves + leaves / 10 };
+    struct actor *root = bench_spawn(bench, &skynet, NULL, NULL);
+    uint64_t start = bench_now_ns();
+
+    atomic_store(&bench->running, 1);
+    bench_send(bench, actor_pid(root), leaves << SKYNET_DIVISOR_BITS);
+    bench_wait(bench);
+    result.ns = bench_now_ns() - start;
+    result.ok = atomic_load(&bench->sum) == leaves * (leaves - 1) / 2;
+    return result;
+}
+
+/* --- idle: what an actor that sleeps costs -------------------------------------------------- */
+
+static uint64_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+
+    if (file) {
+        if (fscanf(file, "%*u %lu", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return (uint64_t)pages * 4096;
+}
+
+static int open_idle(struct weir_self *self, const void *settings, void *state)
+{
+    (void)settings;
+    (void)state;
+    bench_finish(bench_of(self));
+    return 0;
+}
+
+static int never(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour idler = { .name = "idle", .open = open_idle, .handle = never };
+
+static struct bench_result run_idle(struct bench *bench)
+{
+    uint64_t count = bench_scaled(bench, 1000000);
+    struct bench_result result = { .messages = count, .ok = true };
+    struct executor *executor = runtime_enter(bench->runtime);
+    struct spec *spec = spec_create(&idler, NULL);
+    uint64_t before = resident_bytes(), start = bench_now_ns();
+
+    atomic_store(&bench->running, (uint32_t)count);
+    for (uint64_t i = 0; i < count; i++) {
+        struct actor_options options = { .dispatcher = bench->dispatcher,
+                                         .spec = spec,
+                                         .kind = ACTOR_WORKER };
+        struct actor *actor;
+
+        if (place_create("", 0, &options.place) != 0 ||
+            actor_spawn(bench->runtime, executor, &options, &actor) != 0)
+            abort();
+    }
+    runtime_leave(executor);
+    bench_wait(bench);
+    result.ns = bench_now_ns() - start;
+    result.bytes = (double)(resident_bytes() - before) / (double)count;
+    spec_unref(spec);
+    return result;
+}
+
+const struct bench_row bench_tree_rows[] = {
+    { "fjcreate", 200, 200, run_fjcreate },
+    { "skynet", 250, 180, run_skynet },
+    { "idle", 256, 256, run_idle },
+    { 0 },
+};

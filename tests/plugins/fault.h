@@ -1,0 +1,22 @@
+/*
+ * fault.h - the parts that every faulty plugin has right. Each breaks one thing.
+ */
+#ifndef TESTS_PLUGINS_FAULT_H
+#define TESTS_PLUGINS_FAULT_H
+
+#include <weir/plugin.h>
+
+static inline int fault_handle(struct weir_self *self, void *state,
+                               const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return WEIR_DONE;
+}
+
+struct fault_settings {
+    uint32_t keep;
+};
+
+#endif

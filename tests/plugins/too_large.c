@@ -1,0 +1,19 @@
+/* Fault: a descriptor longer than any that this SDK knows. */
+#include "fault.h"
+
+static const struct weir_behaviour behaviours[] = {
+    { .name = "run", .handle = fault_handle },
+    { 0 },
+};
+
+WEIR_EXPORT const struct weir_plugin weir_plugin_v1;
+WEIR_EXPORT const struct weir_plugin weir_plugin_v1 = {
+    .size = sizeof(struct weir_plugin) + 8,
+    .abi_minor = 0,
+    .name = "too_large",
+    .version = "1.0.0",
+    .behaviours = behaviours,
+    .behaviour_size = sizeof(struct weir_behaviour),
+    .option_size = sizeof(struct weir_option),
+    .output_size = sizeof(struct weir_output),
+};

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""The rules of style that a machine can check, over every source file of the tree.
+
+Usage: style.py [ROOT]
+
+Prints `file:line: what` for each breach and ends with 1 if there was any. What is forbidden says
+why; a rule that hinders is changed here, for all, never excepted in a comment. test_style.py
+plants a breach of every rule and sees it caught.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+WIDTH_MAX = 100
+FUNCTION_LINES_MAX = 70
+FILE_LINES_MAX = 600
+
+FOLDERS = ("sdk", "core", "config", "host", "plugins", "examples", "tests", "docs")
+C_SUFFIXES = (".c", ".h")
+SUFFIXES = (".c", ".h", ".py", ".sh", ".cmake", ".md")
+
+# call -> why not
+BANNED_CALLS = {
+    "strcpy": "has no bound",
+    "strncpy": "may leave out the NUL",
+    "strcat": "has no bound",
+    "strncat": "counts what is left, not what there is",
+    "sprintf": "has no bound: snprintf",
+    "vsprintf": "has no bound: vsnprintf",
+    "gets": "has no bound",
+    "atoi": "tells no error: strtol and its kind",
+    "atol": "tells no error",
+    "atoll": "tells no error",
+    "atof": "tells no error",
+    "strtok": "has a state of its own",
+    "alloca": "takes the stack by input",
+    "rand": "has a state of its own",
+    "srand": "has a state of its own",
+    "localtime": "is not safe with threads: localtime_r",
+    "gmtime": "is not safe with threads: gmtime_r",
+    "setjmp": "jumps over owners",
+    "longjmp": "jumps over owners",
+    "siglongjmp": "jumps over owners",
+    "sleep": "waits for time, not for a condition",
+    "usleep": "waits for time, not for a condition",
+    "nanosleep": "waits for time, not for a condition",
+    "atomic_thread_fence": "ThreadSanitizer does not understand fences",
+    "__sync_synchronize": "ThreadSanitizer does not understand fences",
+    "__atomic_thread_fence": "ThreadSanitizer does not understand fences",
+}
+BANNED_WORDS = {
+    "volatile": "is no synchronisation: atomics",
+}
+# In comments as in code.
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(placeholder|stubs?|stubbed)\b", re.I)
+
+# room -> rooms that it may include, besides itself and the C library
+ROOMS = {
+    "sdk": (),
+    "core/base": ("sdk",),
+    "core/message": ("core/base", "sdk"),
+    "core/dispatch": ("core/message", "core/base", "sdk"),
+    "core/stats": ("core/message", "core/base", "sdk"),
+    "core/actor": ("core", "core/pool", "core/stats", "core/dispatch", "core/message",
+                   "core/base", "sdk"),
+    "core/pool": ("core", "core/actor", "core/stats", "core/dispatch", "core/message",
+                  "core/base", "sdk"),
+    "core": ("core/pool", "core/actor", "core/stats", "core/dispatch", "core/message",
+             "core/base", "sdk"),
+    "config": ("core/base", "sdk"),
+    "host": ("config", "core", "core/pool", "core/actor", "core/stats", "core/dispatch",
+             "core/message", "core/base", "sdk"),
+    "plugins": ("sdk",),
+    "examples": ("sdk",),
+    "tests": None,  # everything
+}
+# header of a library -> the only rooms that may include it
+LIBRARIES = {
+    "yaml.h": ("config", "host", "tests"),
+    "uv.h": ("host", "tests"),
+    "dlfcn.h": ("host", "tests"),
+    "openssl/": ("plugins", "tests"),
+    "CUnit/": ("tests",),
+}
+INCLUDE_ROOTS = ("core", "", "sdk/include", "tests")
+# .c files without a header of their own: programs, and rows of a table declared elsewhere.
+HEADERLESS = re.compile(r"^(tests|examples|plugins)/|^host/(main|command_\w+)\.c$")
+
+TOKENS = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+GLOBAL = re.compile(r"^(?:static|_Thread_local|extern)\b(?![^=;]*\bconst\b)[^()=;{}]*(?:;|=)", re.M)
+TYPEDEF = re.compile(r"\btypedef\s+(struct|union|enum)\b")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+TEST_FUNCTION = re.compile(r"^static void (test_\w+)\(void\)", re.M)
+
+
+def blank(match):
+    """The text with everything but its line ends turned into blanks."""
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+class Source:
+    """One file: its path from the root, its text, and the text without comments and strings."""
+
+    def __init__(self, root, path):
+        self.path = path
+        self.text = (root / path).read_text(encoding="utf-8")
+        self.lines = self.text.split("\n")
+        self.is_c = path.endswith(C_SUFFIXES)
+        self.code = TOKENS.sub(blank, self.text) if self.is_c else self.text
+
+    def line_of(self, position):
+        return self.text.count("\n", 0, position) + 1
+
+
+def room_of(path):
+    parts = path.split("/")
+    two = "/".join(parts[:2])
+    return two if two in ROOMS else parts[0]
+
+
+def check_lines(source):
+    if not source.text.endswith("\n"):
+        yield len(source.lines), "the last line has no end"
+    if len(source.lines) - 1 > FILE_LINES_MAX:
+        yield FILE_LINES_MAX, f"more than {FILE_LINES_MAX} lines: a concept is missing"
+    for number, line in enumerate(source.lines, 1):
+        if len(line) > WIDTH_MAX:
+            yield number, f"{len(line)} columns, more than {WIDTH_MAX}"
+        if line != line.rstrip():
+            yield number, "blanks at the end of the line"
+        if source.is_c and "\t" in line:
+            yield number, "a tab"
+
+
+def check_functions(source):
+    start = 0
+    for number, line in enumerate(source.code.split("\n"), 1):
+        if line.rstrip() == "{":
+            start = number
+        elif line.startswith("}") and start:
+            length = number - start + 1
+            if length > FUNCTION_LINES_MAX:
+                yield start, f"a function of {length} lines, more than {FUNCTION_LINES_MAX}"
+            start = 0
+
+
+def check_banned(source):
+    for call, why in BANNED_CALLS.items():
+        for match in re.finditer(rf"\b{call}\s*\(", source.code):
+            yield source.line_of(match.start()), f"{call}() {why}"
+    for word, why in BANNED_WORDS.items():
+        for match in re.finditer(rf"\b{word}\b", source.code):
+            yield source.line_of(match.start()), f"{word} {why}"
+    for match in TYPEDEF.finditer(source.code):
+        yield source.line_of(match.start()), f"typedef of a {match[1]}"
+    for match in GLOBAL.finditer(source.code):
+        if "extern" not in match.group() and not source.path.startswith("tests/"):
+            yield source.line_of(match.start()), "state that belongs to nobody (a global)"
+
+
+def check_unfinished(source):
+    if source.path.startswith("tests/style/"):
+        return
+    for match in UNFINISHED.finditer(source.text):
+        yield source.line_of(match.start()), f"unfinished: {match.group()}"
+
+
+def resolve(root, source, name, quoted):
+    """The path from the root of an included file of ours; None when it is a library's."""
+    folders = [os.path.dirname(source.path)] if quoted else []
+    for folder in [*folders, *INCLUDE_ROOTS]:
+        path = os.path.normpath(os.path.join(folder, name))
+        if (root / path).is_file():
+            return path
+    return None
+
+
+def may_include(source, path):
+    room, target = room_of(source.path), room_of(path)
+    if ROOMS.get(room) is None:
+        return True
+    if room in ("plugins", "examples") and target == room:
+        own, other = source.path.split("/")[1], path.split("/")[1]
+        # plugins/NAME/NAME.h is the layout of the messages that NAME sends: for all who take them.
+        return own == other or path == f"plugins/{other}/{other}.h"
+    return target == room or target in ROOMS[room]
+
+
+def check_layers(root, source):
+    for match in INCLUDE.finditer(source.text):
+        number, quoted, name = source.line_of(match.start()), match[1], match[1] or match[2]
+        path = resolve(root, source, name, quoted)
+        if path is None and quoted:
+            yield number, f'"{name}" is not in the tree'
+        elif path and not may_include(source, path):
+            yield number, f"{room_of(source.path)} must not know {path}"
+        for library, rooms in LIBRARIES.items():
+            if not path and name.startswith(library) and room_of(source.path) not in rooms:
+                yield number, f"<{name}> is for {', '.join(rooms)} only"
+
+
+def check_shape(root, source):
+    """What a .c, a .h and a test must be like as a whole."""
+    path = source.path
+    if path.endswith(".c") and not HEADERLESS.match(path):
+        if not (root / (path[:-2] + ".h")).is_file():
+            yield 1, "no header of the same name"
+    if path.endswith(".h"):
+        opening = "\n".join(source.lines[:3])
+        if not re.match(r"/\*\n \* (\S+/)?" + re.escape(os.path.basename(path)) + " - ", opening):
+            yield 1, f"does not open with `{os.path.basename(path)} - its purpose`"
+    if re.match(r"tests/.*/test_\w+\.c$", path):
+        head = source.text.split("*/")[0]
+        if "Goal:" not in head or "Method:" not in head:
+            yield 1, "does not open with a comment of Goal: and Method:"
+        for name in TEST_FUNCTION.findall(source.code):
+            if name.count("_") < 2:
+                yield 1, f"{name}: not test_<condition>_<outcome>"
+
+
+def languages(path):
+    """Compiler and options for each language in which a header must compile."""
+    compiler = os.environ.get("CC", "cc")
+    if not path.startswith("sdk/"):
+        return [(compiler, "c", ["-std=gnu11", "-Wall", "-D_GNU_SOURCE"])]
+    # What authors of plugins see is plain C11, and C++ where there is a compiler to ask.
+    found = [(compiler, "c", ["-std=c11", "-Wall", "-pedantic"])]
+    if shutil.which("c++"):
+        found.append(("c++", "c++", ["-std=c++11"]))
+    return found
+
+
+def check_alone(root, source):
+    """A header must compile without help from what was included before it."""
+    include = [f"-I{root / folder}" for folder in INCLUDE_ROOTS]
+    for compiler, language, options in languages(source.path):
+        result = subprocess.run(
+            [compiler, "-x", language, *options, "-fsyntax-only", "-Werror", *include, "-"],
+            input=f'#include "{root / source.path}"\nint unit;\n', capture_output=True, text=True,
+            check=False)
+        if result.returncode != 0:
+            first = next((x for x in result.stderr.split("\n") if "error" in x), "?")
+            yield 1, f"does not compile alone as {language}: {first}"
+
+
+def check_links(root, source):
+    for match in LINK.finditer(source.text):
+        if not (root / os.path.dirname(source.path) / match[1]).exists():
+            yield source.line_of(match.start()), f"a link to {match[1]}, which is not there"
+
+
+def breaches(root, path):
+    source = Source(root, path)
+    if path.endswith(".md"):
+        found = [*check_unfinished(source), *check_links(root, source)]
+        return [f"{path}:{number}: {what}" for number, what in sorted(found)]
+    found = [*check_lines(source), *check_unfinished(source)]
+    if source.is_c:
+        found += [*check_functions(source), *check_banned(source),
+                  *check_layers(root, source), *check_shape(root, source)]
+    if path.endswith(".h"):
+        found += check_alone(root, source)
+    return [f"{path}:{number}: {what}" for number, what in sorted(found)]
+
+
+def sources(root):
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            name = path.relative_to(root).as_posix()
+            wanted = path.name == "CMakeLists.txt" or path.name.endswith(SUFFIXES)
+            if wanted and path.is_file() and "build" not in name.split("/"):
+                yield name
+    for name in ("CMakeLists.txt", "dev", ".ci/run", "README.md", "CHANGELOG.md"):
+        if (root / name).is_file():
+            yield name
+
+
+def check_tree(root):
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda path: breaches(root, path), sources(root))
+        return [line for lines in results for line in lines]
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+    if not shutil.which(os.environ.get("CC", "cc")):
+        sys.exit("style: no C compiler, which the headers need")
+    found = check_tree(root)
+    for line in found:
+        print(line)
+    print(f"style: {len(found)} breaches" if found else "style: clean")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""
+Goal: every rule of style.py can fail, and a clean tree passes.
+Method: a small clean tree in a temporary folder, into which each test plants one breach.
+"""
+import tempfile
+import unittest
+from pathlib import Path
+
+import style
+
+CLEAN = {
+    "sdk/include/weir/status.h": "/*\n * weir/status.h - a part.\n */\n#define S 1\n",
+    "core/base/text.h": "/*\n * base/text.h - text.\n */\nint text_size(void);\n",
+    "core/base/text.c": '#include "base/text.h"\n\nint text_size(void)\n{\n    return 1;\n}\n',
+    "core/actor/actor.h": '/*\n * actor.h - an actor.\n */\n#include "base/text.h"\n',
+    "core/dispatch/ring.h": "/*\n * ring.h - a ring.\n */\n#include <weir/status.h>\n",
+    "config/tree.h": '/*\n * config/tree.h - a tree.\n */\n#include "base/text.h"\n',
+    "host/main.c": '/* strcpy(in a comment) */\n#include "config/tree.h"\n',
+    "plugins/gen/gen.c": "#include <weir/status.h>\nstatic const char words[] = \"sprintf(\";\n",
+    "README.md": "[docs](docs/promises.md#s), [web](https://example.org)\n",
+    "docs/promises.md": "[up](../README.md)\n",
+    "tests/unit/test_text.c": "/*\n * Goal: text.\n * Method: calls.\n */\n"
+                              "static void test_nothing_is_one(void)\n{\n}\n",
+}
+
+
+class StyleTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+        for path, text in CLEAN.items():
+            self.write(path, text)
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text, encoding="utf-8")
+
+    def plant(self, path, text, wanted):
+        """With `text` behind what `path` holds, its only breach is one that says `wanted`."""
+        self.write(path, CLEAN.get(path, "") + text)
+        self.assertIn(path, list(style.sources(self.root)))
+        found = style.breaches(self.root, path)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(path, found[0])
+        self.assertIn(wanted, found[0])
+
+    def test_clean_tree_passes(self):
+        self.assertEqual(style.check_tree(self.root), [])
+
+    def test_wide_line_is_found(self):
+        self.plant("host/main.c", "/* " + "x" * 95 + " */\n", "101 columns")
+
+    def test_blanks_at_end_are_found(self):
+        self.plant("host/main.c", "int x(void); \n", "blanks at the end")
+
+    def test_tab_is_found(self):
+        self.plant("host/main.c", "int\tx(void);\n", "a tab")
+
+    def test_unended_file_is_found(self):
+        self.plant("host/main.c", "int x(void);", "no end")
+
+    def test_long_file_is_found(self):
+        self.plant("host/main.c", "\n" * 600, "more than 600 lines")
+
+    def test_long_function_is_found(self):
+        body = "    x();\n" * 69
+        self.plant("host/main.c", "void y(void)\n{\n" + body + "}\n", "function of 71 lines")
+
+    def test_function_of_seventy_passes(self):
+        self.write("host/main.c", "void y(void)\n{\n" + "    x();\n" * 68 + "}\n")
+        self.assertEqual(style.check_tree(self.root), [])
+
+    def test_banned_calls_are_found(self):
+        for call, why in style.BANNED_CALLS.items():
+            self.plant("host/main.c", f"int y = {call}(1);\n", why)
+
+    def test_banned_words_are_found(self):
+        for word, why in style.BANNED_WORDS.items():
+            self.plant("host/main.c", f"{word} int y;\n", why)
+
+    def test_struct_typedef_is_found(self):
+        self.plant("host/main.c", "typedef struct x y;\n", "typedef of a struct")
+
+    def test_globals_are_found(self):
+        for text in ("static int y;\n", "static struct x y = { 0 };\n", "static int y[2];\n",
+                     "_Thread_local int y;\n"):
+            self.plant("host/main.c", text, "a global")
+
+    def test_unfinished_words_are_found(self):
+        for word in ("TO" + "DO", "FIX" + "ME", "X" * 3, "place" + "holder", "a st" + "ub"):
+            self.plant("host/main.c", f"/* {word} */\n", "unfinished")
+
+    def test_lower_rooms_know_no_higher_ones(self):
+        for path, header in (
+                ("core/base/text.c", "config/tree.h"), ("core/base/text.c", "actor/actor.h"),
+                ("core/dispatch/ring.h", "actor/actor.h"), ("core/actor/actor.h", "config/tree.h"),
+                ("config/tree.h", "actor/actor.h"), ("plugins/gen/gen.c", "base/text.h"),
+                ("examples/x.c", "base/text.h")):
+            self.plant(path, f'#include "{header}"\n', "must not know")
+            self.write(path, CLEAN.get(path, ""))
+
+    def test_plugin_knows_no_parts_of_others(self):
+        self.write("plugins/sink/part.h", "/*\n * part.h - a part.\n */\n")
+        self.plant("plugins/gen/gen.c", '#include "../sink/part.h"\n', "must not know")
+
+    def test_plugin_may_know_messages_of_others(self):
+        self.write("plugins/sink/sink.h", "/*\n * sink.h - its messages.\n */\n")
+        self.write("plugins/gen/gen.c", '#include "../sink/sink.h"\n')
+        self.assertEqual(style.check_tree(self.root), [])
+
+    def test_library_in_wrong_room_is_found(self):
+        for path, header in (("host/main.c", "openssl/evp.h"), ("core/base/text.c", "yaml.h"),
+                             ("core/base/text.c", "uv.h"), ("core/base/text.c", "dlfcn.h"),
+                             ("host/main.c", "CUnit/Basic.h")):
+            self.plant(path, f"#include <{header}>\n", "is for")
+            self.write(path, CLEAN[path])
+
+    def test_absent_header_is_found(self):
+        self.plant("host/main.c", '#include "config/nothing.h"\n', "not in the tree")
+
+    def test_dead_link_is_found(self):
+        self.plant("docs/promises.md", "[gone](gone.md)\n", "gone.md, which is not there")
+
+    def test_source_without_header_is_found(self):
+        self.plant("core/base/alone.c", "int x(void);\n", "no header of the same name")
+
+    def test_header_without_purpose_is_found(self):
+        self.plant("core/base/bare.h", "int x(void);\n", "its purpose")
+
+    def test_header_that_needs_another_is_found(self):
+        self.plant("core/dispatch/ring.h", "size_t ring_size(void);\n", "does not compile alone")
+
+    def test_sdk_header_with_gnu_c_is_found(self):
+        self.plant("sdk/include/weir/status.h", "#include <stdio.h>\n"
+                   "static inline int x(FILE *f) { return fileno(f); }\n", "alone as c:")
+
+    def test_test_without_goal_is_found(self):
+        self.plant("tests/unit/test_bare.c", "/* Some tests. */\n", "Goal: and Method:")
+
+    def test_test_with_bare_name_is_found(self):
+        self.plant("tests/unit/test_text.c", "static void test_it(void)\n{\n}\n",
+                   "not test_<condition>_<outcome>")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,146 @@
+#!/bin/bash
+# Goal: who has only an installed Weir can write, build, test, check, run and install a plugin.
+# Method: install into an empty prefix, move that, then do in an empty folder what the README of
+# `weir new plugin` says, with each compiler that is here; in C++, by pkg-config, and with plugins
+# that the build must refuse.
+set -euo pipefail
+cmake=$1 build=$2 generator=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# What a stranger's shell may know of other installations is no part of this.
+unset CC CXX CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH WEIR_PLUGIN_PATH
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix="$work/moved here" # with a blank, as folders of people have
+weir=$prefix/bin/weir
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+try() { "$@" >"$work/log" 2>&1 || fail "$*: exit code $?: $(cat "$work/log")"; }
+# refused CODE WORDS COMMAND...: the command ends with the code (any but 0, if `-`) and the words.
+refused() {
+    local wanted=$1 words=$2 code=0
+    shift 2
+    "$@" >"$work/log" 2>&1 || code=$?
+    [[ $code == "$wanted" || ($wanted == - && $code != 0) ]] ||
+        fail "$*: exit code $code, not $wanted: $(cat "$work/log")"
+    grep -qF -- "$words" "$work/log" || fail "$*: says nothing of \"$words\": $(cat "$work/log")"
+}
+# configure SOURCE BUILD [OPTION...]
+configure() {
+    try "$cmake" -G "$generator" -S "$1" -B "$2" -D CMAKE_PREFIX_PATH="$prefix" "${@:3}"
+}
+
+# --- an installation that can be moved
+
+try "$cmake" --install "$build" --prefix "$work/prefix"
+mv "$work/prefix" "$prefix"
+if grep -rIlE "$work/prefix|$build|$here" "$prefix"; then
+    fail "these files of the installation name a place of the build"
+fi
+cd "$work"
+try "$weir" --version
+for plugin in files gen integrity report sink; do
+    try "$weir" describe "$plugin"
+done
+try "$weir" check "$prefix/etc/weir/weir.yaml"
+echo "installed: program, plugins, configuration"
+
+# --- weir new plugin, with each compiler
+
+shape_is_right() {
+    local visible
+    visible=$(nm -D --defined-only "$1" | awk '{ print $3 }')
+    [[ $visible == weir_plugin_v1 ]] || fail "$1 shows more than its descriptor: $visible"
+    readelf -d "$1" >dynamic
+    ! grep -q SONAME dynamic || fail "$1 has a soname"
+    grep -q SYMBOLIC dynamic || fail "$1 is not bound to its own symbols"
+}
+
+new_plugin_works() {
+    local compiler=$1 name=$2
+    mkdir "$work/$compiler"
+    cd "$work/$compiler"
+    try "$weir" new plugin "$name"
+    cd "$name"
+    configure . build -D CMAKE_C_COMPILER="$compiler" -D CMAKE_C_FLAGS="-Wall -Wextra -Werror"
+    try "$cmake" --build build
+    grep -qF "$name.so: ok ($name 0.1.0, 1 behaviour)" "$work/log" ||
+        fail "the build did not check the plugin: $(cat "$work/log")"
+    shape_is_right "build/plugins/$name.so"
+    try "$cmake" -E chdir build "${cmake%cmake}ctest" --no-tests=error
+    try "$weir" check "$name.yaml"
+    "$weir" run "$name.yaml" >printed 2>"$work/log" || fail "exit code $?: $(cat "$work/log")"
+    [[ $(sort -n printed | xargs) == "25 50 75 100" ]] || fail "$name printed: $(xargs <printed)"
+    echo "new plugin: $compiler"
+}
+for compiler in gcc clang; do
+    if command -v "$compiler" >/dev/null; then
+        new_plugin_works "$compiler" "my_$compiler"
+    else
+        echo "new plugin: no $compiler here, left out"
+    fi
+done
+
+# --- what `weir new` refuses
+
+cd "$work"
+mkdir there
+echo kept >there/file
+refused 73 "there is there already; nothing was changed" "$weir" new plugin there
+[[ $(ls -A there) == file && $(<there/file) == kept ]] || fail "there was changed"
+refused 64 "\"Not-a-name\" is no name for a plugin" "$weir" new plugin Not-a-name
+refused 64 "there is a plugin called gen already" "$weir" new plugin gen
+refused 64 "takes \`plugin\` and a name" "$weir" new pool images
+[[ ! -e gen && ! -e Not-a-name && ! -e images ]] || fail "something was made all the same"
+
+# --- plugins that the build refuses
+
+if command -v gcc >/dev/null; then
+    configure "$here/wrong" wrong
+    refused - "no_such_function" "$cmake" --build wrong --target weir_plugin_undefined
+    refused - "calls itself" "$cmake" --build wrong --target weir_plugin_misnamed
+    echo "wrong plugins: refused by their build"
+fi
+
+# --- in C++
+
+if command -v g++ >/dev/null; then
+    for standard in 11 14 17 20; do
+        try g++ -std=c++$standard -Wall -Wextra -Wpedantic -Werror \
+            -Wno-missing-field-initializers -fsyntax-only \
+            -I "$prefix/include" "$here/cpp/header.cpp"
+    done
+    configure "$here/cpp" cpp -D CMAKE_CXX_COMPILER=g++
+    try "$cmake" --build cpp
+    shape_is_right cpp/plugins/plus.so
+    "$weir" run "$here/cpp/plus.yaml" >printed 2>"$work/log" || fail "$(cat "$work/log")"
+    [[ $(<printed) == 5050 ]] || fail "plus printed: $(cat printed)"
+    echo "C++: g++"
+else
+    echo "C++: no g++ here, left out"
+fi
+
+# --- by pkg-config, and installed: found by its bare name from anywhere
+
+if command -v gcc >/dev/null && command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    [[ -d $PKG_CONFIG_PATH ]] ||
+        PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name weir-sdk.pc)")
+    # pkg-config escapes the blank as a shell wants it.
+    eval "flags=($(pkg-config --cflags weir-sdk))"
+    plugins=$(pkg-config --variable=plugindir weir-sdk)
+    plugins=${plugins//\\/}
+    [[ $plugins -ef $(dirname "$(find "$prefix" -name gen.so)") ]] || fail "plugindir: $plugins"
+    try gcc "${flags[@]}" -shared -fPIC -o "$plugins/my_gcc.so" gcc/my_gcc/my_gcc.c
+    try "$weir" check --plugin "$plugins/my_gcc.so"
+    rm "$plugins/my_gcc.so"
+    echo "pkg-config: weir-sdk"
+fi
+for folder in gcc/my_gcc clang/my_clang; do
+    [[ -d $folder ]] || continue
+    try "$cmake" --install "$folder/build"
+    (cd / && try "$weir" describe "${folder#*/}.pick")
+done
+echo "installed plugins: found by their names"

@@ -1,0 +1,330 @@
+/*
+ * Goal: what an output does when the pool behind it is full is what its binding says; `wait` loses
+ * nothing, keeps the order, and holds no thread.
+ *
+ * Method: pools that emit into each other, on one thread, so that a wait that held it would never
+ * end; a last worker that is held, on two.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define EMITTED 5000u /* a note: EMITTED - status of weir_emit */
+
+struct fixture {
+    struct rig rig;
+    struct probe *from;
+    struct probe *to;
+    struct pool *feeding;
+    struct pool *fed;
+};
+
+/* Emits `argument` orders, numbered from its own id on. */
+static int emit(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    const struct order *order = probe_order(message);
+
+    for (uint64_t i = 0; i < order->argument; i++) {
+        struct order next = { .id = order->id + i };
+        struct weir_message *out = probe_message(self, next);
+        int status = weir_emit(self, 0, out);
+
+        if (status != 0) {
+            weir_message_free(self, out);
+            probe_note(probe, EMITTED + (uint64_t)-status);
+        }
+    }
+    return WEIR_DONE;
+}
+
+static struct pool *feeder(struct fixture *f, struct probe *probe, const char *path,
+                           struct binding binding, uint32_t limit)
+{
+    struct spec *spec = rig_spec(probe);
+    struct pool_options options = { .path = path,
+                                    .spec = spec,
+                                    .size = 1,
+                                    .limit = limit,
+                                    .output_count = 1,
+                                    .outputs = &binding };
+    struct pool *pool = rig_pool(&f->rig, &options);
+
+    spec_unref(spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, pool));
+    return pool;
+}
+
+static void begin(struct fixture *f, uint32_t threads, enum when_full when_full, uint32_t limit)
+{
+    f->from = probe_create();
+    f->to = probe_create();
+    rig_init(&f->rig, threads, 0);
+    f->fed = rig_workers(&f->rig, f->to, "fed", 1, limit);
+    f->feeding = feeder(f, f->from, "feeding", (struct binding){ f->fed->pid, when_full }, 64);
+}
+
+/* Holds the one worker of the fed pool, and fills its mailbox of one. */
+static void fill(struct fixture *f)
+{
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(
+            rig_send(&f->rig, f->fed->pid, (struct order){ .act = probe_wait, .id = 9000 }), 0);
+        CU_ASSERT_TRUE(gate_await(&f->to->gate, 1));
+    }
+}
+
+static void order_emits(struct fixture *f, uint64_t id, uint64_t count)
+{
+    struct order order = { .act = emit, .id = id, .argument = count };
+
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->feeding->pid, order), 0);
+}
+
+static void finish(struct fixture *f)
+{
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->feeding, NULL));
+    if (f->fed)
+        CU_ASSERT_TRUE(rig_end(&f->rig, f->fed, NULL));
+    rig_finish(&f->rig);
+    probe_destroy(f->from);
+    probe_destroy(f->to);
+}
+
+static bool holds_its_input(void *context)
+{
+    struct ledger_reading reading = rig_ledger(context);
+
+    return reading.held == 1 && reading.in_hand == 0;
+}
+
+/* promise O1: the input is settled when its outputs have gone, and nothing new is taken before. */
+static void test_wait_keeps_order_and_holds_the_input(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    fill(&f);
+    order_emits(&f, 100, 5);
+    order_emits(&f, 200, 5);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
+    CU_ASSERT_EQUAL(rig_ledger(f.feeding).queued, 1);
+    CU_ASSERT_EQUAL(probe_times(f.from, 200), 0);
+    gate_open(&f.to->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.to, 204, 1));
+    CU_ASSERT_EQUAL(probe_count(f.to), 12);
+    for (uint32_t i = 0; i < 5; i++) {
+        CU_ASSERT_EQUAL(probe_get(f.to, 2 + i), 100 + i);
+        CU_ASSERT_EQUAL(probe_get(f.to, 7 + i), 200 + i);
+    }
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(rig_ledger(f.feeding).done, 2);
+    CU_ASSERT_EQUAL(pool_emitted(f.feeding), 10);
+    finish(&f);
+}
+
+/* promise O1 */
+static void test_emit_past_the_outbox_is_refused(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    fill(&f);
+    order_emits(&f, 100, SPEC_OUTBOX_MAX + 3);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EFULL, 3));
+    gate_open(&f.to->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.to, 100 + SPEC_OUTBOX_MAX - 1, 1));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(probe_count(f.to), SPEC_OUTBOX_MAX + 2);
+    finish(&f);
+}
+
+static int pass_on(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct order order = { .id = probe_order(message)->id };
+
+    CU_ASSERT_EQUAL(weir_emit(self, 0, probe_message(self, order)), 0);
+    (void)probe;
+    return WEIR_DONE;
+}
+
+/* promise O1: A -> B -> C with one thread and mailboxes of one: no wait may hold the thread. */
+static void test_chain_on_one_thread_loses_nothing(void)
+{
+    struct fixture f;
+    struct probe *middle = probe_create();
+    struct pool *between;
+    uint64_t sent = 0;
+
+    f.from = probe_create();
+    f.to = probe_create();
+    rig_init(&f.rig, 1, 0);
+    f.fed = rig_workers(&f.rig, f.to, "c", 2, 1);
+    middle->act = pass_on;
+    between = feeder(&f, middle, "b", (struct binding){ f.fed->pid, WHEN_FULL_WAIT }, 1);
+    f.feeding = feeder(&f, f.from, "a", (struct binding){ between->pid, WHEN_FULL_WAIT }, 1);
+    while (sent < 1000) {
+        struct order order = { .act = emit, .id = sent, .argument = 20 };
+
+        if (rig_send(&f.rig, f.feeding->pid, order) == 0)
+            sent += 20;
+        else
+            CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    }
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, between));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.fed));
+    CU_ASSERT_EQUAL(probe_count(f.to), 1000);
+    for (uint32_t i = 0; i < 1000; i++)
+        CU_ASSERT_EQUAL(probe_get(middle, i), i);
+    for (uint64_t id = 0; id < 1000; id++)
+        CU_ASSERT_EQUAL(probe_times(f.to, id), 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.feeding, NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, between, NULL));
+    f.feeding = feeder(&f, f.from, "a", (struct binding){ 0 }, 1);
+    finish(&f);
+    probe_destroy(middle);
+}
+
+static void test_reject_tells_the_emitter_full(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, WHEN_FULL_REJECT, 1);
+    fill(&f);
+    order_emits(&f, 100, 3);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EFULL, 3));
+    gate_open(&f.to->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.fed));
+    order_emits(&f, 200, 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.to, 200, 1));
+    finish(&f);
+}
+
+static void expect_dead(enum when_full when_full)
+{
+    struct fixture f;
+
+    begin(&f, 2, when_full, 1);
+    fill(&f);
+    order_emits(&f, 100, 3);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, 100, 1));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(rig_dead(f.feeding, DEAD_OUTPUT_FULL), 3);
+    CU_ASSERT_EQUAL(probe_count(f.from), 1); /* each emit answered 0 */
+    gate_open(&f.to->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.fed));
+    CU_ASSERT_EQUAL(probe_count(f.to), 2);
+    finish(&f);
+}
+
+/* promise S2 */
+static void test_drop_newest_counts_it_dead(void)
+{
+    expect_dead(WHEN_FULL_DROP_NEWEST);
+}
+
+/* promise S2 */
+static void test_dead_letter_counts_it_dead(void)
+{
+    expect_dead(WHEN_FULL_DEAD_LETTER);
+}
+
+static void test_unbound_output_frees_and_unknown_output_refuses(void)
+{
+    struct fixture f;
+
+    begin(&f, 1, WHEN_FULL_WAIT, 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.feeding, NULL));
+    f.feeding = feeder(&f, f.from, "feeding", (struct binding){ 0 }, 4);
+    order_emits(&f, 100, 3);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, 100, 1));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(probe_count(f.from), 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.feeding, NULL));
+    f.feeding = rig_workers(&f.rig, f.from, "none", 1, 4);
+    order_emits(&f, 200, 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EINVALID, 1));
+    finish(&f);
+}
+
+static bool has_no_target(void *context)
+{
+    return rig_dead(context, DEAD_NO_TARGET) == 3;
+}
+
+/* promise S2 */
+static void test_ended_target_makes_dead_letters(void)
+{
+    struct fixture f;
+
+    begin(&f, 1, WHEN_FULL_WAIT, 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.fed, NULL));
+    f.fed = NULL;
+    order_emits(&f, 100, 3);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_no_target, f.feeding));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    finish(&f);
+}
+
+/* promise S2: what already waits when the target closes is dead too, and its input is settled. */
+static void test_target_that_closes_frees_those_who_wait(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    fill(&f);
+    order_emits(&f, 100, 3);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
+    rig_close(&f.rig, f.fed);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_no_target, f.feeding));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    gate_open(&f.to->gate);
+    finish(&f);
+}
+
+/* promise O2 */
+static void test_waiters_are_served_first_come_first_served(void)
+{
+    struct fixture f;
+    struct pool *others[2];
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    fill(&f);
+    others[0] = feeder(&f, f.from, "x", (struct binding){ f.fed->pid, WHEN_FULL_WAIT }, 4);
+    others[1] = feeder(&f, f.from, "y", (struct binding){ f.fed->pid, WHEN_FULL_WAIT }, 4);
+    order_emits(&f, 100, 1);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
+    for (uint64_t i = 0; i < 2; i++) {
+        struct order order = { .act = emit, .id = 200 + i, .argument = 1 };
+
+        CU_ASSERT_EQUAL(rig_send(&f.rig, others[i]->pid, order), 0);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, others[i]));
+    }
+    gate_open(&f.to->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.to, 201, 1));
+    CU_ASSERT_EQUAL(probe_get(f.to, 2), 100);
+    CU_ASSERT_EQUAL(probe_get(f.to, 3), 200);
+    CU_ASSERT_EQUAL(probe_get(f.to, 4), 201);
+    CU_ASSERT_TRUE(rig_end(&f.rig, others[0], NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, others[1], NULL));
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "wait", test_wait_keeps_order_and_holds_the_input },
+        { "outbox", test_emit_past_the_outbox_is_refused },
+        { "chain", test_chain_on_one_thread_loses_nothing },
+        { "reject", test_reject_tells_the_emitter_full },
+        { "drop newest", test_drop_newest_counts_it_dead },
+        { "dead letter", test_dead_letter_counts_it_dead },
+        { "unbound", test_unbound_output_frees_and_unknown_output_refuses },
+        { "ended target", test_ended_target_makes_dead_letters },
+        { "closing target", test_target_that_closes_frees_those_who_wait },
+        { "waiters", test_waiters_are_served_first_come_first_served },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("output", tests);
+}

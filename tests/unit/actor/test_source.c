@@ -1,0 +1,266 @@
+/*
+ * Goal: a source produces no more than fits, loses nothing of what it produced, pauses and ends
+ * when it says so, and is opened anew when it fails.
+ *
+ * Method: a source that counts what it is asked for and emits numbered orders, before a pool of one
+ * worker that is held.
+ */
+#include "actor/source.h"
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LIMIT 4u
+
+/* How the source behaves; its workers' settings. */
+struct script {
+    uint64_t total;     /* orders, then it ends; it never says so when `endless` */
+    uint32_t extra;     /* emitted beyond each credit */
+    uint64_t pauses_at; /* says WAIT once, before this order, and arms a timer */
+    uint64_t fails_at;  /* fails once, before this order */
+    bool endless;
+
+    _Atomic uint64_t emitted;
+    _Atomic uint32_t greatest_credit;
+    _Atomic uint32_t opened;
+    _Atomic uint32_t closed;
+    _Atomic uint32_t failures;
+    _Atomic uint32_t pauses;
+};
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+    struct weir_behaviour behaviour;
+    struct script script;
+    struct spec *spec;
+    struct source *source;
+};
+
+static int open_source(struct weir_self *self, const void *settings, void *state)
+{
+    struct script **script = state;
+
+    (void)self;
+    *script = (struct script *)(uintptr_t)settings;
+    atomic_fetch_add(&(*script)->opened, 1);
+    return 0;
+}
+
+static void close_source(struct weir_self *self, void *state, int reason)
+{
+    struct script **script = state;
+
+    (void)self;
+    (void)reason;
+    atomic_fetch_add(&(*script)->closed, 1);
+}
+
+static void wake(struct weir_self *self, void *state, void *context)
+{
+    (void)self;
+    (void)state;
+    (void)context;
+}
+
+static int produce(struct weir_self *self, void *state, uint32_t credit)
+{
+    struct script *script = *(struct script **)state;
+
+    if (credit > atomic_load(&script->greatest_credit))
+        atomic_store(&script->greatest_credit, credit);
+    for (uint32_t i = 0; i < credit + script->extra; i++) {
+        uint64_t next = atomic_load(&script->emitted);
+
+        if (next == script->total)
+            return script->endless ? WEIR_MORE : WEIR_END;
+        if (next == script->fails_at && atomic_fetch_add(&script->failures, 1) == 0)
+            return -1;
+        if (next == script->pauses_at && atomic_fetch_add(&script->pauses, 1) == 0)
+            return weir_after(self, 10, wake, NULL, NULL) == 0 ? WEIR_WAIT : -1;
+        if (weir_emit(self, 0, probe_message(self, (struct order){ .id = next })) != 0)
+            return -1;
+        atomic_store(&script->emitted, next + 1);
+    }
+    return WEIR_MORE;
+}
+
+/* The worker of the pool is held inside an order of its own if `is_held`. */
+static void begin(struct fixture *f, struct script script, bool is_held)
+{
+    struct source_options options = { .path = "source", .output_count = 1 };
+    struct executor *executor;
+
+    f->probe = probe_create();
+    f->probe->act = probe_wait;
+    if (!is_held)
+        gate_open(&f->probe->gate);
+    rig_init(&f->rig, 2, 1); /* each message is a turn: its end tells of room */
+    f->pool = rig_workers(&f->rig, f->probe, "pool", 1, LIMIT);
+    f->script = script;
+    f->behaviour = (struct weir_behaviour){ .name = "source",
+                                            .state_size = sizeof(void *),
+                                            .open = open_source,
+                                            .produce = produce,
+                                            .close = close_source };
+    f->spec = spec_create(&f->behaviour, &f->script);
+    options.dispatcher = f->rig.dispatcher;
+    options.spec = f->spec;
+    options.target = f->pool->pid;
+    executor = runtime_enter(f->rig.runtime);
+    CU_ASSERT_EQUAL_FATAL(source_create(f->rig.runtime, executor, &options, &f->source), 0);
+    runtime_leave(executor);
+}
+
+static bool has_ended(void *context)
+{
+    return atomic_load(&((struct source *)context)->ended);
+}
+
+static void close_it(struct fixture *f)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    source_close(f->source, executor);
+    runtime_leave(executor);
+}
+
+/* Waits for the source's end; `count` orders were handled, each once, in order. */
+static void finish(struct fixture *f, uint64_t count)
+{
+    struct ledger_reading ledger;
+    struct executor *executor;
+
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_ended, f->source));
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, count);
+    for (uint32_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL(probe_get(f->probe, i), i);
+    CU_ASSERT_EQUAL(source_emitted(f->source), count);
+    CU_ASSERT_EQUAL(atomic_load(&f->script.opened), atomic_load(&f->script.closed));
+    executor = runtime_enter(f->rig.runtime);
+    source_destroy(f->source, executor);
+    runtime_leave(executor);
+    spec_unref(f->spec);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+#define NEVER UINT64_MAX
+
+/* The worker is held, and as much waits as the source was told of: the place that the worker freed
+ * when it took its message is told at the end of that turn. */
+static bool is_full(void *context)
+{
+    struct ledger_reading reading = rig_ledger(context);
+
+    return reading.queued + reading.in_hand >= LIMIT && reading.in_hand == 1;
+}
+
+/* promise O3 */
+static void test_source_produces_no_more_than_fits(void)
+{
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 100, .pauses_at = NEVER, .fails_at = NEVER }, true);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_full, f.pool));
+    for (uint32_t i = 1; i <= 10; i++) { /* as one is taken another one is made */
+        CU_ASSERT_TRUE(atomic_load(&f.script.emitted) <= LIMIT + i);
+        gate_admit(&f.probe->gate, 1);
+        CU_ASSERT_TRUE(gate_await(&f.probe->gate, i + 1));
+        CU_ASSERT_TRUE(rig_wait(&f.rig, is_full, f.pool));
+        CU_ASSERT_TRUE(atomic_load(&f.script.emitted) >= LIMIT + i - 1);
+    }
+    CU_ASSERT_TRUE(atomic_load(&f.script.greatest_credit) <= LIMIT);
+    finish(&f, 100);
+}
+
+/* promises O3 and A2 */
+static void test_source_that_says_end_ends_by_itself(void)
+{
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 1000, .pauses_at = NEVER, .fails_at = NEVER }, false);
+    finish(&f, 1000);
+}
+
+static bool holds_back(void *context)
+{
+    struct fixture *f = context;
+
+    return is_full(f->pool) && atomic_load(&f->script.emitted) > LIMIT + 1;
+}
+
+/* promise O1: what it made beyond its credit waits in order, and it is not asked meanwhile. */
+static void test_source_that_makes_too_much_loses_nothing(void)
+{
+    struct fixture f;
+    uint64_t emitted;
+
+    begin(&f, (struct script){ .total = 300, .extra = 20, .pauses_at = NEVER, .fails_at = NEVER },
+          true);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_back, &f));
+    emitted = atomic_load(&f.script.emitted);
+    CU_ASSERT_TRUE(emitted <= 2 * (LIMIT + 20));
+    finish(&f, 300);
+}
+
+static bool has_paused(void *context)
+{
+    return atomic_load(&((struct script *)context)->pauses) == 1;
+}
+
+static void test_source_that_waits_is_asked_again_after_its_timer(void)
+{
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 50, .pauses_at = 20, .fails_at = NEVER }, false);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_paused, &f.script));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 19, 1));
+    CU_ASSERT_EQUAL(atomic_load(&f.script.emitted), 20);
+    while (!has_ended(f.source)) /* the timer is armed at some moment of this clock */
+        rig_advance(&f.rig, 10);
+    finish(&f, 50);
+}
+
+static void test_source_that_fails_is_opened_anew(void)
+{
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 50, .pauses_at = NEVER, .fails_at = 20 }, false);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source));
+    CU_ASSERT_EQUAL(atomic_load(&f.script.opened), 2);
+    finish(&f, 50);
+}
+
+/* promise H1 */
+static void test_closed_source_produces_nothing_more(void)
+{
+    struct fixture f;
+
+    begin(&f,
+          (struct script){ .total = NEVER, .endless = true, .pauses_at = NEVER, .fails_at = NEVER },
+          true);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_full, f.pool));
+    close_it(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source));
+    CU_ASSERT_TRUE(atomic_load(&f.script.emitted) <= LIMIT + 1);
+    finish(&f, atomic_load(&f.script.emitted));
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "no more than fits", test_source_produces_no_more_than_fits },
+        { "end", test_source_that_says_end_ends_by_itself },
+        { "too much", test_source_that_makes_too_much_loses_nothing },
+        { "waits", test_source_that_waits_is_asked_again_after_its_timer },
+        { "fails", test_source_that_fails_is_opened_anew },
+        { "closed", test_closed_source_produces_nothing_more },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("source", tests);
+}

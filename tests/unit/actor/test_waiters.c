@@ -1,0 +1,169 @@
+/*
+ * Goal: those who wait for room are woken first come first served, as many as places were freed;
+ * nobody is woken for nothing twice, and a wake-up that its receiver does not use goes on.
+ *
+ * Method: workers that are never run, so that a wake-up stays to be seen as a signal in their
+ * mailboxes.
+ */
+#include "actor/waiters.h"
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define COUNT 3u
+
+struct fixture {
+    struct rig rig;
+    struct waiters waiters;
+    struct place places[COUNT];
+    struct actor actors[COUNT];
+    struct executor *executor;
+};
+
+static void begin(struct fixture *f)
+{
+    rig_init(&f->rig, 1, 0);
+    f->executor = runtime_enter(f->rig.runtime);
+    waiters_init(&f->waiters);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        list_init(&f->places[i].waiting);
+        f->places[i].waits_for = NULL;
+        f->places[i].actor = &f->actors[i];
+        f->actors[i].executor = f->executor;
+        mailbox_init(&f->actors[i].mailbox, 1, 0);
+    }
+}
+
+static void finish(struct fixture *f)
+{
+    for (uint32_t i = 0; i < COUNT; i++)
+        waiters_leave(&f->places[i]);
+    CU_ASSERT_FALSE(waiters_any(&f->waiters));
+    waiters_finish(&f->waiters);
+    runtime_leave(f->executor);
+    rig_finish(&f->rig);
+}
+
+/* True when the place was woken since the last look. */
+static bool is_woken(struct fixture *f, uint32_t index)
+{
+    return atomic_exchange(&f->actors[index].mailbox.signals, 0) == SIGNAL_ROOM;
+}
+
+/* promise O2 */
+static void test_first_to_come_is_woken_first(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    for (uint32_t i = 0; i < COUNT; i++)
+        waiters_join(&f.waiters, &f.places[i]);
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    CU_ASSERT_FALSE(is_woken(&f, 1));
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been told */
+    CU_ASSERT_TRUE(is_woken(&f, 1));
+    CU_ASSERT_FALSE(is_woken(&f, 2));
+    waiters_wake(&f.waiters, 9, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 2));
+    finish(&f);
+}
+
+static void test_waiter_that_joins_again_keeps_its_position(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    waiters_join(&f.waiters, &f.places[0]);
+    waiters_join(&f.waiters, &f.places[1]);
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    waiters_join(&f.waiters, &f.places[0]); /* the room was taken by another */
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    CU_ASSERT_FALSE(is_woken(&f, 1));
+    finish(&f);
+}
+
+static void test_waiter_that_leaves_is_not_woken(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    waiters_join(&f.waiters, &f.places[0]);
+    waiters_join(&f.waiters, &f.places[1]);
+    waiters_leave(&f.places[0]);
+    waiters_leave(&f.places[0]);
+    CU_ASSERT_EQUAL(atomic_load(&f.waiters.count), 1);
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_FALSE(is_woken(&f, 0));
+    CU_ASSERT_TRUE(is_woken(&f, 1));
+    finish(&f);
+}
+
+/* promise O2: the first may go without taking the place that it was woken for. */
+static void test_waiter_that_leaves_after_its_wake_up_passes_it_on(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    waiters_join(&f.waiters, &f.places[0]);
+    waiters_join(&f.waiters, &f.places[1]);
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    waiters_leave(&f.places[0]);
+    CU_ASSERT_TRUE(is_woken(&f, 1));
+    finish(&f);
+}
+
+/* promise O2: a wake-up for nothing would let a later one overtake. */
+static void test_waiter_that_used_its_wake_up_does_not_pass_it_on(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    waiters_join(&f.waiters, &f.places[0]);
+    waiters_join(&f.waiters, &f.places[1]);
+    waiters_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    waiters_use(&f.places[0]);
+    waiters_wake(&f.waiters, 1, f.executor); /* it has more to send */
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    waiters_use(&f.places[0]);
+    waiters_leave(&f.places[0]);
+    CU_ASSERT_FALSE(is_woken(&f, 1));
+    finish(&f);
+}
+
+static void test_joining_elsewhere_leaves_where_one_waited(void)
+{
+    static struct fixture f;
+    struct waiters other;
+
+    begin(&f);
+    waiters_init(&other);
+    waiters_join(&f.waiters, &f.places[0]);
+    waiters_join(&other, &f.places[0]);
+    CU_ASSERT_FALSE(waiters_any(&f.waiters));
+    CU_ASSERT_TRUE(waiters_any(&other));
+    waiters_leave(&f.places[0]);
+    CU_ASSERT_FALSE(waiters_any(&other));
+    waiters_finish(&other);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "first come", test_first_to_come_is_woken_first },
+        { "joins again", test_waiter_that_joins_again_keeps_its_position },
+        { "leaves", test_waiter_that_leaves_is_not_woken },
+        { "passes on", test_waiter_that_leaves_after_its_wake_up_passes_it_on },
+        { "used", test_waiter_that_used_its_wake_up_does_not_pass_it_on },
+        { "elsewhere", test_joining_elsewhere_leaves_where_one_waited },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("waiters", tests);
+}

@@ -1,0 +1,190 @@
+#include "unit/config/fake_catalogue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- callbacks that no test of the language lets run ------------------------------------------ */
+
+static int handle_nothing(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return WEIR_DONE;
+}
+
+static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
+{
+    (void)self;
+    (void)state;
+    (void)credit;
+    return WEIR_END;
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+struct lines {
+    struct weir_list paths;
+};
+
+static const struct weir_option lines_options[] = {
+    WEIR_OPTION_LIST(struct lines, paths, .required = true, .min = 1, .max = INT64_MAX,
+                     .help = "files and patterns"),
+    { 0 },
+};
+
+static const struct weir_output lines_outputs[] = {
+    { .name = "out", .help = "each line", .required = true },
+    { 0 },
+};
+
+struct digest {
+    const char *root;
+    uint32_t burst;
+    uint32_t rate;
+};
+
+static const struct weir_option digest_options[] = {
+    WEIR_OPTION_STRING(struct digest, root, .fallback = "/", .help = "put before every path"),
+    WEIR_OPTION_U32(struct digest, burst, .fallback = "1", .min = 1, .max = 1000, .live = true,
+                    .help = "files at once"),
+    WEIR_OPTION_U32(struct digest, rate, .fallback = "10", .min = 1, .max = 1000, .live = true,
+                    .help = "files a second"),
+    { 0 },
+};
+
+static void digest_check(const void *settings, struct weir_report *report)
+{
+    const struct digest *digest = settings;
+
+    if (digest->burst > digest->rate)
+        weir_report_error(report, "burst", "%u exceeds rate %u", digest->burst, digest->rate);
+    if (strcmp(digest->root, "/nowhere") == 0)
+        weir_report_error(report, NULL, "nothing can work there");
+}
+
+static const struct weir_output digest_outputs[] = {
+    { .name = "ok", .help = "as it should be" },
+    { .name = "changed", .help = "differs", .required = true },
+    { .name = "missing", .help = "is not there" },
+    { .name = "unreadable", .help = "cannot be read" },
+    { 0 },
+};
+
+static const char *const formats[] = { "jpeg", "png", "webp", NULL };
+
+static const struct weir_option scale_options[] = {
+    WEIR_OPTION_BOOL(struct fake_scale, keep, .fallback = "true"),
+    WEIR_OPTION_U32(struct fake_scale, threads, .fallback = "1", .min = 1, .max = 8),
+    WEIR_OPTION_U64(struct fake_scale, max_pixels, .fallback = "1000000"),
+    WEIR_OPTION_I64(struct fake_scale, offset, .min = -10, .max = 10),
+    WEIR_OPTION_F64(struct fake_scale, quality, .fallback = "0.8", .min = 0, .max = 1,
+                    .live = true),
+    WEIR_OPTION_SIZE(struct fake_scale, cache, .fallback = "64KiB", .min = 1024, .max = 1 << 30),
+    WEIR_OPTION_DURATION(struct fake_scale, patience, .fallback = "250ms", .min = 1, .max = 60000),
+    WEIR_OPTION_STRING(struct fake_scale, label, .live = true),
+    WEIR_OPTION_ENUM(struct fake_scale, format, .fallback = "png", .choices = formats),
+    WEIR_OPTION_LIST(struct fake_scale, sizes, .fallback = "small, large", .max = 3),
+    WEIR_OPTION_MAP(struct fake_scale, headers, .help = "as they are"),
+    WEIR_OPTION_STRING(struct fake_scale, token, .secret = true, .live = true),
+    { 0 },
+};
+
+static const struct weir_output scale_outputs[] = {
+    { .name = "done" },
+    { .name = "failed" },
+    { 0 },
+};
+
+static const struct weir_output words_outputs[] = {
+    { .name = "next" },
+    { 0 },
+};
+
+static const struct weir_behaviour lines = {
+    .name = "lines",
+    .options = lines_options,
+    .outputs = lines_outputs,
+    .settings_size = sizeof(struct lines),
+    .flags = WEIR_BLOCKING,
+    .produce = produce_nothing,
+};
+
+static const struct weir_behaviour digest = {
+    .name = "md5",
+    .options = digest_options,
+    .outputs = digest_outputs,
+    .settings_size = sizeof(struct digest),
+    .flags = WEIR_BLOCKING,
+    .check = digest_check,
+    .handle = handle_nothing,
+};
+
+static const struct weir_behaviour scale = {
+    .name = "scale",
+    .options = scale_options,
+    .outputs = scale_outputs,
+    .settings_size = sizeof(struct fake_scale),
+    .handle = handle_nothing,
+};
+
+static const struct weir_behaviour words = {
+    .name = "words",
+    .outputs = words_outputs,
+    .handle = handle_nothing,
+};
+
+static const struct weir_behaviour sink = {
+    .name = "null",
+    .handle = handle_nothing,
+};
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+struct row {
+    const char *use;
+    struct catalogue_entry entry;
+};
+
+#define ROWS(plugin_version, plugin_generation, hash)                                              \
+    {                                                                                              \
+        { "files.lines", { &lines, "files", plugin_version, plugin_generation, (hash) + 1 } },     \
+            { "integrity.md5",                                                                     \
+              { &digest, "integrity", plugin_version, plugin_generation, (hash) + 2 } },           \
+            { "thumb.scale", { &scale, "thumb", plugin_version, plugin_generation, (hash) + 3 } }, \
+            { "count.words", { &words, "count", plugin_version, plugin_generation, (hash) + 4 } }, \
+            { "sink.null", { &sink, "sink", plugin_version, plugin_generation, (hash) + 5 } },     \
+    }
+
+static const struct row rows[] = ROWS("1.0.0", 1, 100);
+static const struct row newer_rows[] = ROWS("2.0.0", 2, 200);
+
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+static const struct catalogue_entry *find_in(const struct row *table, const char *use,
+                                             struct catalogue_problem *why)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(table[i].use, use) == 0)
+            return &table[i].entry;
+    }
+    (void)snprintf(why->text, sizeof why->text, "there is no behaviour %.64s", use);
+    return NULL;
+}
+
+static const struct catalogue_entry *find(void *context, const char *use,
+                                          struct catalogue_problem *why)
+{
+    (void)context;
+    return find_in(rows, use, why);
+}
+
+static const struct catalogue_entry *find_newer(void *context, const char *use,
+                                                struct catalogue_problem *why)
+{
+    (void)context;
+    return find_in(newer_rows, use, why);
+}
+
+const struct catalogue fake_catalogue = { NULL, find };
+const struct catalogue fake_catalogue_newer = { NULL, find_newer };

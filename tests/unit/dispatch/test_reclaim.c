@@ -1,0 +1,247 @@
+/*
+ * Goal: what is retired is freed once every reader has been quiescent or offline since, and not
+ * before; nothing is freed twice or forgotten.
+ *
+ * Method: readers played by one thread; then a writer that exchanges a value under two readers,
+ * which would see a freed one.
+ */
+#include "dispatch/reclaim.h"
+
+#include <stdlib.h>
+
+#include "unit/host/suite.h"
+
+#include <weir/status.h>
+
+#define EXCHANGES 2000
+
+struct thing {
+    struct retired retired; /* first */
+    _Atomic uint32_t *freed;
+    _Atomic uint32_t alive;
+};
+
+static void free_thing(struct retired *retired, struct reader *reader)
+{
+    struct thing *thing = (struct thing *)(void *)retired;
+
+    (void)reader;
+    atomic_fetch_add(thing->freed, 1);
+    atomic_store(&thing->alive, 0);
+    free(thing);
+}
+
+static struct thing *make(_Atomic uint32_t *freed)
+{
+    struct thing *thing = calloc(1, sizeof *thing);
+
+    thing->retired.free = free_thing;
+    thing->freed = freed;
+    atomic_init(&thing->alive, 1);
+    return thing;
+}
+
+struct fixture {
+    struct reclaim reclaim;
+    struct reader writer;
+    struct reader reader;
+    _Atomic uint32_t freed;
+};
+
+static void begin(struct fixture *f)
+{
+    reclaim_init(&f->reclaim);
+    CU_ASSERT_EQUAL(reader_init(&f->writer, &f->reclaim), 0);
+    CU_ASSERT_EQUAL(reader_init(&f->reader, &f->reclaim), 0);
+    atomic_init(&f->freed, 0);
+    reader_online(&f->writer);
+}
+
+static void finish(struct fixture *f)
+{
+    reader_finish(&f->reader);
+    while (reader_poll(&f->writer))
+        ;
+    reader_finish(&f->writer);
+    reclaim_finish(&f->reclaim);
+}
+
+/* promise D4 */
+static void test_retired_thing_waits_for_every_online_reader(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    reader_online(&f.reader);
+    reader_retire(&f.writer, &make(&f.freed)->retired);
+    CU_ASSERT_TRUE(reader_poll(&f.writer));
+    reader_quiescent(&f.writer);
+    CU_ASSERT_TRUE(reader_poll(&f.writer));
+    CU_ASSERT_EQUAL(f.freed, 0);
+    reader_quiescent(&f.reader);
+    CU_ASSERT_FALSE(reader_poll(&f.writer));
+    CU_ASSERT_EQUAL(f.freed, 1);
+    finish(&f);
+}
+
+static void test_offline_reader_holds_nothing_up(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    reader_retire(&f.writer, &make(&f.freed)->retired);
+    CU_ASSERT_FALSE(reader_poll(&f.writer));
+    CU_ASSERT_EQUAL(f.freed, 1);
+    reader_online(&f.reader);
+    reader_retire(&f.writer, &make(&f.freed)->retired);
+    CU_ASSERT_TRUE(reader_poll(&f.writer));
+    reader_offline(&f.reader);
+    CU_ASSERT_FALSE(reader_poll(&f.writer));
+    CU_ASSERT_EQUAL(f.freed, 2);
+    finish(&f);
+}
+
+static void test_reader_that_came_later_holds_nothing_up(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    reader_online(&f.reader);
+    reader_retire(&f.writer, &make(&f.freed)->retired);
+    CU_ASSERT_TRUE(reader_poll(&f.writer));
+    reader_offline(&f.reader);
+    reader_online(&f.reader);
+    CU_ASSERT_FALSE(reader_poll(&f.writer));
+    CU_ASSERT_EQUAL(f.freed, 1);
+    finish(&f);
+}
+
+static void test_handed_over_things_are_freed_by_another(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    reader_online(&f.reader);
+    reader_retire(&f.reader, &make(&f.freed)->retired);
+    CU_ASSERT_TRUE(reader_poll(&f.reader)); /* the writer has not seen it */
+    reader_retire(&f.reader, &make(&f.freed)->retired);
+    reader_hand_over(&f.reader);
+    reader_offline(&f.reader);
+    while (reader_poll(&f.writer))
+        ;
+    CU_ASSERT_EQUAL(f.freed, 2);
+    finish(&f);
+}
+
+static void test_reader_that_goes_away_leaves_its_things_to_others(void)
+{
+    static struct fixture f;
+    static struct reader passing;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(reader_init(&passing, &f.reclaim), 0);
+    reader_online(&passing);
+    reader_retire(&passing, &make(&f.freed)->retired);
+    reader_finish(&passing);
+    while (reader_poll(&f.writer))
+        ;
+    CU_ASSERT_EQUAL(f.freed, 1);
+    finish(&f);
+}
+
+static void test_full_table_refuses_a_reader(void)
+{
+    static struct reader readers[RECLAIM_READERS_MAX + 1];
+    static struct reclaim reclaim;
+
+    reclaim_init(&reclaim);
+    for (int i = 0; i < RECLAIM_READERS_MAX; i++)
+        CU_ASSERT_EQUAL(reader_init(&readers[i], &reclaim), 0);
+    CU_ASSERT_EQUAL(reader_init(&readers[RECLAIM_READERS_MAX], &reclaim), WEIR_ENOMEM);
+    reader_finish(&readers[5]);
+    CU_ASSERT_EQUAL(reader_init(&readers[RECLAIM_READERS_MAX], &reclaim), 0);
+    reclaim_finish(&reclaim);
+}
+
+/* --- readers at work ------------------------------------------------------------------------ */
+
+struct scene {
+    struct reclaim reclaim;
+    _Atomic(struct thing *) present;
+    _Atomic bool over;
+    _Atomic uint32_t dead_seen;
+};
+
+static void *read_on(void *argument)
+{
+    struct scene *scene = argument;
+    struct reader reader;
+    bool naps = false;
+
+    (void)reader_init(&reader, &scene->reclaim);
+    reader_online(&reader);
+    while (!atomic_load(&scene->over)) {
+        struct thing *thing = atomic_load_explicit(&scene->present, memory_order_acquire);
+
+        if (!atomic_load(&thing->alive))
+            atomic_fetch_add(&scene->dead_seen, 1);
+        if (naps) {
+            reader_offline(&reader);
+            reader_online(&reader);
+        } else {
+            reader_quiescent(&reader);
+        }
+        naps = !naps;
+    }
+    reader_finish(&reader);
+    return NULL;
+}
+
+/* promise D4 */
+static void test_reader_never_sees_a_freed_thing(void)
+{
+    static struct scene scene;
+    static _Atomic uint32_t freed;
+    pthread_t threads[2];
+    struct reader writer;
+
+    reclaim_init(&scene.reclaim);
+    (void)reader_init(&writer, &scene.reclaim);
+    reader_online(&writer);
+    atomic_store(&scene.present, make(&freed));
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(pthread_create(&threads[i], NULL, read_on, &scene), 0);
+    for (int i = 0; i < EXCHANGES; i++) {
+        struct thing *old = atomic_exchange(&scene.present, make(&freed));
+
+        reader_retire(&writer, &old->retired);
+        (void)reader_poll(&writer);
+        reader_quiescent(&writer);
+    }
+    atomic_store(&scene.over, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    while (reader_poll(&writer))
+        ;
+    CU_ASSERT_EQUAL(atomic_load(&scene.dead_seen), 0);
+    CU_ASSERT_EQUAL(atomic_load(&freed), EXCHANGES);
+    free(atomic_load(&scene.present));
+    reader_finish(&writer);
+    reclaim_finish(&scene.reclaim);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "waits for readers", test_retired_thing_waits_for_every_online_reader },
+        { "offline", test_offline_reader_holds_nothing_up },
+        { "later reader", test_reader_that_came_later_holds_nothing_up },
+        { "hand over", test_handed_over_things_are_freed_by_another },
+        { "goes away", test_reader_that_goes_away_leaves_its_things_to_others },
+        { "full table", test_full_table_refuses_a_reader },
+        { "at work", test_reader_never_sees_a_freed_thing },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("reclaim", tests);
+}

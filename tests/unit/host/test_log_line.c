@@ -1,0 +1,146 @@
+/*
+ * Goal: a log line is one line of logfmt or JSON whatever stands in it, and never longer than the
+ * limit.
+ * Method: the pure function, with a fixed date, compared to the byte.
+ */
+#include <string.h>
+
+#include "host/log_line.h"
+#include "suite.h"
+
+#define DATE_US 1767323045006007u /* 2026-01-02T03:04:05.006007Z */
+
+static const char *written(const struct log_style *style, const struct log_line *line)
+{
+    static char text[LOG_LINE_MAX + 1];
+    size_t size = log_line_write(text, style, DATE_US, line);
+
+    CU_ASSERT_EQUAL(size, strlen(text));
+    return text;
+}
+
+static const struct log_style logfmt = { LOG_LOGFMT, false };
+static const struct log_style json = { LOG_JSON, false };
+
+static void test_plain_line_is_logfmt(void)
+{
+    struct weir_field fields[] = { weir_str("pool", "images/small"), weir_int("delta", -3),
+                                   weir_uint("size", 18446744073709551615u), weir_real("rate", 0.5),
+                                   weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_INFO, "pool", "resized", fields };
+
+    CU_ASSERT_STRING_EQUAL(written(&logfmt, &line),
+                           "ts=2026-01-02T03:04:05.006Z level=info component=pool "
+                           "event=\"resized\" pool=images/small delta=-3 "
+                           "size=18446744073709551615 rate=0.5\n");
+}
+
+static void test_value_that_is_not_plain_is_quoted(void)
+{
+    struct weir_field fields[] = { weir_str("a", "two words"),
+                                   weir_str("b", ""),
+                                   weir_str("c", "say \"x\"\\"),
+                                   weir_str("d", "a\nb\tc\x01"),
+                                   weir_str("e", "na\xc3\xafve \xff"),
+                                   weir_str("f", NULL),
+                                   weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_ERROR, "x y", "e", fields };
+
+    CU_ASSERT_STRING_EQUAL(written(&logfmt, &line),
+                           "ts=2026-01-02T03:04:05.006Z level=error component=\"x y\" event=\"e\" "
+                           "a=\"two words\" b=\"\" c=\"say \\\"x\\\"\\\\\" d=\"a\\nb\\tc\\x01\" "
+                           "e=\"na\xc3\xafve \\xff\" f=\"\"\n");
+}
+
+static void test_same_line_is_json(void)
+{
+    struct weir_field fields[] = { weir_str("a", "q\"\n\x01\xff"), weir_int("n", -1),
+                                   weir_real("r", 1.0 / 3), weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_WARNING, "pool", "it is full", fields };
+
+    CU_ASSERT_STRING_EQUAL(written(&json, &line),
+                           "{\"ts\":\"2026-01-02T03:04:05.006Z\",\"level\":\"warning\","
+                           "\"component\":\"pool\",\"event\":\"it is full\","
+                           "\"a\":\"q\\\"\\n\\u0001\\ufffd\",\"n\":-1,\"r\":0.333333}\n");
+}
+
+static void test_surrogate_and_overlong_bytes_are_no_characters(void)
+{
+    struct weir_field fields[] = { weir_str("a", "\xed\xa0\x80"), weir_str("b", "\xc0\xaf"),
+                                   weir_str("c", "\xe2\x82\xac"), weir_str("d", "\xe2\x82"),
+                                   weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_DEBUG, "c", "e", fields };
+
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line),
+                                  "\"a\":\"\\ufffd\\ufffd\\ufffd\",\"b\":\"\\ufffd\\ufffd\","
+                                  "\"c\":\"\xe2\x82\xac\",\"d\":\"\\ufffd\\ufffd\"}"));
+}
+
+static void test_real_that_is_no_number_is_null_in_json(void)
+{
+    double zero = 0;
+    struct weir_field fields[] = { weir_real("a", 1 / zero), weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_INFO, "c", "e", fields };
+
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line), "\"a\":null}"));
+}
+
+static void test_journal_gets_a_priority(void)
+{
+    struct log_style style = { LOG_LOGFMT, true };
+    struct log_line line = { WEIR_LOG_WARNING, "c", "e", NULL };
+
+    CU_ASSERT_EQUAL(strncmp(written(&style, &line), "<4>ts=", 6), 0);
+}
+
+static void test_key_with_space_cannot_forge_a_field(void)
+{
+    struct weir_field fields[] = { weir_str("a b=c\n", "1"), weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_INFO, "c", "e", fields };
+
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&logfmt, &line), " a_b_c_=1\n"));
+}
+
+static void test_field_over_the_limit_is_left_out_whole(void)
+{
+    char large[LOG_LINE_MAX];
+    struct weir_field fields[] = { weir_str("a", "1"), weir_str("large", large), weir_str("z", "2"),
+                                   weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_INFO, "c", "e", fields };
+    const char *text;
+
+    memset(large, 'x', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    text = written(&logfmt, &line);
+    CU_ASSERT(strlen(text) <= LOG_LINE_MAX);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "event=\"e\" a=1 cut=true\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line), ",\"a\":\"1\",\"cut\":true}\n"));
+}
+
+static void test_event_over_the_limit_is_told_of(void)
+{
+    char large[LOG_LINE_MAX + 1];
+    struct log_line line = { WEIR_LOG_INFO, "c", large, NULL };
+
+    memset(large, 'x', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&logfmt, &line), "component=log"));
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "plain line is logfmt", test_plain_line_is_logfmt },
+        { "value that is not plain is quoted", test_value_that_is_not_plain_is_quoted },
+        { "same line is JSON", test_same_line_is_json },
+        { "surrogates and overlong bytes", test_surrogate_and_overlong_bytes_are_no_characters },
+        { "real that is no number", test_real_that_is_no_number_is_null_in_json },
+        { "journal gets a priority", test_journal_gets_a_priority },
+        { "key cannot forge a field", test_key_with_space_cannot_forge_a_field },
+        { "field over the limit", test_field_over_the_limit_is_left_out_whole },
+        { "event over the limit", test_event_over_the_limit_is_told_of },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("log_line", tests);
+}

@@ -1,0 +1,253 @@
+/*
+ * Goal: the log goes out line by line, repeated lines are limited and counted, and a reader that is
+ * stuck costs lines, which are counted, but no time.
+ * Shows promise H3.
+ * Method: standard error is a pipe; a clock that the test moves.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/logger.h"
+#include "suite.h"
+
+struct stage {
+    int reader;
+    int writer;
+    uint64_t now_ns;
+    struct screen *screen;
+    struct logger *logger;
+};
+
+static uint64_t read_now(void *context)
+{
+    return *(uint64_t *)context;
+}
+
+static uint64_t no_date(void)
+{
+    return 0;
+}
+
+static void stage_begin(struct stage *stage, enum weir_log_level level)
+{
+    struct logger_setup setup = { .date_us = no_date, .level = level };
+    int ends[2] = { -1, -1 };
+
+    CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    stage->reader = ends[0];
+    stage->writer = ends[1];
+    stage->now_ns = 5000000000u;
+    stage->screen = screen_create(stage->writer, stage->writer);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stage->screen);
+    setup.screen = stage->screen;
+    setup.clock = (struct clock){ .now_ns = read_now, .context = &stage->now_ns };
+    stage->logger = logger_create(&setup);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stage->logger);
+}
+
+static void stage_end(struct stage *stage)
+{
+    logger_destroy(stage->logger);
+    screen_destroy(stage->screen);
+    close(stage->reader);
+    close(stage->writer);
+}
+
+/* What has been written since the last look. */
+static const char *output(struct stage *stage)
+{
+    static char text[65536];
+    ssize_t size = read(stage->reader, text, sizeof text - 1);
+
+    text[size > 0 ? size : 0] = '\0';
+    return text;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    for (text = strstr(text, part); text; text = strstr(text + 1, part))
+        count++;
+    return count;
+}
+
+static void test_line_below_the_level_is_dropped(void)
+{
+    struct stage stage;
+
+    stage_begin(&stage, WEIR_LOG_WARNING);
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "quiet");
+    log_event(logger_sink(stage.logger), WEIR_LOG_WARNING, "c", "loud");
+    logger_set_level(stage.logger, WEIR_LOG_INFO);
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "now", weir_uint("n", 1));
+    CU_ASSERT_STRING_EQUAL(
+        output(&stage), "ts=1970-01-01T00:00:00.000Z level=warning component=c event=\"loud\"\n"
+                        "ts=1970-01-01T00:00:00.000Z level=info component=c event=\"now\" n=1\n");
+    stage_end(&stage);
+}
+
+static void test_repeated_line_is_limited_and_counted(void)
+{
+    struct stage stage;
+    const char *text;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned i = 0; i < 25; i++)
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again", weir_uint("i", i));
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "other");
+    text = output(&stage);
+    CU_ASSERT_EQUAL(count_of(text, "again"), LOGGER_REPEATS_MAX);
+    CU_ASSERT_EQUAL(count_of(text, "other"), 1);
+    logger_tick(stage.logger);
+    CU_ASSERT_STRING_EQUAL(output(&stage), "");
+    stage.now_ns += 1000000000u;
+    logger_tick(stage.logger);
+    CU_ASSERT_PTR_NOT_NULL(strstr(output(&stage), "component=c event=\"again\" repeated=15\n"));
+    logger_tick(stage.logger);
+    CU_ASSERT_STRING_EQUAL(output(&stage), "");
+    stage_end(&stage);
+}
+
+static void test_next_second_tells_before_the_line(void)
+{
+    struct stage stage;
+    const char *text;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned i = 0; i < 11; i++)
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again");
+    (void)output(&stage);
+    stage.now_ns += 1000000000u;
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again");
+    text = output(&stage);
+    CU_ASSERT_EQUAL(count_of(text, "again"), 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "repeated=1\nts="));
+    stage_end(&stage);
+}
+
+static void test_destroy_tells_what_is_counted(void)
+{
+    struct stage stage;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned i = 0; i < 12; i++)
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again");
+    (void)output(&stage);
+    logger_destroy(stage.logger);
+    stage.logger = NULL;
+    CU_ASSERT_PTR_NOT_NULL(strstr(output(&stage), "repeated=2\n"));
+    stage_end(&stage);
+}
+
+static void test_stuck_reader_costs_lines_that_are_counted(void)
+{
+    static char filler[65536];
+    struct stage stage;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    while (write(stage.writer, filler, sizeof filler) > 0)
+        continue;
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "one");
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "two");
+    while (read(stage.reader, filler, sizeof filler) > 0)
+        continue;
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "three");
+    CU_ASSERT_PTR_NOT_NULL(strstr(output(&stage), "event=\"three\"\n"
+                                                  "ts=1970-01-01T00:00:00.000Z level=warning "
+                                                  "component=log event=\"lines lost, their reader "
+                                                  "was too slow\" lost=2\n"));
+    stage_end(&stage);
+}
+
+static void test_format_changes_while_running(void)
+{
+    struct stage stage;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    logger_set_format(stage.logger, LOG_JSON);
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "e");
+    CU_ASSERT_EQUAL(output(&stage)[0], '{');
+    stage_end(&stage);
+}
+
+static void test_journal_is_known_by_device_and_inode(void)
+{
+    char stream[64];
+    struct stat status;
+    int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    CU_ASSERT_EQUAL_FATAL(fstat(file, &status), 0);
+    (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)status.st_dev,
+                   (uintmax_t)status.st_ino);
+    CU_ASSERT_TRUE(logger_is_journal(file, stream));
+    CU_ASSERT_FALSE(logger_is_journal(file, "1:2"));
+    CU_ASSERT_FALSE(logger_is_journal(file, "x"));
+    CU_ASSERT_FALSE(logger_is_journal(file, NULL));
+    close(file);
+}
+
+#define THREADS 4
+#define LINES 200
+
+/* One thread that logs its own event over and over. */
+struct writer {
+    pthread_t thread;
+    struct stage *stage;
+    const char *event;
+};
+
+static void *write_lines(void *context)
+{
+    struct writer *writer = context;
+
+    for (unsigned i = 0; i < LINES; i++)
+        log_event(logger_sink(writer->stage->logger), WEIR_LOG_INFO, "c", writer->event,
+                  weir_uint("i", i));
+    return NULL;
+}
+
+static void test_lines_of_many_threads_are_whole_and_all_counted(void)
+{
+    static const char *const events[THREADS] = { "north", "east", "south", "west" };
+    struct writer writers[THREADS];
+    struct stage stage;
+    const char *text;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (size_t i = 0; i < THREADS; i++) {
+        writers[i] = (struct writer){ .stage = &stage, .event = events[i] };
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&writers[i].thread, NULL, write_lines, &writers[i]),
+                              0);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(writers[i].thread, NULL);
+    logger_destroy(stage.logger);
+    stage.logger = NULL;
+    text = output(&stage);
+    CU_ASSERT_EQUAL(count_of(text, "\nts=") + 1, THREADS * (LOGGER_REPEATS_MAX + 1));
+    CU_ASSERT_EQUAL(count_of(text, "\n"), THREADS * (LOGGER_REPEATS_MAX + 1));
+    CU_ASSERT_EQUAL(count_of(text, " repeated=190\n"), THREADS);
+    stage_end(&stage);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "line below the level is dropped", test_line_below_the_level_is_dropped },
+        { "repeated line is limited and counted", test_repeated_line_is_limited_and_counted },
+        { "next second tells before the line", test_next_second_tells_before_the_line },
+        { "destroy tells what is counted", test_destroy_tells_what_is_counted },
+        { "stuck reader costs lines", test_stuck_reader_costs_lines_that_are_counted },
+        { "format changes while running", test_format_changes_while_running },
+        { "lines of many threads", test_lines_of_many_threads_are_whole_and_all_counted },
+        { "journal is known", test_journal_is_known_by_device_and_inode },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("logger", tests);
+}

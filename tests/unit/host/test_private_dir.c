@@ -1,0 +1,146 @@
+/*
+ * Goal: copies lie in a directory that is private and that is gone afterwards, and a file that is
+ * no shared object leaves nothing behind.
+ * Method: real directories; this very program stands in for a plugin's file.
+ */
+#include <sys/stat.h>
+
+#include "host/private_dir.h"
+#include "suite.h"
+#include "workspace.h"
+
+/* The program with its type changed to that of a shared object. */
+static void write_object(const char *path)
+{
+    size_t size;
+    char *bytes = workspace_read("/proc/self/exe", &size);
+
+    bytes[16] = bytes[5] == 2 ? 0 : 3;
+    bytes[17] = bytes[5] == 2 ? 3 : 0;
+    workspace_write(path, bytes, size);
+    free(bytes);
+}
+
+static struct private_dir *dir_under(const struct workspace *workspace)
+{
+    struct private_dir *dir = NULL;
+    struct problem problem;
+
+    setenv("WEIR_PLUGIN_TMP", workspace->path, 1);
+    CU_ASSERT_EQUAL_FATAL(private_dir_create(&dir, &problem), WEIR_OK);
+    return dir;
+}
+
+static void test_directory_is_private_and_goes(void)
+{
+    struct workspace workspace;
+    struct private_dir *dir;
+    struct stat status;
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    CU_ASSERT_EQUAL_FATAL(stat(private_dir_path(dir), &status), 0);
+    CU_ASSERT_EQUAL(status.st_mode & 07777, 0700);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 1);
+    private_dir_destroy(dir);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 0);
+    private_dir_destroy(NULL);
+    workspace_finish(&workspace);
+}
+
+static void test_copy_is_whole_and_its_hash_that_of_the_content(void)
+{
+    struct workspace workspace;
+    struct private_copy first, second;
+    struct problem problem;
+    struct private_dir *dir;
+    char file[256];
+    size_t size, copied;
+    char *bytes, *copy;
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    write_object(workspace_path(&workspace, "a.so", file));
+    CU_ASSERT_EQUAL_FATAL(private_dir_copy(dir, file, "a.1.so", &first, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL_FATAL(private_dir_copy(dir, file, "a.2.so", &second, &problem), WEIR_OK);
+    bytes = workspace_read(file, &size);
+    copy = workspace_read(first.path, &copied);
+    CU_ASSERT_EQUAL(copied, size);
+    CU_ASSERT_EQUAL(memcmp(copy, bytes, size), 0);
+    CU_ASSERT_EQUAL(first.hash, weir_key(bytes, size));
+    CU_ASSERT_EQUAL(first.hash, second.hash);
+    free(bytes);
+    free(copy);
+    private_dir_destroy(dir);
+    workspace_finish(&workspace);
+}
+
+static void test_refused_file_leaves_nothing(void)
+{
+    struct workspace workspace;
+    struct private_copy copy;
+    struct problem problem;
+    struct private_dir *dir;
+    char file[256];
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    workspace_write(workspace_path(&workspace, "a.so", file), "text", 4);
+    CU_ASSERT_EQUAL(private_dir_copy(dir, file, "a.1.so", &copy, &problem), WEIR_EUNSUPPORTED);
+    CU_ASSERT_EQUAL(workspace_count(private_dir_path(dir)), 0);
+    private_dir_destroy(dir);
+    workspace_finish(&workspace);
+}
+
+static void test_fifo_is_refused_without_waiting(void)
+{
+    struct workspace workspace;
+    struct private_copy copy;
+    struct problem problem;
+    struct private_dir *dir;
+    char file[256];
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    CU_ASSERT_EQUAL_FATAL(mkfifo(workspace_path(&workspace, "a.so", file), 0600), 0);
+    CU_ASSERT_EQUAL(private_dir_copy(dir, file, "a.1.so", &copy, &problem), WEIR_EUNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "is not a regular file"));
+    private_dir_destroy(dir);
+    workspace_finish(&workspace);
+}
+
+static void test_copy_is_renamed_and_discarded(void)
+{
+    struct workspace workspace;
+    struct private_copy copy;
+    struct problem problem;
+    struct private_dir *dir;
+    char file[256];
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    write_object(workspace_path(&workspace, "a.so", file));
+    CU_ASSERT_EQUAL_FATAL(private_dir_copy(dir, file, "new.so", &copy, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL(private_dir_rename(dir, &copy, "a.1.so", &problem), WEIR_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(copy.path, "/a.1.so"));
+    CU_ASSERT_EQUAL(access(copy.path, R_OK), 0);
+    CU_ASSERT_EQUAL(workspace_count(private_dir_path(dir)), 1);
+    private_dir_discard(dir, &copy);
+    CU_ASSERT_EQUAL(workspace_count(private_dir_path(dir)), 0);
+    private_dir_destroy(dir);
+    workspace_finish(&workspace);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "directory is private and goes", test_directory_is_private_and_goes },
+        { "copy is whole", test_copy_is_whole_and_its_hash_that_of_the_content },
+        { "refused file leaves nothing", test_refused_file_leaves_nothing },
+        { "FIFO is refused", test_fifo_is_refused_without_waiting },
+        { "copy is renamed and discarded", test_copy_is_renamed_and_discarded },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("private_dir", tests);
+}

@@ -1,0 +1,379 @@
+/*
+ * Goal: a mailbox admits exactly what its limit allows, keeps the order of each sender, refuses
+ * after close and after its end, and wakes its owner exactly once for each time that it slept.
+ *
+ * Method: one thread plays sender and owner; indexes are set close to their wrap; then several
+ * threads send against one owner, and every message is counted.
+ */
+#include "message/mailbox.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "message/cache.h"
+#include "unit/host/suite.h"
+
+#define SERIAL 7u
+#define SENDERS 4
+#define EACH 5000u
+
+struct box {
+    struct mailbox mailbox;
+    struct cache cache;
+};
+
+static void begin(struct box *box, uint32_t limit)
+{
+    cache_init(&box->cache);
+    mailbox_init(&box->mailbox, SERIAL, limit);
+    mailbox_open(&box->mailbox);
+}
+
+static void finish(struct box *box)
+{
+    struct message *message;
+
+    while ((message = mailbox_pop(&box->mailbox)))
+        message_destroy(&box->cache, message);
+    cache_finish(&box->cache);
+}
+
+static struct message *make(struct cache *cache, uint64_t id)
+{
+    struct message *message = message_create(cache, NULL, sizeof id);
+
+    memcpy(message->public.data, &id, sizeof id);
+    return message;
+}
+
+static uint64_t id_of(const struct message *message)
+{
+    uint64_t id;
+
+    memcpy(&id, message->public.data, sizeof id);
+    return id;
+}
+
+/* Pushes, and frees what is refused. */
+static int push(struct box *box, uint32_t serial, uint64_t id, bool *wake)
+{
+    struct message *message = make(&box->cache, id);
+    int status = mailbox_push(&box->mailbox, serial, message, wake);
+
+    if (status != 0) {
+        CU_ASSERT_EQUAL(id_of(message), id);
+        message_destroy(&box->cache, message);
+    }
+    return status;
+}
+
+static uint64_t pop(struct box *box)
+{
+    struct message *message = mailbox_pop(&box->mailbox);
+    uint64_t id = message ? id_of(message) : UINT64_MAX;
+
+    message_destroy(&box->cache, message);
+    return id;
+}
+
+/* promise S5 */
+static void test_limit_of_one_is_exact(void)
+{
+    struct box box;
+    bool wake;
+
+    begin(&box, 1);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), WEIR_EFULL);
+    CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), 1);
+    CU_ASSERT_EQUAL(pop(&box), 1);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 3, &wake), 0);
+    CU_ASSERT_EQUAL(mailbox_accepted(&box.mailbox), 2);
+    finish(&box);
+}
+
+static void test_no_limit_admits_all(void)
+{
+    struct box box;
+    bool wake;
+
+    begin(&box, 0);
+    for (uint64_t id = 0; id < 1000; id++)
+        CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+    CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), 1000);
+    finish(&box);
+}
+
+static void test_lowered_limit_keeps_what_waits_and_refuses_until_below(void)
+{
+    struct box box;
+    bool wake;
+
+    begin(&box, 4);
+    for (uint64_t id = 0; id < 4; id++)
+        CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+    atomic_store(&box.mailbox.limit, 2);
+    CU_ASSERT_EQUAL(pop(&box), 0);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 9, &wake), WEIR_EFULL);
+    CU_ASSERT_EQUAL(pop(&box), 1);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 9, &wake), WEIR_EFULL);
+    CU_ASSERT_EQUAL(pop(&box), 2);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 9, &wake), 0);
+    finish(&box);
+}
+
+static void test_raised_limit_admits_at_once(void)
+{
+    struct box box;
+    bool wake;
+
+    begin(&box, 1);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), WEIR_EFULL);
+    atomic_store(&box.mailbox.limit, 2);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), 0);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 3, &wake), WEIR_EFULL);
+    finish(&box);
+}
+
+static void test_fresh_or_closed_mailbox_refuses_closed(void)
+{
+    struct box box;
+    bool wake;
+
+    cache_init(&box.cache);
+    mailbox_init(&box.mailbox, SERIAL, 2);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), WEIR_ECLOSED);
+    mailbox_open(&box.mailbox);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
+    mailbox_close(&box.mailbox);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(pop(&box), 1);
+    finish(&box);
+}
+
+/* promise A3 */
+static void test_ended_serial_refuses_terminated(void)
+{
+    struct box box;
+    struct message *message;
+    bool wake;
+
+    begin(&box, 2);
+    mailbox_close(&box.mailbox);
+    mailbox_end(&box.mailbox);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), WEIR_ETERMINATED);
+    CU_ASSERT_EQUAL(push(&box, SERIAL + 1, 1, &wake), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(mailbox_signal(&box.mailbox, SERIAL, 1, &wake), WEIR_ETERMINATED);
+    message = make(&box.cache, 1);
+    CU_ASSERT_EQUAL(mailbox_push_other(&box.mailbox, SERIAL, message, &wake), WEIR_ETERMINATED);
+    message_destroy(&box.cache, message);
+    finish(&box);
+}
+
+static void test_messages_come_out_in_order(void)
+{
+    struct box box;
+    bool wake;
+
+    begin(&box, 0);
+    for (uint64_t id = 0; id < 50; id++)
+        CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+    for (uint64_t id = 0; id < 50; id++)
+        CU_ASSERT_EQUAL(pop(&box), id);
+    CU_ASSERT_EQUAL(pop(&box), UINT64_MAX);
+    CU_ASSERT_TRUE(mailbox_empty(&box.mailbox));
+    finish(&box);
+}
+
+static void test_push_wakes_idle_owner_once(void)
+{
+    struct box box;
+    bool wake;
+
+    begin(&box, 0);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
+    CU_ASSERT_FALSE(wake); /* not idle yet: its creator schedules it */
+    CU_ASSERT_FALSE(mailbox_try_idle(&box.mailbox));
+    (void)pop(&box);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), 0);
+    CU_ASSERT_TRUE(wake);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 3, &wake), 0);
+    CU_ASSERT_FALSE(wake);
+    finish(&box);
+}
+
+static void test_refused_push_does_not_wake(void)
+{
+    struct box box;
+    bool wake = false;
+
+    begin(&box, 1);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    mailbox_close(&box.mailbox);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), WEIR_ECLOSED);
+    CU_ASSERT_TRUE((atomic_load(&box.mailbox.word) & MAILBOX_IDLE) != 0);
+    finish(&box);
+}
+
+static void test_muted_owner_is_woken_by_other_lanes_only(void)
+{
+    struct box box;
+    uint32_t signals;
+    bool wake;
+
+    begin(&box, 0);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
+    CU_ASSERT_TRUE(mailbox_try_mute(&box.mailbox));
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), 0);
+    CU_ASSERT_FALSE(wake);
+    CU_ASSERT_EQUAL(mailbox_signal(&box.mailbox, SERIAL, 4, &wake), 0);
+    CU_ASSERT_TRUE(wake);
+    CU_ASSERT_EQUAL(mailbox_signal(&box.mailbox, SERIAL, 8, &wake), 0);
+    CU_ASSERT_FALSE(wake);
+    CU_ASSERT_FALSE(mailbox_try_mute(&box.mailbox));
+    CU_ASSERT_FALSE(mailbox_try_idle(&box.mailbox));
+    CU_ASSERT_PTR_NULL(mailbox_take_other(&box.mailbox, &signals));
+    CU_ASSERT_EQUAL(signals, 12);
+    CU_ASSERT_FALSE(mailbox_has_other(&box.mailbox));
+    finish(&box);
+}
+
+static void test_other_lanes_come_out_oldest_first(void)
+{
+    struct box box;
+    struct message *message;
+    uint32_t signals;
+    bool wake;
+
+    begin(&box, 1);
+    for (uint64_t id = 0; id < 5; id++)
+        CU_ASSERT_EQUAL(mailbox_push_other(&box.mailbox, SERIAL, make(&box.cache, id), &wake), 0);
+    CU_ASSERT_TRUE(mailbox_empty(&box.mailbox)); /* they take no place */
+    message = mailbox_take_other(&box.mailbox, &signals);
+    for (uint64_t id = 0; id < 5 && message; id++) {
+        struct message *next = atomic_load(&message->next);
+
+        CU_ASSERT_EQUAL(id_of(message), id);
+        message_destroy(&box.cache, message);
+        message = next;
+    }
+    CU_ASSERT_PTR_NULL(message);
+    finish(&box);
+}
+
+/* promise L1: accepted is 64 bits, also when the 32 bits of the admission word run over. */
+static void test_tail_runs_over_and_counts_stay_exact(void)
+{
+    struct box box;
+    uint64_t start = 0xfffffffdull;
+    bool wake;
+
+    begin(&box, 4);
+    atomic_store(&box.mailbox.head, start);
+    atomic_store(&box.mailbox.head_seen, (uint32_t)start);
+    atomic_fetch_or(&box.mailbox.word, start);
+    for (uint64_t round = 0; round < 3; round++) {
+        for (uint64_t id = 0; id < 4; id++)
+            CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 4, &wake), WEIR_EFULL);
+        CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), 4);
+        CU_ASSERT_EQUAL(mailbox_accepted(&box.mailbox), start + 4 * (round + 1));
+        for (uint64_t id = 0; id < 4; id++)
+            CU_ASSERT_EQUAL(pop(&box), id);
+    }
+    CU_ASSERT_EQUAL(mailbox_serial(atomic_load(&box.mailbox.word)), SERIAL);
+    CU_ASSERT_FALSE(atomic_load(&box.mailbox.word) & MAILBOX_CLOSED);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    finish(&box);
+}
+
+/* --- several senders ------------------------------------------------------------------------ */
+
+struct sender {
+    struct mailbox *mailbox;
+    struct cache cache;
+    uint64_t base;
+    uint64_t full;
+    pthread_t thread;
+};
+
+/* Sends all it has; a refused message is sent again. */
+static void *send_all(void *argument)
+{
+    struct sender *sender = argument;
+
+    for (uint64_t i = 0; i < EACH; i++) {
+        struct message *message = make(&sender->cache, sender->base + i);
+        bool wake;
+
+        while (mailbox_push(sender->mailbox, SERIAL, message, &wake) != 0) {
+            sender->full++;
+            (void)sched_yield();
+        }
+    }
+    return NULL;
+}
+
+/* promises S1, S3 and S5 */
+static void test_many_senders_lose_nothing_and_keep_their_order(void)
+{
+    struct box box;
+    struct sender senders[SENDERS];
+    uint64_t next[SENDERS] = { 0 };
+    uint32_t most = 0;
+    uint32_t wrong = 0;
+
+    begin(&box, 8);
+    for (size_t i = 0; i < SENDERS; i++) {
+        senders[i] = (struct sender){ .mailbox = &box.mailbox, .base = i << 32 };
+        cache_init(&senders[i].cache);
+        CU_ASSERT_EQUAL(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]), 0);
+    }
+    for (uint64_t got = 0; got < (uint64_t)SENDERS * EACH;) {
+        uint32_t waiting = mailbox_waiting(&box.mailbox);
+        struct message *message = mailbox_pop(&box.mailbox);
+
+        most = waiting > most ? waiting : most;
+        if (!message) {
+            (void)sched_yield();
+            continue;
+        }
+        wrong += (uint32_t)id_of(message) != next[id_of(message) >> 32]++;
+        message_destroy(&box.cache, message);
+        got++;
+    }
+    for (size_t i = 0; i < SENDERS; i++)
+        pthread_join(senders[i].thread, NULL);
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(most <= 8);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    CU_ASSERT_EQUAL(mailbox_accepted(&box.mailbox), SENDERS * EACH);
+    finish(&box);
+    for (size_t i = 0; i < SENDERS; i++)
+        cache_finish(&senders[i].cache);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "limit of one", test_limit_of_one_is_exact },
+        { "no limit", test_no_limit_admits_all },
+        { "limit lowered", test_lowered_limit_keeps_what_waits_and_refuses_until_below },
+        { "limit raised", test_raised_limit_admits_at_once },
+        { "closed", test_fresh_or_closed_mailbox_refuses_closed },
+        { "ended", test_ended_serial_refuses_terminated },
+        { "order", test_messages_come_out_in_order },
+        { "wake", test_push_wakes_idle_owner_once },
+        { "no wake", test_refused_push_does_not_wake },
+        { "muted", test_muted_owner_is_woken_by_other_lanes_only },
+        { "other lanes", test_other_lanes_come_out_oldest_first },
+        { "tail runs over", test_tail_runs_over_and_counts_stay_exact },
+        { "many senders", test_many_senders_lose_nothing_and_keep_their_order },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("mailbox", tests);
+}

@@ -1,0 +1,126 @@
+/*
+ * Goal: a new message is clean, and a list of messages keeps its order and its count.
+ *
+ * Method: lists of a few messages, changed at the front, in the middle and at the end.
+ */
+#include "message/message.h"
+
+#include <stdint.h>
+
+#include "message/cache.h"
+#include "unit/host/suite.h"
+
+struct fixture {
+    struct cache cache;
+    struct message *messages[4];
+    struct message_list list;
+};
+
+static void begin(struct fixture *fixture)
+{
+    *fixture = (struct fixture){ .list = { 0 } };
+    cache_init(&fixture->cache);
+    for (size_t i = 0; i < 4; i++)
+        fixture->messages[i] = message_create(&fixture->cache, NULL, 8);
+}
+
+static void finish(struct fixture *fixture)
+{
+    for (size_t i = 0; i < 4; i++)
+        message_destroy(&fixture->cache, fixture->messages[i]);
+    cache_finish(&fixture->cache);
+}
+
+static void test_new_message_is_clean_and_aligned(void)
+{
+    static const struct weir_tag tag = { "test/1" };
+    struct cache cache;
+    struct message *message;
+
+    cache_init(&cache);
+    message = message_create(&cache, &tag, 40);
+    CU_ASSERT_EQUAL((uintptr_t)message->public.data % 16, 0);
+    CU_ASSERT_EQUAL(message->public.size, 40);
+    CU_ASSERT_PTR_EQUAL(message->public.tag, &tag);
+    CU_ASSERT_EQUAL(message->public.kind, WEIR_MESSAGE);
+    CU_ASSERT_EQUAL(message->public.attempt, 1);
+    CU_ASSERT_EQUAL(message->public.from, 0);
+    for (size_t i = 0; i < 40; i++)
+        CU_ASSERT_EQUAL(((char *)message->public.data)[i], 0);
+    CU_ASSERT_PTR_EQUAL(message_of(&message->public), message);
+    message_destroy(&cache, message);
+    cache_finish(&cache);
+}
+
+static void test_message_without_payload_has_no_data(void)
+{
+    struct cache cache;
+    struct message *message;
+
+    cache_init(&cache);
+    message = message_create(&cache, NULL, 0);
+    CU_ASSERT_PTR_NULL(message->public.data);
+    message_destroy(&cache, message);
+    message_destroy(&cache, NULL);
+    cache_finish(&cache);
+}
+
+static void test_appended_messages_come_in_order(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    for (size_t i = 0; i < 4; i++)
+        message_list_append(&f.list, f.messages[i]);
+    CU_ASSERT_EQUAL(f.list.count, 4);
+    for (size_t i = 0; i < 4; i++)
+        CU_ASSERT_PTR_EQUAL(message_list_take(&f.list), f.messages[i]);
+    CU_ASSERT_PTR_NULL(message_list_take(&f.list));
+    CU_ASSERT_EQUAL(f.list.count, 0);
+    finish(&f);
+}
+
+static void test_prepended_message_comes_first(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    message_list_prepend(&f.list, f.messages[1]);
+    message_list_prepend(&f.list, f.messages[0]);
+    message_list_append(&f.list, f.messages[2]);
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT_PTR_EQUAL(message_list_take(&f.list), f.messages[i]);
+    CU_ASSERT_PTR_NULL(f.list.last);
+    finish(&f);
+}
+
+static void test_removed_message_leaves_the_rest_in_order(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    for (size_t i = 0; i < 3; i++)
+        message_list_append(&f.list, f.messages[i]);
+    CU_ASSERT_FALSE(message_list_remove(&f.list, f.messages[3]));
+    CU_ASSERT_TRUE(message_list_remove(&f.list, f.messages[1]));
+    CU_ASSERT_EQUAL(f.list.count, 2);
+    CU_ASSERT_TRUE(message_list_remove(&f.list, f.messages[2]));
+    message_list_append(&f.list, f.messages[3]);
+    CU_ASSERT_PTR_EQUAL(message_list_take(&f.list), f.messages[0]);
+    CU_ASSERT_PTR_EQUAL(message_list_take(&f.list), f.messages[3]);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "clean", test_new_message_is_clean_and_aligned },
+        { "no payload", test_message_without_payload_has_no_data },
+        { "append", test_appended_messages_come_in_order },
+        { "prepend", test_prepended_message_comes_first },
+        { "remove", test_removed_message_leaves_the_rest_in_order },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("message", tests);
+}

@@ -1,0 +1,180 @@
+/*
+ * Goal: a pool that closes refuses everything new at once, finishes what it accepted, ends each
+ * worker once, and gives its name back.
+ *
+ * Method: pools closed while their workers are held, or have just been made; nested ones from the
+ * top.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+};
+
+static void begin(struct fixture *f)
+{
+    f->probe = probe_create();
+    rig_init(&f->rig, 2, 0);
+}
+
+static void finish(struct fixture *f)
+{
+    CU_ASSERT_EQUAL(atomic_load(&f->probe->opened), atomic_load(&f->probe->closed));
+    CU_ASSERT_EQUAL(atomic_load(&f->probe->overlaps), 0);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+/* promise P8 */
+static void test_close_refuses_the_new_and_finishes_the_accepted(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    struct pool *pool;
+
+    begin(&f);
+    pool = rig_workers(&f.rig, f.probe, "pool", 2, 8);
+    for (uint64_t id = 0; id < 10; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, pool->pid, (struct order){ .act = probe_wait, .id = id }),
+                        0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    rig_close(&f.rig, pool);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pool->pid, (struct order){ .id = 99 }), WEIR_ECLOSED);
+    CU_ASSERT_FALSE(pool_has_ended(pool));
+    rig_close(&f.rig, pool); /* once more is nothing more */
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 10);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 2);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->last_reason), WEIR_END_SHUTDOWN);
+    finish(&f);
+}
+
+static void test_pool_closed_before_its_workers_opened_ends(void)
+{
+    struct fixture f;
+    struct spec *spec;
+
+    begin(&f);
+    spec = rig_spec(f.probe);
+    for (int i = 0; i < 20; i++) {
+        struct pool *pool = rig_pool(&f.rig, &(struct pool_options){ .spec = spec, .size = 3 });
+
+        CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    }
+    spec_unref(spec);
+    finish(&f);
+}
+
+static void test_empty_pool_ends(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    CU_ASSERT_TRUE(rig_end(&f.rig, rig_pool(&f.rig, &(struct pool_options){ .path = "a" }), NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, rig_workers(&f.rig, f.probe, "b", 0, 1), NULL));
+    finish(&f);
+}
+
+/* promise A5 */
+static void test_path_is_taken_while_the_pool_lives(void)
+{
+    struct fixture f;
+    struct spec *spec;
+    struct pool *pool;
+
+    begin(&f);
+    spec = rig_spec(f.probe);
+    pool = rig_workers(&f.rig, f.probe, "path", 1, 1);
+    CU_ASSERT_PTR_NULL(
+        rig_pool(&f.rig, &(struct pool_options){ .path = "path", .spec = spec, .size = 2 }));
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    pool = rig_workers(&f.rig, f.probe, "path", 1, 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    spec_unref(spec);
+    finish(&f);
+}
+
+/* promises P8 and L2: what nested pools did is still their parent's when they have ended. */
+static void test_closing_the_top_drains_what_is_nested(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    struct pool *top;
+    struct pool *nested;
+    struct spec *spec;
+    struct executor *executor;
+
+    begin(&f);
+    spec = rig_spec(f.probe);
+    top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
+    nested = rig_pool(
+        &f.rig, &(struct pool_options){
+                    .path = "top/nested", .parent = top, .spec = spec, .size = 1, .limit = 8 });
+    CU_ASSERT_TRUE(rig_settled(&f.rig, top));
+    for (uint64_t id = 0; id < 5; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .act = probe_wait, .id = id }),
+                        0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    rig_close(&f.rig, top);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, nested->pid, (struct order){ .id = 9 }), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .id = 9 }), WEIR_ECLOSED);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, top, &ledger));
+    CU_ASSERT_TRUE(pool_has_ended(nested));
+    CU_ASSERT_EQUAL(ledger.done, 5);
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(nested, executor);
+    runtime_leave(executor);
+    spec_unref(spec);
+    finish(&f);
+}
+
+/* promise L2: a nested pool that ends alone takes nothing out of the figures above it. */
+static void test_figures_of_an_ended_pool_stay_with_its_parent(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    struct pool *top;
+    struct pool *nested;
+    struct spec *spec;
+    uint64_t epoch;
+
+    begin(&f);
+    spec = rig_spec(f.probe);
+    top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
+    nested = rig_pool(
+        &f.rig, &(struct pool_options){
+                    .path = "top/nested", .parent = top, .spec = spec, .size = 1, .limit = 8 });
+    CU_ASSERT_TRUE(rig_settled(&f.rig, top));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .act = probe_fail, .id = 1 }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .id = 2 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, top));
+    epoch = rig_stats(top).epoch;
+    CU_ASSERT_TRUE(rig_end(&f.rig, nested, NULL));
+    CU_ASSERT_EQUAL(rig_stats(top).accepted, 2);
+    CU_ASSERT_EQUAL(rig_stats(top).dead, 1);
+    CU_ASSERT_EQUAL(rig_stats(top).restarts, 1);
+    CU_ASSERT_TRUE(rig_stats(top).epoch >= epoch);
+    CU_ASSERT_TRUE(rig_end(&f.rig, top, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 1);
+    spec_unref(spec);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "refuses and finishes", test_close_refuses_the_new_and_finishes_the_accepted },
+        { "not open yet", test_pool_closed_before_its_workers_opened_ends },
+        { "empty", test_empty_pool_ends },
+        { "path", test_path_is_taken_while_the_pool_lives },
+        { "nested", test_closing_the_top_drains_what_is_nested },
+        { "figures", test_figures_of_an_ended_pool_stay_with_its_parent },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("close", tests);
+}

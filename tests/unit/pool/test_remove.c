@@ -1,0 +1,144 @@
+/*
+ * Goal: how a removed worker gives up its mailbox is what the pool's remove mode says.
+ *
+ * Method: two workers, each held at a gate of its own with a backlog; one of them is removed and
+ * let go on first.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define HANDLED 1000u /* a note: HANDLED * (index + 1) + id */
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct gate gates[2]; /* by the worker's number */
+    struct pool *pool;
+};
+
+static int wait_at_own_gate(struct weir_self *self, struct probe *probe,
+                            const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+
+    probe_note(probe, HANDLED * (weir_index(self) + 1) + probe_order(message)->id);
+    return gate_pass(&f->gates[weir_index(self)]) ? WEIR_DONE : WEIR_REJECT;
+}
+
+/* Both workers are held; each has `backlog` behind that. The second leaves. */
+static void begin(struct fixture *f, enum remove_mode mode, uint32_t limit, uint32_t backlog)
+{
+    struct spec *spec;
+
+    f->probe = probe_create();
+    f->probe->context = f;
+    f->probe->act = wait_at_own_gate;
+    rig_init(&f->rig, 2, 0);
+    spec = rig_spec(f->probe);
+    f->pool = rig_pool(
+        &f->rig, &(struct pool_options){ .spec = spec, .size = 2, .limit = limit, .remove = mode });
+    spec_unref(spec);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    for (uint32_t i = 0; i < 2; i++) {
+        gate_init(&f->gates[i]);
+        CU_ASSERT_EQUAL(rig_send(&f->rig, rig_worker(f->pool, i), (struct order){ .id = i }), 0);
+        CU_ASSERT_TRUE(gate_await(&f->gates[i], 1));
+        for (uint32_t j = 0; j < backlog; j++)
+            CU_ASSERT_EQUAL(
+                rig_send(&f->rig, rig_worker(f->pool, i), (struct order){ .id = 10 * (i + 1) + j }),
+                0);
+    }
+    CU_ASSERT_EQUAL(rig_resize(&f->rig, f->pool, 1, NULL), 0);
+    gate_open(&f->gates[1]);
+}
+
+static struct ledger_reading finish(struct fixture *f)
+{
+    struct ledger_reading ledger;
+
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    gate_open(&f->gates[0]);
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool)); /* closing removes too */
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    rig_finish(&f->rig);
+    for (uint32_t i = 0; i < 2; i++)
+        gate_finish(&f->gates[i]);
+    return ledger;
+}
+
+/* promises P7 and L1 */
+static void test_reroute_hands_the_backlog_to_the_others(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, REMOVE_REROUTE, 8, 3);
+    ledger = finish(&f);
+    CU_ASSERT_EQUAL(ledger.moved, 3);
+    CU_ASSERT_EQUAL(ledger.done, 8);
+    CU_ASSERT_EQUAL(ledger.accepted, 11); /* those that moved were accepted twice */
+    for (uint64_t id = 20; id < 23; id++) {
+        CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
+        CU_ASSERT_EQUAL(probe_times(f.probe, HANDLED + id), 1);
+    }
+    probe_destroy(f.probe);
+}
+
+/* promise P7 */
+static void test_reroute_finishes_what_finds_no_room(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, REMOVE_REROUTE, 3, 3);
+    ledger = finish(&f);
+    CU_ASSERT_EQUAL(ledger.moved, 0);
+    CU_ASSERT_EQUAL(ledger.done, 8);
+    for (uint64_t id = 20; id < 23; id++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, 2 * HANDLED + id), 1);
+    CU_ASSERT_EQUAL(probe_get(f.probe, 4), 20); /* in order */
+    probe_destroy(f.probe);
+}
+
+/* promise S2 */
+static void test_discard_makes_the_backlog_dead_letters(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, REMOVE_DISCARD, 8, 3);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), 3);
+    ledger = finish(&f);
+    CU_ASSERT_EQUAL(ledger.dead, 3);
+    CU_ASSERT_EQUAL(ledger.done, 5);
+    probe_destroy(f.probe);
+}
+
+/* promise P7 */
+static void test_drain_finishes_the_backlog(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, REMOVE_DRAIN, 8, 3);
+    ledger = finish(&f);
+    CU_ASSERT_EQUAL(ledger.moved, 0);
+    CU_ASSERT_EQUAL(ledger.done, 8);
+    for (uint64_t id = 20; id < 23; id++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, 2 * HANDLED + id), 1);
+    probe_destroy(f.probe);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "reroute", test_reroute_hands_the_backlog_to_the_others },
+        { "no room", test_reroute_finishes_what_finds_no_room },
+        { "discard", test_discard_makes_the_backlog_dead_letters },
+        { "drain", test_drain_finishes_the_backlog },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("remove", tests);
+}

@@ -1,0 +1,103 @@
+/*
+ * Goal: a removed worker that does not finish in time gives its backlog to the others, what finds
+ * no room is dead as removed, and what it kept is dead as kept; before that it is waited for.
+ *
+ * Method: two workers with room for two; the first keeps its message for some time and has one
+ * behind it, the second keeps its own for ever and has two behind it. The clock is moved by hand.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define TIMEOUT_MS 500
+#define KEPT_MS 1000
+
+static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    (void)message;
+    return WEIR_KEEP;
+}
+
+static void settle(struct weir_self *self, void *state, void *context)
+{
+    (void)state;
+    CU_ASSERT_EQUAL(weir_settle(self, context, WEIR_DONE), 0);
+}
+
+static int keep_for_some_time(struct weir_self *self, struct probe *probe,
+                              const struct weir_message *message)
+{
+    (void)probe;
+    CU_ASSERT_EQUAL(
+        weir_after(self, KEPT_MS, settle, (struct weir_message *)(uintptr_t)message, NULL), 0);
+    return WEIR_KEEP;
+}
+
+static bool has_left(void *context)
+{
+    return rig_stats(context).retiring == 0;
+}
+
+static void send_to(struct rig *rig, struct pool *pool, uint32_t index, probe_act *act, uint64_t id)
+{
+    CU_ASSERT_EQUAL(rig_send(rig, rig_worker(pool, index), (struct order){ .act = act, .id = id }),
+                    0);
+}
+
+/* promise P6 */
+static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
+{
+    struct probe *probe = probe_create();
+    struct ledger_reading ledger;
+    struct pool *pool;
+    struct spec *spec;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    spec = rig_spec(probe);
+    pool = rig_pool(&rig,
+                    &(struct pool_options){
+                        .spec = spec, .size = 2, .limit = 2, .remove_timeout_ms = TIMEOUT_MS });
+    spec_unref(spec);
+    CU_ASSERT_TRUE(rig_settled(&rig, pool));
+    send_to(&rig, pool, 0, keep_for_some_time, 1);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, 1, 1));
+    send_to(&rig, pool, 0, probe_done, 2);
+    send_to(&rig, pool, 1, keep, 3);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, 3, 1));
+    send_to(&rig, pool, 1, probe_done, 4);
+    send_to(&rig, pool, 1, probe_done, 5);
+
+    /* It is the second that leaves: no worker is idle, and the last ones go first. */
+    CU_ASSERT_EQUAL(rig_resize(&rig, pool, 1, NULL), 0);
+    rig_advance(&rig, TIMEOUT_MS - 1);
+    CU_ASSERT_EQUAL(rig_stats(pool).retiring, 1);
+    CU_ASSERT_EQUAL(rig_ledger(pool).dead, 0);
+    rig_advance(&rig, 1);
+    CU_ASSERT_TRUE(rig_wait(&rig, has_left, pool));
+    CU_ASSERT_EQUAL(rig_dead(pool, DEAD_KEPT), 1);
+    CU_ASSERT_EQUAL(rig_dead(pool, DEAD_REMOVED), 1);
+
+    rig_advance(&rig, KEPT_MS);
+    CU_ASSERT_TRUE(rig_drained(&rig, pool));
+    CU_ASSERT_TRUE(rig_end(&rig, pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.moved, 1);
+    CU_ASSERT_EQUAL(ledger.done, 3);
+    CU_ASSERT_EQUAL(ledger.dead, 2);
+    CU_ASSERT_EQUAL(probe_times(probe, 4), 1);
+    CU_ASSERT_EQUAL(probe_times(probe, 5), 0);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "past the time-out the rest moves or is dead",
+          test_past_the_timeout_the_rest_moves_or_is_dead },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("remove_timeout", tests);
+}

@@ -1,0 +1,213 @@
+/*
+ * Goal: a worker that fails is replaced in its place, with everything that was accepted for it; one
+ * that fails too often, or cannot be opened, waits longer and longer while the others serve, and
+ * its place is not lost.
+ *
+ * Method: workers that fail when told, a clock that stands still; notes, figures and the ledger.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct spec *spec;
+    struct pool *pool;
+};
+
+static void begin(struct fixture *f, uint32_t threads)
+{
+    f->probe = probe_create();
+    rig_init(&f->rig, threads, 0);
+    f->spec = rig_spec(f->probe);
+}
+
+static void create(struct fixture *f, uint32_t size, uint32_t limit)
+{
+    f->pool = rig_pool(&f->rig,
+                       &(struct pool_options){ .spec = f->spec, .size = size, .limit = limit });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+}
+
+static void finish(struct fixture *f, struct ledger_reading *ledger)
+{
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, ledger));
+    CU_ASSERT_EQUAL(atomic_load(&f->probe->opened), atomic_load(&f->probe->closed));
+    spec_unref(f->spec);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+/* promises P4 and S2: the limit, the PID and the mailbox are as before. */
+static void test_failed_worker_is_replaced_with_its_mailbox_kept(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    weir_pid pid;
+
+    begin(&f, 1);
+    create(&f, 1, 3);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    pid = rig_worker(f.pool, 0);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_wait_and_fail, .id = 0 }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    for (uint64_t id = 1; id <= 3; id++)
+        CU_ASSERT_EQUAL(
+            rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_wait, .id = id }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 4 }), WEIR_EFULL);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* the next incarnation has message 1 */
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 2);
+    CU_ASSERT_EQUAL(rig_worker(f.pool, 0), pid);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, 2);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 5 }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 6 }), WEIR_EFULL);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).restarts, 1);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CRASHED), 1);
+    for (uint64_t id = 0; id <= 3; id++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
+    finish(&f, &ledger);
+    CU_ASSERT_EQUAL(ledger.done, 4);
+    CU_ASSERT_EQUAL(ledger.dead, 1);
+}
+
+static bool one_waits(void *context)
+{
+    struct weir_pool_stats stats = rig_stats(context);
+
+    return stats.live == 1 && stats.starting == 1;
+}
+
+/* promises P5 and L1: its backlog goes to the sibling, and it comes back when the time is over. */
+static void test_worker_that_fails_too_often_waits_and_its_backlog_moves(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    weir_pid pid;
+
+    begin(&f, 2);
+    f.spec->restart.max = 2;
+    create(&f, 2, 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    pid = rig_worker(f.pool, 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .act = probe_wait, .id = 0 }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    for (uint64_t id = 1; id <= 3; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .act = probe_fail, .id = id }), 0);
+    for (uint64_t id = 4; id <= 8; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = id }), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, one_waits, f.pool));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint64_t id = 4; id <= 8; id++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 5);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = 9 }), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 10 }), 0);
+    rig_advance(&f.rig, f.spec->restart.backoff_ms_min);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_worker(f.pool, 0), pid);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = 11 }), 0);
+    finish(&f, &ledger);
+    CU_ASSERT_EQUAL(ledger.accepted, 16);
+    CU_ASSERT_EQUAL(ledger.done, 8);
+    CU_ASSERT_EQUAL(ledger.dead, 3);
+}
+
+/* Worker 0 cannot be opened until the test says so. */
+static int refuse_the_first(struct weir_self *self, struct probe *probe)
+{
+    bool *may = probe->context;
+
+    return weir_index(self) == 0 && !atomic_load((_Atomic bool *)may) ? WEIR_ENOMEM : 0;
+}
+
+struct tries {
+    struct probe *probe;
+    uint32_t count;
+};
+
+static bool has_tried(void *context)
+{
+    struct tries *tries = context;
+
+    return atomic_load(&tries->probe->refused) >= tries->count;
+}
+
+/* promise P5 */
+static void test_worker_that_cannot_open_is_tried_again_while_others_serve(void)
+{
+    struct fixture f;
+    _Atomic bool may = false;
+    struct tries tries;
+    uint64_t backoff = 100;
+
+    begin(&f, 1);
+    f.probe->opens = refuse_the_first;
+    f.probe->context = &may;
+    create(&f, 2, 1);
+    tries = (struct tries){ f.probe, 1 };
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, one_waits, f.pool));
+    for (uint64_t id = 1; id <= 4; id++) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = id }), 0);
+        CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+        rig_advance(&f.rig, backoff); /* at most: the jitter only shortens it */
+        tries.count++;
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+        backoff *= 2;
+    }
+    CU_ASSERT_EQUAL(rig_stats(f.pool).target, 2);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).starting, 1);
+    atomic_store(&may, true);
+    rig_advance(&f.rig, backoff);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).live, 2);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->refused), 5);
+    finish(&f, NULL);
+}
+
+/* promise P5: each wait is longer than the one before, by the clock of the runtime. */
+static void test_delay_of_a_failing_open_grows(void)
+{
+    struct fixture f;
+    _Atomic bool may = false;
+    struct tries tries;
+    uint64_t due;
+
+    begin(&f, 1);
+    f.probe->opens = refuse_the_first;
+    f.probe->context = &may;
+    create(&f, 1, 1);
+    tries = (struct tries){ f.probe, 1 };
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    for (uint64_t wait = 100; wait <= 800; wait *= 2) {
+        uint64_t now = atomic_load(&f.rig.now_ns);
+
+        do
+            due = atomic_load(&f.rig.dispatcher->timers.next_due_ns);
+        while (due == TIMER_NEVER);
+        CU_ASSERT_TRUE(due - now <= wait * 1000000u);
+        CU_ASSERT_TRUE(due - now >= wait * 800000u);
+        rig_advance(&f.rig, wait);
+        tries.count++;
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    }
+    finish(&f, NULL);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "replaced", test_failed_worker_is_replaced_with_its_mailbox_kept },
+        { "too often", test_worker_that_fails_too_often_waits_and_its_backlog_moves },
+        { "cannot open", test_worker_that_cannot_open_is_tried_again_while_others_serve },
+        { "delay grows", test_delay_of_a_failing_open_grows },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("replace", tests);
+}

@@ -1,0 +1,229 @@
+/*
+ * Goal: every route brings a message to one worker, as its name says.
+ *
+ * Method: workers that note their own number; some of them held, so that others are preferred.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define NUMBER 100u /* a note: NUMBER + the worker's index */
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+};
+
+static int note_number(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    (void)message;
+    probe_note(probe, NUMBER + weir_index(self));
+    return WEIR_DONE;
+}
+
+static int note_number_and_wait(struct weir_self *self, struct probe *probe,
+                                const struct weir_message *message)
+{
+    (void)note_number(self, probe, message);
+    return probe_wait(self, probe, message);
+}
+
+static void begin(struct fixture *f, uint32_t threads, enum pool_route route, uint32_t size,
+                  uint32_t limit)
+{
+    f->probe = probe_create();
+    f->probe->act = note_number;
+    rig_init(&f->rig, threads, 0);
+    f->pool = rig_workers(&f->rig, f->probe, "pool", size, limit);
+    pool_set_route(f->pool, route);
+}
+
+static void finish(struct fixture *f, uint64_t done)
+{
+    struct ledger_reading ledger;
+
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, done);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+/* promise P2 */
+static void test_round_robin_goes_round_evenly(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, ROUTE_ROUND_ROBIN, 4, 0);
+    for (int i = 0; i < 40; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, NUMBER + i), 10);
+    finish(&f, 40);
+}
+
+/* promise P2 */
+static void test_round_robin_passes_over_the_full(void)
+{
+    struct fixture f;
+    uint32_t held;
+
+    begin(&f, 2, ROUTE_ROUND_ROBIN, 2, 1);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = note_number_and_wait }),
+                    0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    held = (uint32_t)(probe_get(f.probe, 1) - NUMBER);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, held), (struct order){ .id = 1 }), 0);
+    for (uint32_t i = 1; i <= 6; i++) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 2 }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, NUMBER + 1 - held, i));
+    }
+    gate_open(&f.probe->gate);
+    finish(&f, 8);
+}
+
+/* promise P1 */
+static void test_least_loaded_prefers_the_idle(void)
+{
+    struct fixture f;
+    uint32_t held;
+
+    begin(&f, 2, ROUTE_LEAST_LOADED, 2, 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = note_number_and_wait }),
+                    0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    held = (uint32_t)(probe_get(f.probe, 1) - NUMBER);
+    for (uint32_t i = 1; i <= 6; i++) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 2 }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, NUMBER + 1 - held, i));
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, i));
+        CU_ASSERT_EQUAL(probe_times(f.probe, NUMBER + held), 1);
+    }
+    gate_open(&f.probe->gate);
+    finish(&f, 7);
+}
+
+/* promise P1 */
+static void test_every_route_reaches_exactly_one_worker(void)
+{
+    static const enum pool_route routes[] = { ROUTE_LEAST_LOADED, ROUTE_RANDOM, ROUTE_HASH };
+
+    for (size_t r = 0; r < 3; r++) {
+        struct fixture f;
+
+        begin(&f, 2, routes[r], 20, 0); /* more than are looked at one by one */
+        for (uint64_t id = 1; id <= 300; id++)
+            CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, weir_key(&id, sizeof id),
+                                         (struct order){ .id = 1000 + id }),
+                            0);
+        CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+        for (uint64_t id = 1; id <= 300; id++)
+            CU_ASSERT_EQUAL(probe_times(f.probe, 1000 + id), 1);
+        finish(&f, 300);
+    }
+}
+
+/* Which worker handles a key: the number that it notes behind `id`. */
+static uint64_t owner_of(struct fixture *f, uint64_t key)
+{
+    uint32_t before = probe_count(f->probe);
+
+    CU_ASSERT_EQUAL(rig_send_key(&f->rig, f->pool->pid, key, (struct order){ .id = 5 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+    return probe_get(f->probe, before + 1) - NUMBER;
+}
+
+/* promise P1 */
+static void test_hash_gives_a_key_to_one_worker_always(void)
+{
+    struct fixture f;
+    uint64_t owners[32];
+    uint32_t moved = 0;
+    uint32_t used = 0;
+
+    begin(&f, 2, ROUTE_HASH, 4, 0);
+    for (uint64_t key = 1; key <= 32; key++) {
+        owners[key - 1] = owner_of(&f, key);
+        used |= 1u << owners[key - 1];
+        CU_ASSERT_EQUAL(owner_of(&f, key), owners[key - 1]);
+    }
+    CU_ASSERT_EQUAL(used, 15);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 5, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    for (uint64_t key = 1; key <= 32; key++) {
+        uint64_t owner = owner_of(&f, key);
+
+        CU_ASSERT_TRUE(owner == owners[key - 1] || owner == 4);
+        moved += owner == 4;
+    }
+    CU_ASSERT_TRUE(moved > 0 && moved < 32);
+    finish(&f, 96);
+}
+
+/* promises P1 and S1 */
+static void test_hash_refuses_no_key_and_a_full_owner(void)
+{
+    struct fixture f;
+    struct order held = { .act = note_number_and_wait, .id = 1 };
+
+    begin(&f, 2, ROUTE_HASH, 2, 1);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 9, held), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 9, (struct order){ .id = 2 }), 0);
+    CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 9, (struct order){ .id = 3 }), WEIR_EFULL);
+    gate_open(&f.probe->gate);
+    finish(&f, 2);
+}
+
+static int note_from(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    (void)self;
+    probe_note(probe, message->from);
+    return WEIR_DONE;
+}
+
+static int send_on(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct weir_message *out = probe_message(self, (struct order){ .act = note_from, .id = 8 });
+
+    (void)probe;
+    CU_ASSERT_EQUAL(weir_send(self, probe_order(message)->argument, out), 0);
+    return WEIR_DONE;
+}
+
+/* promise P1 */
+static void test_worker_sees_the_first_sender(void)
+{
+    struct probe *other = probe_create();
+    struct fixture f;
+    struct pool *pool;
+    struct order order = { .act = send_on, .id = 1 };
+
+    begin(&f, 2, ROUTE_ROUND_ROBIN, 1, 4);
+    pool = rig_workers(&f.rig, other, "other", 2, 4);
+    order.argument = pool->pid;
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, order), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, other, rig_worker(f.pool, 0), 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f, 1);
+    probe_destroy(other);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "round robin", test_round_robin_goes_round_evenly },
+        { "over the full", test_round_robin_passes_over_the_full },
+        { "least loaded", test_least_loaded_prefers_the_idle },
+        { "exactly one", test_every_route_reaches_exactly_one_worker },
+        { "hash", test_hash_gives_a_key_to_one_worker_always },
+        { "hash refuses", test_hash_refuses_no_key_and_a_full_owner },
+        { "first sender", test_worker_sees_the_first_sender },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("route", tests);
+}

@@ -1,0 +1,265 @@
+/*
+ * Goal: workers that are removed finish what they accepted, get nothing new, and can be called
+ * back; nothing is lost or done twice on the way.
+ *
+ * Method: every worker held inside a message, with a full mailbox; then sizes are changed. The ids
+ * that were accepted are compared with those that were handled.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define SIZE 4u
+#define LIMIT 4u
+#define INDEX 1000u /* a note: INDEX * (index + 1) + id */
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+    uint64_t next;
+};
+
+static int note_worker(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    probe_note(probe, INDEX * (weir_index(self) + 1) + probe_order(message)->id);
+    return probe_wait(self, probe, message);
+}
+
+static void begin(struct fixture *f, uint32_t size, uint32_t limit)
+{
+    f->probe = probe_create();
+    f->probe->act = note_worker;
+    f->next = 0;
+    rig_init(&f->rig, size, 0);
+    f->pool = rig_workers(&f->rig, f->probe, "pool", size, limit);
+}
+
+static int send(struct fixture *f)
+{
+    int status = rig_send(&f->rig, f->pool->pid, (struct order){ .id = f->next });
+
+    f->next += status == 0;
+    return status;
+}
+
+/* Every worker has one in hand and a full mailbox. */
+static void fill(struct fixture *f, uint32_t size, uint32_t limit)
+{
+    for (uint32_t i = 0; i < size; i++)
+        CU_ASSERT_EQUAL(send(f), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, size));
+    for (uint32_t i = 0; i < size * limit; i++)
+        CU_ASSERT_EQUAL(send(f), 0);
+    CU_ASSERT_EQUAL(send(f), WEIR_EFULL);
+}
+
+/* Ends the pool: each id that was accepted was handled once, and the ledger says so. */
+static void finish(struct fixture *f)
+{
+    struct ledger_reading ledger;
+
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    for (uint64_t id = 0; id < f->next; id++)
+        CU_ASSERT_EQUAL(probe_times(f->probe, id), 1);
+    CU_ASSERT_EQUAL(ledger.accepted, f->next);
+    CU_ASSERT_EQUAL(ledger.done, f->next);
+    CU_ASSERT_EQUAL(atomic_load(&f->probe->opened), atomic_load(&f->probe->closed));
+    CU_ASSERT_EQUAL(atomic_load(&f->probe->overlaps), 0);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+/* promises P7, P6, S2 and L1 */
+static void test_four_full_workers_shrunk_by_two_lose_nothing(void)
+{
+    struct weir_resized resized;
+    struct weir_pool_stats stats;
+    struct fixture f;
+    uint64_t epoch;
+
+    begin(&f, SIZE, LIMIT);
+    fill(&f, SIZE, LIMIT);
+    epoch = rig_stats(f.pool).epoch;
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, &resized), 0);
+    CU_ASSERT_EQUAL(resized.changed, 2);
+    CU_ASSERT_EQUAL(resized.size, 2);
+    CU_ASSERT_EQUAL(resized.epoch, epoch + 1);
+    stats = rig_stats(f.pool);
+    CU_ASSERT_EQUAL(stats.target, 2);
+    CU_ASSERT_EQUAL(stats.live, 2);
+    CU_ASSERT_EQUAL(stats.retiring, 2);
+    CU_ASSERT_EQUAL(stats.accepted, SIZE * (LIMIT + 1));
+    CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 2);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).done, SIZE * (LIMIT + 1));
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
+    for (uint32_t worker = 0; worker < SIZE; worker++) { /* each finished its own */
+        uint32_t own = 0;
+
+        for (uint64_t id = 0; id < f.next; id++)
+            own += probe_times(f.probe, INDEX * (worker + 1) + id);
+        CU_ASSERT_EQUAL(own, LIMIT + 1);
+    }
+    CU_ASSERT_EQUAL(send(&f), 0);
+    finish(&f);
+}
+
+/* promise P7: those who leave get nothing new, from the return on. */
+static void test_leaving_worker_gets_nothing_new(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, 4);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint64_t id = 2; id < 6; id++) /* the lower number stays */
+        CU_ASSERT_EQUAL(probe_times(f.probe, INDEX + id), 1);
+    finish(&f);
+}
+
+static void test_idle_workers_leave_first(void)
+{
+    struct fixture f;
+    weir_pid pid;
+
+    begin(&f, 3, 4);
+    pid = rig_worker(f.pool, 2); /* the last would leave first */
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = f.next++ }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool)); /* while the busy one is held */
+    CU_ASSERT_EQUAL(rig_worker(f.pool, 2), pid);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 2);
+    finish(&f);
+}
+
+/* promises P6 and P7 */
+static void test_leaving_worker_is_called_back_by_growing(void)
+{
+    struct weir_pool_stats stats;
+    struct fixture f;
+
+    begin(&f, 2, 1);
+    fill(&f, 2, 1);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, 1);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    stats = rig_stats(f.pool);
+    CU_ASSERT_EQUAL(stats.retiring, 0);
+    CU_ASSERT_EQUAL(stats.live, 2);
+    gate_admit(&f.probe->gate, 2);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 4));
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 2);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 0);
+    finish(&f);
+}
+
+/* promise P6: also while it is busy. */
+static void test_worker_that_is_called_back_takes_messages_at_once(void)
+{
+    struct fixture f;
+
+    begin(&f, 1, 1);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
+    CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    finish(&f);
+}
+
+static int fail_after_gate(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    (void)note_worker(self, probe, message);
+    return WEIR_FAIL;
+}
+
+/* promise P4: one that was called back is a member like any other. */
+static void test_worker_that_fails_after_being_called_back_is_replaced(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, 1, 4);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = fail_after_gate, .id = 500 }), 0);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* it knows that it leaves */
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, 1));
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).live, 1);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).restarts, 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 3);
+    CU_ASSERT_EQUAL(ledger.dead, 1);
+    rig_finish(&f.rig);
+    probe_destroy(f.probe);
+}
+
+/* promise P7: a failure while leaving costs the message in hand, not those behind it. */
+static void test_worker_that_fails_while_leaving_finishes_its_mailbox(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, 1, 8);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = fail_after_gate, .id = 500 }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = fail_after_gate, .id = 501 }), 0);
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    for (uint64_t id = 0; id < 5; id++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 5);
+    CU_ASSERT_EQUAL(ledger.dead, 2);
+    rig_finish(&f.rig);
+    probe_destroy(f.probe);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "four by two", test_four_full_workers_shrunk_by_two_lose_nothing },
+        { "nothing new", test_leaving_worker_gets_nothing_new },
+        { "idle first", test_idle_workers_leave_first },
+        { "called back", test_leaving_worker_is_called_back_by_growing },
+        { "at once", test_worker_that_is_called_back_takes_messages_at_once },
+        { "fails after", test_worker_that_fails_after_being_called_back_is_replaced },
+        { "fails leaving", test_worker_that_fails_while_leaving_finishes_its_mailbox },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("shrink", tests);
+}

@@ -1,0 +1,43 @@
+/*
+ * gate.h - a gate that holds threads inside a handler until a test lets them go on.
+ *
+ * Any thread, any operation. Waiting ends after GATE_PATIENCE_S seconds with false, so that a
+ * broken runtime fails a test instead of hanging it; no outcome depends on that time.
+ */
+#ifndef TESTS_UNIT_SUPPORT_GATE_H
+#define TESTS_UNIT_SUPPORT_GATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GATE_PATIENCE_S 30
+
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t arrived;  /* lock: in all; each has a number, from 0 on */
+    uint32_t admitted; /* lock: lower numbers may pass */
+    bool open;         /* lock: nobody is held */
+};
+
+/* Shut, with nobody before it. */
+void gate_init(struct gate *gate);
+void gate_finish(struct gate *gate);
+
+/* Waits before the gate. False: patience is over. */
+bool gate_pass(struct gate *gate);
+
+/* Waits until `count` have come to the gate in all. False: patience is over. */
+bool gate_await(struct gate *gate, uint32_t count);
+
+/* Lets the next `count` pass, in the order in which they came or come. */
+void gate_admit(struct gate *gate, uint32_t count);
+
+/* Lets everybody pass, also those who come later. */
+void gate_open(struct gate *gate);
+
+/* Holds those who come from now on. */
+void gate_shut(struct gate *gate);
+
+#endif
