@@ -12,11 +12,31 @@ static const struct binding *binding_of(struct actor *actor, uint32_t output)
     return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
 }
 
-static int try_send(struct actor *actor, const struct binding *binding, struct message *message)
+/* The target refuses for good, not for want of room. */
+static bool has_ended(int status)
 {
-    int status = send_message(actor->runtime, actor->executor, binding->target, WEIR_NORMAL,
-                              message);
+    return status != 0 && status != WEIR_EFULL && status != WEIR_EINVALID;
+}
 
+/*
+ * Sends to where the output leads; the binding used is left in `binding`. A target that has ended
+ * may have been left behind by a re-binding since the turn looked: who re-binds does so before it
+ * closes, so that whoever sees the end sees the new binding, and follows it.
+ */
+static int try_send(struct actor *actor, uint32_t output, const struct binding **binding,
+                    struct message *message)
+{
+    const struct binding *used;
+    int status;
+
+    do {
+        used = *binding;
+        if (!used || !used->target)
+            return WEIR_EUNKNOWN;
+        status = send_message(actor->runtime, actor->executor, used->target, WEIR_NORMAL, message);
+        if (has_ended(status))
+            *binding = binding_of(actor, output);
+    } while (*binding != used);
     if (status == 0)
         atomic_store_explicit(&actor->place->emitted,
                               atomic_load_explicit(&actor->place->emitted, memory_order_relaxed) +
@@ -76,7 +96,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WHEN_FULL_WAIT && output_is_waiting(actor))
         return put_aside(actor, output, message);
-    status = try_send(actor, binding, message);
+    status = try_send(actor, output, &binding, message);
     return status == 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
@@ -112,15 +132,16 @@ static int flush_first(struct actor *actor)
 {
     struct place *place = actor->place;
     struct message *message = message_list_take(&place->outbox);
-    const struct binding *binding = binding_of(actor, message->output);
-    int status = binding && binding->target ? try_send(actor, binding, message) : WEIR_EUNKNOWN;
+    uint32_t output = message->output;
+    const struct binding *binding = binding_of(actor, output);
+    int status = try_send(actor, output, &binding, message);
 
     if (status == WEIR_EFULL) {
         message_list_prepend(&place->outbox, message);
         wait_for_room(actor, binding->target);
         message = message_list_take(&place->outbox);
         /* Second look: see waiters.h. */
-        status = try_send(actor, binding, message);
+        status = try_send(actor, output, &binding, message);
         if (status == WEIR_EFULL)
             message_list_prepend(&place->outbox, message);
     }

@@ -11,6 +11,7 @@
 #include "unit/support/rig.h"
 
 #define LIMIT 4u
+#define REBINDINGS 2000u
 
 /* How the source behaves; its workers' settings. */
 struct script {
@@ -126,11 +127,23 @@ static void close_it(struct fixture *f)
     runtime_leave(executor);
 }
 
+/* Frees what has ended. */
+static void forget(struct fixture *f)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    CU_ASSERT_EQUAL(atomic_load(&f->script.opened), atomic_load(&f->script.closed));
+    source_destroy(f->source, executor);
+    runtime_leave(executor);
+    spec_unref(f->spec);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
 /* Waits for the source's end; `count` orders were handled, each once, in order. */
 static void finish(struct fixture *f, uint64_t count)
 {
     struct ledger_reading ledger;
-    struct executor *executor;
 
     gate_open(&f->probe->gate);
     CU_ASSERT_TRUE(rig_wait(&f->rig, has_ended, f->source));
@@ -139,13 +152,7 @@ static void finish(struct fixture *f, uint64_t count)
     for (uint32_t i = 0; i < count; i++)
         CU_ASSERT_EQUAL(probe_get(f->probe, i), i);
     CU_ASSERT_EQUAL(source_emitted(f->source), count);
-    CU_ASSERT_EQUAL(atomic_load(&f->script.opened), atomic_load(&f->script.closed));
-    executor = runtime_enter(f->rig.runtime);
-    source_destroy(f->source, executor);
-    runtime_leave(executor);
-    spec_unref(f->spec);
-    rig_finish(&f->rig);
-    probe_destroy(f->probe);
+    forget(f);
 }
 
 #define NEVER UINT64_MAX
@@ -250,6 +257,45 @@ static void test_closed_source_produces_nothing_more(void)
     finish(&f, atomic_load(&f.script.emitted));
 }
 
+static void lead_to(struct fixture *f, struct pool *pool)
+{
+    struct wiring *wiring = wiring_create(1);
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    wiring->bindings[0] = (struct binding){ pool->pid, WHEN_FULL_WAIT };
+    source_set_wiring(f->source, wiring, executor);
+    runtime_leave(executor);
+}
+
+/* promise O1: whoever is told that its target has ended looks where the output leads now. The
+ * moment between looking and sending is met by trying often. */
+static void test_source_that_is_led_elsewhere_loses_nothing(void)
+{
+    uint64_t done = 0, dead[DEAD_REASONS];
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f,
+          (struct script){ .total = NEVER, .endless = true, .pauses_at = NEVER, .fails_at = NEVER },
+          false);
+    f.probe->act = probe_done;
+    for (uint32_t i = 0; i < REBINDINGS; i++) {
+        struct pool *next = rig_workers(&f.rig, f.probe, i % 2 ? "odd" : "even", 1, LIMIT);
+
+        lead_to(&f, next);
+        CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, &ledger));
+        done += ledger.done;
+        f.pool = next;
+    }
+    close_it(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source));
+    dead_letters_counts(&f.source->dead, dead);
+    CU_ASSERT_EQUAL(dead[DEAD_NO_TARGET], 0);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, &ledger));
+    CU_ASSERT_EQUAL(done + ledger.done, atomic_load(&f.script.emitted));
+    forget(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -258,6 +304,7 @@ int main(void)
         { "too much", test_source_that_makes_too_much_loses_nothing },
         { "waits", test_source_that_waits_is_asked_again_after_its_timer },
         { "fails", test_source_that_fails_is_opened_anew },
+        { "led elsewhere", test_source_that_is_led_elsewhere_loses_nothing },
         { "closed", test_closed_source_produces_nothing_more },
         CU_TEST_INFO_NULL,
     };
