@@ -305,8 +305,14 @@ int descriptor_read(const struct weir_plugin *plugin, const struct descriptor_ab
 {
     struct reading reading = { plugin, abi, file, NULL, problem };
     struct descriptor made = { .abi_minor = plugin->abi_minor };
+    struct weir_plugin copy = { 0 };
     int status = check_version(&reading);
 
+    /* From here on what its SDK did not know is 0, and nothing behind its struct is read. */
+    if (status == WEIR_OK) {
+        memcpy(&copy, plugin, plugin->size < sizeof copy ? plugin->size : sizeof copy);
+        reading.plugin = &copy;
+    }
     if (status == WEIR_OK)
         status = check_strides(&reading);
     if (status == WEIR_OK)

@@ -95,7 +95,8 @@ struct weir_pool_stats {
 };
 
 /*
- * The table. Append-only: `size` tells a plugin how much of it this host has. Each prototype says
+ * The table. Append-only. A plugin need not look at `size`: a host whose minor is older than the
+ * plugin's does not load it, so whatever its headers name is there. Each prototype says
  * what it does in a worker that is a process of its own (`isolation: process`, a later version):
  * (same) or (round trip).
  */

@@ -10,6 +10,17 @@
  * in `state`, nothing in globals (two versions of a plugin may be loaded side by side). A callback
  * that may sleep, read a disk or wait for anything belongs to a behaviour flagged WEIR_BLOCKING,
  * whose pool runs on a dispatcher of its own.
+ *
+ * Versions: the major is in the name of the exported constant, the minor in the constant. A host
+ * loads every plugin of its major whose minor is not newer than its own, so a plugin is rebuilt
+ * when it wants something new and never because the host is. Within a major, therefore:
+ *  - fields are added at the end of a struct, or from the front of its `reserved` zeros; none
+ *    moves, changes its type or its meaning, or goes; constants keep their numbers;
+ *  - what a plugin's SDK did not know is absent: NULL, 0, false must mean "as it was before";
+ *  - a struct grows only if it says how long it is (`size`, or a stride in weir_plugin), or if the
+ *    host alone makes it. weir_message, weir_tag, weir_field, weir_resized, weir_list, weir_pair
+ *    and weir_map do neither, and are frozen;
+ *  - the first addition after a release raises WEIR_ABI_MINOR.
  */
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
@@ -17,7 +28,7 @@
 #include "host.h"
 
 #define WEIR_ABI_MAJOR 1
-#define WEIR_ABI_MINOR 0
+#define WEIR_ABI_MINOR 1
 
 /* What `handle` returns, and weir_settle takes. Any other number counts as WEIR_FAIL. */
 enum weir_verdict {
@@ -85,7 +96,7 @@ struct weir_behaviour {
     void (*close)(struct weir_self *self, void *state, int reason);
 };
 
-/* The exported constant. `size` and `abi_minor` never move. Append-only. */
+/* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */
 struct weir_plugin {
     uint32_t size;      /* sizeof(struct weir_plugin) where the plugin was built */
     uint32_t abi_minor; /* WEIR_ABI_MINOR there; the major is in the symbol's name */

@@ -53,7 +53,7 @@ silent out
 expect 64 chekc
 says err 'did you mean "check"?'
 expect 0 --version
-says out 'SDK 1.'
+says out 'SDK 1.1'
 
 expect 0 check "$work/good.yaml"
 says out 'good.yaml: ok (2 pools, 1 source, 3 workers)'
@@ -71,7 +71,7 @@ expect 64 check --no-such-option "$work/good.yaml"
 
 expect 0 check --plugin "$plugins/sample.so"
 expect 78 check --plugin "$plugins/too_new.so"
-says err 'is built for SDK 1.7, this host speaks 1.'
+says err 'is built for SDK 1.7, this host speaks 1.1'
 expect 66 check --plugin "$work/nowhere.so"
 printf 'text' >"$work/text.so"
 expect 78 check --plugin "$work/text.so"

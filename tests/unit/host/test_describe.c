@@ -73,7 +73,7 @@ static void test_plugin_is_described_whole(void)
                           WEIR_OK);
     describe_plugin(out, loaded, NULL);
     fclose(out);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "sample 1.0.0 (SDK 1.0)\n" TEST_PLUGINS "/sample.so\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "sample 1.0.0 (SDK 1.1)\n" TEST_PLUGINS "/sample.so\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nsample.pass (worker)\n  passes messages on\n  args:\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "    keep             integer 1..1000, default 1, live\n"
                                         "                     messages passed on"));

@@ -139,7 +139,7 @@ static void test_other_sizes_are_refused_with_both_versions(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(refusal(&sample, WEIR_EUNSUPPORTED), "has 4096 bytes"));
     sample_of(&sample)->plugin.abi_minor = WEIR_ABI_MINOR + 5;
     CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EUNSUPPORTED),
-                           "/p/sample.so: is built for SDK 1.5, this host speaks 1.0; upgrade the "
+                           "/p/sample.so: is built for SDK 1.6, this host speaks 1.1; upgrade the "
                            "host, or rebuild the plugin with its SDK");
 }
 

@@ -1,0 +1,108 @@
+/*
+ * weir/option.h - the options of a behaviour, as a table.
+ *
+ * The host reads `args` of the YAML file, checks them against the table, fills the behaviour's
+ * settings struct and frees it after the last use. No plugin parses text. A row that does not fit
+ * its field does not compile:
+ *
+ *     struct settings { uint32_t keep, every; };
+ *     static const struct weir_option options[] = {
+ *         WEIR_OPTION_U32(struct settings, keep, .fallback = "1", .min = 1, .max = 1000,
+ *                         .help = "messages passed on in each round"),
+ *         WEIR_OPTION_U32(struct settings, every, .required = true, .min = 1, .max = 1000,
+ *                         .help = "messages in a round"),
+ *         { 0 },
+ *     };
+ */
+#ifndef WEIR_OPTION_H
+#define WEIR_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weir_option_kind {
+    WEIR_BOOL = 1,     /* bool: true, false */
+    WEIR_U32 = 2,      /* uint32_t */
+    WEIR_U64 = 3,      /* uint64_t */
+    WEIR_I64 = 4,      /* int64_t */
+    WEIR_F64 = 5,      /* double, finite */
+    WEIR_SIZE = 6,     /* uint64_t bytes: 64KiB, 4MiB */
+    WEIR_DURATION = 7, /* uint64_t milliseconds: 250ms, 10s, 2m, 1h */
+    WEIR_STRING = 8,   /* const char *, UTF-8, without NUL; NULL when absent */
+    WEIR_ENUM = 9,     /* uint32_t index into choices */
+    WEIR_LIST = 10,    /* struct weir_list: a sequence of strings */
+    WEIR_MAP = 11,     /* struct weir_map: string keys and string values, in order of the file */
+};
+
+struct weir_list {
+    const char *const *items;
+    size_t count;
+};
+
+struct weir_pair {
+    const char *key;
+    const char *value;
+};
+
+struct weir_map {
+    const struct weir_pair *items;
+    size_t count;
+};
+
+/* One option. The table ends with a row of zeros. Append-only; the host knows its stride. */
+struct weir_option {
+    const char *name;           /* as written in YAML: the name of the field */
+    uint32_t kind;              /* enum weir_option_kind */
+    uint32_t offset;            /* of the field in the settings struct */
+    const char *help;           /* one line, for `weir describe` */
+    const char *fallback;       /* the default, as text; NULL = zero, or required */
+    const char *const *choices; /* WEIR_ENUM: names, ends with NULL */
+    int64_t min;                /* bounds of a number, a size (bytes), a duration (ms), or the */
+    int64_t max;                /* count of a list or map, inclusive; both 0 = what fits the type */
+    bool required;
+    bool secret; /* never printed */
+    bool live;   /* may change by `reconfigure`, without a new worker */
+    uint8_t reserved[5];
+};
+
+#ifdef __cplusplus
+#include <type_traits>
+#define WEIR_OPTION_OFFSET(owner, field, wanted)                                                   \
+    (std::enable_if<std::is_same<decltype(((owner *)0)->field), wanted>::value, uint32_t>::type(   \
+        offsetof(owner, field)))
+#else
+#define WEIR_OPTION_OFFSET(owner, field, wanted)                                                   \
+    (_Generic(&((owner *)0)->field, wanted * : (uint32_t)offsetof(owner, field)))
+#endif
+
+#define WEIR_OPTION_ROW(type, field, wanted, row_kind, ...)                                        \
+    {                                                                                              \
+        .name = #field, .kind = (row_kind), .offset = WEIR_OPTION_OFFSET(type, field, wanted),     \
+        __VA_ARGS__                                                                                \
+    }
+
+#define WEIR_OPTION_BOOL(type, field, ...)                                                         \
+    WEIR_OPTION_ROW(type, field, bool, WEIR_BOOL, __VA_ARGS__)
+#define WEIR_OPTION_U32(type, field, ...)                                                          \
+    WEIR_OPTION_ROW(type, field, uint32_t, WEIR_U32, __VA_ARGS__)
+#define WEIR_OPTION_U64(type, field, ...)                                                          \
+    WEIR_OPTION_ROW(type, field, uint64_t, WEIR_U64, __VA_ARGS__)
+#define WEIR_OPTION_I64(type, field, ...)                                                          \
+    WEIR_OPTION_ROW(type, field, int64_t, WEIR_I64, __VA_ARGS__)
+#define WEIR_OPTION_F64(type, field, ...)                                                          \
+    WEIR_OPTION_ROW(type, field, double, WEIR_F64, __VA_ARGS__)
+#define WEIR_OPTION_SIZE(type, field, ...)                                                         \
+    WEIR_OPTION_ROW(type, field, uint64_t, WEIR_SIZE, __VA_ARGS__)
+#define WEIR_OPTION_DURATION(type, field, ...)                                                     \
+    WEIR_OPTION_ROW(type, field, uint64_t, WEIR_DURATION, __VA_ARGS__)
+#define WEIR_OPTION_STRING(type, field, ...)                                                       \
+    WEIR_OPTION_ROW(type, field, const char *, WEIR_STRING, __VA_ARGS__)
+#define WEIR_OPTION_ENUM(type, field, ...)                                                         \
+    WEIR_OPTION_ROW(type, field, uint32_t, WEIR_ENUM, __VA_ARGS__)
+#define WEIR_OPTION_LIST(type, field, ...)                                                         \
+    WEIR_OPTION_ROW(type, field, struct weir_list, WEIR_LIST, __VA_ARGS__)
+#define WEIR_OPTION_MAP(type, field, ...)                                                          \
+    WEIR_OPTION_ROW(type, field, struct weir_map, WEIR_MAP, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * weir/status.h - what a call into the host answers.
+ *
+ * 0 is success; everything else is one of these negative numbers. Numbers never change their
+ * meaning; new ones are added at the end.
+ */
+#ifndef WEIR_STATUS_H
+#define WEIR_STATUS_H
+
+/* number, name, sentence for people */
+#define WEIR_STATUS_LIST(X)                                                                        \
+    X(1, FULL, "no worker has room")                                                               \
+    X(2, UNKNOWN, "no such actor")                                                                 \
+    X(3, TERMINATED, "the actor has ended")                                                        \
+    X(4, CLOSED, "the actor accepts nothing new")                                                  \
+    X(5, INVALID, "an argument is not valid")                                                      \
+    X(6, NOMEM, "out of memory")                                                                   \
+    X(7, TIMEOUT, "the time is over")                                                              \
+    X(8, CANCELLED, "cancelled by the requester")                                                  \
+    X(9, CRASHED, "the worker failed while it had the message")                                    \
+    X(10, REMOVED, "the worker was removed")                                                       \
+    X(11, NOREPLY, "handled without a reply")                                                      \
+    X(12, DEADLK, "waiting here would never end")                                                  \
+    X(13, UNSUPPORTED, "not supported here")                                                       \
+    X(14, NOTALLOWED, "not allowed in this state")                                                 \
+    X(15, REJECTED, "the worker rejected the message")                                             \
+    X(16, EXISTS, "the name is taken")
+
+enum weir_status {
+    WEIR_OK = 0,
+#define WEIR_STATUS_ENUM(number, name, text) WEIR_E##name = -(number),
+    WEIR_STATUS_LIST(WEIR_STATUS_ENUM)
+#undef WEIR_STATUS_ENUM
+};
+
+/* The name of a status, such as "FULL"; "OK" for 0; "?" for a number that is none. Static text. */
+static inline const char *weir_status_name(int status)
+{
+    switch (status) {
+    case WEIR_OK:
+        return "OK";
+#define WEIR_STATUS_NAME(number, name, text)                                                       \
+    case WEIR_E##name:                                                                             \
+        return #name;
+        WEIR_STATUS_LIST(WEIR_STATUS_NAME)
+#undef WEIR_STATUS_NAME
+    default:
+        return "?";
+    }
+}
+
+/* A status in words, for people. Static text. */
+static inline const char *weir_status_text(int status)
+{
+    switch (status) {
+    case WEIR_OK:
+        return "success";
+#define WEIR_STATUS_TEXT(number, name, text)                                                       \
+    case WEIR_E##name:                                                                             \
+        return text;
+        WEIR_STATUS_LIST(WEIR_STATUS_TEXT)
+#undef WEIR_STATUS_TEXT
+    default:
+        return "unknown status";
+    }
+}
+
+#endif
