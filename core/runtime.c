@@ -57,8 +57,21 @@ struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *
     return NULL;
 }
 
-int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
-                           uint32_t budget, struct dispatcher **out)
+/* One that was retired: messages still refer to the memory of its threads, so it is used again. */
+static int wake_retired(struct dispatcher *dispatcher, const char *name, uint32_t threads,
+                        uint32_t budget)
+{
+    int status = dispatcher_rename(dispatcher, name, budget);
+
+    if (status == 0)
+        status = dispatcher_resize(dispatcher, threads);
+    if (status != 0)
+        (void)dispatcher_rename(dispatcher, "", 0);
+    return status;
+}
+
+static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
+                             uint32_t budget, struct dispatcher **out)
 {
     struct dispatcher_options options = {
         .name = name,
@@ -73,17 +86,47 @@ int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t t
     struct dispatcher *dispatcher;
     int status;
 
-    if (runtime_find_dispatcher(runtime, name))
-        return WEIR_EEXISTS;
     if (runtime->dispatcher_count == RUNTIME_DISPATCHERS_MAX)
         return WEIR_ENOMEM;
     status = dispatcher_create(&options, &dispatcher);
     if (status != 0)
         return status;
+    status = runtime->started ? dispatcher_start(dispatcher) : 0;
+    if (status != 0) {
+        dispatcher_destroy(dispatcher);
+        return status;
+    }
     runtime->dispatchers[runtime->dispatcher_count++] = dispatcher;
-    if (out)
+    *out = dispatcher;
+    return 0;
+}
+
+int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
+                           uint32_t budget, struct dispatcher **out)
+{
+    struct dispatcher *dispatcher;
+    int status;
+
+    if (*name == '\0')
+        return WEIR_EINVALID;
+    if (runtime_find_dispatcher(runtime, name))
+        return WEIR_EEXISTS;
+    dispatcher = runtime_find_dispatcher(runtime, "");
+    status = dispatcher ? wake_retired(dispatcher, name, threads, budget)
+                        : create_dispatcher(runtime, name, threads, budget, &dispatcher);
+    if (status == 0 && out)
         *out = dispatcher;
-    return runtime->started ? dispatcher_start(dispatcher) : 0;
+    return status;
+}
+
+bool runtime_retire_dispatcher(struct dispatcher *dispatcher)
+{
+    /* Acquire pairs with the release of each actor's end. */
+    if (atomic_load_explicit(&dispatcher->users, memory_order_acquire) != 0)
+        return false;
+    (void)dispatcher_resize(dispatcher, 0);
+    (void)dispatcher_rename(dispatcher, "", 0);
+    return true;
 }
 
 int runtime_start(struct runtime *runtime)
@@ -241,9 +284,9 @@ static void hand_over_all(struct runtime *runtime)
     for (uint32_t i = 0; i < runtime->dispatcher_count; i++) {
         struct dispatcher *dispatcher = runtime->dispatchers[i];
 
-        for (uint32_t j = 0; j < dispatcher->thread_count; j++) {
-            reader_hand_over(&dispatcher->executors[j].reader);
-            cache_flush(&dispatcher->executors[j].cache);
+        for (uint32_t j = 0; j < dispatcher_slot_count(dispatcher); j++) {
+            reader_hand_over(&dispatcher->executors[j]->reader);
+            cache_flush(&dispatcher->executors[j]->cache);
         }
     }
 }

@@ -41,7 +41,9 @@ struct runtime {
     struct slots slots;
     struct names names;
     struct tag_table tags;
-    struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX]; /* written before start */
+    /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
+     * the table, without a name and threads, until another is added. */
+    struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     uint32_t dispatcher_count;
     bool started;
     _Atomic int exit_status; /* the largest that an actor asked for */
@@ -65,6 +67,11 @@ int runtime_create(const struct runtime_options *options, struct runtime **out);
  */
 int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
                            uint32_t budget, struct dispatcher **out);
+/*
+ * Takes a dispatcher away again: its threads leave. False, and nothing happens, while actors run
+ * on it. Nobody makes any there meanwhile.
+ */
+bool runtime_retire_dispatcher(struct dispatcher *dispatcher);
 /* NULL: no such dispatcher. */
 struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *name);
 

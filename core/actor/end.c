@@ -60,6 +60,8 @@ static void free_slot(struct retired *retired, struct reader *reader)
 
 static void retire_slot(struct actor *actor, struct executor *executor)
 {
+    /* Release pairs with the acquire in runtime_retire_dispatcher: it runs no turn any more. */
+    atomic_fetch_sub_explicit(&actor->dispatcher->users, 1, memory_order_release);
     actor->retired.free = free_slot;
     reader_retire(&executor->reader, &actor->retired);
 }

@@ -20,18 +20,26 @@ static bool options_are_valid(const struct dispatcher_options *options)
            (capacity == 0 || (is_power_of_two(capacity) && capacity <= RING_CAPACITY));
 }
 
+static uint32_t searchers_of(uint32_t threads)
+{
+    return threads > 1 ? threads / 2 : 1;
+}
+
 static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_options *options)
 {
-    uint32_t half = options->threads / 2;
-
     dispatcher->options = *options;
     (void)snprintf(dispatcher->name, sizeof dispatcher->name, "%s", options->name);
     dispatcher->options.name = dispatcher->name;
     if (!dispatcher->options.ring_capacity)
         dispatcher->options.ring_capacity = RING_CAPACITY;
+    pthread_mutex_init(&dispatcher->lock, NULL);
     global_queue_init(&dispatcher->global);
     timers_init(&dispatcher->timers);
-    idle_init(&dispatcher->idle, half ? half : 1);
+    idle_init(&dispatcher->idle, searchers_of(options->threads));
+    atomic_init(&dispatcher->slot_count, 0);
+    atomic_init(&dispatcher->thread_count, options->threads);
+    atomic_init(&dispatcher->running, 0);
+    atomic_init(&dispatcher->users, 0);
     atomic_init(&dispatcher->budget, options->budget ? options->budget : DISPATCHER_BUDGET);
     atomic_init(&dispatcher->stopping, false);
     atomic_init(&dispatcher->keeper, 0);
@@ -39,39 +47,54 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     atomic_init(&dispatcher->keeper_dozes, false);
 }
 
-static int init_executors(struct dispatcher *dispatcher)
+/* Appends an executor whose thread does not run. */
+static int make_executor_locked(struct dispatcher *dispatcher)
 {
     const struct dispatcher_options *options = &dispatcher->options;
+    uint32_t index = dispatcher_slot_count(dispatcher);
+    struct executor *executor = aligned_alloc(64, sizeof *executor);
+    int status;
 
-    for (uint32_t i = 0; i < options->threads; i++) {
-        struct executor *executor = &dispatcher->executors[i];
-        int status = executor_init(executor, dispatcher, options->runtime, options->reclaim,
-                                   options->clock);
-
-        if (status != 0)
-            return status;
-        executor->index = i;
-        dispatcher->thread_count++;
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = executor_init(executor, dispatcher, options->runtime, options->reclaim,
+                           options->clock);
+    if (status != 0) {
+        executor_finish(executor);
+        free(executor);
+        return status;
     }
+    executor->index = index;
+    dispatcher->executors[index] = executor;
+    /* [E1] release: who sees the count sees the executor. */
+    atomic_store_explicit(&dispatcher->slot_count, index + 1, memory_order_release);
     return 0;
+}
+
+static int make_executors_locked(struct dispatcher *dispatcher, uint32_t count)
+{
+    int status = 0;
+
+    while (status == 0 && dispatcher_slot_count(dispatcher) < count)
+        status = make_executor_locked(dispatcher);
+    return status;
 }
 
 int dispatcher_create(const struct dispatcher_options *options, struct dispatcher **out)
 {
     struct dispatcher *dispatcher;
-    int status = WEIR_ENOMEM;
+    int status;
 
     if (!options_are_valid(options))
         return WEIR_EINVALID;
-    dispatcher = aligned_alloc(64, sizeof *dispatcher);
+    dispatcher = aligned_alloc(64, (sizeof *dispatcher + 63) / 64 * 64);
     if (!dispatcher)
         return WEIR_ENOMEM;
-    memset(dispatcher, 0, sizeof *dispatcher);
+    memset((void *)dispatcher, 0, sizeof *dispatcher);
     init_fields(dispatcher, options);
-    dispatcher->executors = aligned_alloc(64, options->threads * sizeof *dispatcher->executors);
-    dispatcher->turns_seen = calloc(options->threads, sizeof *dispatcher->turns_seen);
-    if (dispatcher->executors && dispatcher->turns_seen)
-        status = init_executors(dispatcher);
+    pthread_mutex_lock(&dispatcher->lock);
+    status = make_executors_locked(dispatcher, options->threads);
+    pthread_mutex_unlock(&dispatcher->lock);
     if (status != 0) {
         dispatcher_destroy(dispatcher);
         return status;
@@ -80,36 +103,188 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
     return 0;
 }
 
+/* --- threads -------------------------------------------------------------------------------- */
+
+/* One that left is past its last look at anything of ours: joining takes an instant. */
+static void join_if_left_locked(struct executor *executor)
+{
+    if (!executor->joinable || !executor->left)
+        return;
+    pthread_join(executor->thread, NULL);
+    executor->joinable = false;
+}
+
+/* Starts the thread of an executor unless it runs. */
+static int start_thread_locked(struct dispatcher *dispatcher, struct executor *executor)
+{
+    join_if_left_locked(executor);
+    if (executor->joinable)
+        return 0;
+    if (executor->left && reader_init(&executor->reader, dispatcher->options.reclaim) != 0)
+        return WEIR_ENOMEM;
+    executor->left = false;
+    /* seq_cst: see others_run in executor.c. */
+    atomic_fetch_add_explicit(&dispatcher->running, 1, memory_order_seq_cst);
+    if (pthread_create(&executor->thread, NULL, executor_main, executor) == 0) {
+        executor->joinable = true;
+        return 0;
+    }
+    atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
+    reader_finish(&executor->reader);
+    executor->left = true;
+    return WEIR_ENOMEM;
+}
+
+static void kick_all(struct dispatcher *dispatcher, uint32_t first)
+{
+    for (uint32_t i = first, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        executor_wake(dispatcher->executors[i], EXECUTOR_KICKED);
+}
+
+static void set_count_locked(struct dispatcher *dispatcher, uint32_t threads)
+{
+    idle_set_searchers_max(&dispatcher->idle, searchers_of(threads));
+    /* seq_cst: see is_to_end in executor.c. */
+    atomic_store_explicit(&dispatcher->thread_count, threads, memory_order_seq_cst);
+}
+
+static int start_threads_locked(struct dispatcher *dispatcher, uint32_t threads)
+{
+    int status = 0;
+
+    for (uint32_t i = 0; i < threads && status == 0; i++)
+        status = start_thread_locked(dispatcher, dispatcher->executors[i]);
+    return status;
+}
+
+static int grow_locked(struct dispatcher *dispatcher, uint32_t threads)
+{
+    uint32_t before = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    int status = make_executors_locked(dispatcher, threads);
+
+    if (status != 0)
+        return status;
+    set_count_locked(dispatcher, threads); /* first: a thread too many would leave at once */
+    if (dispatcher->started)
+        status = start_threads_locked(dispatcher, threads);
+    if (status != 0) {
+        set_count_locked(dispatcher, before);
+        kick_all(dispatcher, before);
+    }
+    return status;
+}
+
+int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
+{
+    int status = 0;
+
+    if (threads > IDLE_THREADS_MAX)
+        return WEIR_EINVALID;
+    pthread_mutex_lock(&dispatcher->lock);
+    if (threads > atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed)) {
+        status = grow_locked(dispatcher, threads);
+    } else {
+        set_count_locked(dispatcher, threads);
+        kick_all(dispatcher, threads);
+    }
+    pthread_mutex_unlock(&dispatcher->lock);
+    return status;
+}
+
+bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor)
+{
+    bool goes;
+
+    pthread_mutex_lock(&dispatcher->lock);
+    goes = executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    if (goes) {
+        executor->left = true;
+        atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
+    }
+    pthread_mutex_unlock(&dispatcher->lock);
+    return goes;
+}
+
+void dispatcher_reap(struct dispatcher *dispatcher)
+{
+    pthread_mutex_lock(&dispatcher->lock);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        join_if_left_locked(dispatcher->executors[i]);
+    pthread_mutex_unlock(&dispatcher->lock);
+}
+
+int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget)
+{
+    if (strnlen(name, DISPATCHER_NAME_MAX) == DISPATCHER_NAME_MAX)
+        return WEIR_EINVALID;
+    (void)snprintf(dispatcher->name, sizeof dispatcher->name, "%s", name);
+    /* Relaxed: nobody runs here. */
+    atomic_store_explicit(&dispatcher->budget, budget ? budget : DISPATCHER_BUDGET,
+                          memory_order_relaxed);
+    return 0;
+}
+
+/* --- start and stop ------------------------------------------------------------------------- */
+
 int dispatcher_start(struct dispatcher *dispatcher)
 {
-    while (dispatcher->started < dispatcher->thread_count) {
-        struct executor *executor = &dispatcher->executors[dispatcher->started];
+    int status;
 
-        if (pthread_create(&executor->thread, NULL, executor_main, executor) != 0) {
-            dispatcher_signal_stop(dispatcher);
-            (void)dispatcher_join(dispatcher);
-            return WEIR_ENOMEM;
-        }
-        dispatcher->started++;
+    pthread_mutex_lock(&dispatcher->lock);
+    status = start_threads_locked(
+        dispatcher, atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed));
+    dispatcher->started = status == 0;
+    pthread_mutex_unlock(&dispatcher->lock);
+    if (status != 0) {
+        dispatcher_signal_stop(dispatcher);
+        (void)dispatcher_join(dispatcher);
     }
-    return 0;
+    return status;
 }
 
 void dispatcher_signal_stop(struct dispatcher *dispatcher)
 {
     atomic_store_explicit(&dispatcher->stopping, true, memory_order_seq_cst);
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++)
-        executor_wake(&dispatcher->executors[i], EXECUTOR_KICKED);
+    kick_all(dispatcher, 0);
+}
+
+/* The first thread that is not joined, and no longer is to be; NULL: there is none. */
+static struct executor *take_joinable(struct dispatcher *dispatcher, pthread_t *out_thread)
+{
+    struct executor *found = NULL;
+
+    pthread_mutex_lock(&dispatcher->lock);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count && !found; i++) {
+        if (!dispatcher->executors[i]->joinable)
+            continue;
+        found = dispatcher->executors[i];
+        *out_thread = found->thread;
+        found->joinable = false;
+    }
+    pthread_mutex_unlock(&dispatcher->lock);
+    return found;
+}
+
+static bool is_own_thread(struct dispatcher *dispatcher)
+{
+    bool own = false;
+
+    pthread_mutex_lock(&dispatcher->lock);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        own |= dispatcher->executors[i]->joinable &&
+               pthread_equal(dispatcher->executors[i]->thread, pthread_self());
+    pthread_mutex_unlock(&dispatcher->lock);
+    return own;
 }
 
 int dispatcher_join(struct dispatcher *dispatcher)
 {
-    for (uint32_t i = 0; i < dispatcher->started; i++)
-        if (pthread_equal(dispatcher->executors[i].thread, pthread_self()))
-            return WEIR_EDEADLK;
-    for (uint32_t i = 0; i < dispatcher->started; i++)
-        pthread_join(dispatcher->executors[i].thread, NULL);
-    dispatcher->started = 0;
+    pthread_t thread;
+
+    if (is_own_thread(dispatcher))
+        return WEIR_EDEADLK;
+    while (take_joinable(dispatcher, &thread)) /* without the lock: who leaves may want it */
+        pthread_join(thread, NULL);
     return 0;
 }
 
@@ -117,12 +292,13 @@ void dispatcher_destroy(struct dispatcher *dispatcher)
 {
     if (!dispatcher)
         return;
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++)
-        executor_finish(&dispatcher->executors[i]);
-    free(dispatcher->executors);
-    free(dispatcher->turns_seen);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
+        executor_finish(dispatcher->executors[i]);
+        free(dispatcher->executors[i]);
+    }
     global_queue_finish(&dispatcher->global);
     timers_finish(&dispatcher->timers);
+    pthread_mutex_destroy(&dispatcher->lock);
     free(dispatcher);
 }
 
@@ -133,7 +309,7 @@ void dispatcher_notify(struct dispatcher *dispatcher)
     uint32_t picked = idle_pick(&dispatcher->idle, keeper ? keeper - 1 : IDLE_NOBODY);
 
     if (picked != IDLE_NOBODY)
-        executor_wake(&dispatcher->executors[picked], EXECUTOR_WOKEN);
+        executor_wake(dispatcher->executors[picked], EXECUTOR_WOKEN);
 }
 
 void dispatcher_arm(struct dispatcher *dispatcher, struct timer *timer, uint64_t due_ns)
@@ -147,15 +323,15 @@ void dispatcher_arm(struct dispatcher *dispatcher, struct timer *timer, uint64_t
         return;
     keeper = atomic_load_explicit(&dispatcher->keeper, memory_order_seq_cst);
     if (keeper)
-        executor_wake(&dispatcher->executors[keeper - 1], EXECUTOR_KICKED);
+        executor_wake(dispatcher->executors[keeper - 1], EXECUTOR_KICKED);
 }
 
 uint64_t dispatcher_steals(const struct dispatcher *dispatcher)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++)
-        sum += atomic_load_explicit(&dispatcher->executors[i].steals, memory_order_relaxed);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        sum += atomic_load_explicit(&dispatcher->executors[i]->steals, memory_order_relaxed);
     return sum;
 }
 
@@ -163,7 +339,7 @@ uint64_t dispatcher_turns(const struct dispatcher *dispatcher)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++)
-        sum += atomic_load_explicit(&dispatcher->executors[i].turns, memory_order_relaxed);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        sum += atomic_load_explicit(&dispatcher->executors[i]->turns, memory_order_relaxed);
     return sum;
 }

@@ -3,6 +3,14 @@
  *
  * Life: create, start (idempotent), submit..., signal_stop (also inside a turn), join (never inside
  * a turn), destroy. Threads are created here and nowhere else in the core.
+ *
+ * Its threads can be more or fewer while it runs. Each has an executor, which stays for good:
+ * others look into its queues at any time. A thread whose index is not below `thread_count` any
+ * more leaves after its turn, and first puts what it has queued where the others find it.
+ *
+ *                        | start resize join | submit notify arm
+ *   start resize join    |        -          |        -          - = any threads at once; the
+ *   submit notify arm    |        -          |        -              first group by a lock
  */
 #ifndef DISPATCH_DISPATCHER_H
 #define DISPATCH_DISPATCHER_H
@@ -30,10 +38,13 @@ struct dispatcher_options {
 };
 
 struct dispatcher {
-    char name[DISPATCHER_NAME_MAX];    /* const */
-    struct dispatcher_options options; /* const */
-    uint32_t thread_count;             /* const */
-    struct executor *executors;        /* const */
+    char name[DISPATCHER_NAME_MAX];               /* const, but for dispatcher_rename */
+    struct dispatcher_options options;            /* const */
+    struct executor *executors[IDLE_THREADS_MAX]; /* each written once, before slot_count says so */
+    _Atomic uint32_t slot_count;   /* executors there are; written under lock, never less */
+    _Atomic uint32_t thread_count; /* wanted; written under lock, read by all */
+    _Atomic uint32_t running;      /* threads that have not left; by starters and leavers */
+    _Atomic uint32_t users;        /* actors that run here; by who makes and ends them */
     struct global_queue global;
     struct timers timers;
     struct idle idle;
@@ -42,8 +53,9 @@ struct dispatcher {
     _Atomic uint32_t keeper;          /* index + 1 of the parked thread that keeps the time */
     _Atomic uint64_t keeper_until_ns; /* when it wakes by itself */
     _Atomic bool keeper_dozes;        /* advisory: it does not look at LIFO slots */
-    uint64_t *turns_seen;             /* keeper: of each executor, at its last look */
-    uint32_t started;                 /* owner: creator; threads that run */
+
+    pthread_mutex_t lock;
+    bool started; /* lock */
 };
 
 /* WEIR_EINVALID, WEIR_ENOMEM. Returns owned in *out. */
@@ -51,6 +63,19 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
 
 /* Starts the threads; a second call does nothing. WEIR_ENOMEM: none runs. */
 int dispatcher_start(struct dispatcher *dispatcher);
+
+/*
+ * From now on as many threads: 0..IDLE_THREADS_MAX; with 0 it sleeps until it has some again.
+ * Those too many leave after their present turns; what they had queued is run by the others.
+ * WEIR_EINVALID; WEIR_ENOMEM: nothing changed. Fewer cannot fail. Not on one of its threads.
+ */
+int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
+
+/* Frees what threads that have left still hold of the system. Not on one of its threads. */
+void dispatcher_reap(struct dispatcher *dispatcher);
+
+/* For one that nobody uses: another name and budget. WEIR_EINVALID. */
+int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget);
 
 /* Tells the threads to end after their turns. Any thread, also inside a turn. */
 void dispatcher_signal_stop(struct dispatcher *dispatcher);
@@ -60,6 +85,24 @@ int dispatcher_join(struct dispatcher *dispatcher);
 
 /* After join. What is still queued is dropped: its owner frees it. NULL is allowed. */
 void dispatcher_destroy(struct dispatcher *dispatcher);
+
+/* --- for executor.c -------------------------------------------------------------------------- */
+
+static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher, uint32_t index)
+{
+    return dispatcher->executors[index];
+}
+
+/* [E1] acquire pairs with the release in make_executor: the pointers below it are there. */
+static inline uint32_t dispatcher_slot_count(const struct dispatcher *dispatcher)
+{
+    return atomic_load_explicit(&dispatcher->slot_count, memory_order_acquire);
+}
+
+/* The calling thread may go: its index is still too high. It takes no work after this. */
+bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor);
+
+/* --- any thread ------------------------------------------------------------------------------ */
 
 /* Wakes one parked thread unless somebody searches already. Any thread. */
 void dispatcher_notify(struct dispatcher *dispatcher);

@@ -77,7 +77,7 @@ static void rouse_dozing_keeper(struct dispatcher *dispatcher)
         return;
     keeper = atomic_load_explicit(&dispatcher->keeper, memory_order_relaxed);
     if (keeper)
-        executor_wake(&dispatcher->executors[keeper - 1], EXECUTOR_KICKED);
+        executor_wake(dispatcher_executor(dispatcher, keeper - 1), EXECUTOR_KICKED);
 }
 
 /* What was just woken runs next, here, where its message is hot. */
@@ -122,7 +122,9 @@ static struct schedulable *take_lifo(struct executor *executor)
 static struct schedulable *take_global(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
-    uint32_t share = global_queue_count(&dispatcher->global) / dispatcher->thread_count;
+    /* Relaxed: how much to take at once is a guess. */
+    uint32_t threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    uint32_t share = global_queue_count(&dispatcher->global) / (threads ? threads : 1);
 
     return global_queue_take(&dispatcher->global, &executor->ring,
                              share < GLOBAL_BATCH ? share : GLOBAL_BATCH);
@@ -163,11 +165,11 @@ static struct schedulable *take_own(struct executor *executor)
 static struct schedulable *steal(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
-    uint32_t count = dispatcher->thread_count;
+    uint32_t count = dispatcher_slot_count(dispatcher);
     uint32_t start = (uint32_t)(executor_random(executor) % count);
 
     for (uint32_t i = 0; i < count; i++) {
-        struct executor *victim = &dispatcher->executors[(start + i) % count];
+        struct executor *victim = dispatcher_executor(dispatcher, (start + i) % count);
         struct schedulable *taken;
 
         if (victim == executor)
@@ -192,6 +194,16 @@ static void pause_briefly(void)
     }
 }
 
+/* The dispatcher stops, or wants fewer threads and this is one too many. */
+static bool is_to_end(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    /* seq_cst: who parks has announced it before it looks here; who writes these kicks after. */
+    return atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst) ||
+           executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_seq_cst);
+}
+
 /* Looks for work everywhere for a while. The caller counts as searching. */
 static struct schedulable *search(struct executor *executor)
 {
@@ -202,7 +214,7 @@ static struct schedulable *search(struct executor *executor)
         taken = take_own(executor);
         if (!taken)
             taken = steal(executor);
-        if (taken || atomic_load_explicit(&executor->dispatcher->stopping, memory_order_relaxed))
+        if (taken || is_to_end(executor))
             return taken;
         reader_quiescent(&executor->reader);
         pause_briefly();
@@ -212,22 +224,26 @@ static struct schedulable *search(struct executor *executor)
 
 /* --- sleeping ------------------------------------------------------------------------------- */
 
-static bool anything_to_do(struct executor *executor)
+static bool is_work_waiting(struct dispatcher *dispatcher)
 {
-    struct dispatcher *dispatcher = executor->dispatcher;
-
-    if (global_queue_count(&dispatcher->global) > 0 ||
-        atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst))
+    if (global_queue_count(&dispatcher->global) > 0)
         return true;
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++)
-        if (ring_count(&dispatcher->executors[i].ring) > 0)
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        if (ring_count(&dispatcher_executor(dispatcher, i)->ring) > 0)
             return true;
     return false;
 }
 
+static bool anything_to_do(struct executor *executor)
+{
+    return is_to_end(executor) || is_work_waiting(executor->dispatcher);
+}
+
 static bool others_run(struct dispatcher *dispatcher)
 {
-    return idle_parked_count(&dispatcher->idle) < dispatcher->thread_count;
+    /* seq_cst, as the parked: who starts a thread counts it before it can have work. */
+    return idle_parked_count(&dispatcher->idle) <
+           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
 }
 
 /* Until when the keeper sleeps: the next deadline, or its next look at the LIFO slots. */
@@ -258,12 +274,12 @@ static struct schedulable *rescue(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++) {
-        struct executor *other = &dispatcher->executors[i];
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
+        struct executor *other = dispatcher_executor(dispatcher, i);
         uint64_t turns = atomic_load_explicit(&other->turns, memory_order_relaxed);
-        bool same = turns == dispatcher->turns_seen[i];
+        bool same = turns == other->turns_seen;
 
-        dispatcher->turns_seen[i] = turns;
+        other->turns_seen = turns;
         if (other != executor && same && atomic_load_explicit(&other->lifo, memory_order_relaxed)) {
             /* [L1] its owner may be faster. */
             struct schedulable *taken = atomic_exchange_explicit(&other->lifo, NULL,
@@ -349,9 +365,9 @@ static void hand_over_keeping(struct executor *executor)
     atomic_store_explicit(&dispatcher->keeper_until_ns, TIMER_NEVER, memory_order_relaxed);
     atomic_store_explicit(&dispatcher->keeper_dozes, false, memory_order_relaxed);
     atomic_store_explicit(&dispatcher->keeper, 0, memory_order_seq_cst);
-    for (uint32_t i = 0; i < dispatcher->thread_count; i++) {
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
         if (idle_is_parked(&dispatcher->idle, i)) {
-            executor_wake(&dispatcher->executors[i], EXECUTOR_KICKED);
+            executor_wake(dispatcher_executor(dispatcher, i), EXECUTOR_KICKED);
             return;
         }
     }
@@ -372,7 +388,7 @@ static struct schedulable *sleep_until_picked(struct executor *executor)
         token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
         if (token & EXECUTOR_WOKEN)
             return NULL;
-        if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst)) {
+        if (is_to_end(executor)) {
             leave_parking(executor);
             return NULL;
         }
@@ -427,21 +443,28 @@ static void run_turn(struct executor *executor, struct schedulable *schedulable)
     reader_quiescent(&executor->reader);
 }
 
-/* Finds the next schedulable, sleeping if it must; NULL when the dispatcher stops. */
+/* Relaxed: looked at before each turn; who goes to sleep looks again. */
+static bool is_too_many(const struct executor *executor)
+{
+    return executor->index >=
+           atomic_load_explicit(&executor->dispatcher->thread_count, memory_order_relaxed);
+}
+
+/* Finds the next schedulable, sleeping if it must; NULL when this thread is to end. */
 static struct schedulable *next_to_run(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
-    struct schedulable *taken = take_own(executor);
+    struct schedulable *taken = is_too_many(executor) ? NULL : take_own(executor);
     bool searching = false;
 
     while (!taken) {
-        if (atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst))
+        if (is_to_end(executor))
             break;
         if (!searching)
             searching = idle_try_search(&dispatcher->idle);
         if (searching)
             taken = search(executor);
-        if (!taken && !atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst)) {
+        if (!taken && !is_to_end(executor)) {
             taken = park(executor, searching);
             searching = true;
         }
@@ -449,6 +472,28 @@ static struct schedulable *next_to_run(struct executor *executor)
     if (searching && idle_found(&dispatcher->idle) && taken)
         dispatcher_notify(dispatcher);
     return taken;
+}
+
+/* Puts what this thread has queued where the others find it, and sees that somebody looks. */
+static void hand_over_work(struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+    struct schedulable *schedulable;
+
+    while ((schedulable = take_lifo(executor)) || (schedulable = ring_pop(&executor->ring)))
+        global_queue_push(&dispatcher->global, schedulable);
+    /* Also what this thread was woken for, and what nobody was woken for because it searched. */
+    if (is_work_waiting(dispatcher))
+        dispatcher_notify(dispatcher);
+}
+
+/* True when this thread is to end; what it has queued is taken care of. */
+static bool leave(struct executor *executor)
+{
+    if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst))
+        return true;
+    hand_over_work(executor);
+    return dispatcher_let_go(executor->dispatcher, executor);
 }
 
 void *executor_main(void *argument)
@@ -463,9 +508,11 @@ void *executor_main(void *argument)
     if (dispatcher->options.thread_start)
         dispatcher->options.thread_start(executor);
     reader_online(&executor->reader);
-    while ((schedulable = next_to_run(executor)))
-        run_turn(executor, schedulable);
-    reader_offline(&executor->reader);
+    do
+        while ((schedulable = next_to_run(executor)))
+            run_turn(executor, schedulable);
+    while (!leave(executor));
+    reader_finish(&executor->reader);
     cache_flush(&executor->cache);
     if (dispatcher->options.thread_end)
         dispatcher->options.thread_end(executor);

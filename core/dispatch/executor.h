@@ -30,7 +30,9 @@ struct executor {
     void *runtime;                 /* const: for those who run turns */
     struct clock clock;            /* const */
     uint32_t index;                /* const: among the dispatcher's threads */
-    pthread_t thread;              /* const after start */
+    pthread_t thread;              /* dispatcher->lock */
+    bool joinable;                 /* dispatcher->lock: `thread` is one, and not joined */
+    bool left;                     /* dispatcher->lock: it takes no more work */
 
     /* owner */
     struct reader reader;
@@ -42,6 +44,7 @@ struct executor {
     bool in_turn;
     bool blocking; /* the turn may block: hand work to others at once */
     uint32_t rounds[EXECUTOR_ROUNDS];
+    uint64_t turns_seen; /* the keeper's: `turns` at its last look */
     void *current; /* what runs, for the crash handler: read by the same thread's signal handler */
 
     /* written by the owner, read by thieves and by who reads figures */
@@ -59,7 +62,8 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
                   struct reclaim *reclaim, struct clock clock);
 void executor_finish(struct executor *executor);
 
-/* The thread of a dispatcher, whose argument is its executor: runs until the dispatcher stops. */
+/* The thread of a dispatcher, whose argument is its executor: runs until the dispatcher stops, or
+ * wants fewer threads. */
 void *executor_main(void *argument);
 
 /* Makes a schedulable run that was just woken, on `dispatcher`. */

@@ -15,18 +15,25 @@ static uint32_t parked_of(uint64_t counts)
 
 void idle_init(struct idle *idle, uint32_t searchers_max)
 {
-    idle->searchers_max = searchers_max;
+    atomic_init(&idle->searchers_max, searchers_max);
     atomic_init(&idle->counts, 0);
     for (uint32_t i = 0; i < IDLE_THREADS_MAX / 64; i++)
         atomic_init(&idle->parked[i], 0);
 }
 
+void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max)
+{
+    /* Relaxed: how many search at most is a matter of cost, not of truth. */
+    atomic_store_explicit(&idle->searchers_max, searchers_max, memory_order_relaxed);
+}
+
 bool idle_try_search(struct idle *idle)
 {
+    uint32_t max = atomic_load_explicit(&idle->searchers_max, memory_order_relaxed);
     uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_relaxed);
 
     do
-        if (searching_of(counts) >= idle->searchers_max)
+        if (searching_of(counts) >= max)
             return false;
     while (!atomic_compare_exchange_weak_explicit(&idle->counts, &counts, counts + SEARCHING_ONE,
                                                   memory_order_seq_cst, memory_order_relaxed));

@@ -20,12 +20,15 @@
 #define IDLE_NOBODY UINT32_MAX
 
 struct idle {
-    uint32_t searchers_max;                         /* const */
+    _Atomic uint32_t searchers_max; /* advisory: written by a resize, read by who asks to search */
     alignas(64) _Atomic uint64_t counts;            /* searching in the low half, parked high */
     _Atomic uint64_t parked[IDLE_THREADS_MAX / 64]; /* a bit per thread */
 };
 
 void idle_init(struct idle *idle, uint32_t searchers_max);
+
+/* Any thread. */
+void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max);
 
 /* Asks to search. False: enough others do; park. */
 bool idle_try_search(struct idle *idle);

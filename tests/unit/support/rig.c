@@ -38,8 +38,8 @@ void rig_finish(struct rig *rig)
 void rig_advance(struct rig *rig, uint64_t ms)
 {
     atomic_fetch_add(&rig->now_ns, ms * 1000000u);
-    for (uint32_t i = 0; i < rig->dispatcher->thread_count; i++)
-        executor_wake(&rig->dispatcher->executors[i], EXECUTOR_KICKED);
+    for (uint32_t i = 0; i < dispatcher_slot_count(rig->dispatcher); i++)
+        executor_wake(rig->dispatcher->executors[i], EXECUTOR_KICKED);
 }
 
 bool rig_wait(struct rig *rig, bool (*done)(void *context), void *context)
