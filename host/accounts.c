@@ -5,59 +5,96 @@
 
 #include "pool/figures.h"
 
-static void log_reading(struct assembly *assembly, const char *component,
-                        const struct ledger_reading *reading, const struct weir_pool_stats *stats)
+/* What is logged of one pool, or of all. */
+struct account {
+    struct ledger_reading ledger;
+    struct dead_letters_figures dead;
+    uint64_t refused;
+    uint64_t restarts;
+};
+
+/* Dead letters that no ledger counts: emitted and refused for good, or in lanes of their own. */
+static uint64_t outside(const struct account *account)
 {
+    uint64_t total = dead_letters_total(&account->dead);
+
+    /* A worker writes the letter first: while it works there may be one too many, never too few. */
+    return total > account->ledger.dead ? total - account->ledger.dead : 0;
+}
+
+static void log_account(struct assembly *assembly, const char *component,
+                        const struct account *account)
+{
+    const struct ledger_reading *reading = &account->ledger;
+
     log_event(&assembly->runtime->options.log,
               ledger_reading_difference(reading) ? WEIR_LOG_ERROR : WEIR_LOG_INFO, component,
               "ledger", weir_uint("accepted", reading->accepted), weir_uint("done", reading->done),
               weir_uint("dead", reading->dead), weir_uint("moved", reading->moved),
               weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
-              weir_uint("held", reading->held), weir_uint("refused", stats->refused),
-              weir_uint("restarts", stats->restarts),
+              weir_uint("held", reading->held), weir_uint("refused", account->refused),
+              weir_uint("restarts", account->restarts), weir_uint("dead_outside", outside(account)),
               weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
 }
 
-static bool is_top(const struct settings *settings, uint32_t index)
+static void add_account(struct account *sum, const struct account *account)
 {
-    return settings->pools[index].parent == SETTINGS_NONE;
+    ledger_reading_add(&sum->ledger, &account->ledger);
+    dead_letters_figures_add(&sum->dead, &account->dead);
+    sum->refused += account->refused;
+    sum->restarts += account->restarts;
+}
+
+/* Logs a pool's account, and adds it when the pool is at the top: then it holds those below. */
+static void log_pool(struct assembly *assembly, struct pool *pool, struct account *sum)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct account account = { 0 };
+
+    pool_ledger(pool, &account.ledger);
+    pool_dead(pool, &account.dead);
+    pool_stats(pool, &stats);
+    account.refused = stats.refused;
+    account.restarts = stats.restarts;
+    log_account(assembly, pool->path, &account);
+    if (!pool->parent)
+        add_account(sum, &account);
+}
+
+void accounts_log_source(struct assembly *assembly, struct source *source)
+{
+    struct dead_letters_figures dead = { 0 };
+    uint64_t total;
+
+    dead_letters_figures(&source->dead, &dead);
+    total = dead_letters_total(&dead);
+    log_event(&assembly->runtime->options.log, total ? WEIR_LOG_WARNING : WEIR_LOG_INFO,
+              source->path, "source", weir_uint("emitted", source_emitted(source)),
+              weir_uint("dead", total), weir_uint("no_target", dead.counts[DEAD_NO_TARGET]),
+              weir_uint("output_full", dead.counts[DEAD_OUTPUT_FULL]),
+              weir_uint("full", dead.counts[DEAD_FULL]));
 }
 
 bool accounts_log_ledger(struct assembly *assembly)
 {
-    struct weir_pool_stats total = { .size = sizeof total };
-    struct ledger_reading sum;
+    struct account sum = { 0 };
     const struct settings *settings;
 
     pthread_mutex_lock(&assembly->lock);
     settings = assembly->held->settings;
-    sum = assembly->gone_ledger;
-    for (uint32_t i = 0; i < settings->pool_count; i++) {
-        struct weir_pool_stats stats = { .size = sizeof stats };
-        struct ledger_reading reading;
-
-        pool_ledger(assembly->pools[i], &reading);
-        pool_stats(assembly->pools[i], &stats);
-        log_reading(assembly, settings->pools[i].path, &reading, &stats);
-        if (!is_top(settings, i))
-            continue;
-        ledger_reading_add(&sum, &reading);
-        total.refused += stats.refused;
-        total.restarts += stats.restarts;
+    sum.ledger = assembly->gone_ledger;
+    sum.dead = assembly->gone_dead;
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        accounts_log_source(assembly, assembly->sources[i]);
+        dead_letters_figures(&assembly->sources[i]->dead, &sum.dead);
     }
-    for (uint32_t i = 0; i < assembly->gone_count; i++) {
-        struct weir_pool_stats stats = { .size = sizeof stats };
-        struct ledger_reading reading;
-
-        pool_ledger(assembly->gone[i], &reading);
-        pool_stats(assembly->gone[i], &stats);
-        log_reading(assembly, assembly->gone[i]->path, &reading, &stats);
-        if (!assembly->gone[i]->parent)
-            ledger_reading_add(&sum, &reading);
-    }
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        log_pool(assembly, assembly->pools[i], &sum);
+    for (uint32_t i = 0; i < assembly->gone_count; i++)
+        log_pool(assembly, assembly->gone[i], &sum);
     pthread_mutex_unlock(&assembly->lock);
-    log_reading(assembly, "host", &sum, &total);
-    return ledger_reading_difference(&sum) == 0;
+    log_account(assembly, "host", &sum);
+    return ledger_reading_difference(&sum.ledger) == 0;
 }
 
 /* --- progress ------------------------------------------------------------------------------- */
@@ -115,6 +152,11 @@ void accounts_progress(struct assembly *assembly, struct progress_figures *out)
 }
 
 /* --- completion ----------------------------------------------------------------------------- */
+
+static bool is_top(const struct settings *settings, uint32_t index)
+{
+    return settings->pools[index].parent == SETTINGS_NONE;
+}
 
 static void count_source(const struct settings_source *settings, struct source *source,
                          struct accounts_totals *out)

@@ -9,7 +9,10 @@
 #include "host/assembly.h"
 #include "host/progress.h"
 
-/* Logs the ledger of every pool, and their sum. True when it balances. */
+/* Logs what a source has sent, and what of that is dead. */
+void accounts_log_source(struct assembly *assembly, struct source *source);
+
+/* Logs every source, the ledger of every pool, and their sum. True when it balances. */
 bool accounts_log_ledger(struct assembly *assembly);
 
 /* Fills in how far sources and pools are. */

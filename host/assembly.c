@@ -161,12 +161,20 @@ static enum remove_mode remove_mode_of(const struct settings_pool *pool)
     }
 }
 
+struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings)
+{
+    const struct settings_dead_letters *bounds = &settings->host.dead_letters;
+
+    return (struct dead_letters_bounds){ bounds->count, bounds->bytes };
+}
+
 int assembly_create_pool(struct assembly *assembly, struct executor *executor,
                          struct held_settings *held, uint32_t index, struct pool **pools,
                          bool apart)
 {
     const struct settings_pool *wanted = &held->settings->pools[index];
     struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(held, index);
+    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
     struct pool_options options = {
         .path = wanted->path,
         .apart = apart,
@@ -182,7 +190,7 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
         .route = route_of(wanted),
         .remove = remove_mode_of(wanted),
         .remove_timeout_ms = wanted->remove.timeout_ms,
-        .dead_letters = held->settings->host.dead_letters.count,
+        .dead_letters = &dead_letters,
         .output_count = wanted->nested ? 0 : wanted->output_count,
     };
     int status = WEIR_ENOMEM;
@@ -229,6 +237,7 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
 {
     const struct settings_source *wanted = &held->settings->sources[index];
     struct spec *spec = assembly_spec_of_source(held, index);
+    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
     struct source_options options = {
         .path = wanted->name,
         .dispatcher = dispatcher_at(assembly, held->settings, wanted->use.dispatcher),
@@ -236,6 +245,7 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
         .target = pools[wanted->to]->pid,
         .output_count = 1,
         .held = true,
+        .dead_letters = &dead_letters,
     };
     int status = spec ? source_create(assembly->runtime, executor, &options, out) : WEIR_ENOMEM;
 

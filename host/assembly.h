@@ -28,14 +28,15 @@ struct held_settings {
 struct assembly {
     struct runtime *runtime; /* const */
     pthread_mutex_t lock;
-    struct held_settings *held;        /* lock: in force; NULL before the start */
-    struct pool **pools;               /* lock */
-    struct source **sources;           /* lock */
-    struct pool **gone;                /* lock: removed pools that have not ended */
-    uint32_t gone_count;               /* lock */
-    struct ledger_reading gone_ledger; /* lock: of removed pools that have ended */
-    uint32_t generation;               /* lock: 1 after the start, then one more with each reload */
-    _Atomic bool stopping;             /* the host is to end: nobody waits for anything new */
+    struct held_settings *held;            /* lock: in force; NULL before the start */
+    struct pool **pools;                   /* lock */
+    struct source **sources;               /* lock */
+    struct pool **gone;                    /* lock: removed pools that have not ended */
+    uint32_t gone_count;                   /* lock */
+    struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
+    struct dead_letters_figures gone_dead; /* lock: likewise, and of removed sources */
+    uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
+    _Atomic bool stopping; /* the host is to end: nobody waits for anything new */
 };
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime);
@@ -65,6 +66,9 @@ int assembly_add_dispatchers(struct assembly *assembly, const struct settings *s
 /* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index);
 struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index);
+
+/* What is kept of the dead letters of each pool and source. */
+struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings);
 
 /* Makes pool `index`, bound to nothing yet; its parent must be in `pools`. With `apart` the
  * parent's senders do not see it before pool_join. */

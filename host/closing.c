@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "host/accounts.h"
 #include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
@@ -46,24 +47,32 @@ static void name_left_behind(struct assembly *assembly, const char *path, struct
               weir_uint("held", stats.held), weir_str("effect", "left behind"));
 }
 
+/* Frees an ended source; what of it is dead stays in the sum. */
+static void forget_source(struct assembly *assembly, struct source *source)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    accounts_log_source(assembly, source);
+    pthread_mutex_lock(&assembly->lock);
+    dead_letters_figures(&source->dead, &assembly->gone_dead);
+    pthread_mutex_unlock(&assembly->lock);
+    if (!executor)
+        return;
+    source_destroy(source, executor);
+    runtime_leave(executor);
+}
+
 void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
                             uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct executor *executor;
-
         if (!sources[i])
             continue;
-        if (!await(assembly, (struct awaited){ .assembly = assembly, .source = sources[i] },
-                   CLOSING_TIMEOUT_MS)) {
+        if (await(assembly, (struct awaited){ .assembly = assembly, .source = sources[i] },
+                  CLOSING_TIMEOUT_MS))
+            forget_source(assembly, sources[i]);
+        else
             name_left_behind(assembly, sources[i]->path, NULL);
-            continue;
-        }
-        executor = runtime_enter(assembly->runtime);
-        if (executor) {
-            source_destroy(sources[i], executor);
-            runtime_leave(executor);
-        }
     }
 }
 
@@ -86,8 +95,10 @@ static void forget_pool(struct assembly *assembly, struct pool *pool)
 
     pool_ledger(pool, &reading);
     pthread_mutex_lock(&assembly->lock);
-    if (!pool->parent) /* a parent keeps the figures of those below */
+    if (!pool->parent) { /* a parent keeps the figures of those below */
         ledger_reading_add(&assembly->gone_ledger, &reading);
+        pool_dead(pool, &assembly->gone_dead);
+    }
     unlist_gone_locked(assembly, pool);
     pthread_mutex_unlock(&assembly->lock);
     if (executor) {

@@ -100,6 +100,7 @@ static void send_due(struct actor *actor, struct message *message)
     if (status == 0)
         return;
     settle_record(actor, message, status == WEIR_EFULL ? DEAD_FULL : DEAD_NO_TARGET,
+                  &(struct dead_letter_way){ message->to, DEAD_LETTER_DIRECT },
                   weir_status_name(status));
     message_destroy(&actor->executor->cache, message);
 }

@@ -45,9 +45,11 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
     return status;
 }
 
-static void drop(struct actor *actor, struct message *message, enum dead_reason reason, int status)
+static void drop(struct actor *actor, uint32_t output, struct message *message,
+                 enum dead_reason reason, int status)
 {
-    settle_record(actor, message, reason, weir_status_name(status));
+    settle_record(actor, message, reason, &(struct dead_letter_way){ 0, output },
+                  weir_status_name(status));
     settle_stray(actor->runtime, actor->executor, message, status);
 }
 
@@ -68,7 +70,7 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     if (status == WEIR_EINVALID)
         return status;
     if (status != WEIR_EFULL) {
-        drop(actor, message, DEAD_NO_TARGET, status);
+        drop(actor, output, message, DEAD_NO_TARGET, status);
         return 0;
     }
     switch (binding->when_full) {
@@ -77,7 +79,7 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     case WHEN_FULL_REJECT:
         return WEIR_EFULL;
     default:
-        drop(actor, message, DEAD_OUTPUT_FULL, status);
+        drop(actor, output, message, DEAD_OUTPUT_FULL, status);
         return 0;
     }
 }
@@ -148,7 +150,7 @@ static int flush_first(struct actor *actor)
     if (status == 0)
         take_place(actor, binding->target);
     else if (status != WEIR_EFULL)
-        drop(actor, message, DEAD_NO_TARGET, status);
+        drop(actor, output, message, DEAD_NO_TARGET, status);
     return status;
 }
 
@@ -168,6 +170,6 @@ void output_drop_all(struct actor *actor)
     struct message *message;
 
     while ((message = message_list_take(&actor->place->outbox)))
-        drop(actor, message, DEAD_NO_TARGET, WEIR_ETERMINATED);
+        drop(actor, message->output, message, DEAD_NO_TARGET, WEIR_ETERMINATED);
     waiters_leave(actor->place);
 }

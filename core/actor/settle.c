@@ -36,15 +36,20 @@ void settle_done(struct actor *actor, struct message *message)
 }
 
 void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
-                   const char *detail)
+                   const struct dead_letter_way *way, const char *detail)
 {
-    if (actor->place && actor->place->dead)
-        dead_letters_add(actor->place->dead, message, reason, detail, actor->executor->now_ns);
+    const struct dead_letter_way to_actor = { actor_pid(actor), DEAD_LETTER_DIRECT };
+
+    if (!actor->place || !actor->place->dead)
+        return;
+    if (!way && (!actor->place->pool || (message->public.reserved & MESSAGE_ASIDE)))
+        way = &to_actor;
+    dead_letters_add(actor->place->dead, message, way, reason, detail, actor->executor->now_ns);
 }
 
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)
 {
-    settle_record(actor, message, reason, actor->detail);
+    settle_record(actor, message, reason, NULL, actor->detail);
     ledger_begin(&actor->ledger);
     ledger_shift(&actor->ledger.in_hand, -1);
     ledger_add(&actor->ledger.dead, 1);
@@ -87,7 +92,7 @@ void settle_unhold(struct actor *actor)
 void settle_aside(struct actor *actor, struct message *message, int status, enum dead_reason reason)
 {
     if (status != 0)
-        settle_record(actor, message, reason, actor->detail);
+        settle_record(actor, message, reason, NULL, actor->detail);
     answer_or_free(actor, message, status ? status : WEIR_ENOREPLY);
 }
 

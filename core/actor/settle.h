@@ -14,6 +14,7 @@
 #define ACTOR_SETTLE_H
 
 #include "actor/actor.h"
+#include "stats/dead_letters.h"
 
 /* Counts a message that left the queue into the hand. */
 struct message *settle_pop(struct actor *actor);
@@ -42,8 +43,9 @@ void settle_aside(struct actor *actor, struct message *message, int status,
 void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,
                   int status);
 
-/* A record in the place's dead letters; does not take the message. */
+/* A letter in the place's dead letters; does not take the message. `way` says where it would go if
+ * it were sent again; NULL: to the pool, or, outside the ledger, to this actor. */
 void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
-                   const char *detail);
+                   const struct dead_letter_way *way, const char *detail);
 
 #endif

@@ -88,7 +88,7 @@ int source_create(struct runtime *runtime, struct executor *executor,
     source->runtime = runtime;
     atomic_init(&source->going, !options->held);
     (void)snprintf(source->path, sizeof source->path, "%s", options->path);
-    dead_letters_init(&source->dead, DEAD_LETTERS_MAX);
+    dead_letters_init(&source->dead, options->dead_letters);
     pthread_mutex_init(&source->lock, NULL);
     status = init_wiring(source, options);
     if (status == 0)

@@ -12,10 +12,11 @@
 struct source_options {
     const char *path; /* its name in YAML; borrowed until return */
     struct dispatcher *dispatcher;
-    struct spec *spec;     /* takes a reference */
-    weir_pid target;       /* the pool it feeds by output 0 */
-    uint32_t output_count; /* at least 1 */
-    bool held;             /* opens, but produces only after source_go */
+    struct spec *spec;                              /* takes a reference */
+    weir_pid target;                                /* the pool it feeds by output 0 */
+    uint32_t output_count;                          /* at least 1 */
+    bool held;                                      /* opens, but produces only after source_go */
+    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
 };
 
 /* Owned by whoever created it; the actor in it ends by itself. */

@@ -273,7 +273,9 @@ static void unhandled(struct actor *actor, struct message *message)
               "message for the pool itself is not handled",
               weir_str("tag", message->public.tag ? message->public.tag->name : ""),
               weir_str("effect", "dead letter"));
-    dead_letters_add(&actor->pool->dead, message, DEAD_UNHANDLED, "", actor->executor->now_ns);
+    dead_letters_add(&actor->pool->dead, message,
+                     &(struct dead_letter_way){ actor->pool->pid, DEAD_LETTER_DIRECT },
+                     DEAD_UNHANDLED, "", actor->executor->now_ns);
     settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
 }
 

@@ -78,6 +78,15 @@ void pool_ledger(struct pool *pool, struct ledger_reading *out)
     *out = tally.ledger;
 }
 
+void pool_dead(struct pool *pool, struct dead_letters_figures *out)
+{
+    dead_letters_figures(&pool->dead, out);
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        pool_dead(pool->children[i], out);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 uint32_t pool_target(struct pool *pool)
 {
     uint32_t target;

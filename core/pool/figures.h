@@ -33,6 +33,11 @@ void pool_opening_prepared(struct pool *pool, struct pool_opening *out);
 /* Messages that its workers have put into the pools they feed. */
 uint64_t pool_emitted(struct pool *pool);
 
+/* Adds the dead letters of it and of all below to `out`, which the caller has cleared. They are
+ * more than the ledger's `dead`: also what was emitted and found nobody, and what came in lanes of
+ * its own. */
+void pool_dead(struct pool *pool, struct dead_letters_figures *out);
+
 /* The sum of its leaves' ledgers: exact for each. */
 void pool_ledger(struct pool *pool, struct ledger_reading *out);
 

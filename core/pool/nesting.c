@@ -98,6 +98,10 @@ void pool_join(struct pool *pool, struct executor *executor)
 /* The figures of an ended pool stay with its parent: they never go back. */
 static void keep_figures_locked(struct pool *parent, struct pool *pool)
 {
+    struct dead_letters_figures dead = { 0 };
+
+    dead_letters_figures(&pool->dead, &dead);
+    dead_letters_absorb(&parent->dead, &dead);
     pthread_mutex_lock(&pool->lock); /* parents lock before children, always */
     ledger_reading_add(&parent->gone, &pool->gone);
     parent->gone_restarts += pool->gone_restarts;

@@ -39,8 +39,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     atomic_init(&pool->members, members_create(0));
     atomic_init(&pool->wiring.wiring, make_wiring(options));
     waiters_init(&pool->waiters);
-    dead_letters_init(&pool->dead,
-                      options->dead_letters ? options->dead_letters : DEAD_LETTERS_MAX);
+    dead_letters_init(&pool->dead, options->dead_letters);
     pthread_mutex_init(&pool->lock, NULL);
     list_init(&pool->places);
     list_init(&pool->leavers);

@@ -47,7 +47,7 @@ struct pool_options {
     enum pool_route route;
     enum remove_mode remove;
     uint64_t remove_timeout_ms; /* for those who leave; 0 = as long as it takes */
-    uint32_t dead_letters;      /* records kept; 0 = DEAD_LETTERS_MAX */
+    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
     uint32_t output_count;
     const struct binding *outputs; /* borrowed until return; NULL = all unbound */
 };

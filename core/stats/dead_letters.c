@@ -4,51 +4,134 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dead_letters_init(struct dead_letters *letters, uint32_t capacity)
+void dead_letters_init(struct dead_letters *letters, const struct dead_letters_bounds *bounds)
 {
-    *letters = (struct dead_letters){ .capacity = capacity };
+    static const struct dead_letters_bounds usual = { DEAD_LETTERS_MAX, DEAD_LETTERS_BYTES_MAX };
+
+    *letters = (struct dead_letters){ .bounds = bounds ? *bounds : usual };
     pthread_mutex_init(&letters->lock, NULL);
 }
 
 void dead_letters_finish(struct dead_letters *letters)
 {
-    free(letters->records);
+    struct dead_message *dead = letters->first;
+
+    while (dead) {
+        struct dead_message *next = dead->next;
+
+        free(dead);
+        dead = next;
+    }
     pthread_mutex_destroy(&letters->lock);
 }
 
-static struct dead_letter *next_record_locked(struct dead_letters *letters)
+/* --- the list, by number -------------------------------------------------------------------- */
+
+static uint64_t weight_of(const struct dead_message *dead)
 {
-    if (!letters->records)
-        letters->records = calloc(letters->capacity, sizeof *letters->records);
-    if (!letters->records)
+    return dead->letter.whole ? dead->letter.size : 0;
+}
+
+/* `before` is the one behind which it goes; NULL: it becomes the oldest. */
+static void insert_locked(struct dead_letters *letters, struct dead_message *before,
+                          struct dead_message *dead)
+{
+    struct dead_message **link = before ? &before->next : &letters->first;
+
+    dead->next = *link;
+    *link = dead;
+    if (!dead->next)
+        letters->last = dead;
+    letters->count++;
+    letters->bytes += weight_of(dead);
+}
+
+static void evict_oldest_locked(struct dead_letters *letters)
+{
+    struct dead_message *dead = letters->first;
+
+    letters->first = dead->next;
+    if (!letters->first)
+        letters->last = NULL;
+    letters->count--;
+    letters->bytes -= weight_of(dead);
+    letters->evicted++;
+    free(dead);
+}
+
+static void evict_locked(struct dead_letters *letters)
+{
+    while (letters->first &&
+           (letters->count > letters->bounds.count || letters->bytes > letters->bounds.bytes))
+        evict_oldest_locked(letters);
+}
+
+/* --- adding --------------------------------------------------------------------------------- */
+
+static struct dead_message *copy(const struct message *message, bool whole)
+{
+    size_t size = whole ? message->public.size : 0;
+    struct dead_message *dead = size <= SIZE_MAX - sizeof *dead ? malloc(sizeof *dead + size)
+                                                                : NULL;
+
+    if (!dead)
         return NULL;
-    if (letters->count < letters->capacity)
-        return &letters->records[(letters->first + letters->count++) % letters->capacity];
-    letters->first = (letters->first + 1) % letters->capacity;
-    return &letters->records[(letters->first + letters->capacity - 1) % letters->capacity];
+    dead->letter = (struct dead_letter){
+        .tag = message->public.tag,
+        .size = message->public.size,
+        .whole = whole,
+        .from = message->public.from,
+        .key = message->public.key,
+        .attempt = message->public.attempt,
+        .kind = message->public.kind,
+        .lane = message->public.lane,
+    };
+    if (size) {
+        memcpy(dead->payload, message->public.data, size);
+        memcpy(dead->letter.head, message->public.data,
+               size < DEAD_LETTER_HEAD ? size : DEAD_LETTER_HEAD);
+    }
+    return dead;
+}
+
+static void keep_locked(struct dead_letters *letters, struct dead_message *dead)
+{
+    dead->letter.number = letters->number;
+    insert_locked(letters, letters->last, dead);
+    evict_locked(letters);
 }
 
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
-                      enum dead_reason reason, const char *detail, uint64_t now_ns)
+                      const struct dead_letter_way *way, enum dead_reason reason,
+                      const char *detail, uint64_t now_ns)
 {
-    struct dead_letter *record;
+    static const struct dead_letter_way to_pool = { 0, DEAD_LETTER_DIRECT };
+    struct dead_message *dead = NULL;
 
     pthread_mutex_lock(&letters->lock);
     letters->counts[reason]++;
-    record = letters->capacity ? next_record_locked(letters) : NULL;
-    if (record) {
-        *record = (struct dead_letter){
-            .reason = reason,
-            .tag = message->public.tag,
-            .size = message->public.size,
-            .from = message->public.from,
-            .attempt = message->public.attempt,
-            .when_ns = now_ns,
-        };
-        (void)snprintf(record->detail, sizeof record->detail, "%s", detail ? detail : "");
+    letters->number++;
+    if (letters->bounds.count)
+        dead = copy(message, message->public.size <= letters->bounds.bytes);
+    if (dead) {
+        dead->letter.reason = reason;
+        dead->letter.way = way ? *way : to_pool;
+        dead->letter.when_ns = now_ns;
+        (void)snprintf(dead->letter.detail, sizeof dead->letter.detail, "%s", detail ? detail : "");
+        keep_locked(letters, dead);
     }
     pthread_mutex_unlock(&letters->lock);
 }
+
+void dead_letters_set_bounds(struct dead_letters *letters, const struct dead_letters_bounds *bounds)
+{
+    pthread_mutex_lock(&letters->lock);
+    letters->bounds = *bounds;
+    evict_locked(letters);
+    pthread_mutex_unlock(&letters->lock);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
 
 void dead_letters_counts(struct dead_letters *letters, uint64_t out_counts[DEAD_REASONS])
 {
@@ -57,14 +140,96 @@ void dead_letters_counts(struct dead_letters *letters, uint64_t out_counts[DEAD_
     pthread_mutex_unlock(&letters->lock);
 }
 
-uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max)
+void dead_letters_figures_add(struct dead_letters_figures *sum,
+                              const struct dead_letters_figures *figures)
 {
-    uint32_t count;
+    for (size_t i = 0; i < DEAD_REASONS; i++)
+        sum->counts[i] += figures->counts[i];
+    sum->kept += figures->kept;
+    sum->kept_bytes += figures->kept_bytes;
+    sum->evicted += figures->evicted;
+    sum->replayed += figures->replayed;
+}
+
+void dead_letters_figures(struct dead_letters *letters, struct dead_letters_figures *out)
+{
+    struct dead_letters_figures own;
 
     pthread_mutex_lock(&letters->lock);
-    count = letters->count < max ? letters->count : max;
-    for (uint32_t i = 0; i < count; i++)
-        out[i] = letters->records[(letters->first + i) % letters->capacity];
+    memcpy(own.counts, letters->counts, sizeof own.counts);
+    own.kept = letters->count;
+    own.kept_bytes = letters->bytes;
+    own.evicted = letters->evicted;
+    own.replayed = letters->replayed;
+    pthread_mutex_unlock(&letters->lock);
+    dead_letters_figures_add(out, &own);
+}
+
+void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters_figures *gone)
+{
+    pthread_mutex_lock(&letters->lock);
+    for (size_t i = 0; i < DEAD_REASONS; i++)
+        letters->counts[i] += gone->counts[i];
+    letters->evicted += gone->evicted + gone->kept;
+    letters->replayed += gone->replayed;
+    pthread_mutex_unlock(&letters->lock);
+}
+
+uint64_t dead_letters_total(const struct dead_letters_figures *figures)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < DEAD_REASONS; i++)
+        total += figures->counts[i];
+    return total;
+}
+
+uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&letters->lock);
+    for (struct dead_message *dead = letters->first; dead && count < max; dead = dead->next)
+        out[count++] = dead->letter;
     pthread_mutex_unlock(&letters->lock);
     return count;
+}
+
+/* --- sending again -------------------------------------------------------------------------- */
+
+struct dead_message *dead_letters_take(struct dead_letters *letters)
+{
+    struct dead_message *oldest;
+
+    pthread_mutex_lock(&letters->lock);
+    oldest = letters->first;
+    letters->first = letters->last = NULL;
+    letters->count = 0;
+    letters->bytes = 0;
+    pthread_mutex_unlock(&letters->lock);
+    return oldest;
+}
+
+void dead_letters_put_back(struct dead_letters *letters, struct dead_message *oldest)
+{
+    struct dead_message *before = NULL;
+
+    pthread_mutex_lock(&letters->lock);
+    while (oldest) {
+        struct dead_message *next = oldest->next;
+
+        insert_locked(letters, before, oldest);
+        before = oldest;
+        oldest = next;
+    }
+    evict_locked(letters);
+    pthread_mutex_unlock(&letters->lock);
+}
+
+void dead_letters_replayed(struct dead_letters *letters, struct dead_message *dead)
+{
+    pthread_mutex_lock(&letters->lock);
+    letters->replayed++;
+    pthread_mutex_unlock(&letters->lock);
+    free(dead);
 }

@@ -1,7 +1,9 @@
 /*
- * Goal: every dead letter is counted by its reason, and the last ones are kept, oldest first.
+ * Goal: every dead letter is counted by its reason, and the last ones are kept, oldest first, with
+ * their payload, within the bounds of count and bytes.
  *
- * Method: a store of a few records, filled past its capacity; one of no records.
+ * Method: stores of a few letters, filled past each bound; stores that keep nothing; letters taken
+ * out and put back.
  */
 #include "stats/dead_letters.h"
 
@@ -16,12 +18,33 @@ struct fixture {
     struct dead_letters letters;
 };
 
-static void begin(struct fixture *fixture, uint32_t capacity)
+static void begin_bounded(struct fixture *fixture, uint32_t count, uint64_t bytes)
 {
+    struct dead_letters_bounds bounds = { count, bytes };
+
     cache_init(&fixture->cache);
     fixture->message = message_create(&fixture->cache, NULL, 24);
     fixture->message->public.from = 5;
-    dead_letters_init(&fixture->letters, capacity);
+    memcpy(fixture->message->public.data, "twenty-four bytes of it", 24);
+    dead_letters_init(&fixture->letters, &bounds);
+}
+
+static void begin(struct fixture *fixture, uint32_t count)
+{
+    begin_bounded(fixture, count, 1000);
+}
+
+static void add(struct fixture *fixture, uint64_t when_ns)
+{
+    dead_letters_add(&fixture->letters, fixture->message, NULL, DEAD_REJECTED, "", when_ns);
+}
+
+static struct dead_letters_figures figures_of(struct fixture *fixture)
+{
+    struct dead_letters_figures figures = { 0 };
+
+    dead_letters_figures(&fixture->letters, &figures);
+    return figures;
 }
 
 static void finish(struct fixture *fixture)
@@ -38,7 +61,7 @@ static void test_record_tells_who_and_why(void)
 
     begin(&f, 4);
     f.message->public.attempt = 3;
-    dead_letters_add(&f.letters, f.message, DEAD_RETRIES, "tired", 99);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_RETRIES, "tired", 99);
     CU_ASSERT_EQUAL(dead_letters_read(&f.letters, &record, 1), 1);
     CU_ASSERT_EQUAL(record.reason, DEAD_RETRIES);
     CU_ASSERT_EQUAL(record.size, 24);
@@ -46,6 +69,11 @@ static void test_record_tells_who_and_why(void)
     CU_ASSERT_EQUAL(record.attempt, 3);
     CU_ASSERT_EQUAL(record.when_ns, 99);
     CU_ASSERT_STRING_EQUAL(record.detail, "tired");
+    CU_ASSERT_EQUAL(record.number, 1);
+    CU_ASSERT_EQUAL(record.way.to, 0);
+    CU_ASSERT_EQUAL(record.way.output, DEAD_LETTER_DIRECT);
+    CU_ASSERT_TRUE(record.whole);
+    CU_ASSERT_EQUAL(memcmp(record.head, "twenty-four bytes of it", 24), 0);
     finish(&f);
 }
 
@@ -57,7 +85,9 @@ static void test_full_store_keeps_the_last_and_counts_all(void)
 
     begin(&f, 3);
     for (uint64_t i = 0; i < 8; i++)
-        dead_letters_add(&f.letters, f.message, i % 2 ? DEAD_FULL : DEAD_CRASHED, "", i);
+        dead_letters_add(&f.letters, f.message, NULL, i % 2 ? DEAD_FULL : DEAD_CRASHED, "", i);
+    CU_ASSERT_EQUAL(figures_of(&f).evicted, 5);
+    CU_ASSERT_EQUAL(figures_of(&f).kept, 3);
     CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 3);
     for (uint64_t i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(records[i].when_ns, 5 + i);
@@ -78,10 +108,10 @@ static void test_long_detail_is_cut(void)
     begin(&f, 1);
     memset(detail, 'x', sizeof detail);
     detail[99] = '\0';
-    dead_letters_add(&f.letters, f.message, DEAD_REJECTED, detail, 0);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, detail, 0);
     (void)dead_letters_read(&f.letters, &record, 1);
     CU_ASSERT_EQUAL(strlen(record.detail), sizeof record.detail - 1);
-    dead_letters_add(&f.letters, f.message, DEAD_REJECTED, NULL, 0);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, NULL, 0);
     (void)dead_letters_read(&f.letters, &record, 1);
     CU_ASSERT_STRING_EQUAL(record.detail, "");
     finish(&f);
@@ -94,10 +124,121 @@ static void test_no_capacity_counts_only(void)
     uint64_t counts[DEAD_REASONS];
 
     begin(&f, 0);
-    dead_letters_add(&f.letters, f.message, DEAD_EXPIRED, "", 0);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_EXPIRED, "", 0);
     CU_ASSERT_EQUAL(dead_letters_read(&f.letters, &record, 1), 0);
     dead_letters_counts(&f.letters, counts);
     CU_ASSERT_EQUAL(counts[DEAD_EXPIRED], 1);
+    finish(&f);
+}
+
+static uint32_t length_of(const struct dead_message *dead)
+{
+    uint32_t length = 0;
+
+    for (; dead; dead = dead->next)
+        length++;
+    return length;
+}
+
+/* promise L3 */
+static void test_bytes_bound_lets_the_oldest_make_room(void)
+{
+    struct fixture f;
+    struct dead_letter records[4];
+
+    begin_bounded(&f, 100, 50);
+    for (uint64_t i = 0; i < 5; i++)
+        add(&f, i);
+    CU_ASSERT_EQUAL(figures_of(&f).kept, 2);
+    CU_ASSERT_EQUAL(figures_of(&f).kept_bytes, 48);
+    CU_ASSERT_EQUAL(figures_of(&f).evicted, 3);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 2);
+    CU_ASSERT_EQUAL(records[0].when_ns, 3);
+    CU_ASSERT_EQUAL(records[1].number, 5);
+    finish(&f);
+}
+
+static void test_payload_larger_than_all_is_not_kept_but_its_letter_is(void)
+{
+    struct fixture f;
+    struct dead_letter record;
+
+    begin_bounded(&f, 10, 23);
+    add(&f, 1);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, &record, 1), 1);
+    CU_ASSERT_FALSE(record.whole);
+    CU_ASSERT_EQUAL(record.size, 24);
+    CU_ASSERT_EQUAL(record.head[0], 0);
+    CU_ASSERT_EQUAL(figures_of(&f).kept_bytes, 0);
+    CU_ASSERT_EQUAL(figures_of(&f).evicted, 0);
+    finish(&f);
+}
+
+static void test_no_bytes_keeps_letters_without_payload(void)
+{
+    struct fixture f;
+    struct dead_letter record;
+
+    begin_bounded(&f, 10, 0);
+    add(&f, 1);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, &record, 1), 1);
+    CU_ASSERT_FALSE(record.whole);
+    CU_ASSERT_EQUAL(record.head[0], 0);
+    finish(&f);
+}
+
+static void test_smaller_bounds_take_effect_at_once(void)
+{
+    struct fixture f;
+
+    begin(&f, 10);
+    for (uint64_t i = 0; i < 4; i++)
+        add(&f, i);
+    dead_letters_set_bounds(&f.letters, &(struct dead_letters_bounds){ 1, 1000 });
+    CU_ASSERT_EQUAL(figures_of(&f).kept, 1);
+    CU_ASSERT_EQUAL(figures_of(&f).evicted, 3);
+    finish(&f);
+}
+
+static void test_what_is_put_back_is_older_than_what_came_since(void)
+{
+    struct fixture f;
+    struct dead_letter records[4];
+    struct dead_message *taken;
+
+    begin(&f, 3);
+    add(&f, 1);
+    add(&f, 2);
+    taken = dead_letters_take(&f.letters);
+    CU_ASSERT_EQUAL(length_of(taken), 2);
+    CU_ASSERT_EQUAL(memcmp(taken->payload, "twenty-four bytes of it", 24), 0);
+    CU_ASSERT_EQUAL(figures_of(&f).kept_bytes, 0);
+    add(&f, 3);
+    add(&f, 4);
+    dead_letters_put_back(&f.letters, taken);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 3);
+    for (uint64_t i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(records[i].when_ns, 2 + i);
+    CU_ASSERT_EQUAL(figures_of(&f).evicted, 1);
+    CU_ASSERT_EQUAL(figures_of(&f).kept_bytes, 72);
+    add(&f, 5);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 3);
+    CU_ASSERT_EQUAL(records[2].when_ns, 5);
+    finish(&f);
+}
+
+static void test_counts_of_a_store_that_goes_are_absorbed(void)
+{
+    struct fixture f;
+    struct dead_letters_figures gone;
+
+    begin(&f, 10);
+    add(&f, 1);
+    gone = figures_of(&f);
+    dead_letters_absorb(&f.letters, &gone);
+    CU_ASSERT_EQUAL(figures_of(&f).counts[DEAD_REJECTED], 2);
+    CU_ASSERT_EQUAL(figures_of(&f).evicted, 1);
+    CU_ASSERT_EQUAL(figures_of(&f).kept, 1);
     finish(&f);
 }
 
@@ -108,6 +249,12 @@ int main(void)
         { "full store", test_full_store_keeps_the_last_and_counts_all },
         { "long detail", test_long_detail_is_cut },
         { "no capacity", test_no_capacity_counts_only },
+        { "bytes bound", test_bytes_bound_lets_the_oldest_make_room },
+        { "too large", test_payload_larger_than_all_is_not_kept_but_its_letter_is },
+        { "no bytes", test_no_bytes_keeps_letters_without_payload },
+        { "smaller bounds", test_smaller_bounds_take_effect_at_once },
+        { "put back", test_what_is_put_back_is_older_than_what_came_since },
+        { "absorbed", test_counts_of_a_store_that_goes_are_absorbed },
         CU_TEST_INFO_NULL,
     };
 

@@ -1,0 +1,135 @@
+/*
+ * Goal: what a source could not deliver is told: in its own line of the log, and in the host's.
+ *
+ * Method: a source before a pool that has ended; the log is caught and read.
+ */
+#include "host/accounts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define ORDERS 5u
+#define LINES_MAX 16
+
+/* Lines of the log, as `component event key=value ...`. */
+struct caught {
+    pthread_mutex_t lock;
+    uint32_t count;             /* lock */
+    char lines[LINES_MAX][512]; /* lock */
+};
+
+static void catch_line(void *context, const struct log_line *line)
+{
+    struct caught *caught = context;
+    char text[512];
+    int used = snprintf(text, sizeof text, "%d %s %s", (int)line->level, line->component,
+                        line->event);
+
+    for (const struct weir_field *field = line->fields; field && field->key; field++)
+        if (field->kind == WEIR_U64)
+            used += snprintf(text + used, sizeof text - (size_t)used, " %s=%ju", field->key,
+                             (uintmax_t)field->value.natural);
+    pthread_mutex_lock(&caught->lock);
+    if (caught->count < LINES_MAX)
+        memcpy(caught->lines[caught->count++], text, sizeof text);
+    pthread_mutex_unlock(&caught->lock);
+}
+
+/* The line that begins so; "" when there is none. */
+static const char *find_line(struct caught *caught, const char *start)
+{
+    for (uint32_t i = 0; i < caught->count; i++)
+        if (strncmp(caught->lines[i], start, strlen(start)) == 0)
+            return caught->lines[i];
+    return "";
+}
+
+/* Emits ORDERS messages of no payload, then ends. */
+static int produce(struct weir_self *self, void *state, uint32_t credit)
+{
+    (void)state;
+    (void)credit;
+    for (uint32_t i = 0; i < ORDERS; i++)
+        if (weir_emit(self, 0, weir_message_new(self, weir_tag(self, "order/1"), 0)) != 0)
+            return -1;
+    return WEIR_END;
+}
+
+static const struct weir_behaviour producer = { .name = "producer", .produce = produce };
+
+static bool has_ended(void *context)
+{
+    return atomic_load(&((struct source *)context)->ended);
+}
+
+static struct source *make_source(struct rig *rig, weir_pid target)
+{
+    struct source_options options = { .path = "orders",
+                                      .dispatcher = rig->dispatcher,
+                                      .spec = spec_create(&producer, NULL),
+                                      .target = target,
+                                      .output_count = 1 };
+    struct executor *executor = runtime_enter(rig->runtime);
+    struct source *source = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(source_create(rig->runtime, executor, &options, &source), 0);
+    runtime_leave(executor);
+    spec_unref(options.spec);
+    return source;
+}
+
+static weir_pid pid_of_an_ended_pool(struct rig *rig, struct probe *probe)
+{
+    struct pool *pool = rig_workers(rig, probe, "ended", 1, 1);
+    weir_pid pid = pool->pid;
+
+    CU_ASSERT_TRUE(rig_end(rig, pool, NULL));
+    return pid;
+}
+
+/* promise L5 */
+static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
+{
+    struct caught caught = { .count = 0 };
+    struct settings settings = { .source_count = 1 };
+    struct held_settings held = { .settings = &settings };
+    struct source *sources[1];
+    struct assembly assembly;
+    struct rig rig;
+    struct probe *probe = probe_create();
+    struct executor *executor;
+
+    pthread_mutex_init(&caught.lock, NULL);
+    rig_init(&rig, 1, 0);
+    sources[0] = make_source(&rig, pid_of_an_ended_pool(&rig, probe));
+    CU_ASSERT_TRUE(rig_wait(&rig, has_ended, sources[0]));
+    rig.runtime->options.log = (struct log_sink){ catch_line, &caught };
+    assembly_init(&assembly, rig.runtime);
+    assembly.held = &held;
+    assembly.sources = sources;
+    CU_ASSERT_TRUE(accounts_log_ledger(&assembly));
+    CU_ASSERT_STRING_EQUAL(find_line(&caught, "1 orders source"),
+                           "1 orders source emitted=0 dead=5 no_target=5 output_full=0 full=0");
+    CU_ASSERT_PTR_NOT_NULL(strstr(find_line(&caught, "2 host ledger"), " dead_outside=5"));
+
+    pthread_mutex_destroy(&assembly.lock);
+    executor = runtime_enter(rig.runtime);
+    source_destroy(sources[0], executor);
+    runtime_leave(executor);
+    rig_finish(&rig);
+    probe_destroy(probe);
+    pthread_mutex_destroy(&caught.lock);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "source", test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("accounts", tests);
+}
