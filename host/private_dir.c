@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "host/elf_header.h"
+#include "host/leftovers.h"
 
 #define BUFFER_SIZE ((size_t)64 * 1024) /* what one read asks for */
 #define FNV_START 14695981039346656037u /* FNV-1a, 64 bits */
 #define FNV_PRIME 1099511628211u
+#define MAKE_TRIES 16 /* a directory is lost to a sweep only in the moment after it was made */
 
 /* One copy, so that it can be removed at the end. */
 struct kept {
@@ -22,6 +24,7 @@ struct kept {
 
 struct private_dir {
     struct kept *copies;
+    int lock; /* descriptor: while it is open, nobody sweeps the directory away */
     char path[];
 };
 
@@ -34,19 +37,24 @@ static bool is_noexec(const char *path)
 
 static struct private_dir *make_under(const char *parent)
 {
-    static const char pattern[] = "/weir-plugins.XXXXXX";
+    static const char pattern[] = "/" LEFTOVERS_PREFIX "XXXXXX";
     size_t size = strlen(parent) + sizeof pattern;
     struct private_dir *dir = malloc(sizeof *dir + size);
 
     if (!dir)
         return NULL;
     dir->copies = NULL;
-    (void)snprintf(dir->path, size, "%s%s", parent, pattern);
-    if (!mkdtemp(dir->path)) {
-        free(dir);
-        return NULL;
+    for (int tries = 0; tries < MAKE_TRIES; tries++) {
+        (void)snprintf(dir->path, size, "%s%s", parent, pattern);
+        if (!mkdtemp(dir->path))
+            break;
+        dir->lock = leftovers_lock(dir->path);
+        if (dir->lock >= 0)
+            return dir;
+        (void)rmdir(dir->path);
     }
-    return dir;
+    free(dir);
+    return NULL;
 }
 
 /* 0, or why not under `parent`. */
@@ -57,6 +65,7 @@ static int try_under(const char *parent, struct private_dir **out_dir, struct pr
                            "%s is mounted noexec, so no plugin can be loaded from there; set "
                            "WEIR_PLUGIN_TMP to a directory where code may be mapped",
                            parent);
+    leftovers_sweep(parent);
     *out_dir = make_under(parent);
     if (!*out_dir)
         return problem_set(problem, WEIR_ENOTALLOWED,
@@ -88,6 +97,7 @@ void private_dir_destroy(struct private_dir *dir)
         free(kept);
     }
     (void)rmdir(dir->path);
+    close(dir->lock);
     free(dir);
 }
 

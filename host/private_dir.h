@@ -21,7 +21,8 @@ struct private_dir;
 
 /*
  * Makes it, mode 0700, under $WEIR_PLUGIN_TMP, else $XDG_RUNTIME_DIR, else /tmp; the first where
- * files may be mapped as code. Returns owned. WEIR_ENOTALLOWED and why; WEIR_ENOMEM.
+ * files may be mapped as code. What killed hosts left there is removed. Returns owned.
+ * WEIR_ENOTALLOWED and why; WEIR_ENOMEM.
  */
 int private_dir_create(struct private_dir **out_dir, struct problem *problem);
 /* Removes the copies and the directory. NULL is allowed. */

@@ -1,0 +1,176 @@
+/*
+ * Goal: what a killed host left in the directory of temporary files is removed by the next one that
+ * starts, and never what another uses. Shows promise H4.
+ * Method: private directories of this process and of children that are killed.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "host/leftovers.h"
+#include "host/private_dir.h"
+#include "suite.h"
+#include "workspace.h"
+
+static struct private_dir *dir_under(const struct workspace *workspace)
+{
+    struct private_dir *dir = NULL;
+    struct problem problem;
+
+    setenv("WEIR_PLUGIN_TMP", workspace->path, 1);
+    CU_ASSERT_EQUAL_FATAL(private_dir_create(&dir, &problem), WEIR_OK);
+    return dir;
+}
+
+/* A child that uses a directory with a file in it, and waits to be killed. */
+static pid_t start_host(const struct workspace *workspace)
+{
+    int ends[2];
+    char byte;
+    pid_t child;
+
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        struct private_dir *dir = dir_under(workspace);
+        char file[512];
+
+        (void)snprintf(file, sizeof file, "%s/a.1.so", private_dir_path(dir));
+        workspace_write(file, "code", 4);
+        if (write(ends[1], "r", 1) == 1)
+            pause();
+        _exit(99);
+    }
+    close(ends[1]);
+    CU_ASSERT_EQUAL_FATAL(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return child;
+}
+
+static void kill_host(pid_t child)
+{
+    int status;
+
+    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+}
+
+static void test_directory_of_a_killed_host_is_removed_by_the_next(void)
+{
+    struct workspace workspace;
+    struct private_dir *dir;
+
+    workspace_init(&workspace);
+    kill_host(start_host(&workspace));
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 1);
+    dir = dir_under(&workspace);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 1);
+    CU_ASSERT_EQUAL(access(private_dir_path(dir), W_OK), 0);
+    private_dir_destroy(dir);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 0);
+    workspace_finish(&workspace);
+}
+
+static void test_directory_in_use_stays(void)
+{
+    struct workspace workspace;
+    struct private_dir *mine, *next;
+    pid_t other;
+
+    workspace_init(&workspace);
+    other = start_host(&workspace);
+    mine = dir_under(&workspace);
+    next = dir_under(&workspace);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 3);
+    CU_ASSERT_EQUAL(access(private_dir_path(mine), W_OK), 0);
+    kill_host(other);
+    private_dir_destroy(next);
+    private_dir_destroy(mine);
+    leftovers_sweep(workspace.path);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 0);
+    workspace_finish(&workspace);
+}
+
+/* Whatever lies in /tmp under another name, or is only a link, is none of ours. */
+static void test_what_is_not_ours_stays(void)
+{
+    struct workspace workspace, elsewhere;
+    char path[256];
+
+    workspace_init(&workspace);
+    workspace_init(&elsewhere);
+    workspace_write(workspace_path(&elsewhere, "kept", path), "k", 1);
+    CU_ASSERT_EQUAL(symlink(elsewhere.path, workspace_path(&workspace, "weir-plugins.link", path)),
+                    0);
+    CU_ASSERT_EQUAL(mkdir(workspace_path(&workspace, "weir-plug", path), 0700), 0);
+    workspace_write(workspace_path(&workspace, "weir-plugins.file", path), "f", 1);
+    leftovers_sweep(workspace.path);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 3);
+    CU_ASSERT_EQUAL(workspace_count(elsewhere.path), 1);
+    leftovers_sweep("/this/is/not/there");
+    workspace_finish(&workspace);
+    workspace_finish(&elsewhere);
+}
+
+/* True when the process has the directory open. */
+static bool has_open(pid_t process, const char *directory)
+{
+    char descriptor[64], target[512];
+
+    for (int i = 0; i < 64; i++) {
+        ssize_t size;
+
+        (void)snprintf(descriptor, sizeof descriptor, "/proc/%d/fd/%d", (int)process, i);
+        size = readlink(descriptor, target, sizeof target - 1);
+        target[size > 0 ? size : 0] = '\0';
+        if (strcmp(target, directory) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The moment between making a directory and locking it: the sweep was first. */
+static void test_directory_lost_to_a_sweep_is_noticed(void)
+{
+    struct workspace workspace;
+    char directory[256], byte;
+    int ends[2], descriptor, status;
+    pid_t child;
+
+    workspace_init(&workspace);
+    CU_ASSERT_EQUAL(mkdir(workspace_path(&workspace, "weir-plugins.new", directory), 0700), 0);
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        /* Answers when the other end is closed. */
+        (void)!read(ends[0], &byte, 1);
+        _exit(leftovers_lock(directory) < 0 ? 0 : 99);
+    }
+    descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CU_ASSERT_EQUAL_FATAL(flock(descriptor, LOCK_EX), 0);
+    close(ends[0]);
+    close(ends[1]);
+    while (!has_open(child, directory))
+        ;
+    CU_ASSERT_EQUAL(rmdir(directory), 0);
+    close(descriptor);
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    workspace_finish(&workspace);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "directory of a killed host", test_directory_of_a_killed_host_is_removed_by_the_next },
+        { "directory in use stays", test_directory_in_use_stays },
+        { "what is not ours stays", test_what_is_not_ours_stays },
+        { "directory lost to a sweep", test_directory_lost_to_a_sweep_is_noticed },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("leftovers", tests);
+}
