@@ -51,10 +51,24 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
 
 struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *name)
 {
-    for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
+    /* Acquire pairs with the release in runtime_add_dispatcher. */
+    uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count; i++)
         if (strcmp(runtime->dispatchers[i]->name, name) == 0)
             return runtime->dispatchers[i];
     return NULL;
+}
+
+bool runtime_is_own_thread(struct runtime *runtime)
+{
+    /* Acquire as above: those that are added later are not the one that asks. */
+    uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (dispatcher_is_own_thread(runtime->dispatchers[i]))
+            return true;
+    return false;
 }
 
 /* One that was retired: messages still refer to the memory of its threads, so it is used again. */
@@ -83,20 +97,22 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .thread_start = runtime->options.thread_start,
         .thread_end = runtime->options.thread_end,
     };
-    struct dispatcher *dispatcher;
+    struct dispatcher *dispatcher = NULL;
+    uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_relaxed);
     int status;
 
-    if (runtime->dispatcher_count == RUNTIME_DISPATCHERS_MAX)
+    if (count == RUNTIME_DISPATCHERS_MAX)
         return WEIR_ENOMEM;
     status = dispatcher_create(&options, &dispatcher);
-    if (status != 0)
-        return status;
-    status = runtime->started ? dispatcher_start(dispatcher) : 0;
+    if (status == 0 && runtime->started)
+        status = dispatcher_start(dispatcher);
     if (status != 0) {
         dispatcher_destroy(dispatcher);
         return status;
     }
-    runtime->dispatchers[runtime->dispatcher_count++] = dispatcher;
+    runtime->dispatchers[count] = dispatcher;
+    /* Release: who sees it counted sees it whole. */
+    atomic_store_explicit(&runtime->dispatcher_count, count + 1, memory_order_release);
     *out = dispatcher;
     return 0;
 }
@@ -199,9 +215,22 @@ struct executor *runtime_enter(struct runtime *runtime)
     pthread_mutex_unlock(&runtime->entry_lock);
     if (!entry)
         return NULL;
-    reader_online(&entry->executor.reader);
-    executor_look_at_clock(&entry->executor);
+    runtime_resume(&entry->executor);
     return &entry->executor;
+}
+
+void runtime_pause(struct executor *executor)
+{
+    cache_flush(&executor->cache);
+    if (reader_poll(&executor->reader))
+        reader_hand_over(&executor->reader);
+    reader_offline(&executor->reader);
+}
+
+void runtime_resume(struct executor *executor)
+{
+    reader_online(&executor->reader);
+    executor_look_at_clock(executor);
 }
 
 void runtime_leave(struct executor *executor)
@@ -209,10 +238,7 @@ void runtime_leave(struct executor *executor)
     struct runtime *runtime = executor->runtime;
     struct entry *entry = (struct entry *)(void *)executor;
 
-    cache_flush(&executor->cache);
-    if (reader_poll(&executor->reader))
-        reader_hand_over(&executor->reader);
-    reader_offline(&executor->reader);
+    runtime_pause(executor);
     pthread_mutex_lock(&runtime->entry_lock);
     entry->in_use = false;
     pthread_mutex_unlock(&runtime->entry_lock);

@@ -44,7 +44,7 @@ struct runtime {
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
-    uint32_t dispatcher_count;
+    _Atomic uint32_t dispatcher_count; /* written by who adds, read by all */
     bool started;
     _Atomic int exit_status; /* the largest that an actor asked for */
     _Atomic uint64_t late_replies;
@@ -90,6 +90,13 @@ void runtime_destroy(struct runtime *runtime);
 /* An executor for the calling outside thread, in a read section. NULL when memory is out. */
 struct executor *runtime_enter(struct runtime *runtime);
 void runtime_leave(struct executor *executor);
+
+/* Between enter and leave: out of the read section for a while, to wait; and in again. */
+void runtime_pause(struct executor *executor);
+void runtime_resume(struct executor *executor);
+
+/* True on a thread of one of its dispatchers, where nobody may wait for the runtime. */
+bool runtime_is_own_thread(struct runtime *runtime);
 
 /* Wakes those in runtime_wait. Any thread; cheap when nobody waits. */
 void runtime_notice(struct runtime *runtime);

@@ -28,6 +28,7 @@ struct runtime;
 struct place;
 struct extra;
 struct pool;
+struct waiters;
 
 enum actor_kind {
     ACTOR_WORKER, /* handles; a member of a pool, or plain */
@@ -89,6 +90,7 @@ struct actor {
     _Atomic uint32_t lane_waiting[2]; /* high, urgent: counted in by senders, out by the owner */
     uint32_t retry_after_ms;          /* owner: set during handle */
     char detail[48];                  /* owner: set by weir_reason */
+    _Atomic(struct waiters *) room;   /* see room.h; written by the first who waits */
 };
 
 enum actor_flags {

@@ -7,6 +7,7 @@
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
+#include "actor/room.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
 #include "actor/tie.h"
@@ -55,6 +56,7 @@ static void free_slot(struct retired *retired, struct reader *reader)
 
     /* Its serial is the next one by now. */
     bounce_all(actor, executor, actor_pid(actor) - ((weir_pid)1 << 32));
+    room_destroy(actor);
     slots_give(&actor->runtime->slots, actor);
 }
 
@@ -110,6 +112,7 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     tie_tell_all(actor, reason, 0);
     extra_destroy(actor);
     mailbox_end(&actor->mailbox);
+    room_dissolve(actor, actor->executor);
     atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
     bounce_all(actor, actor->executor, pid);
     if (place && place->pool)
@@ -158,6 +161,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         message_destroy(&executor->cache, message);
         message = next;
     }
+    room_destroy(actor);
     if (!actor->runtime || actor_state(actor) == ACTOR_ENDED)
         return;
     if (actor->place) {

@@ -7,6 +7,7 @@
 #include "actor/extra.h"
 #include "actor/leave.h"
 #include "actor/output.h"
+#include "actor/room.h"
 #include "actor/settle.h"
 #include "actor/tie.h"
 #include "pool/places.h"
@@ -50,6 +51,7 @@ static void let_in(struct actor *actor)
         pool_place_opened(actor->place->pool, actor->place);
     else if (!(actor->flags & ACTOR_LEAVING))
         mailbox_open(&actor->mailbox);
+    room_wake(actor, UINT32_MAX, actor->executor);
 }
 
 static void keep_out(struct actor *actor)

@@ -4,6 +4,7 @@
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
+#include "actor/room.h"
 #include "actor/settle.h"
 #include "pool/places.h"
 
@@ -58,16 +59,19 @@ void leave_decide(struct actor *actor, uint32_t signals)
             actor->flags |= ACTOR_REROUTES;
         if (signals & SIGNAL_DISCARD)
             actor->flags |= ACTOR_DISCARDS;
-        if (!pool)
-            mailbox_close(&actor->mailbox);
-        else
+        if (pool) {
             set_deadline(actor, due_ns);
+        } else {
+            mailbox_close(&actor->mailbox);
+            room_wake(actor, UINT32_MAX, actor->executor);
+        }
         return;
     }
     actor->place->leave_due_ns = 0;
     actor->flags &= ~(uint32_t)(ACTOR_LEAVING | ACTOR_REROUTES | ACTOR_DISCARDS);
     if (actor_state(actor) == ACTOR_OPEN)
         pool_place_opened(pool, actor->place);
+    room_wake(actor, UINT32_MAX, actor->executor);
 }
 
 static bool has_backlog(struct actor *actor)

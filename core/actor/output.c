@@ -1,5 +1,6 @@
 #include "actor/output.h"
 
+#include "actor/room.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
@@ -102,31 +103,31 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     return status == 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
-/* Those who wait for places in the pool behind an output; NULL: it is no pool. */
+/* Those who wait for places behind an output; NULL: there is nobody there, or no memory. */
 static struct waiters *waiters_of(struct actor *actor, weir_pid target)
 {
     struct actor *other = actor_find(actor->runtime, target);
 
-    return other && other->kind == ACTOR_POOL ? &other->pool->waiters : NULL;
+    return other ? room_of(other) : NULL;
 }
 
-/* Joins those who wait for places in the pool behind an output. */
+/* Joins those who wait for places behind an output. */
 static void wait_for_room(struct actor *actor, weir_pid target)
 {
     struct waiters *waiters = waiters_of(actor, target);
 
     if (waiters)
-        waiters_join(waiters, actor->place);
+        waiters_join(waiters, &actor->place->waiter, actor->executor);
 }
 
 /* What was sent took the place that this one was woken for, if it waited for that pool. */
 static void take_place(struct actor *actor, weir_pid target)
 {
-    struct waiters *waits_for = atomic_load_explicit(&actor->place->waits_for,
+    struct waiters *waits_for = atomic_load_explicit(&actor->place->waiter.waits_for,
                                                      memory_order_acquire);
 
     if (waits_for && waits_for == waiters_of(actor, target))
-        waiters_use(actor->place);
+        waiters_use(&actor->place->waiter);
 }
 
 /* Sends the first of the outbox. WEIR_EFULL: it stays first. */
@@ -161,7 +162,7 @@ bool output_flush(struct actor *actor)
     while (place->outbox.count > 0)
         if (flush_first(actor) == WEIR_EFULL)
             return false;
-    waiters_leave(place);
+    waiters_leave(&place->waiter, actor->executor);
     return true;
 }
 
@@ -171,5 +172,5 @@ void output_drop_all(struct actor *actor)
 
     while ((message = message_list_take(&actor->place->outbox)))
         drop(actor, message->output, message, DEAD_NO_TARGET, WEIR_ETERMINATED);
-    waiters_leave(actor->place);
+    waiters_leave(&actor->place->waiter, actor->executor);
 }

@@ -3,6 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* There is room where the place waits for it: its actor looks. */
+static void wake(struct waiter *waiter, struct executor *executor)
+{
+    struct actor *actor = LIST_ENTRY(waiter, struct place, waiter)->actor;
+
+    (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_ROOM);
+}
+
 int place_create(const char *path, uint32_t index, struct place **out)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -17,7 +25,7 @@ int place_create(const char *path, uint32_t index, struct place **out)
     }
     place->index = index;
     list_init(&place->link);
-    list_init(&place->waiting);
+    waiter_init(&place->waiter, wake);
     *out = place;
     return 0;
 }

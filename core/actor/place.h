@@ -1,13 +1,13 @@
 /*
  * actor/place.h - what of a pool's member or a source stays when its incarnation is replaced.
  *
- * Owner fields belong to the turn of the place's actor. `waiting` and `link` belong to others, as
- * said.
+ * Owner fields belong to the turn of the place's actor. `link` belongs to its pool.
  */
 #ifndef ACTOR_PLACE_H
 #define ACTOR_PLACE_H
 
 #include "actor/actor.h"
+#include "actor/waiters.h"
 #include "actor/wiring.h"
 #include "base/list.h"
 #include "stats/dead_letters.h"
@@ -61,10 +61,7 @@ struct place {
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
 
-    /* waiters->lock of the pool that it waits for */
-    struct list waiting;
-    _Atomic(struct waiters *) waits_for; /* also read by the owner without it; NULL = nobody */
-    bool woken;
+    struct waiter waiter; /* owner: waits for room behind an output */
 };
 
 /* WEIR_ENOMEM, WEIR_EINVALID: the path is too long. Returns owned. */

@@ -200,12 +200,12 @@ static uint32_t credit_of(struct actor *actor)
         return CREDIT_MAX;
     room = route_room(pool);
     if (room == 0) {
-        waiters_join(&pool->waiters, actor->place);
+        waiters_join(&pool->waiters, &actor->place->waiter, actor->executor);
         room = route_room(pool); /* second look: see waiters.h */
     }
     if (room > 0) {
-        waiters_use(actor->place);
-        waiters_leave(actor->place);
+        waiters_use(&actor->place->waiter);
+        waiters_leave(&actor->place->waiter, actor->executor);
     }
     return room < CREDIT_MAX ? room : CREDIT_MAX;
 }

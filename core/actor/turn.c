@@ -9,6 +9,7 @@
 #include "actor/leave.h"
 #include "actor/output.h"
 #include "actor/request.h"
+#include "actor/room.h"
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/tie.h"
@@ -301,12 +302,19 @@ static uint32_t still_free(struct actor *actor, uint32_t freed)
     return limit - waiting < freed ? limit - waiting : freed;
 }
 
-/* Places were freed in this turn: those who wait for them are told, at every level. */
-static void wake_waiters(struct pool *pool, uint32_t freed, struct executor *executor)
+/* Places were freed in this turn: those who wait for them are told, at every level. The actor may
+ * be somebody else's by now. */
+static void wake_waiters(struct actor *actor, struct pool *pool, uint32_t freed,
+                         struct executor *executor)
 {
-    for (; pool; pool = pool->parent)
+    room_wake(actor, freed, executor);
+    for (; pool; pool = pool->parent) {
+        /* By key: the place may be of use to any of them, not to the first. */
+        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_HASH)
+            freed = UINT32_MAX;
         if (waiters_any(&pool->waiters))
             waiters_wake(&pool->waiters, freed, executor);
+    }
 }
 
 /*
@@ -318,7 +326,7 @@ static void tell_of_places(struct actor *actor, struct stint *stint)
     if (stint->freed == 0)
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    wake_waiters(actor->place->pool, still_free(actor, stint->freed), actor->executor);
+    wake_waiters(actor, actor->place->pool, still_free(actor, stint->freed), actor->executor);
     stint->freed = 0;
 }
 
@@ -468,7 +476,7 @@ static enum turn end_turn(struct actor *actor, const struct stint *stint, bool m
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The pool outlives this turn, also when the actor is somebody else's by now. */
     if (stint->freed)
-        wake_waiters(pool, still_free(actor, stint->freed), executor);
+        wake_waiters(actor, pool, still_free(actor, stint->freed), executor);
     return turn;
 }
 

@@ -1,7 +1,5 @@
 #include "actor/waiters.h"
 
-#include "actor/place.h"
-
 void waiters_init(struct waiters *waiters)
 {
     pthread_mutex_init(&waiters->lock, NULL);
@@ -14,73 +12,82 @@ void waiters_finish(struct waiters *waiters)
     pthread_mutex_destroy(&waiters->lock);
 }
 
-static struct waiters *waited_for(struct place *place)
+void waiter_init(struct waiter *waiter,
+                 void (*wake)(struct waiter *waiter, struct executor *executor))
 {
-    return atomic_load_explicit(&place->waits_for, memory_order_acquire);
+    list_init(&waiter->link);
+    atomic_init(&waiter->waits_for, NULL);
+    waiter->woken = false;
+    waiter->wake = wake;
 }
 
-void waiters_join(struct waiters *waiters, struct place *place)
+static struct waiters *waited_for(struct waiter *waiter)
 {
-    if (waited_for(place) != waiters)
-        waiters_leave(place);
+    return atomic_load_explicit(&waiter->waits_for, memory_order_acquire);
+}
+
+void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executor *executor)
+{
+    if (waited_for(waiter) != waiters)
+        waiters_leave(waiter, executor);
     pthread_mutex_lock(&waiters->lock);
-    if (!waited_for(place)) {
-        list_append(&waiters->list, &place->waiting);
-        atomic_store_explicit(&place->waits_for, waiters, memory_order_release);
+    if (!waited_for(waiter)) {
+        list_append(&waiters->list, &waiter->link);
+        atomic_store_explicit(&waiter->waits_for, waiters, memory_order_release);
         atomic_fetch_add_explicit(&waiters->count, 1, memory_order_seq_cst);
     }
-    place->woken = false;
+    waiter->woken = false;
     pthread_mutex_unlock(&waiters->lock);
 }
 
-static void leave_locked(struct waiters *waiters, struct place *place)
+static void leave_locked(struct waiters *waiters, struct waiter *waiter)
 {
-    list_remove(&place->waiting);
-    place->woken = false;
-    atomic_store_explicit(&place->waits_for, NULL, memory_order_release);
+    list_remove(&waiter->link);
+    waiter->woken = false;
     atomic_fetch_sub_explicit(&waiters->count, 1, memory_order_seq_cst);
+    /* Last: whoever sees it without the lock may go away. */
+    atomic_store_explicit(&waiter->waits_for, NULL, memory_order_release);
 }
 
-void waiters_use(struct place *place)
+void waiters_use(struct waiter *waiter)
 {
     /* Still there: a pool is freed a grace period after its waiters were dissolved. */
-    struct waiters *waiters = waited_for(place);
+    struct waiters *waiters = waited_for(waiter);
 
     if (!waiters)
         return;
     pthread_mutex_lock(&waiters->lock);
-    if (waited_for(place) == waiters)
-        place->woken = false;
+    if (waited_for(waiter) == waiters)
+        waiter->woken = false;
     pthread_mutex_unlock(&waiters->lock);
 }
 
-void waiters_leave(struct place *place)
+void waiters_leave(struct waiter *waiter, struct executor *executor)
 {
-    struct waiters *waiters = waited_for(place);
+    struct waiters *waiters = waited_for(waiter);
     bool woken = false;
 
     if (!waiters)
         return;
     pthread_mutex_lock(&waiters->lock);
-    if (waited_for(place) == waiters) {
-        woken = place->woken;
-        leave_locked(waiters, place);
+    if (waited_for(waiter) == waiters) {
+        woken = waiter->woken;
+        leave_locked(waiters, waiter);
     }
     pthread_mutex_unlock(&waiters->lock);
     /* The place that it was woken for is free still: it went elsewhere, or nowhere. */
     if (woken)
-        waiters_wake(waiters, 1, place->actor->executor);
+        waiters_wake(waiters, 1, executor);
 }
 
 void waiters_dissolve(struct waiters *waiters, struct executor *executor)
 {
     pthread_mutex_lock(&waiters->lock);
     while (!list_empty(&waiters->list)) {
-        struct place *place = LIST_ENTRY(waiters->list.next, struct place, waiting);
+        struct waiter *waiter = LIST_ENTRY(waiters->list.next, struct waiter, link);
 
-        leave_locked(waiters, place);
-        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
-                           SIGNAL_ROOM);
+        waiter->wake(waiter, executor);
+        leave_locked(waiters, waiter);
     }
     pthread_mutex_unlock(&waiters->lock);
 }
@@ -90,15 +97,13 @@ void waiters_wake(struct waiters *waiters, uint32_t max, struct executor *execut
     pthread_mutex_lock(&waiters->lock);
     for (struct list *node = waiters->list.next; node != &waiters->list && max > 0;
          node = node->next) {
-        struct place *place = LIST_ENTRY(node, struct place, waiting);
+        struct waiter *waiter = LIST_ENTRY(node, struct waiter, link);
 
-        if (place->woken)
+        if (waiter->woken)
             continue;
-        place->woken = true;
+        waiter->woken = true;
         max--;
-        /* Under the lock: the place cannot leave and end meanwhile. */
-        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
-                           SIGNAL_ROOM);
+        waiter->wake(waiter, executor);
     }
     pthread_mutex_unlock(&waiters->lock);
 }

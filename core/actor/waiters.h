@@ -1,5 +1,5 @@
 /*
- * actor/waiters.h - who waits for places in a pool, first come first served.
+ * actor/waiters.h - who waits for places in a pool or in one actor, first come first served.
  *
  * A waiter joins, looks once more whether there is room, and goes to sleep; whoever freed places
  * wakes as many waiters before its turn is over. A waiter that finds the room taken again keeps its
@@ -7,7 +7,8 @@
  * look; the freeing turn ends with a read-modify-write of its admission word, which the second look
  * reads, before it reads `count`.
  *
- * Any thread, any operation, for different places.
+ * A waiter is the place of a worker or source, or a thread from outside (send_wait.h). Any thread,
+ * any operation, for different waiters; joining, using and leaving in a read section.
  */
 #ifndef ACTOR_WAITERS_H
 #define ACTOR_WAITERS_H
@@ -20,27 +21,37 @@
 #include "base/list.h"
 
 struct executor;
-struct place;
 
 struct waiters {
     pthread_mutex_t lock;
-    struct list list;       /* lock: of places */
+    struct list list;       /* lock: of waiters */
     _Atomic uint32_t count; /* written under lock, read by freeing turns */
+};
+
+struct waiter {
+    struct list link;                    /* lock of the waiters that it is in */
+    _Atomic(struct waiters *) waits_for; /* written under lock, read by its owner; NULL = nobody */
+    bool woken;                          /* lock */
+    /* Called under the lock, so that the waiter cannot go away meanwhile. const */
+    void (*wake)(struct waiter *waiter, struct executor *executor);
 };
 
 void waiters_init(struct waiters *waiters);
 void waiters_finish(struct waiters *waiters);
 
-/* The place's owner. Does nothing when it waits there already, but for being wakeable again;
+void waiter_init(struct waiter *waiter,
+                 void (*wake)(struct waiter *waiter, struct executor *executor));
+
+/* The waiter's owner. Does nothing when it waits there already, but for being wakeable again;
  * leaves where it waited before. */
-void waiters_join(struct waiters *waiters, struct place *place);
+void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executor *executor);
 
-/* The place's owner has used what it was woken for; it may be woken for more. */
-void waiters_use(struct place *place);
+/* The waiter's owner has used what it was woken for; it may be woken for more. */
+void waiters_use(struct waiter *waiter);
 
-/* The place's owner: it waits for nobody any more. A wake-up that it has not used goes on to the
+/* The waiter's owner: it waits for nobody any more. A wake-up that it has not used goes on to the
  * next. */
-void waiters_leave(struct place *place);
+void waiters_leave(struct waiter *waiter, struct executor *executor);
 
 /* Nobody can wait here any more: all leave, and look again. Any thread. */
 void waiters_dissolve(struct waiters *waiters, struct executor *executor);

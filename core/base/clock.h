@@ -23,4 +23,7 @@ static inline uint64_t clock_now_ns(const struct clock *clock)
     return clock->now_ns(clock->context);
 }
 
+/* The moment `delay_ms` from now; UINT64_MAX when that is beyond all time. */
+uint64_t clock_after_ms(const struct clock *clock, uint64_t delay_ms);
+
 #endif

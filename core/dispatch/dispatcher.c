@@ -265,7 +265,7 @@ static struct executor *take_joinable(struct dispatcher *dispatcher, pthread_t *
     return found;
 }
 
-static bool is_own_thread(struct dispatcher *dispatcher)
+bool dispatcher_is_own_thread(struct dispatcher *dispatcher)
 {
     bool own = false;
 
@@ -281,7 +281,7 @@ int dispatcher_join(struct dispatcher *dispatcher)
 {
     pthread_t thread;
 
-    if (is_own_thread(dispatcher))
+    if (dispatcher_is_own_thread(dispatcher))
         return WEIR_EDEADLK;
     while (take_joinable(dispatcher, &thread)) /* without the lock: who leaves may want it */
         pthread_join(thread, NULL);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/end.h"
+#include "actor/room.h"
 #include "runtime.h"
 
 #define NS_PER_MS 1000000u
@@ -230,6 +231,7 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
         place->told_due_ns = due_ns;
         place->prepared = false; /* called back, it is a worker like any other */
         mailbox_close(&place->actor->mailbox);
+        room_wake(place->actor, UINT32_MAX, executor);
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                            signals_of(pool));
     }

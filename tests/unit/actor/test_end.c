@@ -56,23 +56,25 @@ static void test_waiter_lets_go_of_a_pool_that_has_ended(void)
 {
     static struct actor waiter;
     struct executor *executor;
-    struct place place = { .actor = &waiter };
+    struct place *place;
     struct fixture f;
 
     begin(&f);
     f.first = NULL;
     f.second = rig_workers(&f.rig, f.other, "second", 1, 1);
     executor = runtime_enter(f.rig.runtime);
-    list_init(&place.waiting);
+    CU_ASSERT_EQUAL_FATAL(place_create("waiter", 0, &place), 0);
+    place->actor = &waiter;
     waiter.executor = executor;
     mailbox_init(&waiter.mailbox, 1, 0);
-    waiters_join(&f.second->waiters, &place);
+    waiters_join(&f.second->waiters, &place->waiter, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.second, NULL));
     f.second = NULL;
-    CU_ASSERT_PTR_NULL(atomic_load(&place.waits_for));
+    CU_ASSERT_PTR_NULL(atomic_load(&place->waiter.waits_for));
     CU_ASSERT_EQUAL(atomic_load(&waiter.mailbox.signals), SIGNAL_ROOM);
-    waiters_leave(&place);
+    waiters_leave(&place->waiter, executor);
+    place_destroy(place);
     finish(&f);
 }
 

@@ -7,6 +7,8 @@
  */
 #include "actor/waiters.h"
 
+#include <stdlib.h>
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -15,7 +17,7 @@
 struct fixture {
     struct rig rig;
     struct waiters waiters;
-    struct place places[COUNT];
+    struct place *places[COUNT];
     struct actor actors[COUNT];
     struct executor *executor;
 };
@@ -26,9 +28,9 @@ static void begin(struct fixture *f)
     f->executor = runtime_enter(f->rig.runtime);
     waiters_init(&f->waiters);
     for (uint32_t i = 0; i < COUNT; i++) {
-        list_init(&f->places[i].waiting);
-        f->places[i].waits_for = NULL;
-        f->places[i].actor = &f->actors[i];
+        if (place_create("waiter", i, &f->places[i]) != 0)
+            abort();
+        f->places[i]->actor = &f->actors[i];
         f->actors[i].executor = f->executor;
         mailbox_init(&f->actors[i].mailbox, 1, 0);
     }
@@ -37,9 +39,11 @@ static void begin(struct fixture *f)
 static void finish(struct fixture *f)
 {
     for (uint32_t i = 0; i < COUNT; i++)
-        waiters_leave(&f->places[i]);
+        waiters_leave(&f->places[i]->waiter, f->executor);
     CU_ASSERT_FALSE(waiters_any(&f->waiters));
     waiters_finish(&f->waiters);
+    for (uint32_t i = 0; i < COUNT; i++)
+        place_destroy(f->places[i]);
     runtime_leave(f->executor);
     rig_finish(&f->rig);
 }
@@ -57,7 +61,7 @@ static void test_first_to_come_is_woken_first(void)
 
     begin(&f);
     for (uint32_t i = 0; i < COUNT; i++)
-        waiters_join(&f.waiters, &f.places[i]);
+        waiters_join(&f.waiters, &f.places[i]->waiter, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
@@ -75,11 +79,11 @@ static void test_waiter_that_joins_again_keeps_its_position(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]);
-    waiters_join(&f.waiters, &f.places[1]);
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_join(&f.waiters, &f.places[0]); /* the room was taken by another */
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor); /* the room was taken by another */
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
@@ -91,10 +95,10 @@ static void test_waiter_that_leaves_is_not_woken(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]);
-    waiters_join(&f.waiters, &f.places[1]);
-    waiters_leave(&f.places[0]);
-    waiters_leave(&f.places[0]);
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    waiters_leave(&f.places[0]->waiter, f.executor);
+    waiters_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_EQUAL(atomic_load(&f.waiters.count), 1);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 0));
@@ -108,11 +112,11 @@ static void test_waiter_that_leaves_after_its_wake_up_passes_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]);
-    waiters_join(&f.waiters, &f.places[1]);
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_leave(&f.places[0]);
+    waiters_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 1));
     finish(&f);
 }
@@ -123,15 +127,15 @@ static void test_waiter_that_used_its_wake_up_does_not_pass_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]);
-    waiters_join(&f.waiters, &f.places[1]);
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_use(&f.places[0]);
+    waiters_use(&f.places[0]->waiter);
     waiters_wake(&f.waiters, 1, f.executor); /* it has more to send */
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_use(&f.places[0]);
-    waiters_leave(&f.places[0]);
+    waiters_use(&f.places[0]->waiter);
+    waiters_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 1));
     finish(&f);
 }
@@ -143,11 +147,11 @@ static void test_joining_elsewhere_leaves_where_one_waited(void)
 
     begin(&f);
     waiters_init(&other);
-    waiters_join(&f.waiters, &f.places[0]);
-    waiters_join(&other, &f.places[0]);
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_join(&other, &f.places[0]->waiter, f.executor);
     CU_ASSERT_FALSE(waiters_any(&f.waiters));
     CU_ASSERT_TRUE(waiters_any(&other));
-    waiters_leave(&f.places[0]);
+    waiters_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_FALSE(waiters_any(&other));
     waiters_finish(&other);
     finish(&f);

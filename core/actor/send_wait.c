@@ -1,0 +1,102 @@
+#include "actor/send_wait.h"
+
+#include "actor/room.h"
+#include "actor/send.h"
+#include "dispatch/futex.h"
+#include "runtime.h"
+
+/* One thread that waits; on its stack. */
+struct sleeper {
+    struct waiter waiter;
+    _Atomic uint32_t woken; /* futex: set by who wakes, cleared by the sleeper before it looks */
+};
+
+static void wake(struct waiter *waiter, struct executor *executor)
+{
+    struct sleeper *sleeper = LIST_ENTRY(waiter, struct sleeper, waiter);
+
+    (void)executor;
+    atomic_store_explicit(&sleeper->woken, 1, memory_order_seq_cst);
+    futex_wake(&sleeper->woken);
+}
+
+/* It refuses for now, not for good. */
+static bool may_have_room_later(const struct actor *actor, int status)
+{
+    enum actor_state state;
+
+    if (status != WEIR_ECLOSED || actor->kind == ACTOR_POOL)
+        return status == WEIR_EFULL;
+    state = actor_state(actor);
+    return state == ACTOR_STARTING || state == ACTOR_WAITING;
+}
+
+/* One look, in a read section. WEIR_EFULL: it stands in line now. */
+static int try_or_join(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
+                       weir_pid to, struct message *message)
+{
+    struct actor *actor = actor_find(runtime, to);
+    int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    struct waiters *room;
+
+    if (!actor || !may_have_room_later(actor, status))
+        return status;
+    room = room_of(actor);
+    if (!room)
+        return WEIR_ENOMEM;
+    waiters_join(room, &sleeper->waiter, executor);
+    /* Second look: see waiters.h. */
+    status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    if (status == 0)
+        waiters_use(&sleeper->waiter);
+    return may_have_room_later(actor, status) ? WEIR_EFULL : status;
+}
+
+/* False: the time is over. */
+static bool sleep_until_woken(struct sleeper *sleeper, const struct clock *clock,
+                              uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t now = clock_now_ns(clock);
+
+        if (atomic_load_explicit(&sleeper->woken, memory_order_seq_cst))
+            return true;
+        if (now >= deadline_ns)
+            return false;
+        futex_wait(&sleeper->woken, 0, deadline_ns == UINT64_MAX ? UINT64_MAX : deadline_ns - now);
+    }
+}
+
+int send_wait(struct runtime *runtime, weir_pid to, struct message *message, uint64_t timeout_ms)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t deadline_ns = clock_after_ms(&clock, timeout_ms);
+    struct executor *executor;
+    struct sleeper sleeper;
+    bool in_time;
+    int status;
+
+    if (runtime_is_own_thread(runtime))
+        return WEIR_EDEADLK;
+    executor = runtime_enter(runtime);
+    if (!executor)
+        return WEIR_ENOMEM;
+    waiter_init(&sleeper.waiter, wake);
+    for (;;) {
+        atomic_store_explicit(&sleeper.woken, 0, memory_order_seq_cst);
+        status = try_or_join(runtime, executor, &sleeper, to, message);
+        if (status != WEIR_EFULL)
+            break;
+        runtime_pause(executor);
+        in_time = sleep_until_woken(&sleeper, &clock, deadline_ns);
+        runtime_resume(executor);
+        if (!in_time) {
+            /* No last look: who stands in line is told of every place. */
+            status = WEIR_ETIMEOUT;
+            break;
+        }
+    }
+    waiters_leave(&sleeper.waiter, executor);
+    runtime_leave(executor);
+    return status;
+}

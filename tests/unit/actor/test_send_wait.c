@@ -1,0 +1,348 @@
+/*
+ * Goal: a thread from outside that waits for room is released by a freed place, by growth alone, by
+ * the end of its target and by its time-out, and by nothing else; it may not wait where waiting
+ * would never end.
+ *
+ * Method: workers held at a gate with full mailboxes, and threads that are seen to stand in line
+ * before what releases them is done.
+ */
+#include "actor/send_wait.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "actor/room.h"
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LONG_MS 30000u /* no outcome depends on it */
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+};
+
+static void begin(struct fixture *f, uint32_t threads)
+{
+    f->probe = probe_create();
+    rig_init(&f->rig, threads, 0);
+}
+
+static void finish(struct fixture *f)
+{
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+static struct message *make_order(struct runtime *runtime, struct order order, uint64_t key)
+{
+    struct executor *executor = runtime_enter(runtime);
+    struct message *message = message_create(&executor->cache, NULL, sizeof order);
+
+    memcpy(message->public.data, &order, sizeof order);
+    message->public.key = key;
+    runtime_leave(executor);
+    return message;
+}
+
+static void free_message(struct runtime *runtime, struct message *message)
+{
+    struct executor *executor = runtime_enter(runtime);
+
+    message_destroy(&executor->cache, message);
+    runtime_leave(executor);
+}
+
+/* --- a thread that waits -------------------------------------------------------------------- */
+
+struct sender {
+    struct rig *rig;
+    weir_pid to;
+    uint64_t id;
+    uint64_t key;
+    pthread_t thread;
+    int status;
+};
+
+static void *send_patiently(void *context)
+{
+    struct sender *sender = context;
+    struct runtime *runtime = sender->rig->runtime;
+    struct message *message = make_order(runtime, (struct order){ .id = sender->id }, sender->key);
+
+    sender->status = send_wait(runtime, sender->to, message, LONG_MS);
+    if (sender->status != 0)
+        free_message(runtime, message);
+    return NULL;
+}
+
+struct line {
+    struct rig *rig;
+    weir_pid to;
+    uint32_t count;
+};
+
+static bool stand_in_line(void *context)
+{
+    struct line *line = context;
+    struct executor *executor = runtime_enter(line->rig->runtime);
+    struct waiters *room = room_of(actor_find(line->rig->runtime, line->to));
+    uint32_t count = atomic_load(&room->count);
+
+    runtime_leave(executor);
+    return count >= line->count;
+}
+
+/* Starts a sender; on return it stands in line as number `count`. */
+static void start(struct sender *sender, uint32_t count)
+{
+    struct line line = { sender->rig, sender->to, count };
+
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&sender->thread, NULL, send_patiently, sender), 0);
+    CU_ASSERT_TRUE(rig_wait(sender->rig, stand_in_line, &line));
+}
+
+static int status_of(struct sender *sender)
+{
+    pthread_join(sender->thread, NULL);
+    return sender->status;
+}
+
+/* A pool of one worker, held at the gate with a full mailbox of one. */
+static struct pool *full_pool(struct fixture *f)
+{
+    struct pool *pool = rig_workers(&f->rig, f->probe, "pool", 1, 1);
+
+    CU_ASSERT_EQUAL(rig_send(&f->rig, pool->pid, (struct order){ .act = probe_wait, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
+    CU_ASSERT_EQUAL(rig_send(&f->rig, pool->pid, (struct order){ .id = 2 }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f->rig, pool->pid, (struct order){ .id = 3 }), WEIR_EFULL);
+    return pool;
+}
+
+/* --- what releases -------------------------------------------------------------------------- */
+
+/* promise E5 */
+static void test_freed_place_releases_the_waiting_sender(void)
+{
+    struct fixture f;
+    struct pool *pool;
+    struct sender sender;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    sender = (struct sender){ .rig = &f.rig, .to = pool->pid, .id = 77 };
+    start(&sender, 1);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_EQUAL(status_of(&sender), 0);
+    CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+/* promise E5: semantics G2. Nobody frees a place: the only worker stays where it is. */
+static void test_growth_alone_releases_the_waiting_sender(void)
+{
+    struct fixture f;
+    struct pool *pool;
+    struct sender sender;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    sender = (struct sender){ .rig = &f.rig, .to = pool->pid, .id = 77 };
+    start(&sender, 1);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, pool, 2, NULL), 0);
+    CU_ASSERT_EQUAL(status_of(&sender), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 2), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+/* promise E5 */
+static void test_closing_tells_the_waiting_sender_so(void)
+{
+    struct fixture f;
+    struct pool *pool;
+    struct sender sender;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    sender = (struct sender){ .rig = &f.rig, .to = pool->pid, .id = 77 };
+    start(&sender, 1);
+    rig_close(&f.rig, pool);
+    CU_ASSERT_EQUAL(status_of(&sender), WEIR_ECLOSED);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 77), 0);
+    finish(&f);
+}
+
+/* promise E5: never early, and the message is the sender's still. */
+static void test_timeout_leaves_the_message_to_the_sender(void)
+{
+    struct clock clock = clock_monotonic();
+    struct fixture f;
+    struct pool *pool;
+    struct message *message;
+    uint64_t before;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    message = make_order(f.rig.runtime, (struct order){ .id = 77 }, 0);
+    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, 0), WEIR_ETIMEOUT);
+    before = clock_now_ns(&clock);
+    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, 20), WEIR_ETIMEOUT);
+    CU_ASSERT_TRUE(clock_now_ns(&clock) - before >= 20000000u);
+    CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, LONG_MS), 0);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 77), 1);
+    message = make_order(f.rig.runtime, (struct order){ .id = 78 }, 0);
+    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, 12345, message, LONG_MS), WEIR_EUNKNOWN);
+    free_message(f.rig.runtime, message);
+    finish(&f);
+}
+
+/* promise E5: one worker addressed by its own PID; the pool's line is not it. */
+static void test_freed_place_of_one_worker_releases_who_waits_for_it(void)
+{
+    struct fixture f;
+    struct pool *pool;
+    struct sender sender;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    sender = (struct sender){ .rig = &f.rig, .to = rig_worker(pool, 0), .id = 77 };
+    start(&sender, 1);
+    CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_EQUAL(status_of(&sender), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+/* promise E5 */
+static void test_worker_that_leaves_tells_who_waits_for_it(void)
+{
+    struct fixture f;
+    struct pool *pool;
+    struct sender sender;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    sender = (struct sender){ .rig = &f.rig, .to = rig_worker(pool, 0), .id = 77 };
+    start(&sender, 1);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, pool, 0, NULL), 0);
+    CU_ASSERT_EQUAL(status_of(&sender), WEIR_ECLOSED);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+/* --- by key --------------------------------------------------------------------------------- */
+
+/* A key that a pool of two routes to its worker `index`. */
+static uint64_t key_of(struct fixture *f, struct pool *pool, uint32_t index)
+{
+    struct ledger_reading reading;
+
+    for (uint64_t key = 1;; key++) {
+        struct actor *actor = actor_find(f->rig.runtime, rig_worker(pool, index));
+        uint64_t before;
+
+        ledger_read(&actor->ledger, &actor->mailbox, &reading);
+        before = reading.accepted;
+        CU_ASSERT_EQUAL(rig_send_key(&f->rig, pool->pid, key, (struct order){ .id = key }), 0);
+        CU_ASSERT_TRUE(rig_drained(&f->rig, pool));
+        ledger_read(&actor->ledger, &actor->mailbox, &reading);
+        if (reading.accepted > before)
+            return key;
+    }
+}
+
+/* promises E5 and O2: the first in line waits for the other worker, and holds nobody up. */
+static void test_place_of_another_key_releases_the_one_behind(void)
+{
+    struct sender first;
+    struct sender second;
+    struct fixture f;
+    struct pool *pool;
+    uint64_t keys[2];
+
+    begin(&f, 3);
+    pool = rig_workers(&f.rig, f.probe, "pool", 2, 1);
+    pool_set_route(pool, ROUTE_HASH);
+    for (uint32_t i = 0; i < 2; i++)
+        keys[i] = key_of(&f, pool, i);
+    for (uint32_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(rig_send_key(&f.rig, pool->pid, keys[i],
+                                     (struct order){ .act = probe_wait, .id = 100 }),
+                        0);
+        CU_ASSERT_TRUE(gate_await(&f.probe->gate, i + 1));
+        CU_ASSERT_EQUAL(rig_send_key(&f.rig, pool->pid, keys[i], (struct order){ .id = 101 }), 0);
+    }
+    first = (struct sender){ .rig = &f.rig, .to = pool->pid, .id = 201, .key = keys[1] };
+    second = (struct sender){ .rig = &f.rig, .to = pool->pid, .id = 202, .key = keys[0] };
+    start(&first, 1);
+    start(&second, 2);
+    gate_admit(&f.probe->gate, 1); /* worker 0: it came first */
+    CU_ASSERT_EQUAL(status_of(&second), 0);
+    CU_ASSERT_TRUE(waiters_any(&pool->waiters));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_EQUAL(status_of(&first), 0);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+/* --- where nobody may wait ------------------------------------------------------------------ */
+
+static int wait_inside(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    struct rig *rig = probe->context;
+    struct message *own = message_of(probe_message(self, (struct order){ .id = 5 }));
+
+    (void)message;
+    probe_note(probe, (uint64_t)-send_wait(rig->runtime, weir_pool(self), own, LONG_MS));
+    weir_message_free(self, &own->public);
+    return WEIR_DONE;
+}
+
+/* promise E6 */
+static void test_waiting_on_a_dispatcher_thread_is_refused(void)
+{
+    struct fixture f;
+    struct pool *pool;
+
+    begin(&f, 1);
+    f.probe->context = &f.rig;
+    pool = rig_workers(&f.rig, f.probe, "pool", 1, 1);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pool->pid, (struct order){ .act = wait_inside, .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, (uint64_t)-WEIR_EDEADLK, 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "freed place", test_freed_place_releases_the_waiting_sender },
+        { "growth", test_growth_alone_releases_the_waiting_sender },
+        { "closing", test_closing_tells_the_waiting_sender_so },
+        { "time-out", test_timeout_leaves_the_message_to_the_sender },
+        { "one worker", test_freed_place_of_one_worker_releases_who_waits_for_it },
+        { "worker leaves", test_worker_that_leaves_tells_who_waits_for_it },
+        { "another key", test_place_of_another_key_releases_the_one_behind },
+        { "dispatcher thread", test_waiting_on_a_dispatcher_thread_is_refused },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("send_wait", tests);
+}
