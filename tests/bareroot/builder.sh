@@ -1,0 +1,15 @@
+#!/bin/bash
+# In the first bare root: what README.md says under "Installing", beginning with the tree and
+# nothing else. See bareroot.sh.
+set -euo pipefail
+. /root/readme.sh
+cd /root/weir
+
+apt-get update -qq || fail "no mirror can be reached"
+commands=$(readme_blocks README.md '## Installing' | grep -v '^apt-get')
+[[ $commands == *"./dev build"*"cmake --install"*"--prefix /opt/weir"* ]] ||
+    fail "README.md says something else under Installing: $commands"
+[[ ! -e /opt/weir ]] || fail "/opt/weir is there already"
+bash -euxc "$commands" >/root/build.log 2>&1 || fail "$(tail -n 40 /root/build.log)"
+[[ -x /opt/weir/bin/weir ]] || fail "no /opt/weir/bin/weir"
+echo "builder: installed $(find /opt/weir -type f | wc -l) files"
