@@ -1,8 +1,8 @@
 #!/bin/bash
 # Goal:   a running host takes on another shape - members, pools, outputs, arguments, restarts - and
 #         loses nothing and doubles nothing; a worker that does not open changes nothing, and does
-#         not keep the host from ending. Shows promise R1, promise R2, promise R3, promise R5 and
-#         promise H1.
+#         not keep the host from ending. Shows promise R1, promise R2, promise R3, promise R5,
+#         promise H1 and promise O5.
 # Method: a source counts up, sinks record each number they handle; the recorded numbers are
 #         compared with the ledger, to the message. Workers open when a byte comes through a FIFO,
 #         so that "not open yet" lasts as long as the test wants. Every wait is for a line of the

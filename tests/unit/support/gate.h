@@ -1,7 +1,7 @@
 /*
  * gate.h - a gate that holds threads inside a handler until a test lets them go on.
  *
- * Any thread, any operation. Waiting ends after GATE_PATIENCE_S seconds with false, so that a
+ * Any thread, any operation. Waiting ends after patience_ms() with false, so that a
  * broken runtime fails a test instead of hanging it; no outcome depends on that time.
  */
 #ifndef TESTS_UNIT_SUPPORT_GATE_H
@@ -10,8 +10,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define GATE_PATIENCE_S 30
 
 struct gate {
     pthread_mutex_t lock;

@@ -13,8 +13,6 @@
 #include "runtime.h"
 #include "unit/support/probe.h"
 
-#define RIG_PATIENCE_MS 30000 /* then a condition that does not come fails its test */
-
 struct rig {
     struct runtime *runtime;
     struct dispatcher *dispatcher;

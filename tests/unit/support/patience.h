@@ -1,0 +1,15 @@
+/*
+ * patience.h - how long a test waits for what must come.
+ *
+ * No outcome of a test that passes depends on it; only a broken promise takes that long to show.
+ * `./dev promises`, which breaks them on purpose, sets WEIR_TEST_PATIENCE_MS to a shorter one.
+ */
+#ifndef TESTS_UNIT_SUPPORT_PATIENCE_H
+#define TESTS_UNIT_SUPPORT_PATIENCE_H
+
+#include <stdint.h>
+
+/* Milliseconds; 30 s unless the environment says otherwise. */
+uint32_t patience_ms(void);
+
+#endif
