@@ -6,14 +6,14 @@
 #include "actor/alarm.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/host_table_pool.h"
 #include "actor/output.h"
 #include "actor/request.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "actor/tie.h"
 #include "actor/turn.h"
-#include "pool/figures.h"
-#include "pool/resize.h"
+#include "pool/pool.h"
 #include "runtime.h"
 
 #define LINKED_END_SIGNALS(reason)                                                                 \
@@ -239,22 +239,6 @@ static int host_trap_exits(struct weir_self *self, bool on)
     return 0;
 }
 
-static int find_pool(struct actor *actor, weir_pid pid, struct pool **out)
-{
-    struct actor *found = actor_find(actor->runtime, pid);
-    uint64_t word;
-
-    if (!found)
-        return WEIR_EUNKNOWN;
-    word = atomic_load_explicit(&found->mailbox.word, memory_order_acquire);
-    if (mailbox_serial(word) != actor_serial_of(pid))
-        return WEIR_ETERMINATED;
-    if (found->kind != ACTOR_POOL)
-        return WEIR_EINVALID;
-    *out = found->pool;
-    return 0;
-}
-
 /* A pool ends by closing: its workers first. */
 static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason reason)
 {
@@ -263,7 +247,7 @@ static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason 
 
     if (!target)
         return WEIR_EUNKNOWN;
-    if (find_pool(actor, other, &pool) != 0)
+    if (host_table_find_pool(actor, other, &pool) != 0)
         return actor_signal(target, actor_serial_of(other), actor->executor,
                             LINKED_END_SIGNALS(reason));
     pool_close(pool, actor->executor);
@@ -309,53 +293,6 @@ static uint32_t host_index(struct weir_self *self)
     struct place *place = actor_of_self(self)->place;
 
     return place ? place->index : 0;
-}
-
-static weir_pid host_pool(struct weir_self *self)
-{
-    struct place *place = actor_of_self(self)->place;
-
-    return place && place->pool ? place->pool->pid : 0;
-}
-
-/* --- pools ---------------------------------------------------------------------------------- */
-
-static int host_pool_resize(struct weir_self *self, weir_pid pid, uint32_t target,
-                            struct weir_resized *out)
-{
-    struct actor *actor = callback_enter_host(self);
-    struct pool *pool;
-    int status = find_pool(actor, pid, &pool);
-
-    if (status == 0)
-        status = pool_resize(pool, actor->executor, target, out);
-    callback_leave_host(actor);
-    return status;
-}
-
-static int host_pool_add(struct weir_self *self, weir_pid pid, int32_t count,
-                         struct weir_resized *out)
-{
-    struct actor *actor = callback_enter_host(self);
-    struct pool *pool;
-    int status = find_pool(actor, pid, &pool);
-
-    if (status == 0)
-        status = pool_add(pool, actor->executor, count, out);
-    callback_leave_host(actor);
-    return status;
-}
-
-static int host_pool_stats(struct weir_self *self, weir_pid pid, struct weir_pool_stats *out)
-{
-    struct actor *actor = callback_enter_host(self);
-    struct pool *pool;
-    int status = find_pool(actor, pid, &pool);
-
-    if (status == 0)
-        pool_stats(pool, out);
-    callback_leave_host(actor);
-    return status;
 }
 
 /* --- telling people ------------------------------------------------------------------------- */
@@ -440,12 +377,15 @@ const struct weir_host host_table = {
     .pid = host_pid,
     .path = host_path,
     .index = host_index,
-    .pool = host_pool,
-    .pool_resize = host_pool_resize,
-    .pool_add = host_pool_add,
-    .pool_stats = host_pool_stats,
+    .pool = host_table_pool,
+    .pool_resize = host_table_pool_resize,
+    .pool_add = host_table_pool_add,
+    .pool_stats = host_table_pool_stats,
     .log = host_log,
     .progress = host_progress,
     .exit_status = host_exit_status,
     .print = host_print,
+    .pool_members = host_table_pool_members,
+    .pool_pause = host_table_pool_pause,
+    .pool_size = host_table_pool_size,
 };

@@ -200,10 +200,10 @@ static bool restarts_too_often(struct actor *actor)
     return ++place->failures > restart->max;
 }
 
-/* A member of a pool, or a source: its place is opened anew. */
+/* A member of a pool, its manager, or a source: its place is opened anew. */
 static bool is_replaced(const struct actor *actor)
 {
-    return actor->place->pool || actor->kind == ACTOR_SOURCE;
+    return actor->place->pool || actor->kind != ACTOR_WORKER;
 }
 
 void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
@@ -240,6 +240,20 @@ void incarnation_stop(struct actor *actor)
     bury_in_hand(actor, WEIR_END_NORMAL);
     finish_life(actor, WEIR_END_NORMAL);
     actor->detail[0] = '\0';
+    set_state(actor, ACTOR_STARTING);
+}
+
+void incarnation_renew(struct actor *actor, struct spec *spec)
+{
+    if (actor_state(actor) == ACTOR_OPEN) {
+        bury_in_hand(actor, WEIR_END_REPLACED);
+        finish_life(actor, WEIR_END_REPLACED);
+    }
+    spec_unref(actor->spec);
+    actor->spec = spec;
+    actor->detail[0] = '\0';
+    actor->place->failures = 0;
+    actor->place->backoff_ms = 0;
     set_state(actor, ACTOR_STARTING);
 }
 

@@ -28,6 +28,9 @@ void incarnation_retry(struct actor *actor, struct message *message);
 /* The place has a new spec whose changed options are all live: `reconfigure` gets them. */
 void incarnation_respec(struct actor *actor);
 
+/* A pool's manager is another behaviour from now on, or none: takes `spec`, which may be NULL. */
+void incarnation_renew(struct actor *actor, struct spec *spec);
+
 /* Hands the backlog to other members where they have room; the rest stays in front. */
 void incarnation_reroute(struct actor *actor);
 

@@ -13,6 +13,7 @@
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/tie.h"
+#include "pool/manager.h"
 #include "pool/places.h"
 #include "runtime.h"
 
@@ -47,9 +48,21 @@ static void finish_done(struct actor *actor, struct message *message)
         settle_done(actor, message);
 }
 
+/* A pool's own message that its manager has no use for. */
+static void unhandled(struct actor *actor, struct message *message)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor->pool->path,
+              "message for the pool itself is not handled",
+              weir_str("tag", message->public.tag ? message->public.tag->name : ""),
+              weir_str("effect", "dead letter"));
+    settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
+}
+
 static void finish_rejected(struct actor *actor, struct message *message)
 {
-    if (message->public.reserved & MESSAGE_ASIDE)
+    if (actor->kind == ACTOR_POOL)
+        unhandled(actor, message);
+    else if (message->public.reserved & MESSAGE_ASIDE)
         settle_aside(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
     else
         settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
@@ -148,6 +161,16 @@ static bool is_alive(const struct actor *actor)
     return actor->spec && actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED);
 }
 
+static void respec(struct actor *actor)
+{
+    struct spec *spec;
+
+    if (actor->kind != ACTOR_POOL)
+        incarnation_respec(actor);
+    else if (manager_take(actor->pool, &spec))
+        incarnation_renew(actor, spec);
+}
+
 static void obey(struct actor *actor, uint32_t signals)
 {
     if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
@@ -155,7 +178,7 @@ static void obey(struct actor *actor, uint32_t signals)
     if (signals & SIGNAL_KILL)
         actor->flags |= ACTOR_KILLED;
     if (signals & SIGNAL_RESPEC)
-        incarnation_respec(actor);
+        respec(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= ~(uint32_t)ACTOR_PAUSED;
         extra_time(actor);
@@ -267,17 +290,15 @@ static struct message *take_message(struct actor *actor, struct stint *stint)
     return message ? message : take_normal(actor, stint);
 }
 
-/* A bare pool has nobody who could handle these. */
-static void unhandled(struct actor *actor, struct message *message)
+/* A message for a pool without a behaviour as manager. */
+static void manage(struct actor *actor, struct message *message)
 {
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor->pool->path,
-              "message for the pool itself is not handled",
-              weir_str("tag", message->public.tag ? message->public.tag->name : ""),
-              weir_str("effect", "dead letter"));
-    dead_letters_add(&actor->pool->dead, message,
-                     &(struct dead_letter_way){ actor->pool->pid, DEAD_LETTER_DIRECT },
-                     DEAD_UNHANDLED, "", actor->executor->now_ns);
-    settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
+    int status = manager_handle(actor, message);
+
+    if (status == WEIR_EUNSUPPORTED)
+        unhandled(actor, message);
+    else
+        settle_aside(actor, message, status, DEAD_REJECTED);
 }
 
 static void watch_clock(struct actor *actor, struct stint *stint)
@@ -339,19 +360,23 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
             settle_dead(actor, message, DEAD_EXPIRED, WEIR_ETIMEOUT);
         return;
     }
+    stint->handled++;
+    if (!actor->spec) {
+        manage(actor, message);
+        return;
+    }
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         tell_of_places(actor, stint);
     handle(actor, message);
-    stint->handled++;
     watch_clock(actor, stint);
 }
 
 /* True when the worker may be given something new. */
 static bool may_take(struct actor *actor)
 {
-    if (actor->kind == ACTOR_POOL)
-        return true;
+    if (!actor->spec)
+        return true; /* the built-in manager */
     return actor_state(actor) == ACTOR_OPEN && !(actor->flags & (ACTOR_SETTLING | ACTOR_CLOSED)) &&
            actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
 }
@@ -392,16 +417,29 @@ static bool life_step(struct actor *actor)
     return true;
 }
 
-static bool pool_step(struct actor *actor)
+/* Its members have ended: so does the pool, and with it what its manager has not handled. */
+static void end_pool(struct actor *actor)
 {
-    struct message *message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
+    if (actor->spec && actor_state(actor) == ACTOR_OPEN)
+        incarnation_end(actor, WEIR_END_SHUTDOWN);
+    else
+        end_actor(actor, WEIR_END_SHUTDOWN);
+}
 
-    if (!message)
+static bool pool_step(struct actor *actor, struct stint *stint)
+{
+    struct message *message = NULL;
+
+    if (may_take(actor))
+        message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
+    if (!message && may_take(actor))
         message = take_lane(actor, &actor->high, 0);
     if (message)
-        unhandled(actor, message);
-    else if (actor->flags & (ACTOR_LEAVING | ACTOR_KILLED))
-        end_actor(actor, WEIR_END_SHUTDOWN);
+        give(actor, message, stint);
+    else if (actor->flags & ACTOR_LEAVING)
+        end_pool(actor);
+    else if (actor->spec && actor_state(actor) == ACTOR_STARTING)
+        incarnation_open(actor);
     else
         return false;
     return true;
@@ -423,7 +461,7 @@ static bool step(struct actor *actor, struct stint *stint)
         return true;
     }
     if (actor->kind == ACTOR_POOL)
-        return pool_step(actor);
+        return pool_step(actor, stint);
     if (actor->flags & ACTOR_KILLED)
         return life_step(actor);
     if (actor->flags & (ACTOR_REROUTES | ACTOR_DISCARDS))

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "pool/manager.h"
 #include "pool/resize.h"
 
 static bool replaces_workers(const struct pool_change_options *options)
@@ -68,6 +69,8 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
     change->options = *options;
     if (options->spec)
         spec_ref(options->spec);
+    if (options->manager)
+        spec_ref(options->manager);
     *out = change;
     return 0;
 }
@@ -167,6 +170,8 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     if (options->wiring)
         pool_set_wiring(pool, options->wiring, executor);
     change->options.wiring = NULL;
+    if (options->renews_manager)
+        manager_set_locked(pool, options->manager, executor);
 }
 
 static void free_change(struct pool_change *change)
@@ -174,6 +179,7 @@ static void free_change(struct pool_change *change)
     members_destroy(change->next);
     wiring_destroy(change->options.wiring);
     spec_unref(change->options.spec);
+    spec_unref(change->options.manager);
     free(change);
 }
 

@@ -20,6 +20,8 @@ struct pool_change_options {
     enum remove_mode remove;
     uint64_t remove_timeout_ms;
     struct wiring *wiring; /* takes it on 0; NULL = as it is */
+    bool renews_manager;   /* by `manager`, after the commit */
+    struct spec *manager;  /* takes a reference; NULL = the built-in one */
 };
 
 struct pool_change {

@@ -27,6 +27,8 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
         tally->stats.starting++;
     if (reading.in_hand > 0)
         tally->stats.busy++;
+    else if (place->opened && !place->prepared)
+        tally->stats.idle++;
 }
 
 static void count_places(struct tally *tally, struct list *places, bool retiring)
@@ -39,6 +41,7 @@ static void count_pool(struct tally *tally, struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     tally->stats.target += pool->target;
+    tally->stats.paused += atomic_load_explicit(&pool->paused, memory_order_relaxed);
     tally->stats.epoch += pool->epoch;
     tally->stats.restarts += pool->gone_restarts;
     ledger_reading_add(&tally->ledger, &pool->gone);
@@ -95,6 +98,87 @@ uint32_t pool_target(struct pool *pool)
     target = pool->target;
     pthread_mutex_unlock(&pool->lock);
     return target;
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+/* Where the next member is written. */
+struct listing {
+    char *at;
+    uint32_t stride;
+    uint32_t max;
+    uint32_t count;
+};
+
+static void list_member(struct listing *listing, struct weir_member *member)
+{
+    uint32_t size = sizeof *member;
+
+    if (listing->count++ >= listing->max)
+        return;
+    if (size > listing->stride)
+        size = listing->stride;
+    member->size = size;
+    memcpy(listing->at, member, size);
+    listing->at += listing->stride;
+}
+
+static uint32_t state_of(const struct place *place, bool retiring)
+{
+    if (retiring)
+        return WEIR_MEMBER_RETIRING;
+    if (place->opened)
+        return WEIR_MEMBER_OPEN;
+    /* Relaxed: a figure for people. */
+    return atomic_load_explicit(&place->opens, memory_order_relaxed) ? WEIR_MEMBER_BROKEN
+                                                                     : WEIR_MEMBER_STARTING;
+}
+
+static void list_places(struct listing *listing, struct list *places, bool retiring)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+        struct ledger_reading reading;
+        struct weir_member member = {
+            .index = place->index,
+            .pid = actor_pid(place->actor),
+            .state = state_of(place, retiring),
+            .restarts = atomic_load_explicit(&place->restarts, memory_order_relaxed),
+        };
+
+        ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+        member.busy = reading.in_hand > 0;
+        member.queued = reading.queued;
+        list_member(listing, &member);
+    }
+}
+
+static void list_child(struct listing *listing, struct pool *child, uint32_t index)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct weir_member member = { .index = index, .pid = child->pid, .state = WEIR_MEMBER_POOL };
+
+    if (listing->count < listing->max)
+        pool_stats(child, &stats);
+    member.busy = stats.busy;
+    member.queued = stats.queued;
+    member.restarts = stats.restarts;
+    list_member(listing, &member);
+}
+
+uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t member_size,
+                      uint32_t max)
+{
+    struct listing listing = { .at = (char *)out, .stride = member_size, .max = max };
+
+    pthread_mutex_lock(&pool->lock);
+    list_places(&listing, &pool->places, false);
+    list_places(&listing, &pool->leavers, true);
+    list_places(&listing, &pool->closers, true);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        list_child(&listing, pool->children[i], i);
+    pthread_mutex_unlock(&pool->lock);
+    return listing.count;
 }
 
 /* --- progress ------------------------------------------------------------------------------- */
@@ -195,10 +279,32 @@ static void look_at_opening(struct list *places, struct pool_opening *out)
     }
 }
 
+/* The manager, if a behaviour: its place is opened like a worker's. */
+static void look_at_manager_locked(const struct pool *pool, struct pool_opening *out)
+{
+    const struct place *manager = pool->manager;
+    uint32_t opens;
+    int status;
+
+    if (!manager || !pool->has_manager)
+        return;
+    /* Acquire, as in look_at_opening. */
+    opens = atomic_load_explicit(&manager->opens, memory_order_acquire);
+    status = atomic_load_explicit(&manager->open_status, memory_order_relaxed);
+    if (opens == 0)
+        out->starting++;
+    if (opens == 0 || status == 0)
+        return;
+    out->failed++;
+    out->status = status;
+    (void)snprintf(out->path, sizeof out->path, "%s", manager->path);
+}
+
 void pool_opening(struct pool *pool, struct pool_opening *out)
 {
     pthread_mutex_lock(&pool->lock);
     look_at_opening(&pool->places, out);
+    look_at_manager_locked(pool, out);
     for (uint32_t i = 0; i < pool->child_count; i++)
         pool_opening(pool->children[i], out);
     pthread_mutex_unlock(&pool->lock);

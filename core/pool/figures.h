@@ -15,6 +15,13 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out);
 /* The number of workers that it shall have. */
 uint32_t pool_target(struct pool *pool);
 
+/*
+ * Lists its members, those that are leaving too: fills up to `max` elements, each `member_size`
+ * apart, as far as they are known here. Returns how many there are. Any thread.
+ */
+uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t member_size,
+                      uint32_t max);
+
 /* Progress of its members, also those that have ended, by unit. Returns how many; at most `max`. */
 uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max);
 

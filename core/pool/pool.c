@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/end.h"
+#include "pool/manager.h"
 #include "pool/nesting.h"
 #include "pool/places.h"
 #include "pool/resize.h"
@@ -60,19 +61,39 @@ static void free_pool(struct pool *pool)
     free(pool);
 }
 
+/* The place of the pool's own actor. It is no member: `pool` stays NULL, and so does the wiring. */
+static int make_manager_place(struct pool *pool, const struct pool_options *options)
+{
+    int status = place_create(pool->path, 0, &pool->manager);
+
+    if (status != 0)
+        return status;
+    pool->has_manager = options->manager != NULL;
+    pool->manager->gives_notice = true;
+    pool->manager->dead = &pool->dead;
+    return 0;
+}
+
 static int create_actor(struct pool *pool, struct executor *executor,
                         const struct pool_options *options)
 {
     struct actor_options actor = {
         .dispatcher = options->manager_dispatcher ? options->manager_dispatcher
                                                   : options->dispatcher,
+        .spec = options->manager,
         .pool = pool,
         .kind = ACTOR_POOL,
     };
-    int status = actor_create(pool->runtime, executor, &actor, &pool->actor);
+    int status = make_manager_place(pool, options);
 
+    if (status != 0)
+        return status;
+    actor.place = pool->manager;
+    status = actor_create(pool->runtime, executor, &actor, &pool->actor);
     if (status == 0)
         pool->pid = actor_pid(pool->actor);
+    else
+        place_destroy(pool->manager);
     return status;
 }
 
@@ -80,7 +101,8 @@ static int check_options(const struct pool_options *options)
 {
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
-    if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle))
+    if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
+        (options->manager && !options->manager->behaviour->handle))
         return WEIR_EINVALID;
     return 0;
 }
@@ -210,6 +232,16 @@ void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *
     wiring_publish(&pool->wiring, wiring, &executor->reader);
 }
 
+void pool_pause(struct pool *pool, bool paused, struct executor *executor)
+{
+    pthread_mutex_lock(&pool->lock);
+    /* Release pairs with the acquire in route.c: what is sent after this returned is refused. */
+    atomic_store_explicit(&pool->paused, paused, memory_order_release);
+    pthread_mutex_unlock(&pool->lock);
+    if (!paused)
+        pool_wake_waiters(pool, executor);
+}
+
 /* --- ending --------------------------------------------------------------------------------- */
 
 static bool is_empty_locked(struct pool *pool)
@@ -233,6 +265,9 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
 
 void pool_actor_ended(struct pool *pool, struct executor *executor)
 {
+    pthread_mutex_lock(&pool->lock);
+    pool->manager = NULL;
+    pthread_mutex_unlock(&pool->lock);
     names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
     waiters_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0)

@@ -41,6 +41,7 @@ struct pool_options {
     struct dispatcher *dispatcher;         /* of its workers */
     struct dispatcher *manager_dispatcher; /* of its own turns; NULL = the workers' */
     struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
+    struct spec *manager;        /* takes a reference; NULL: the built-in one, see manager.h */
     uint32_t size;               /* workers at first */
     uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
     uint32_t limit;              /* of each mailbox; 0 = unlimited */
@@ -71,6 +72,7 @@ struct pool {
     _Atomic(struct members *) members; /* published under lock, read by senders */
     _Atomic uint32_t route;            /* enum pool_route */
     _Atomic bool closing;
+    _Atomic bool paused; /* written under lock, read by senders */
     _Atomic uint64_t refused;
     struct wiring_slot wiring;
     struct waiters waiters;
@@ -84,6 +86,9 @@ struct pool {
     struct pool **children;      /* lock: nested pools */
     uint32_t child_count;        /* lock */
     struct spec *spec;           /* lock: of new workers */
+    struct place *manager;       /* lock: its own actor's; NULL: that has ended */
+    bool has_manager;            /* lock: a behaviour manages it, not the built-in one */
+    bool manager_is_new;         /* lock: manager->respec is to be taken on, also when NULL */
     uint32_t limit;              /* lock */
     uint32_t target;             /* lock */
     uint32_t size_min, size_max; /* lock */
@@ -133,6 +138,9 @@ void pool_set_limit_locked(struct pool *pool, uint32_t limit);
 void pool_set_route(struct pool *pool, enum pool_route route);
 /* Takes the wiring. */
 void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);
+
+/* While it is paused every message is refused with WEIR_EFULL; the members go on. Any thread. */
+void pool_pause(struct pool *pool, bool paused, struct executor *executor);
 
 /* Places may have come free: everybody who waits for this pool or one above looks again. */
 void pool_wake_waiters(struct pool *pool, struct executor *executor);

@@ -140,6 +140,8 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
         members = members_of(pool);
         if (atomic_load_explicit(&pool->closing, memory_order_acquire))
             return WEIR_ECLOSED;
+        if (atomic_load_explicit(&pool->paused, memory_order_acquire))
+            return WEIR_EFULL;
         if (members->count > 0)
             status = choose_and_try(pool, members, executor, message);
         if (status == 0 || status == WEIR_EINVALID)
@@ -179,6 +181,8 @@ uint32_t route_room(struct pool *pool)
     const struct members *members = members_of(pool);
     uint32_t sum = 0;
 
+    if (atomic_load_explicit(&pool->paused, memory_order_acquire))
+        return 0;
     for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++) {
         const struct member *member = &members->members[i];
 

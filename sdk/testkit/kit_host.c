@@ -364,6 +364,37 @@ static int pool_stats(struct weir_self *self, weir_pid pool, struct weir_pool_st
     return 0;
 }
 
+/* The one worker under test is all that there is. */
+static int pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
+                        uint32_t member_size, uint32_t max, uint32_t *out_count)
+{
+    struct weir_member member = { .size = member_size < sizeof member ? member_size
+                                                                      : (uint32_t)sizeof member,
+                                  .index = get_index(self),
+                                  .pid = get_pid(self),
+                                  .state = WEIR_MEMBER_OPEN };
+
+    if (!pool)
+        return WEIR_EUNKNOWN;
+    if (max > 0)
+        memcpy(out, &member, member.size);
+    *out_count = 1;
+    return 0;
+}
+
+static int pool_pause(struct weir_self *self, weir_pid pool, bool paused)
+{
+    if (!pool)
+        return WEIR_EUNKNOWN;
+    kit_of(self)->stats.paused = paused;
+    return 0;
+}
+
+static uint32_t pool_size(struct weir_self *self)
+{
+    return kit_of(self)->stats.target;
+}
+
 /* --- telling people --------------------------------------------------------------------------- */
 
 static void add_field(struct kit_text *text, const struct weir_field *field)
@@ -467,6 +498,9 @@ static const struct weir_host table = {
     .progress = progress,
     .exit_status = exit_status,
     .print = print,
+    .pool_members = pool_members,
+    .pool_pause = pool_pause,
+    .pool_size = pool_size,
 };
 
 const struct weir_host *kit_host_table(void)

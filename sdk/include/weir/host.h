@@ -17,6 +17,7 @@
 
 #include "message.h"
 #include "option.h"
+#include "pool.h"
 #include "status.h"
 
 #if defined(__GNUC__)
@@ -67,13 +68,6 @@ typedef void weir_then(struct weir_self *self, void *state, void *context,
 /* Called in a turn of the actor that armed the timer. */
 typedef void weir_tick(struct weir_self *self, void *state, void *context);
 
-/* What weir_pool_resize and its kind answer. */
-struct weir_resized {
-    uint32_t changed; /* workers added or removed by this call */
-    uint32_t size;    /* the new target */
-    uint64_t epoch;   /* grows by one with each change of this pool's membership */
-};
-
 /* A consistent look at one pool: the sum of its leaves when it is nested. */
 struct weir_pool_stats {
     uint32_t size;     /* of this struct; set it to sizeof before the call */
@@ -92,6 +86,10 @@ struct weir_pool_stats {
     uint64_t held;    /* settled when an outbox empties or a retry is due */
     uint64_t refused; /* at this pool, outside the ledger */
     uint64_t restarts;
+
+    /* since ABI 1.1 */
+    uint32_t idle;   /* live and with nothing in hand */
+    uint32_t paused; /* 1: it refuses every message; of a nested pool: it, or how many below */
 };
 
 /*
@@ -161,6 +159,14 @@ struct weir_host {
     void (*progress)(struct weir_self *, const char *unit, uint64_t done, uint64_t total);
     void (*exit_status)(struct weir_self *, int status);
     void (*print)(struct weir_self *, const char *text, size_t size);
+
+    /* --- since ABI 1.1 --- */
+
+    /* pools (round trip) */
+    int (*pool_members)(struct weir_self *, weir_pid pool, struct weir_member *out,
+                        uint32_t member_size, uint32_t max, uint32_t *out_count);
+    int (*pool_pause)(struct weir_self *, weir_pid pool, bool paused);
+    uint32_t (*pool_size)(struct weir_self *);
 };
 
 /*
@@ -396,7 +402,7 @@ static inline uint32_t weir_index(struct weir_self *self)
     return self->host->index(self);
 }
 
-/* The pool it belongs to; 0 for a source. */
+/* The pool it belongs to, or, for a manager, that it manages; 0 for a source. */
 static inline weir_pid weir_pool(struct weir_self *self)
 {
     return self->host->pool(self);
@@ -417,6 +423,46 @@ static inline int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t c
                                 struct weir_resized *out)
 {
     return self->host->pool_add(self, pool, count, out);
+}
+
+/* As weir_pool_resize by `count` fewer. WEIR_EINVALID: there are not so many. */
+static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32_t count,
+                                   struct weir_resized *out)
+{
+    return count > INT32_MAX ? WEIR_EINVALID
+                             : self->host->pool_add(self, pool, -(int32_t)count, out);
+}
+
+/*
+ * From its return on the pool refuses every message with WEIR_EFULL; its members go on with what
+ * they have. 0 also when it was paused.
+ */
+static inline int weir_pool_pause(struct weir_self *self, weir_pid pool)
+{
+    return self->host->pool_pause(self, pool, true);
+}
+
+/* Takes that back, and wakes whoever waits for room. 0 also when it was not paused. */
+static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
+{
+    return self->host->pool_pause(self, pool, false);
+}
+
+/*
+ * Lists a pool's members, also those that are leaving: fills up to `max` elements of `out`, which
+ * may be NULL when `max` is 0. `out_count` is how many there are, also when it is more than `max`.
+ */
+static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
+                                    uint32_t max, uint32_t *out_count)
+{
+    return self->host->pool_members(self, pool, out, sizeof *out, max, out_count);
+}
+
+/* How many members the pool that this worker belongs to shall have, or that it manages; 0 for a
+ * source. */
+static inline uint32_t weir_pool_size(struct weir_self *self)
+{
+    return self->host->pool_size(self);
 }
 
 /* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. */

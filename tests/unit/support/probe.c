@@ -43,7 +43,9 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     int verdict;
 
     enter(worker);
-    if (message->kind != WEIR_EXIT && message->kind != WEIR_DOWN) {
+    if (message->size < sizeof(struct order)) {
+        act = probe->act;
+    } else if (message->kind != WEIR_EXIT && message->kind != WEIR_DOWN) {
         act = probe_order(message)->act ? probe_order(message)->act : probe->act;
         probe_note(probe, probe_order(message)->id);
     }

@@ -1,0 +1,109 @@
+#include "actor/host_table_pool.h"
+
+#include "actor/callback.h"
+#include "pool/figures.h"
+#include "pool/resize.h"
+
+int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
+{
+    struct actor *found = actor_find(actor->runtime, pid);
+    uint64_t word;
+
+    if (!found)
+        return WEIR_EUNKNOWN;
+    word = atomic_load_explicit(&found->mailbox.word, memory_order_acquire);
+    if (mailbox_serial(word) != actor_serial_of(pid))
+        return WEIR_ETERMINATED;
+    if (found->kind != ACTOR_POOL)
+        return WEIR_EINVALID;
+    *out = found->pool;
+    return 0;
+}
+
+/* The pool that the actor belongs to or manages; NULL: none. */
+static struct pool *own_pool(const struct actor *actor)
+{
+    if (actor->kind == ACTOR_POOL)
+        return actor->pool;
+    return actor->place ? actor->place->pool : NULL;
+}
+
+weir_pid host_table_pool(struct weir_self *self)
+{
+    struct pool *pool = own_pool(actor_of_self(self));
+
+    return pool ? pool->pid : 0;
+}
+
+uint32_t host_table_pool_size(struct weir_self *self)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool = own_pool(actor);
+    uint32_t size = pool ? pool_target(pool) : 0;
+
+    callback_leave_host(actor);
+    return size;
+}
+
+int host_table_pool_resize(struct weir_self *self, weir_pid pid, uint32_t target,
+                           struct weir_resized *out)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = host_table_find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        status = pool_resize(pool, actor->executor, target, out);
+    callback_leave_host(actor);
+    return status;
+}
+
+int host_table_pool_add(struct weir_self *self, weir_pid pid, int32_t count,
+                        struct weir_resized *out)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = host_table_find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        status = pool_add(pool, actor->executor, count, out);
+    callback_leave_host(actor);
+    return status;
+}
+
+int host_table_pool_stats(struct weir_self *self, weir_pid pid, struct weir_pool_stats *out)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = host_table_find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        pool_stats(pool, out);
+    callback_leave_host(actor);
+    return status;
+}
+
+int host_table_pool_members(struct weir_self *self, weir_pid pid, struct weir_member *out,
+                            uint32_t member_size, uint32_t max, uint32_t *out_count)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = host_table_find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        *out_count = pool_members(pool, out, member_size, max);
+    callback_leave_host(actor);
+    return status;
+}
+
+int host_table_pool_pause(struct weir_self *self, weir_pid pid, bool paused)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = host_table_find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        pool_pause(pool, paused, actor->executor);
+    callback_leave_host(actor);
+    return status;
+}

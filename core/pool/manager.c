@@ -1,0 +1,157 @@
+#include "pool/manager.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/request.h"
+#include "pool/figures.h"
+#include "pool/resize.h"
+#include "runtime.h"
+
+/* One message that is carried out. */
+struct errand {
+    struct actor *actor; /* the pool's own */
+    struct pool *pool;
+    struct message *message;
+};
+
+static bool is_tagged(const struct message *message, const char *name)
+{
+    return message->public.tag && strcmp(message->public.tag->name, name) == 0;
+}
+
+/* Nobody waits for the answer to a plain message. */
+static int reply(const struct errand *errand, const char *tag, const void *data, size_t size)
+{
+    struct actor *actor = errand->actor;
+    struct message *message;
+
+    if (errand->message->public.kind != WEIR_REQUEST)
+        return 0;
+    message = message_create(&actor->executor->cache, tag_table_get(&actor->runtime->tags, tag),
+                             size);
+    if (!message)
+        return WEIR_ENOMEM;
+    if (size > 0)
+        memcpy(message->public.data, data, size);
+    /* A requester that gave up meanwhile is no fault of the pool's. */
+    if (request_reply(actor, errand->message, message) != 0)
+        message_destroy(&actor->executor->cache, message);
+    return 0;
+}
+
+/* --- more, fewer ----------------------------------------------------------------------------- */
+
+enum change {
+    CHANGE_NONE,
+    CHANGE_ADD,
+    CHANGE_REMOVE,
+    CHANGE_RESIZE,
+};
+
+static enum change change_of(const struct message *message)
+{
+    if (is_tagged(message, WEIR_POOL_ADD))
+        return CHANGE_ADD;
+    if (is_tagged(message, WEIR_POOL_REMOVE))
+        return CHANGE_REMOVE;
+    return is_tagged(message, WEIR_POOL_RESIZE) ? CHANGE_RESIZE : CHANGE_NONE;
+}
+
+static int change_size(const struct errand *errand, enum change change)
+{
+    const struct weir_message *message = &errand->message->public;
+    struct executor *executor = errand->actor->executor;
+    struct weir_pool_count wanted;
+    struct weir_resized resized;
+    int status;
+
+    if (message->size != sizeof wanted)
+        return WEIR_EINVALID;
+    memcpy(&wanted, message->data, sizeof wanted);
+    if (wanted.count > POOL_SIZE_MAX)
+        return WEIR_EINVALID;
+    if (change == CHANGE_RESIZE)
+        status = pool_resize(errand->pool, executor, wanted.count, &resized);
+    else
+        status = pool_add(errand->pool, executor,
+                          change == CHANGE_ADD ? (int32_t)wanted.count : -(int32_t)wanted.count,
+                          &resized);
+    return status == 0 ? reply(errand, message->tag->name, &resized, sizeof resized) : status;
+}
+
+/* --- figures --------------------------------------------------------------------------------- */
+
+static int tell_stats(const struct errand *errand)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+
+    pool_stats(errand->pool, &stats);
+    return reply(errand, WEIR_POOL_STATS, &stats, sizeof stats);
+}
+
+static int tell_members(const struct errand *errand)
+{
+    uint32_t max = pool_members(errand->pool, NULL, 0, 0);
+    struct weir_member *members = calloc((size_t)max + 1, sizeof *members);
+    uint32_t count;
+    int status;
+
+    if (!members)
+        return WEIR_ENOMEM;
+    count = pool_members(errand->pool, members, sizeof *members, max);
+    status = reply(errand, WEIR_POOL_MEMBERS, members,
+                   (count < max ? count : max) * sizeof *members);
+    free(members);
+    return status;
+}
+
+static int set_paused(const struct errand *errand, bool paused)
+{
+    pool_pause(errand->pool, paused, errand->actor->executor);
+    return reply(errand, errand->message->public.tag->name, NULL, 0);
+}
+
+int manager_handle(struct actor *actor, struct message *message)
+{
+    struct errand errand = { actor, actor->pool, message };
+    enum change change = change_of(message);
+
+    if (change != CHANGE_NONE)
+        return change_size(&errand, change);
+    if (is_tagged(message, WEIR_POOL_STATS))
+        return tell_stats(&errand);
+    if (is_tagged(message, WEIR_POOL_MEMBERS))
+        return tell_members(&errand);
+    if (is_tagged(message, WEIR_POOL_PAUSE))
+        return set_paused(&errand, true);
+    if (is_tagged(message, WEIR_POOL_RESUME))
+        return set_paused(&errand, false);
+    return WEIR_EUNSUPPORTED;
+}
+
+/* --- a behaviour as manager ------------------------------------------------------------------ */
+
+void manager_set_locked(struct pool *pool, struct spec *spec, struct executor *executor)
+{
+    if (!pool->manager)
+        return; /* it has ended */
+    spec_unref(pool->manager->respec);
+    pool->manager->respec = spec ? spec_ref(spec) : NULL;
+    pool->has_manager = spec != NULL;
+    pool->manager_is_new = true;
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_RESPEC);
+}
+
+bool manager_take(struct pool *pool, struct spec **out_spec)
+{
+    bool is_new;
+
+    pthread_mutex_lock(&pool->lock);
+    is_new = pool->manager_is_new;
+    *out_spec = is_new ? pool->manager->respec : NULL;
+    pool->manager->respec = is_new ? NULL : pool->manager->respec;
+    pool->manager_is_new = false;
+    pthread_mutex_unlock(&pool->lock);
+    return is_new;
+}

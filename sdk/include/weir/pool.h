@@ -1,0 +1,59 @@
+/*
+ * weir/pool.h - what can be asked of a pool itself, by message.
+ *
+ * Messages in the lanes WEIR_HIGH and WEIR_URGENT go to a pool's manager, never to its members. The
+ * built-in manager answers the requests below; a pool with a `manager` of its own answers what
+ * that behaviour answers. Any other message is dead `unhandled`, and its requester is told
+ * WEIR_EREJECTED. What is carried out for a request is carried out for a plain message too, in
+ * silence.
+ *
+ * The calls of <weir/host.h> do the same at once, inside the callback: weir_pool_add and its kind.
+ * Include <weir/plugin.h>; this one comes with it.
+ */
+#ifndef WEIR_POOL_H
+#define WEIR_POOL_H
+
+#include "message.h"
+
+/* tag                                             request -> reply, both payloads */
+#define WEIR_POOL_ADD "weir.pool.add/1"         /* weir_pool_count -> weir_resized */
+#define WEIR_POOL_REMOVE "weir.pool.remove/1"   /* weir_pool_count -> weir_resized */
+#define WEIR_POOL_RESIZE "weir.pool.resize/1"   /* weir_pool_count -> weir_resized */
+#define WEIR_POOL_STATS "weir.pool.stats/1"     /* nothing -> weir_pool_stats */
+#define WEIR_POOL_MEMBERS "weir.pool.members/1" /* nothing -> weir_member, one after the other */
+#define WEIR_POOL_PAUSE "weir.pool.pause/1"     /* nothing -> nothing */
+#define WEIR_POOL_RESUME "weir.pool.resume/1"   /* nothing -> nothing */
+
+/* How many: more, fewer, or in all. A shorter or longer payload is WEIR_EINVALID. */
+struct weir_pool_count {
+    uint32_t count;
+    uint32_t reserved; /* 0 */
+};
+
+/* What weir_pool_resize and its kind answer. */
+struct weir_resized {
+    uint32_t changed; /* workers added or removed by this call */
+    uint32_t size;    /* the new target */
+    uint64_t epoch;   /* grows by one with each change of this pool's membership */
+};
+
+enum weir_member_state {
+    WEIR_MEMBER_STARTING = 0, /* it has not opened yet */
+    WEIR_MEMBER_OPEN = 1,     /* it takes messages */
+    WEIR_MEMBER_BROKEN = 2,   /* its last open failed, or it failed too often: tried again later */
+    WEIR_MEMBER_RETIRING = 3, /* removed, finishing what it accepted */
+    WEIR_MEMBER_POOL = 4,     /* a nested pool */
+};
+
+/* One member of a pool. */
+struct weir_member {
+    uint32_t size;  /* of this struct, as far as the host filled it */
+    uint32_t index; /* as weir_index; of a nested pool: its position */
+    weir_pid pid;
+    uint32_t state;    /* enum weir_member_state */
+    uint32_t busy;     /* members with a message in hand: 0 or 1, more in a nested pool */
+    uint64_t queued;   /* in its mailbox, or below it */
+    uint64_t restarts; /* of this place, or below it */
+};
+
+#endif
