@@ -181,7 +181,9 @@ const struct language_row language_pool[] = {
            WEIR_DURATION, .fallback = "10s", .min = 1, .max = HOUR_MS,
            .help = "how long a worker may take to open"),
     OTHER(0, "manager", LANGUAGE_BEHAVIOUR,
-          .help = "the behaviour that gets the pool's urgent and high messages"),
+          .help = "the behaviour that gets the pool's urgent and high messages, instead of the "
+                  "built-in one"),
+    OTHER(0, "manager_args", LANGUAGE_ARGS, .help = "the manager's options"),
     VALUE(struct settings_pool, subscribe, "subscribe", struct weir_list, WEIR_LIST,
           .help = "events that the pool gets"),
     VALUE(struct settings_pool, fan_out, "fan_out", bool, WEIR_BOOL, .fallback = "false",

@@ -33,6 +33,7 @@
     X(POOL_OUTPUTS, "pool outputs", "at once, per pool")                                           \
     X(POOL_RESTART, "pool restart", "at once")                                                     \
     X(POOL_REMOVE, "pool remove", "at once")                                                       \
+    X(POOL_MANAGER, "pool manager", "a new one takes over after the commit")                       \
     X(POOL_OTHER, "pool", "redeliver, open_timeout, log, subscribe and the like: at once")
 
 enum plan_kind {

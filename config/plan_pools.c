@@ -106,6 +106,32 @@ static const char *pool_text(struct planning *planning, const struct settings_po
     return plan_text(planning, "%s, size %s", pool->use.use, size_text(planning, pool));
 }
 
+/* With the version and the generation when the name does not tell the two apart. */
+static const char *manager_text(struct planning *planning, const struct settings_use *manager,
+                                bool whole)
+{
+    if (!manager->use)
+        return "(none)";
+    if (!whole)
+        return manager->use;
+    return plan_text(planning, "%s %s (generation %u)", manager->use, manager->entry->version,
+                     manager->entry->generation);
+}
+
+static void compare_managers(struct planning *planning, const struct plan_subject *subject,
+                             const struct settings_use *older, const struct settings_use *newer)
+{
+    bool same = older->use && newer->use && strcmp(older->use, newer->use) == 0;
+    struct plan_uses uses = { older, newer, PLAN_POOL_MANAGER, PLAN_POOL_MANAGER };
+
+    if (!same || older->entry->content_hash != newer->entry->content_hash)
+        plan_compare(planning, PLAN_POOL_MANAGER, subject, "manager",
+                     manager_text(planning, older, same), manager_text(planning, newer, same),
+                     false);
+    if (same)
+        plan_compare_args(planning, subject, &uses, "manager_args", true);
+}
+
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
@@ -124,9 +150,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
     plan_compare_rows(planning, &pair, language_pool);
     if (!newer->nested)
         compare_outputs(planning, subject, older, newer);
-    plan_compare(planning, PLAN_POOL_OTHER, subject, "manager",
-                 older->manager ? older->manager : "(none)",
-                 newer->manager ? newer->manager : "(none)", false);
+    compare_managers(planning, subject, &older->manager, &newer->manager);
 }
 
 /* Paths of all pools of one configuration; the values point into `numbers`. */

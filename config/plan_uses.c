@@ -10,8 +10,8 @@ static const char *dispatcher_name(const struct settings *settings, const struct
     return settings->dispatchers[use->dispatcher].name;
 }
 
-static void compare_args(struct planning *planning, const struct plan_subject *subject,
-                         const struct plan_uses *uses, bool replaced)
+void plan_compare_args(struct planning *planning, const struct plan_subject *subject,
+                       const struct plan_uses *uses, const char *key, bool replaced)
 {
     struct option_change changes[CHANGES_MAX];
     size_t count = options_changes(uses->older->options, uses->newer->options, changes,
@@ -20,7 +20,7 @@ static void compare_args(struct planning *planning, const struct plan_subject *s
     char field[FIELD_SIZE];
 
     for (size_t i = 0; i < count && i < CHANGES_MAX; i++) {
-        (void)snprintf(field, sizeof field, "args.%s", changes[i].name);
+        (void)snprintf(field, sizeof field, "%s.%s", key, changes[i].name);
         plan_add(planning, uses->args, subject, field, changes[i].old_text, changes[i].new_text,
                  live);
     }
@@ -61,5 +61,5 @@ void plan_compare_uses(struct planning *planning, const struct plan_subject *sub
         compare_entries(planning, subject, uses);
     plan_compare(planning, uses->replaced, subject, "dispatcher", older, newer, false);
     if (same_use)
-        compare_args(planning, subject, uses, !same_code || strcmp(older, newer) != 0);
+        plan_compare_args(planning, subject, uses, "args", !same_code || strcmp(older, newer) != 0);
 }

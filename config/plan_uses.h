@@ -20,4 +20,8 @@ struct plan_uses {
 void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses);
 
+/* Those of the options alone, as `key.NAME`. `replaced`: none of them is taken on live. */
+void plan_compare_args(struct planning *planning, const struct plan_subject *subject,
+                       const struct plan_uses *uses, const char *key, bool replaced);
+
 #endif

@@ -333,9 +333,8 @@ static int read_manager(const struct pool_reading *at)
 {
     struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
                                    at->report };
-    struct settings_pool *pool = pool_of(at);
 
-    return resolve_behaviour(at->checking, &place, "manager", &pool->manager, &pool->manager_entry);
+    return resolve_manager(at->checking, &place, &pool_of(at)->manager);
 }
 
 /* Reads a pool's keys into settings->pools[at->index], which may move when members are added. */

@@ -44,8 +44,10 @@ static int check_role(const struct resolve_place *place, const struct config_nod
     return WEIR_OK;
 }
 
-int resolve_behaviour(struct checking *checking, const struct resolve_place *place, const char *key,
-                      const char **out_use, const struct catalogue_entry **out_entry)
+/* The behaviour alone, of `key` of the place; nothing when the key is absent. */
+static int resolve_behaviour(struct checking *checking, const struct resolve_place *place,
+                             const char *key, const char **out_use,
+                             const struct catalogue_entry **out_entry)
 {
     const struct config_node *node = config_find(place->node, key);
     const struct catalogue_entry *entry = NULL;
@@ -117,12 +119,13 @@ static int parse_args(struct checking *checking, const struct resolve_place *pla
     return ask_behaviour(behaviour, use->options, where->path, place->report);
 }
 
+/* The options of the behaviour that `use_key` names, from `args_key`. */
 static int resolve_args(struct checking *checking, const struct resolve_place *place,
-                        struct settings_use *use)
+                        const char *use_key, const char *args_key, struct settings_use *use)
 {
-    const struct config_node *args = config_find(place->node, "args");
-    const struct config_node *name = config_find(place->node, "use");
-    struct option_place where = { checking_text(checking, "%s.args", place->path),
+    const struct config_node *args = config_find(place->node, args_key);
+    const struct config_node *name = config_find(place->node, use_key);
+    struct option_place where = { checking_text(checking, "%s.%s", place->path, args_key),
                                   args ? args->mark : name->mark };
     struct fill fill = checking_fill(checking, place->report);
 
@@ -221,9 +224,35 @@ int resolve_use(struct checking *checking, const struct resolve_place *place,
     if (status != WEIR_OK)
         result = status;
     if (out->entry && result != WEIR_ENOMEM) {
-        status = resolve_args(checking, place, out);
+        status = resolve_args(checking, place, "use", "args", out);
         if (status != WEIR_OK)
             result = status;
     }
     return result;
+}
+
+static int refuse_args_alone(struct checking *checking, const struct resolve_place *place)
+{
+    const struct config_pair *args = config_find_pair(place->node, "manager_args");
+    const char *path = checking_text(checking, "%s.manager_args", place->path);
+
+    if (!args || config_find(place->node, "manager"))
+        return WEIR_OK;
+    if (!path)
+        return WEIR_ENOMEM;
+    report_add(place->report, &args->key->mark, path, "belongs to a `manager`, and there is none");
+    return WEIR_EINVALID;
+}
+
+int resolve_manager(struct checking *checking, const struct resolve_place *place,
+                    struct settings_use *out)
+{
+    int status = refuse_args_alone(checking, place);
+
+    out->dispatcher = SETTINGS_NONE;
+    if (status == WEIR_OK)
+        status = resolve_behaviour(checking, place, "manager", &out->use, &out->entry);
+    if (status != WEIR_OK || !out->entry)
+        return status;
+    return resolve_args(checking, place, "manager", "manager_args", out);
 }

@@ -29,8 +29,8 @@ struct resolve_place {
 int resolve_use(struct checking *checking, const struct resolve_place *place,
                 struct settings_use *out);
 
-/* The behaviour alone, of `key` of the place; NULL through out_entry when the key is absent. */
-int resolve_behaviour(struct checking *checking, const struct resolve_place *place, const char *key,
-                      const char **out_use, const struct catalogue_entry **out_entry);
+/* Likewise from `manager` and `manager_args`; out->use stays NULL without a manager. */
+int resolve_manager(struct checking *checking, const struct resolve_place *place,
+                    struct settings_use *out);
 
 #endif

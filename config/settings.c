@@ -10,8 +10,10 @@ void settings_destroy(struct settings *settings)
 {
     if (!settings)
         return;
-    for (uint32_t i = 0; i < settings->pool_count; i++)
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
         options_destroy(settings->pools[i].use.options);
+        options_destroy(settings->pools[i].manager.options);
+    }
     for (uint32_t i = 0; i < settings->source_count; i++)
         options_destroy(settings->sources[i].use.options);
     free(settings->pools);

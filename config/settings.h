@@ -145,9 +145,8 @@ struct settings_pool {
     uint32_t output_count;           /* rows of the behaviour's table, in its order */
     struct settings_output *outputs; /* an index here is the index that weir_emit takes */
 
-    const char *manager;                         /* plugin.behaviour; NULL = none */
-    const struct catalogue_entry *manager_entry; /* borrowed; NULL = none */
-    struct weir_list subscribe;                  /* names of events */
+    struct settings_use manager; /* without a dispatcher; `use` is NULL when there is none */
+    struct weir_list subscribe;  /* names of events */
     bool fan_out;
     uint32_t log_level; /* enum weir_log_level, or SETTINGS_LEVEL_HOST */
 };

@@ -121,6 +121,13 @@ struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
     return spec;
 }
 
+struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index)
+{
+    const struct settings_use *manager = &held->settings->pools[index].manager;
+
+    return manager->entry ? make_spec(held, manager) : NULL;
+}
+
 struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index)
 {
     return make_spec(held, &held->settings->sources[index].use);
@@ -175,6 +182,7 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
     const struct settings_pool *wanted = &held->settings->pools[index];
     struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(held, index);
     struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
+    struct spec *manager = assembly_spec_of_manager(held, index);
     struct pool_options options = {
         .path = wanted->path,
         .apart = apart,
@@ -183,6 +191,7 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
                                     wanted->nested ? SETTINGS_NONE : wanted->use.dispatcher),
         .manager_dispatcher = runtime_find_dispatcher(assembly->runtime, "default"),
         .spec = spec,
+        .manager = manager,
         .size = wanted->nested ? 0 : wanted->size,
         .size_min = wanted->size_min == wanted->size_max ? 0 : wanted->size_min,
         .size_max = wanted->size_min == wanted->size_max ? 0 : wanted->size_max,
@@ -195,9 +204,10 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
     };
     int status = WEIR_ENOMEM;
 
-    if (spec || wanted->nested)
+    if ((spec || wanted->nested) && (manager || !wanted->manager.entry))
         status = pool_create(assembly->runtime, executor, &options, &pools[index]);
     spec_unref(spec);
+    spec_unref(manager);
     return status;
 }
 

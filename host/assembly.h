@@ -65,6 +65,8 @@ int assembly_add_dispatchers(struct assembly *assembly, const struct settings *s
 
 /* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index);
+/* Of the manager of pool `index`; NULL also when there is none. */
+struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index);
 struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index);
 
 /* What is kept of the dead letters of each pool and source. */

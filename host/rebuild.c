@@ -150,6 +150,15 @@ static bool wants_spec(const struct plan_step *step)
     return step->kind == PLAN_POOL_ARGS || step->kind == PLAN_POOL_REPLACED;
 }
 
+static bool renews_manager(const struct rebuilding *rebuilding, uint32_t index)
+{
+    for (size_t i = 0; i < rebuilding->plan->count; i++)
+        if (rebuilding->plan->steps[i].kind == PLAN_POOL_MANAGER &&
+            rebuilding->plan->steps[i].new_index == index)
+            return true;
+    return false;
+}
+
 /* What the steps want of pool `index`, folded into one change. False: nothing. */
 static bool fold_steps(const struct rebuilding *rebuilding, uint32_t index, bool *out_spec,
                        bool *out_live)
@@ -175,31 +184,43 @@ static bool fold_steps(const struct rebuilding *rebuilding, uint32_t index, bool
     return any;
 }
 
-static int prepare_change(struct rebuilding *rebuilding, uint32_t index)
+/* What of `out` is owned is the caller's, also when this fails. */
+static int make_options(struct rebuilding *rebuilding, uint32_t index, bool needs_spec,
+                        struct pool_change_options *out)
 {
     const struct settings_pool *wanted = &rebuilding->settings->pools[index];
+    bool has_spec = needs_spec && !wanted->nested;
+
+    assembly_change_options(wanted, pool_target(rebuilding->pools[index]), out);
+    out->renews_manager = renews_manager(rebuilding, index);
+    if (has_spec)
+        out->spec = assembly_spec_of_pool(rebuilding->held, index);
+    if (out->renews_manager)
+        out->manager = assembly_spec_of_manager(rebuilding->held, index);
+    out->wiring = assembly_wiring_of(rebuilding->settings, index, rebuilding->pools);
+    if ((has_spec && !out->spec) || !out->wiring ||
+        (out->renews_manager && wanted->manager.entry && !out->manager))
+        return WEIR_ENOMEM;
+    return 0;
+}
+
+static int prepare_change(struct rebuilding *rebuilding, uint32_t index)
+{
     struct pool_change_options options;
-    struct spec *spec = NULL;
     bool needs_spec, live;
     int status;
 
     if (!fold_steps(rebuilding, index, &needs_spec, &live))
         return 0;
-    assembly_change_options(wanted, pool_target(rebuilding->pools[index]), &options);
-    if (needs_spec && !wanted->nested) {
-        spec = assembly_spec_of_pool(rebuilding->held, index);
-        if (!spec)
-            return WEIR_ENOMEM;
-    }
-    options.spec = spec;
+    status = make_options(rebuilding, index, needs_spec, &options);
     options.live = live;
-    options.wiring = assembly_wiring_of(rebuilding->settings, index, rebuilding->pools);
-    status = options.wiring ? pool_change_prepare(rebuilding->pools[index], rebuilding->executor,
-                                                  &options, &rebuilding->changes[index])
-                            : WEIR_ENOMEM;
+    if (status == 0)
+        status = pool_change_prepare(rebuilding->pools[index], rebuilding->executor, &options,
+                                     &rebuilding->changes[index]);
     if (status != 0)
         wiring_destroy(options.wiring);
-    spec_unref(spec);
+    spec_unref(options.spec);
+    spec_unref(options.manager);
     return status;
 }
 

@@ -66,8 +66,6 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
         return; /* told at the first one */
     if (pool->route == SETTINGS_PULL || pool->route == SETTINGS_BROADCAST)
         refuse(&part, "route", NULL);
-    if (pool->manager)
-        refuse(&part, "manager", NULL);
     if (pool->subscribe.count)
         refuse(&part, "subscribe", NULL);
     if (pool->log_level != SETTINGS_LEVEL_HOST)

@@ -30,7 +30,7 @@ BEYOND_A_SCHEMA = {
     "cycle_to_ancestor", "two_cycles", "dispatcher_unknown", "memory_too_small",
     "output_to_member_by_name", "output_to_source", "output_to_unknown_pool", "pool_path_too_long",
     "size_range_turned", "source_to_unknown", "nested_too_many_levels", "template_too_many",
-    "args_check", "args_check_whole",
+    "args_check", "args_check_whole", "manager_args_alone", "manager_args_wrong",
     # a behaviour that nobody has described
     "manager_unknown", "use_unknown",
     # the bounds of what is written as a text

@@ -134,6 +134,15 @@ static void test_changed_fields_of_a_pool_are_one_step_each(void)
         "~ pools.a.manager: (none) -> sink.null\n");
 }
 
+static void test_manager_and_its_args_are_steps(void)
+{
+    expect_change("pools: {a: {use: sink.null, manager: thumb.scale}}",
+                  "pools: {a: {use: sink.null, manager: thumb.scale, manager_args: {threads: 2}}}",
+                  "~ pools.a.manager_args.threads: 1 -> 2\n");
+    expect_change("pools: {a: {use: sink.null, manager: thumb.scale}}",
+                  "pools: {a: {use: sink.null}}", "~ pools.a.manager: thumb.scale -> (none)\n");
+}
+
 static void test_pools_come_and_go(void)
 {
     expect_change("pools: {a: {use: sink.null, size: 1}, g: {members: {m: {use: sink.null}}}}",
@@ -319,6 +328,7 @@ int main(void)
         { "explicit default", test_explicit_default_is_no_change },
         { "start", test_everything_is_new_at_the_start },
         { "fields", test_changed_fields_of_a_pool_are_one_step_each },
+        { "manager", test_manager_and_its_args_are_steps },
         { "come and go", test_pools_come_and_go },
         { "copies", test_copies_come_and_go },
         { "becomes nested", test_pool_that_becomes_nested_is_replaced },

@@ -75,7 +75,7 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_EQUAL(pool->restart.then, SETTINGS_ESCALATE);
     CU_ASSERT_EQUAL(pool->remove.mode, SETTINGS_DISCARD);
     CU_ASSERT_EQUAL(pool->mailbox_bytes, 1 << 20);
-    CU_ASSERT_STRING_EQUAL(pool->manager, "count.words");
+    CU_ASSERT_STRING_EQUAL(pool->manager.use, "count.words");
     CU_ASSERT_EQUAL(pool->subscribe.count, 2);
     CU_ASSERT(pool->fan_out);
     CU_ASSERT_EQUAL(pool->log_level, WEIR_LOG_ERROR);
