@@ -84,7 +84,7 @@ LIBRARIES = {
     "uv.h": ("host", "tests"),
     "dlfcn.h": ("host", "tests"),
     "openssl/": ("plugins", "tests"),
-    "CUnit/": ("tests",),
+    "CUnit/": ("tests", "examples"),
 }
 INCLUDE_ROOTS = ("core", "", "sdk/include", "tests")
 # .c files without a header of their own: programs, and rows of a table declared elsewhere.

@@ -1,0 +1,220 @@
+/*
+ * Goal: lines become groups of words, groups become totals, totals become the printed table;
+ * short memory never counts a line twice; a line that overtook another one is told.
+ * Method: <weir/testkit.h> stands in for the host; what one behaviour sent is handed to the next.
+ */
+#include <stdlib.h>
+
+#include <CUnit/Basic.h>
+#include <CUnit/CUnit.h>
+
+#include <weir/messages/files.h>
+#include <weir/testkit.h>
+
+#include "words.h"
+
+extern const struct weir_plugin weir_plugin_v1;
+
+/* As in report.h. */
+struct settings {
+    uint32_t top;
+};
+
+static const struct settings all = { .top = 0 };
+
+static struct weir_kit *open_kit(const char *behaviour, const void *settings)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, behaviour);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
+    CU_ASSERT_EQUAL(weir_kit_open(kit, settings), 0);
+    return kit;
+}
+
+/* Hands a line of the file `texts` to the splitter. Returns the verdict. */
+static int give_line(struct weir_kit *split, uint64_t number, const char *text, size_t size)
+{
+    const char name[] = "texts";
+    size_t payload = sizeof(struct files_line) + sizeof name + size + 1;
+    struct files_line *line = calloc(1, payload);
+    struct weir_message like = { .data = line,
+                                 .size = payload,
+                                 .tag = weir_kit_tag(split, FILES_LINE_TAG),
+                                 .key = weir_key(name, sizeof name - 1),
+                                 .kind = WEIR_MESSAGE,
+                                 .attempt = 1 };
+    int verdict;
+
+    *line = (struct files_line){ .name_size = sizeof name - 1,
+                                 .line_size = (uint32_t)size,
+                                 .number = number };
+    memcpy(line + 1, name, sizeof name);
+    memcpy((char *)(line + 1) + sizeof name, text, size);
+    verdict = weir_kit_deliver(split, &like);
+    free(line);
+    return verdict;
+}
+
+/* Hands what `from` has emitted to `to`. Each kit has tags of its own. */
+static void hand_over(struct weir_kit *from, struct weir_kit *to)
+{
+    const struct weir_message *message;
+
+    for (size_t i = 0; (message = weir_kit_emitted(from, 0, i)); i++) {
+        struct weir_message like = *message;
+
+        like.tag = weir_kit_tag(to, message->tag->name);
+        CU_ASSERT_EQUAL(weir_kit_deliver(to, &like), WEIR_DONE);
+    }
+}
+
+/* What is printed for a text of lines. */
+static void expect_report(const char *const *lines, const char *expected)
+{
+    struct weir_kit *split = open_kit("split", NULL);
+    struct weir_kit *count = open_kit("count", NULL);
+    struct weir_kit *report = open_kit("report", &all);
+
+    for (size_t i = 0; lines[i]; i++)
+        CU_ASSERT_EQUAL(give_line(split, i + 1, lines[i], strlen(lines[i])), WEIR_DONE);
+    hand_over(split, count);
+    weir_kit_close(count, WEIR_END_SHUTDOWN);
+    hand_over(count, report);
+    weir_kit_close(report, WEIR_END_SHUTDOWN);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(report), expected);
+    CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(count), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(report), 0);
+}
+
+static void test_words_are_counted(void)
+{
+    const char *const lines[] = { "The weir, the river:", "", "  A RIVER; \xC3\xA9t\xC3\xA9 2nd ",
+                                  NULL };
+
+    expect_report(lines, "      2 river\n      2 the\n      1 a\n      1 nd\n      1 weir\n"
+                         "      1 \xC3\xA9t\xC3\xA9\n"
+                         "# shard 0: 8 words\n"
+                         "# 8 words, 6 different; 0 groups out of order\n");
+}
+
+static void test_no_words_are_told(void)
+{
+    const char *const lines[] = { "", "12 + 3", NULL };
+
+    expect_report(lines, "# shard 0: 0 words\n# 0 words, 0 different; 0 groups out of order\n");
+}
+
+static void test_equal_words_have_equal_keys(void)
+{
+    struct weir_kit *split = open_kit("split", NULL);
+
+    CU_ASSERT_EQUAL(give_line(split, 1, "word", 4), WEIR_DONE);
+    CU_ASSERT_EQUAL(give_line(split, 2, "WORD!", 5), WEIR_DONE);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(split), 2);
+    CU_ASSERT_NOT_EQUAL(weir_kit_emitted(split, 0, 0)->key, 0);
+    CU_ASSERT_EQUAL(weir_kit_emitted(split, 0, 0)->key, weir_kit_emitted(split, 0, 1)->key);
+    CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
+}
+
+/* 26 * 26 words in one line: more than may wait at an output, one by one. */
+static void test_long_line_gives_few_messages(void)
+{
+    struct weir_kit *split = open_kit("split", NULL);
+    char line[26 * 26 * 3];
+
+    for (size_t i = 0; i < 26 * 26; i++) {
+        line[i * 3] = (char)('a' + i / 26);
+        line[i * 3 + 1] = (char)('a' + i % 26);
+        line[i * 3 + 2] = ' ';
+    }
+    CU_ASSERT_EQUAL(give_line(split, 1, line, sizeof line), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(split), WORDS_GROUPS);
+    CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
+}
+
+/* Whichever message of the line finds no memory: nothing has gone out, and nothing is left over. */
+static void test_short_memory_sends_nothing(void)
+{
+    const char line[] = "no line is ever counted twice";
+
+    for (uint32_t nth = 1; nth <= 6; nth++) {
+        struct weir_kit *split = open_kit("split", NULL);
+
+        weir_kit_fail_allocation(split, nth);
+        CU_ASSERT_EQUAL(give_line(split, 1, line, sizeof line - 1), WEIR_RETRY);
+        CU_ASSERT_EQUAL(weir_kit_sent_count(split), 0);
+        CU_ASSERT_EQUAL(give_line(split, 1, line, sizeof line - 1), WEIR_DONE);
+        CU_ASSERT_EQUAL(weir_kit_sent_count(split), 6);
+        CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
+    }
+}
+
+static void test_overtaking_line_is_told(void)
+{
+    struct weir_kit *split = open_kit("split", NULL);
+    struct weir_kit *count = open_kit("count", NULL);
+    const struct words_totals *totals;
+
+    CU_ASSERT_EQUAL(give_line(split, 7, "later", 5), WEIR_DONE);
+    CU_ASSERT_EQUAL(give_line(split, 6, "earlier", 7), WEIR_DONE);
+    CU_ASSERT_EQUAL(give_line(split, 8, "last", 4), WEIR_DONE);
+    hand_over(split, count);
+    weir_kit_close(count, WEIR_END_SHUTDOWN);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(count), 1);
+    totals = words_totals_get(weir_kit_emitted(count, 0, 0));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(totals);
+    CU_ASSERT_EQUAL(totals->unordered, 1);
+    CU_ASSERT_EQUAL(totals->words, 3);
+    CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(count), 0);
+}
+
+static void test_lost_totals_are_told(void)
+{
+    struct weir_kit *count = open_kit("count", NULL);
+
+    weir_kit_limit(count, 0, WEIR_EFULL);
+    weir_kit_close(count, WEIR_END_SHUTDOWN);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(count), 1);
+    CU_ASSERT_STRING_EQUAL(weir_kit_logged(count), "error totals lost reason=no worker has room\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(count), 0);
+}
+
+static void test_other_message_is_rejected(void)
+{
+    const char *const behaviours[] = { "split", "count", "report" };
+    const char *const tags[] = { FILES_LINE_TAG, WORDS_GROUP_TAG, WORDS_TOTALS_TAG };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct weir_kit *kit = open_kit(behaviours[i], &all);
+
+        CU_ASSERT_EQUAL(weir_kit_handle(kit, "other/1", NULL, 0), WEIR_REJECT);
+        CU_ASSERT_EQUAL(weir_kit_handle(kit, tags[i], "too short", 9), WEIR_REJECT);
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    }
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "words_are_counted", test_words_are_counted },
+        { "no_words_are_told", test_no_words_are_told },
+        { "equal_words_have_equal_keys", test_equal_words_have_equal_keys },
+        { "long_line_gives_few_messages", test_long_line_gives_few_messages },
+        { "short_memory_sends_nothing", test_short_memory_sends_nothing },
+        { "overtaking_line_is_told", test_overtaking_line_is_told },
+        { "lost_totals_are_told", test_lost_totals_are_told },
+        { "other_message_is_rejected", test_other_message_is_rejected },
+        CU_TEST_INFO_NULL,
+    };
+    CU_SuiteInfo suites[] = { { .pName = "words", .pTests = tests }, CU_SUITE_INFO_NULL };
+    unsigned failures;
+
+    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
+        return 1;
+    CU_basic_run_tests();
+    failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failures != 0;
+}
