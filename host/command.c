@@ -14,7 +14,7 @@
 
 static const struct command *const commands[] = {
     &command_run,    &command_check, &command_plan,    &command_describe,
-    &command_schema, &command_new,   &command_version,
+    &command_schema, &command_new,   &command_version, &command_probe,
 };
 
 #define COMMANDS_COUNT (sizeof commands / sizeof commands[0])
@@ -28,6 +28,8 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMANDS_COUNT; i++) {
         char head[64];
 
+        if (commands[i]->internal)
+            continue;
         (void)snprintf(head, sizeof head, "%s %s", commands[i]->name, commands[i]->arguments);
         fprintf(out, "  %-" COLUMN "s %s\n", head, commands[i]->summary);
     }
@@ -153,8 +155,10 @@ static int refuse_command(const char *name, FILE *err)
     struct text_guess guess;
 
     text_guess_init(&guess, name);
-    for (size_t i = 0; i < COMMANDS_COUNT; i++)
-        text_guess_offer(&guess, commands[i]->name);
+    for (size_t i = 0; i < COMMANDS_COUNT; i++) {
+        if (!commands[i]->internal)
+            text_guess_offer(&guess, commands[i]->name);
+    }
     fprintf(err, "weir: there is no command \"%s\"", name);
     if (text_guess_best(&guess))
         fprintf(err, "; did you mean \"%s\"?", text_guess_best(&guess));
@@ -175,10 +179,12 @@ static bool wants_colour(FILE *out)
     return !(refused && refused[0]) && descriptor >= 0 && isatty(descriptor);
 }
 
-static int run_command(const struct command *command, int argc, char **argv, FILE *out, FILE *err)
+static int run_command(const struct command *command, const char *program, int argc, char **argv,
+                       FILE *out, FILE *err)
 {
     struct invocation invocation = {
         .command = command,
+        .program = program,
         .out = out,
         .err = err,
         .colour = wants_colour(out),
@@ -191,7 +197,7 @@ static int run_command(const struct command *command, int argc, char **argv, FIL
     return command->run(&invocation);
 }
 
-static int dispatch(int argc, char **argv, FILE *out, FILE *err)
+static int dispatch(const char *program, int argc, char **argv, FILE *out, FILE *err)
 {
     const struct command *command;
 
@@ -206,12 +212,12 @@ static int dispatch(int argc, char **argv, FILE *out, FILE *err)
     command = find_command(argv[1]);
     if (!command)
         return refuse_command(argv[1], err);
-    return run_command(command, argc - 1, argv + 1, out, err);
+    return run_command(command, program, argc - 1, argv + 1, out, err);
 }
 
-int command_main(int argc, char **argv, FILE *out, FILE *err)
+int command_main(const char *program, int argc, char **argv, FILE *out, FILE *err)
 {
-    int code = dispatch(argc, argv, out, err);
+    int code = dispatch(program, argc, argv, out, err);
 
     if (code == EX_SOFTWARE)
         fputs("weir: out of memory\n", err);

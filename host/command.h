@@ -32,6 +32,7 @@ struct command;
 /* One call of a command. Borrowed until it returns. */
 struct invocation {
     const struct command *command;
+    const char *program; /* loads new plugins first, see host/probe.h; NULL: nothing does */
     FILE *out;
     FILE *err;
     bool colour; /* out is a terminal, and NO_COLOR is not set */
@@ -45,6 +46,7 @@ struct command {
     const char *summary;   /* for the list */
     const char *details;   /* behind the options in its help; may be NULL */
     const struct command_option *options;
+    bool internal;      /* for weir itself: not listed */
     bool keeps_signals; /* it takes signals through host/io.h, so they stay blocked */
     /* Returns an exit code. */
     int (*run)(const struct invocation *invocation);
@@ -57,9 +59,13 @@ extern const struct command command_schema;
 extern const struct command command_plan;
 extern const struct command command_new;
 extern const struct command command_version;
+extern const struct command command_probe;
 
-/* Runs what the arguments say, and returns the exit code. Borrows all. */
-int command_main(int argc, char **argv, FILE *out, FILE *err);
+/*
+ * Runs what the arguments say, and returns the exit code. Borrows all. `program` is where this very
+ * program lies, to be started again where a plugin must not do harm; NULL: it never is.
+ */
+int command_main(const char *program, int argc, char **argv, FILE *out, FILE *err);
 
 /* Not an exit code: go on. */
 #define COMMAND_GO_ON (-1)

@@ -90,7 +90,7 @@ static int run(const struct invocation *invocation)
         return code;
     if (first == invocation->argc)
         return command_usage_error(invocation, "needs a file");
-    if (configuration_init(&request.configuration) != WEIR_OK)
+    if (configuration_init(&request.configuration, invocation->program) != WEIR_OK)
         return EX_SOFTWARE;
     code = check_all(&request, first);
     configuration_finish(&request.configuration);

@@ -74,7 +74,7 @@ static int describe(struct request *request, char *argument)
     int code;
 
     if (plugin_path_add_defaults(&request->path) != WEIR_OK ||
-        loader_create(&request->loader) != WEIR_OK)
+        loader_create(request->invocation->program, &request->loader) != WEIR_OK)
         return EX_SOFTWARE;
     code = is_file(argument) ? describe_file(request, argument) : describe_name(request, argument);
     loader_destroy(request->loader);

@@ -74,7 +74,7 @@ static int run(const struct invocation *invocation)
         return command_usage_error(invocation, "takes one file");
     if (!request.from)
         return command_usage_error(invocation, "needs --from OLD, the file that it starts from");
-    if (configuration_init(&configuration) != WEIR_OK)
+    if (configuration_init(&configuration, invocation->program) != WEIR_OK)
         return EX_SOFTWARE;
     code = plan_files(&request, &configuration, invocation->argv[first]);
     configuration_finish(&configuration);

@@ -328,7 +328,7 @@ static int run(const struct invocation *invocation)
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one file");
     host.file = invocation->argv[first];
-    if (configuration_init(&host.configuration) != 0)
+    if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
     code = run_host(&host);
     tear_down(&host);

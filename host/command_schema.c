@@ -104,7 +104,7 @@ static int gather(struct request *request, struct gathering *gathering)
     int code = EX_OK;
 
     if (plugin_path_add_defaults(&request->path) != WEIR_OK ||
-        loader_create(&gathering->loader) != WEIR_OK)
+        loader_create(request->invocation->program, &gathering->loader) != WEIR_OK)
         return EX_SOFTWARE;
     for (size_t i = 0; i < request->plugin_count && code == EX_OK; i++)
         code = gather_plugin(request, gathering, request->plugins[i]);

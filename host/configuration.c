@@ -7,10 +7,10 @@
 #include "config/reader.h"
 #include "host/supported.h"
 
-int configuration_init(struct configuration *configuration)
+int configuration_init(struct configuration *configuration, const char *program)
 {
     configuration->effective_cpus = cpus_effective("");
-    if (loader_create(&configuration->loader) != WEIR_OK)
+    if (loader_create(program, &configuration->loader) != WEIR_OK)
         return WEIR_ENOMEM;
     if (catalogue_create(configuration->loader, &configuration->catalogue) != WEIR_OK) {
         loader_destroy(configuration->loader);

@@ -20,8 +20,8 @@ struct configuration {
     pthread_mutex_t lock; /* held while plugins are looked at and loaded */
 };
 
-/* WEIR_ENOMEM: nothing was made. */
-int configuration_init(struct configuration *configuration);
+/* `program` is what loads new plugins first, see loader.h. WEIR_ENOMEM: nothing was made. */
+int configuration_init(struct configuration *configuration, const char *program);
 void configuration_finish(struct configuration *configuration);
 /*
  * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never

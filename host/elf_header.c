@@ -1,6 +1,7 @@
 #include "host/elf_header.h"
 
 #include <elf.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -127,4 +128,49 @@ int elf_header_check(const unsigned char *bytes, size_t size, const char *file,
     if (status == WEIR_OK)
         status = check_type(bytes, file, problem);
     return status;
+}
+
+/* Where the part ends, or the largest number when it has no end that a file could reach. */
+static uint64_t end_of(uint64_t offset, uint64_t size)
+{
+    return offset <= UINT64_MAX - size ? offset + size : UINT64_MAX;
+}
+
+/* The end of the last segment that is told within the bytes that are there. */
+static uint64_t end_of_segments(const ElfW(Ehdr) * header, const unsigned char *bytes, size_t size)
+{
+    uint64_t end = end_of(header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize);
+
+    if (header->e_phentsize != sizeof(ElfW(Phdr)) || end > size)
+        return end;
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        ElfW(Phdr) segment;
+        uint64_t segment_end;
+
+        memcpy(&segment, bytes + header->e_phoff + i * sizeof segment, sizeof segment);
+        segment_end = end_of(segment.p_offset, segment.p_filesz);
+        if (segment.p_type == PT_LOAD && segment_end > end)
+            end = segment_end;
+    }
+    return end;
+}
+
+int elf_header_check_whole(const unsigned char *bytes, size_t size, uint64_t file_size,
+                           const char *file, struct problem *problem)
+{
+    ElfW(Ehdr) header;
+    uint64_t wanted, sections;
+
+    memcpy(&header, bytes, sizeof header);
+    wanted = end_of_segments(&header, bytes, size);
+    sections = end_of(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize);
+    if (sections > wanted)
+        wanted = sections;
+    if (wanted <= file_size)
+        return WEIR_OK;
+    return problem_set(problem, WEIR_EUNSUPPORTED,
+                       "%s: is not whole: its ELF header tells of more than the %ju bytes that are "
+                       "there; was it still being written? install a plugin under another name, "
+                       "then rename it",
+                       file, (uintmax_t)file_size);
 }

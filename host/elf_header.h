@@ -7,6 +7,7 @@
 #define HOST_ELF_HEADER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "host/problem.h"
 
@@ -18,5 +19,12 @@
  */
 int elf_header_check(const unsigned char *bytes, size_t size, const char *file,
                      struct problem *problem);
+
+/*
+ * Of a header that was accepted: are all parts that it tells of within the file's `file_size`
+ * bytes? A file that is still being written is not, and mapping it may be deadly. As above.
+ */
+int elf_header_check_whole(const unsigned char *bytes, size_t size, uint64_t file_size,
+                           const char *file, struct problem *problem);
 
 #endif

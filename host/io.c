@@ -56,6 +56,8 @@ void io_block_signals(void)
     handle_with(SIGUSR1, SIG_DFL);
     handle_with(SIGUSR2, SIG_DFL);
     handle_with(SIGPIPE, SIG_IGN);
+    /* Ignored, it would keep us from learning how a child ended. */
+    handle_with(SIGCHLD, SIG_DFL);
 }
 
 void io_unblock_signals(void)

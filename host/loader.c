@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "host/private_dir.h"
+#include "host/probe.h"
 
 #define FRESH_S 2           /* the coarsest stamps in use, FAT's, are two seconds apart */
 #define FOREIGN_MAJOR_MAX 9 /* SDKs that are looked for to say so, when ours is not there */
@@ -36,17 +37,19 @@ struct seen {
 };
 
 struct loader {
+    const char *program;           /* loads new content first; NULL: nothing does */
     struct private_dir *directory; /* NULL before the first load */
     struct generation *generations;
     struct seen *seen;
 };
 
-int loader_create(struct loader **out_loader)
+int loader_create(const char *program, struct loader **out_loader)
 {
     struct loader *loader = calloc(1, sizeof *loader);
 
     if (!loader)
         return WEIR_ENOMEM;
+    loader->program = program;
     *out_loader = loader;
     return WEIR_OK;
 }
@@ -200,17 +203,16 @@ static const char *without_copy(const char *words, const char *copy)
                : words;
 }
 
-static int open_copy(const struct private_copy *copy, const char *file, void **out_handle,
-                     struct problem *problem)
+static int open_copy(const char *copy, const char *file, void **out_handle, struct problem *problem)
 {
     const char *words;
 
-    *out_handle = dlopen(copy->path, RTLD_NOW | RTLD_LOCAL);
+    *out_handle = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
     if (*out_handle)
         return WEIR_OK;
     words = dlerror();
     return problem_set(problem, WEIR_EUNSUPPORTED, "%s: cannot be loaded: %s", file,
-                       words ? without_copy(words, copy->path) : "no reason was given");
+                       words ? without_copy(words, copy) : "no reason was given");
 }
 
 static int read_plugin(void *handle, const char *file, struct descriptor *out,
@@ -222,6 +224,19 @@ static int read_plugin(void *handle, const char *file, struct descriptor *out,
     if (!plugin)
         return tell_foreign(handle, file, problem);
     return descriptor_read(plugin, &abi, file, out, problem);
+}
+
+int loader_try(const char *copy, const char *file, struct problem *problem)
+{
+    struct descriptor descriptor;
+    void *handle;
+    int status = open_copy(copy, file, &handle, problem);
+
+    if (status == WEIR_OK)
+        status = read_plugin(handle, file, &descriptor, problem);
+    if (status == WEIR_OK)
+        descriptor_finish(&descriptor);
+    return status;
 }
 
 /* Judges what was opened, and keeps the sentence for the next who asks. */
@@ -266,7 +281,7 @@ static int open_generation(struct loader *loader, struct generation *generation,
     (void)snprintf(name, sizeof name, "%s.%u.so", generation->name, generation->loaded.generation);
     status = private_dir_rename(loader->directory, copy, name, problem);
     if (status == WEIR_OK)
-        status = open_copy(copy, generation->file, &generation->handle, problem);
+        status = open_copy(copy->path, generation->file, &generation->handle, problem);
     return status;
 }
 
@@ -282,6 +297,19 @@ static int answer(struct loader *loader, const char *file, const struct stat *st
     remember(loader, file, status, generation);
     *out = &generation->loaded;
     return WEIR_OK;
+}
+
+/* What the probe refuses is not opened here, and asked again next time: it may lack a library. */
+static int probe_copy(struct loader *loader, const char *file, struct private_copy *copy,
+                      struct problem *problem)
+{
+    int status = WEIR_OK;
+
+    if (loader->program)
+        status = probe_plugin(loader->program, copy->path, file, problem);
+    if (status != WEIR_OK)
+        private_dir_discard(loader->directory, copy);
+    return status;
 }
 
 static int load_new(struct loader *loader, const char *file, const char *name,
@@ -312,8 +340,11 @@ static int load_copy(struct loader *loader, const char *file, struct private_cop
 
     name_of(file, name);
     generation = find_content(loader, name, copy->hash, (uint64_t)copy->status.st_size);
-    if (!generation)
-        return load_new(loader, file, name, copy, out, problem);
+    if (!generation) {
+        int status = probe_copy(loader, file, copy, problem);
+
+        return status == WEIR_OK ? load_new(loader, file, name, copy, out, problem) : status;
+    }
     private_dir_discard(loader->directory, copy);
     return answer(loader, file, &copy->status, generation, out, problem);
 }

@@ -26,8 +26,12 @@ struct loaded {
 
 struct loader;
 
-/* Returns owned through out_loader. Makes the private directory at the first load. WEIR_ENOMEM. */
-int loader_create(struct loader **out_loader);
+/*
+ * Returns owned through out_loader. Makes the private directory at the first load. `program` is
+ * what loads new content first, see host/probe.h (borrowed until loader_destroy); NULL: nothing
+ * does. WEIR_ENOMEM.
+ */
+int loader_create(const char *program, struct loader **out_loader);
 /*
  * Removes the private directory. No code of a plugin may run any more, and nothing that was
  * borrowed may be used. NULL is allowed.
@@ -44,10 +48,17 @@ void loader_leave(struct loader *loader);
  * device, inode, size and time of change) is not even read. Negative, and one sentence that begins
  * with the file's name: WEIR_EUNKNOWN no such file; WEIR_EUNSUPPORTED no plugin, or one for another
  * host; WEIR_EINVALID wrong tables; WEIR_ENOTALLOWED being written, or no private directory;
- * WEIR_ENOMEM.
+ * WEIR_ENOMEM. Content that is new is loaded in a process of its own first, which takes some
+ * milliseconds, and PROBE_TIMEOUT_MS when it does not return.
  */
 int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
                      struct problem *problem);
+
+/*
+ * Opens the copy of a plugin and reads its tables as loader_load_file would, and keeps neither:
+ * for the process that is to find out. `file` is what it was copied from.
+ */
+int loader_try(const char *copy, const char *file, struct problem *problem);
 
 /* As loader_load_file, for a bare name looked up in `path`. WEIR_EUNKNOWN it is nowhere there. */
 int loader_load_name(struct loader *loader, const struct plugin_path *path, const char *name,

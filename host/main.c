@@ -8,5 +8,5 @@ int main(int argc, char **argv)
 {
     /* First of all: a signal in the first millisecond must wait for the I/O thread. */
     io_block_signals();
-    return command_main(argc, argv, stdout, stderr);
+    return command_main("/proc/self/exe", argc, argv, stdout, stderr);
 }

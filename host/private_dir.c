@@ -196,7 +196,18 @@ struct copying {
     unsigned char *buffer;
     uint64_t hash;
     uint64_t size;
+    uint64_t promised; /* the file's size when it was opened */
 };
+
+static int check_header(const struct copying *copying, size_t size, struct problem *problem)
+{
+    int status = elf_header_check(copying->buffer, size, copying->path, problem);
+
+    if (status == WEIR_OK)
+        status = elf_header_check_whole(copying->buffer, size, copying->promised, copying->path,
+                                        problem);
+    return status;
+}
 
 /* The first read is looked at before a byte is written. */
 static int copy_bytes(struct copying *copying, struct problem *problem)
@@ -208,7 +219,7 @@ static int copy_bytes(struct copying *copying, struct problem *problem)
             return problem_set(problem, WEIR_EUNKNOWN, "%s: cannot be read: %s", copying->path,
                                strerror(errno));
         if (first) {
-            int status = elf_header_check(copying->buffer, (size_t)got, copying->path, problem);
+            int status = check_header(copying, (size_t)got, problem);
 
             if (status != WEIR_OK)
                 return status;
@@ -291,6 +302,7 @@ int private_dir_copy(struct private_dir *dir, const char *path, const char *name
         status = problem_set(problem, WEIR_ENOMEM, "%s: out of memory", path);
         goto done;
     }
+    copying.promised = (uint64_t)before.st_size;
     status = copy_to(&copying, kept, &before, problem);
     if (status != WEIR_OK)
         remove_kept(dir, kept);

@@ -34,7 +34,7 @@ static void stage_begin(struct stage *stage)
     workspace_init(&stage->workspace);
     workspace_path(&stage->workspace, "sample.so", stage->file);
     workspace_copy(TEST_PLUGINS "/sample.so", stage->file);
-    CU_ASSERT_EQUAL_FATAL(loader_create(&stage->loader), WEIR_OK);
+    CU_ASSERT_EQUAL_FATAL(loader_create(NULL, &stage->loader), WEIR_OK);
     CU_ASSERT_EQUAL_FATAL(catalogue_create(stage->loader, &stage->catalogue), WEIR_OK);
     begin_round(stage);
 }

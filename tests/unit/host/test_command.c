@@ -36,7 +36,7 @@ static int call(struct said *said, const char *const *arguments)
     CU_ASSERT_FATAL(out && err);
     for (; arguments[argc - 1] && argc <= ARGUMENTS_MAX; argc++)
         argv[argc] = strdup(arguments[argc - 1]);
-    code = command_main(argc, argv, out, err);
+    code = command_main(NULL, argc, argv, out, err);
     fclose(out);
     fclose(err);
     copy_said(said->out, sizeof said->out, out_text);

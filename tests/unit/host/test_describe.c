@@ -68,7 +68,7 @@ static void test_plugin_is_described_whole(void)
     FILE *out = open_memstream(&text, &size);
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    CU_ASSERT_EQUAL_FATAL(loader_create(&loader), WEIR_OK);
+    CU_ASSERT_EQUAL_FATAL(loader_create(NULL, &loader), WEIR_OK);
     CU_ASSERT_EQUAL_FATAL(loader_load_file(loader, TEST_PLUGINS "/sample.so", &loaded, &problem),
                           WEIR_OK);
     describe_plugin(out, loaded, NULL);

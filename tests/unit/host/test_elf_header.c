@@ -3,8 +3,10 @@
  * Method: the first bytes of this very program, changed one field at a time.
  */
 #include <elf.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/elf_header.h"
 #include "suite.h"
@@ -99,6 +101,50 @@ static void test_object_that_is_not_shared_is_refused(void)
                            "p.so: is an ELF file, but no shared object; link it with -shared");
 }
 
+/* The sentence about this very program, were its file of `file_size` bytes. */
+static const char *refusal_of_size(uint64_t file_size)
+{
+    static unsigned char bytes[64 * 1024];
+    static struct problem problem;
+    FILE *self = fopen("/proc/self/exe", "rb");
+    size_t size;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(self);
+    size = fread(bytes, 1, sizeof bytes, self);
+    fclose(self);
+    problem.text[0] = '\0';
+    CU_ASSERT_EQUAL(elf_header_check_whole(bytes, size, file_size, "p.so", &problem) == WEIR_OK,
+                    problem.text[0] == '\0');
+    return problem.text;
+}
+
+static void test_file_that_is_not_whole_is_refused(void)
+{
+    struct stat status;
+
+    CU_ASSERT_EQUAL_FATAL(stat("/proc/self/exe", &status), 0);
+    CU_ASSERT_STRING_EQUAL(refusal_of_size((uint64_t)status.st_size), "");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(refusal_of_size((uint64_t)status.st_size - 1), "p.so: is not whole: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal_of_size(ELF_HEADER_SIZE), "the 64 bytes that are there"));
+}
+
+/* Numbers that wrap would let a broken header through. */
+static void test_header_whose_parts_have_no_end_is_refused(void)
+{
+    static const size_t places[] = { offsetof(ElfW(Ehdr), e_phoff), offsetof(ElfW(Ehdr), e_shoff) };
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        unsigned char bytes[ELF_HEADER_SIZE];
+        struct problem problem;
+
+        read_own_header(bytes);
+        memset(bytes + places[i], 0xff, sizeof(ElfW(Off)));
+        CU_ASSERT_EQUAL(elf_header_check_whole(bytes, sizeof bytes, 1u << 30, "p.so", &problem),
+                        WEIR_EUNSUPPORTED);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -108,6 +154,8 @@ int main(void)
         { "other machine is named", test_other_machine_is_named },
         { "other class is named", test_other_class_is_named },
         { "object that is not shared", test_object_that_is_not_shared_is_refused },
+        { "file that is not whole", test_file_that_is_not_whole_is_refused },
+        { "parts without end", test_header_whose_parts_have_no_end_is_refused },
         CU_TEST_INFO_NULL,
     };
 

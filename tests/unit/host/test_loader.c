@@ -27,7 +27,7 @@ static void stage_begin(struct stage *stage)
     workspace_init(&stage->workspace);
     workspace_init(&stage->copies);
     setenv("WEIR_PLUGIN_TMP", stage->copies.path, 1);
-    CU_ASSERT_EQUAL_FATAL(loader_create(&stage->loader), WEIR_OK);
+    CU_ASSERT_EQUAL_FATAL(loader_create(NULL, &stage->loader), WEIR_OK);
     workspace_path(&stage->workspace, "sample.so", stage->file);
     workspace_copy(TEST_PLUGINS "/sample.so", stage->file);
 }

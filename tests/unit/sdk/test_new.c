@@ -55,7 +55,7 @@ static int call(struct desk *desk, const char *what, const char *name, const cha
     CU_ASSERT_FATAL(out && err);
     /* Nothing at all may have been said, and then nothing is written. */
     desk->said.out[0] = desk->said.err[0] = '\0';
-    code = command_main(6, argv, out, err);
+    code = command_main(NULL, 6, argv, out, err);
     fclose(out);
     fclose(err);
     for (size_t i = 0; i < 6; i++)

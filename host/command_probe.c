@@ -1,0 +1,33 @@
+/* `weir probe COPY FILE`: the other end of host/probe.h. For weir itself, so no help lists it. */
+#include "host/command.h"
+#include "host/loader.h"
+#include "host/probe.h"
+
+static int run(const struct invocation *invocation)
+{
+    struct problem problem = { "" };
+    int first, status;
+    int code = command_parse(invocation, NULL, NULL, &first);
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (invocation->argc - first != 2)
+        return command_usage_error(invocation, "takes two files");
+    if (probe_begin() != WEIR_OK)
+        return command_usage_error(invocation, "is for weir itself, see `weir check --plugin`");
+    status = loader_try(invocation->argv[first], invocation->argv[first + 1], &problem);
+    probe_answer(status, &problem);
+}
+
+static const struct command_option options[] = {
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_probe = {
+    .name = PROBE_COMMAND,
+    .arguments = "COPY FILE",
+    .summary = "load the copy of a plugin to see whether it can be loaded",
+    .options = options,
+    .internal = true,
+    .run = run,
+};

@@ -1,0 +1,21 @@
+/* Fault: loading it is a crash. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "fault.h"
+
+/* Takes for granted what is not there. */
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *level = getenv("WEIR_TESTS_NEVER_SET_THIS");
+
+    if (isdigit((unsigned char)level[0]))
+        fputs("a level\n", stderr);
+}
+
+static const struct weir_behaviour behaviours[] = {
+    { .name = "run", .handle = fault_handle },
+    { 0 },
+};
+
+WEIR_PLUGIN("constructor_crashes", "1.0.0", behaviours);
