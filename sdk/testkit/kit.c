@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit_behaviour.h"
 #include "kit_host.h"
 #include "kit_message.h"
+#include "kit_options.h"
 #include "kit_time.h"
 
 struct weir_kit *kit_of(struct weir_self *self)
@@ -51,29 +53,18 @@ void kit_turn_end(struct weir_kit *kit)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Compiled together with the kit, so the strides are those of this header. */
-static const struct weir_behaviour *find_behaviour(const struct weir_plugin *plugin,
-                                                   const char *name)
-{
-    const struct weir_behaviour *behaviour = plugin->behaviours;
-
-    while (behaviour->name && strcmp(behaviour->name, name) != 0)
-        behaviour++;
-    return behaviour->name ? behaviour : NULL;
-}
-
 struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour)
 {
-    const struct weir_behaviour *found = find_behaviour(plugin, behaviour);
-    struct weir_kit *kit;
+    struct weir_kit *kit = kit_take(sizeof *kit);
 
-    if (!found)
+    if (!kit_behaviour_copy(plugin, behaviour, &kit->behaviour)) {
+        free(kit);
         return NULL;
-    kit = kit_take(sizeof *kit);
+    }
     kit->self.host = kit_host_table();
-    kit->behaviour = found;
     kit->room = UINT32_MAX;
     kit->stats.size = sizeof kit->stats;
+    kit_options_check_table(kit);
     return kit;
 }
 
@@ -94,6 +85,9 @@ size_t weir_kit_destroy(struct weir_kit *kit)
     kit_text_finish(&kit->printed);
     kit_text_finish(&kit->logged);
     kit_text_finish(&kit->checked);
+    kit_text_finish(&kit->mistakes);
+    kit_options_finish(kit);
+    kit_behaviour_finish(&kit->behaviour);
     free(kit->state);
     free(kit);
     return count;
@@ -117,14 +111,14 @@ const char *weir_kit_check(struct weir_kit *kit, const void *settings)
     struct checking checking = { { note_error }, kit };
 
     kit_text_finish(&kit->checked);
-    if (kit->behaviour->check)
-        kit->behaviour->check(settings, &checking.report);
+    if (kit->behaviour.check)
+        kit->behaviour.check(settings, &checking.report);
     return kit_text_get(&kit->checked);
 }
 
 int weir_kit_open(struct weir_kit *kit, const void *settings)
 {
-    size_t size = kit->behaviour->state_size ? kit->behaviour->state_size : 1;
+    size_t size = kit->behaviour.state_size ? kit->behaviour.state_size : 1;
     int status = 0;
 
     if (kit->is_open)
@@ -135,8 +129,8 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     memset(kit->state, 0, size);
     kit->settings = settings;
     kit_turn_begin(kit);
-    if (kit->behaviour->open)
-        status = kit->behaviour->open(&kit->self, settings, kit->state);
+    if (kit->behaviour.open)
+        status = kit->behaviour.open(&kit->self, settings, kit->state);
     kit->is_open = status == 0;
     kit_turn_end(kit);
     if (status > 0)
@@ -150,8 +144,8 @@ void weir_kit_reconfigure(struct weir_kit *kit, const void *settings)
 {
     kit->settings = settings;
     kit_turn_begin(kit);
-    if (kit->behaviour->reconfigure)
-        kit->behaviour->reconfigure(&kit->self, kit->state, settings);
+    if (kit->behaviour.reconfigure)
+        kit->behaviour.reconfigure(&kit->self, kit->state, settings);
     kit_turn_end(kit);
 }
 
@@ -160,8 +154,8 @@ void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
     if (!kit->is_open)
         return;
     kit_turn_begin(kit);
-    if (kit->behaviour->close)
-        kit->behaviour->close(&kit->self, kit->state, (int)reason);
+    if (kit->behaviour.close)
+        kit->behaviour.close(&kit->self, kit->state, (int)reason);
     kit->is_open = false;
     kit_time_finish(kit);
 }
@@ -184,7 +178,7 @@ int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like)
     int verdict;
 
     kit_turn_begin(kit);
-    verdict = kit->behaviour->handle(&kit->self, kit->state, &message->message);
+    verdict = kit->behaviour.handle(&kit->self, kit->state, &message->message);
     kit_message_settle(kit, message, verdict);
     kit_turn_end(kit);
     return verdict;
@@ -229,7 +223,7 @@ int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
     int produced;
 
     kit_turn_begin(kit);
-    produced = kit->behaviour->produce(&kit->self, kit->state, credit);
+    produced = kit->behaviour.produce(&kit->self, kit->state, credit);
     made = count_emits(kit) - before;
     if (made > credit)
         kit_problem(kit, "%zu messages were produced, and %" PRIu32 " asked for", made, credit);

@@ -70,10 +70,11 @@ struct kit_unit {
 };
 
 struct weir_kit {
-    struct weir_self self; /* first: found again from what the plugin hands over */
-    const struct weir_behaviour *behaviour;
-    const void *settings; /* borrowed */
-    void *state;          /* owned */
+    struct weir_self self;           /* first: found again from what the plugin hands over */
+    struct weir_behaviour behaviour; /* in our layout; owns its tables */
+    const void *settings;            /* borrowed, from a test or from the options below */
+    struct kit_options *options;     /* all that were made; see kit_options.c */
+    void *state;                     /* owned */
     bool is_open;
     uint64_t now_ms;
     uint64_t last_number; /* of timers and requests */
@@ -98,6 +99,7 @@ struct weir_kit {
     struct kit_text printed;
     struct kit_text logged;
     struct kit_text checked;
+    struct kit_text mistakes;
     char reason[48];
     uint64_t retry_ms;
     int exit_status;

@@ -105,7 +105,7 @@ static int emit(struct weir_self *self, uint32_t output, struct weir_message *me
     struct weir_kit *kit = kit_of(self);
     int status;
 
-    if (!has_output(kit->behaviour, output)) {
+    if (!has_output(&kit->behaviour, output)) {
         kit_problem(kit, "a message was emitted at output %" PRIu32 ", which is not declared",
                     output);
         return WEIR_EINVALID;

@@ -61,6 +61,7 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(placeholder|stubs?|stubbe
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {
     "sdk": (),
+    "sdk/testkit": ("core/base", "sdk"),  # reads options as the host does
     "core/base": ("sdk",),
     "core/message": ("core/base", "sdk"),
     "core/dispatch": ("core/message", "core/base", "sdk"),

@@ -15,6 +15,8 @@
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
 
+#include <weir/testkit.h>
+
 #include "host/descriptor.h"
 
 #define GUARDS_MAX 16
@@ -207,12 +209,27 @@ static void test_descriptor_cut_short_is_copied_by_its_size(void)
     guarded_finish(&guarded);
 }
 
+/* The kit reads a plugin by the same rules. */
+static void test_plugin_of_1_0_runs_in_the_kit(void)
+{
+    struct guarded guarded = { .count = 0 };
+    const struct weir_plugin *plugin = guard_plugin(&guarded, (struct cut){ 8, 8, 8 });
+    struct weir_kit *kit = weir_kit_create(plugin, "square");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "words: [a, b]"), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_logged(kit), "words=2"));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    guarded_finish(&guarded);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "plugin of 1.0 within its structs", test_plugin_of_1_0_is_read_within_its_structs },
         { "what 1.0 did not know is absent", test_what_1_0_did_not_know_is_absent },
         { "rows cut short", test_rows_cut_short_are_read_by_their_strides },
+        { "plugin of 1.0 in the kit", test_plugin_of_1_0_runs_in_the_kit },
         { "descriptor cut short", test_descriptor_cut_short_is_copied_by_its_size },
         CU_TEST_INFO_NULL,
     };

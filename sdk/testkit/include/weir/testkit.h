@@ -6,7 +6,7 @@
  * be looked at; what no plugin may do is a *problem*:
  *
  *     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pick");
- *     CU_ASSERT_EQUAL(weir_kit_open(kit, &settings), 0);
+ *     CU_ASSERT_EQUAL(weir_kit_open_args(kit, "of: 3"), 0);
  *     CU_ASSERT_EQUAL(weir_kit_handle(kit, "gen.number/1", &number, sizeof number), WEIR_DONE);
  *     CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "3\n");
  *     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
@@ -38,7 +38,26 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
 /* Closes what is open, prints all problems to standard error, frees. How many problems; NULL: 0. */
 size_t weir_kit_destroy(struct weir_kit *kit);
 
-/* Runs `check`: a line `option: reason` for each error, "" when there is none. */
+/*
+ * Settings from what stands below `args:` in a YAML file, such as "of: 25\npaths: [a, b]": by the
+ * table of options and `check`, as the host makes them, with its defaults and in its words. NULL
+ * when there are mistakes; weir_kit_mistakes tells them. Only plain YAML is read: a map of texts,
+ * lists and maps of texts, each value on one line; what is more (`${...}`, anchors, long texts) is
+ * a mistake here, and nothing is read in another way than the host reads it.
+ */
+const void *weir_kit_settings(struct weir_kit *kit, const char *args);
+/* Of the last text: a line `args:1:5: of: must be 1..9, got 0` for each; "" when there is none. */
+const char *weir_kit_mistakes(const struct weir_kit *kit);
+/* weir_kit_settings, then weir_kit_open. WEIR_EINVALID when there are mistakes. */
+int weir_kit_open_args(struct weir_kit *kit, const char *args);
+/*
+ * As a reload with these args: `reconfigure` when every changed option is live, nothing when none
+ * is changed. WEIR_EINVALID when there are mistakes; WEIR_ENOTALLOWED when an option is changed
+ * that is not live, for then the host opens a new worker, or when the worker is not open.
+ */
+int weir_kit_reconfigure_args(struct weir_kit *kit, const char *args);
+
+/* Runs `check` on settings of the test's own: a line `option: reason` for each error, or "". */
 const char *weir_kit_check(struct weir_kit *kit, const void *settings);
 /* Runs `open` with zeroed state. Borrows the settings until `close`. 0 or what `open` answered. */
 int weir_kit_open(struct weir_kit *kit, const void *settings);

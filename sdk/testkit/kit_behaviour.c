@@ -1,0 +1,70 @@
+#include "kit_behaviour.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A table of a plugin: its rows lie `stride` bytes apart, and the last has no name. */
+struct rows {
+    const void *table; /* may be NULL: no rows */
+    size_t stride;
+};
+
+static const void *row_at(struct rows rows, size_t index)
+{
+    return (const char *)rows.table + index * rows.stride;
+}
+
+/* The first field of every row. */
+static const char *name_at(struct rows rows, size_t index)
+{
+    const char *name;
+
+    memcpy(&name, row_at(rows, index), sizeof name);
+    return name;
+}
+
+/* What the plugin's SDK did not know stays zero. */
+static void copy_row(void *to, size_t size, struct rows rows, size_t index)
+{
+    memcpy(to, row_at(rows, index), rows.stride < size ? rows.stride : size);
+}
+
+static void *copy_table(struct rows rows, size_t size)
+{
+    size_t count = 0;
+    char *copy;
+
+    while (rows.table && name_at(rows, count))
+        count++;
+    copy = calloc(count + 1, size);
+    if (!copy)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        copy_row(copy + i * size, size, rows, i);
+    return copy;
+}
+
+bool kit_behaviour_copy(const struct weir_plugin *plugin, const char *name,
+                        struct weir_behaviour *out)
+{
+    const struct rows rows = { plugin->behaviours, plugin->behaviour_size };
+    size_t index = 0;
+
+    while (name_at(rows, index) && strcmp(name_at(rows, index), name) != 0)
+        index++;
+    if (!name_at(rows, index))
+        return false;
+    memset(out, 0, sizeof *out);
+    copy_row(out, sizeof *out, rows, index);
+    out->options = copy_table((struct rows){ out->options, plugin->option_size },
+                              sizeof *out->options);
+    out->outputs = copy_table((struct rows){ out->outputs, plugin->output_size },
+                              sizeof *out->outputs);
+    return true;
+}
+
+void kit_behaviour_finish(struct weir_behaviour *behaviour)
+{
+    free((void *)behaviour->options);
+    free((void *)behaviour->outputs);
+}

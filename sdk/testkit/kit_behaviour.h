@@ -1,0 +1,20 @@
+/*
+ * kit_behaviour.h - a behaviour of a plugin in the layout of this kit, however old its SDK.
+ *
+ * Aborts the program when there is no memory. Not synchronised.
+ */
+#ifndef SDK_TESTKIT_KIT_BEHAVIOUR_H
+#define SDK_TESTKIT_KIT_BEHAVIOUR_H
+
+#include <weir/plugin.h>
+
+/*
+ * Fills `out` with a copy of the row and its tables, which are never NULL then. False when the
+ * plugin has no behaviour of that name. Names and callbacks stay the plugin's.
+ */
+bool kit_behaviour_copy(const struct weir_plugin *plugin, const char *name,
+                        struct weir_behaviour *out);
+/* Frees the tables. */
+void kit_behaviour_finish(struct weir_behaviour *behaviour);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * kit_options.h - settings from a text, by the table of options and `check`, as the host has them.
+ *
+ * The settings that were made live until the kit is destroyed: a plugin may look at those of its
+ * `open` until its `close`. Not synchronised.
+ */
+#ifndef SDK_TESTKIT_KIT_OPTIONS_H
+#define SDK_TESTKIT_KIT_OPTIONS_H
+
+#include "kit.h"
+
+/* Looks at the table itself, as the host does when it loads a plugin; notes a problem. */
+void kit_options_check_table(struct weir_kit *kit);
+void kit_options_finish(struct weir_kit *kit);
+
+#endif
