@@ -12,6 +12,7 @@
 #include "host/logger.h"
 #include "host/progress.h"
 #include "host/supervisor.h"
+#include "host/turn_watch.h"
 
 #define IDLE_TICK_MS 1000 /* without sources: one may come with a reload */
 #define TICK_MS 100       /* of the progress and of the look whether all is done */
@@ -29,6 +30,7 @@ struct host {
     struct assembly assembly;
     struct supervisor supervisor;
     struct io *io;
+    struct turn_watch *turn_watch;
     struct accounts_totals last_totals;
     uint32_t equal_scans;
     bool unfinished;       /* told to stop before the sources were done */
@@ -130,6 +132,7 @@ static void on_tick(void *context, uint64_t now_ms)
 
     progress_tick(host->progress, now_ms);
     logger_tick(host->logger);
+    turn_watch_tick(host->turn_watch, now_ms);
     look_for_the_end(host);
 }
 
@@ -196,12 +199,23 @@ static int start(struct host *host, struct settings *settings)
     return status;
 }
 
+static int make_turn_watch(struct host *host)
+{
+    int status = turn_watch_create(host->runtime, logger_sink(host->logger), SUPERVISOR_DISPATCHER,
+                                   &host->turn_watch);
+
+    if (status == 0)
+        turn_watch_set_limit(host->turn_watch, host->assembly.held->settings->host.turn_warning_ms);
+    return status;
+}
+
 static int start_supervisor(struct host *host)
 {
     host->supervisor = (struct supervisor){
         .assembly = &host->assembly,
         .configuration = &host->configuration,
         .logger = host->logger,
+        .turn_watch = host->turn_watch,
         .file = host->file,
         .on_finished = on_finished,
         .context = host,
@@ -283,6 +297,7 @@ static void tear_down(struct host *host)
 {
     if (host->runtime) {
         (void)runtime_stop(host->runtime);
+        turn_watch_destroy(host->turn_watch);
         assembly_finish(&host->assembly);
         runtime_destroy(host->runtime);
     }
@@ -312,7 +327,7 @@ static int run_host(struct host *host)
         leave_threads_behind(host, EX_CONFIG);
     if (status != 0)
         return EX_CONFIG;
-    if (make_io(host) != 0 || start_supervisor(host) != 0)
+    if (make_io(host) != 0 || make_turn_watch(host) != 0 || start_supervisor(host) != 0)
         return EX_SOFTWARE;
     return work(host);
 }

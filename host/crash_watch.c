@@ -19,8 +19,7 @@ static struct watched_thread *this_thread(void)
     return &thread;
 }
 
-/* In the signal handler: reads what the thread itself has written. */
-static const struct crash_note *current(void)
+const struct crash_note *crash_watch_current(void)
 {
     struct watched_thread *thread = this_thread();
     const struct actor *actor = thread->executor ? thread->executor->current : NULL;
@@ -41,7 +40,7 @@ static const struct crash_note *current(void)
 
 void crash_watch_begin(int descriptor)
 {
-    (void)crash_install(current, descriptor);
+    (void)crash_install(crash_watch_current, descriptor);
 }
 
 void crash_watch_end(void)

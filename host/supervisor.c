@@ -6,6 +6,7 @@
 #include "config/plan.h"
 #include "host/closing.h"
 #include "host/rebuild.h"
+#include "host/turn_watch.h"
 #include "pool/figures.h"
 
 #define TAG_RELOAD "host.reload/1"
@@ -72,12 +73,13 @@ static void write_present_sizes(struct assembly *assembly)
             settings->pools[i].size_now = pool_target(assembly->pools[i]);
 }
 
-static void apply_log(const struct supervisor *supervisor)
+static void apply_host(const struct supervisor *supervisor)
 {
-    const struct settings_log *log = &supervisor->assembly->held->settings->host.log;
+    const struct settings_host *host = &supervisor->assembly->held->settings->host;
 
-    logger_set_level(supervisor->logger, (enum weir_log_level)log->level);
-    logger_set_format(supervisor->logger, (enum log_format)log->format);
+    logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
+    logger_set_format(supervisor->logger, (enum log_format)host->log.format);
+    turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
 }
 
 /* Takes the settings. */
@@ -107,7 +109,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
     status = rebuild(supervisor->assembly, settings, plan, report, &times);
     if (status == 0) {
         accept(supervisor, plan, &times);
-        apply_log(supervisor);
+        apply_host(supervisor);
     } else {
         refuse(supervisor, report);
     }

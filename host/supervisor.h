@@ -21,6 +21,7 @@ struct supervisor {
     struct assembly *assembly;                        /* const */
     struct configuration *configuration;              /* its thread, after the start */
     struct logger *logger;                            /* const */
+    struct turn_watch *turn_watch;                    /* const */
     const char *file;                                 /* const */
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
     void *context;                                    /* const */

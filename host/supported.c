@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TURN_WARNING_MS 1000 /* the default of the language: nothing was asked for */
-#define PATH_SIZE 256        /* a pool's path is at most 100 bytes */
+#define PATH_SIZE 256 /* a pool's path is at most 100 bytes */
 
 /* A map of the file and its path, for what is refused in it. */
 struct part {
@@ -95,8 +94,6 @@ static void check_host(const struct config_tree *tree, const struct settings_hos
         refuse(&part, "control", NULL);
     if (host->memory)
         refuse(&part, "memory", NULL);
-    if (host->turn_warning_ms != TURN_WARNING_MS)
-        refuse(&part, "turn_warning", NULL);
     if (host->watch)
         refuse(&part, "watch", NULL);
 }

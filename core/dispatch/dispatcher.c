@@ -1,5 +1,6 @@
 #include "dispatch/dispatcher.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,19 @@ bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor)
     }
     pthread_mutex_unlock(&dispatcher->lock);
     return goes;
+}
+
+bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value)
+{
+    struct executor *executor = dispatcher_executor(dispatcher, index);
+    bool sent;
+
+    if (pthread_mutex_trylock(&dispatcher->lock) != 0)
+        return false;
+    sent = executor->joinable && !executor->left &&
+           pthread_sigqueue(executor->thread, number, (union sigval){ .sival_ptr = value }) == 0;
+    pthread_mutex_unlock(&dispatcher->lock);
+    return sent;
 }
 
 void dispatcher_reap(struct dispatcher *dispatcher)

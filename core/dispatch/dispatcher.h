@@ -105,6 +105,12 @@ static inline uint32_t dispatcher_slot_count(const struct dispatcher *dispatcher
 /* The calling thread may go: its index is still too high. It takes no work after this. */
 bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor);
 
+/*
+ * Sends a signal with a value to one of its threads; false: that thread is not there, or somebody
+ * is changing the threads at this moment. Any thread; never waits.
+ */
+bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value);
+
 /* --- any thread ------------------------------------------------------------------------------ */
 
 /* Wakes one parked thread unless somebody searches already. Any thread. */

@@ -1,0 +1,50 @@
+#include "dispatch/watchdog.h"
+
+#include <string.h>
+
+void watchdog_init(struct watchdog *watchdog)
+{
+    memset(watchdog, 0, sizeof *watchdog);
+}
+
+/* True when this is the first look since which the thread may be in the turn that it is in. */
+static bool begins_anew(const struct watchdog_sight *sight, uint64_t turns)
+{
+    return sight->since_ns == 0 || sight->turns != turns;
+}
+
+/* True when the thread has been in one turn for `limit_ns`, which was not told yet. */
+static bool is_too_long(struct watchdog_sight *sight, struct dispatcher *dispatcher, uint32_t index,
+                        uint64_t now_ns, uint64_t limit_ns)
+{
+    /* Relaxed: only compared for change. */
+    uint64_t turns = atomic_load_explicit(&dispatcher_executor(dispatcher, index)->turns,
+                                          memory_order_relaxed);
+
+    if (idle_is_parked(&dispatcher->idle, index)) {
+        *sight = (struct watchdog_sight){ 0 };
+        return false;
+    }
+    if (begins_anew(sight, turns)) {
+        *sight = (struct watchdog_sight){ .turns = turns, .since_ns = now_ns ? now_ns : 1 };
+        return false;
+    }
+    return !sight->told && now_ns - sight->since_ns >= limit_ns;
+}
+
+uint32_t watchdog_look(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
+                       uint64_t limit_ns, uint64_t *out_ns)
+{
+    uint32_t count = dispatcher_slot_count(dispatcher);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct watchdog_sight *sight = &watchdog->sights[i];
+
+        if (!is_too_long(sight, dispatcher, i, now_ns, limit_ns))
+            continue;
+        sight->told = true;
+        *out_ns = now_ns - sight->since_ns;
+        return i;
+    }
+    return IDLE_NOBODY;
+}
