@@ -61,8 +61,8 @@ ordered printed
 
 # --- reshaped while it works
 
-for copy in 1 2 3 4 5 6; do
-    cat "${licences[@]}" "${licences[@]}" "${licences[@]}" >texts/copy$copy
+for copy in 1 2 3 4; do
+    cat "${licences[@]}" "${licences[@]}" >texts/copy$copy
 done
 # shape SIZE [LINE...]: the example with so many shards.
 shape() {
