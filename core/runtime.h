@@ -48,6 +48,7 @@ struct runtime {
     bool started;
     _Atomic int exit_status; /* the largest that an actor asked for */
     _Atomic uint64_t late_replies;
+    _Atomic uint64_t late_notices; /* to origins that have ended */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
     pthread_mutex_t entry_lock;

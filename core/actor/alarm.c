@@ -4,6 +4,7 @@
 
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/origin.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 
@@ -75,7 +76,7 @@ int alarm_send(struct actor *actor, weir_pid to, enum weir_lane lane, struct mes
 
 static void drop(struct actor *actor, struct alarm *alarm)
 {
-    message_destroy(&actor->executor->cache, alarm->message);
+    origin_discard(actor, alarm->message);
     *alarm = (struct alarm){ 0 };
 }
 
@@ -94,15 +95,17 @@ int alarm_cancel(struct actor *actor, uint64_t id)
 
 static void send_due(struct actor *actor, struct message *message)
 {
+    enum dead_reason reason;
     int status = send_message(actor->runtime, actor->executor, message->to,
                               (enum weir_lane)message->public.lane, message);
 
     if (status == 0)
         return;
-    settle_record(actor, message, status == WEIR_EFULL ? DEAD_FULL : DEAD_NO_TARGET,
+    reason = status == WEIR_EFULL ? DEAD_FULL : DEAD_NO_TARGET;
+    settle_record(actor, message, reason,
                   &(struct dead_letter_way){ message->to, DEAD_LETTER_DIRECT },
                   weir_status_name(status));
-    message_destroy(&actor->executor->cache, message);
+    settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 
 /* Runs one that is due. The callback may add and cancel alarms: the entry is done with before. */

@@ -25,7 +25,7 @@ static void bounce(struct runtime *runtime, struct executor *executor, weir_pid 
     if (is_tie(message))
         tie_bounce(runtime, executor, ended, message);
     else
-        settle_stray(runtime, executor, message, WEIR_ETERMINATED);
+        settle_stray(runtime, executor, message, DEAD_TERMINATED, WEIR_ETERMINATED);
 }
 
 static void bounce_all(struct actor *actor, struct executor *executor, weir_pid ended)

@@ -82,6 +82,8 @@ void extra_end_incarnation(struct actor *actor)
     if (extra->has_names)
         names_remove_pid(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
     extra->has_names = false;
+    extra->life++;
+    extra->origins_open = 0;
 }
 
 void extra_destroy(struct actor *actor)

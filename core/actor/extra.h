@@ -49,6 +49,9 @@ struct extra {
     uint32_t watch_count;  /* of the array */
     uint64_t next_watch;
     bool has_names;
+
+    uint32_t life;         /* grows with each end of an incarnation: who is meant by a token */
+    uint32_t origins_open; /* messages whose origin this life is, and that are not settled */
 };
 
 /* The actor's extra, made at the first call; NULL when memory is out. */

@@ -6,7 +6,9 @@
 #include "actor/alarm.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/host_table_messages.h"
 #include "actor/host_table_pool.h"
+#include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/request.h"
 #include "actor/send.h"
@@ -39,7 +41,7 @@ static struct weir_message *host_message_new(struct weir_self *self, const struc
 static void host_message_free(struct weir_self *self, struct weir_message *message)
 {
     if (message)
-        message_destroy(&actor_of_self(self)->executor->cache, message_of(message));
+        origin_discard(actor_of_self(self), message_of(message));
 }
 
 /* --- sending -------------------------------------------------------------------------------- */
@@ -388,4 +390,5 @@ const struct weir_host host_table = {
     .pool_members = host_table_pool_members,
     .pool_pause = host_table_pool_pause,
     .pool_size = host_table_pool_size,
+    .set_origin = host_set_origin,
 };

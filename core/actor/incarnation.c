@@ -278,10 +278,15 @@ void incarnation_respec(struct actor *actor)
 void incarnation_retry(struct actor *actor, struct message *message)
 {
     struct place *place = actor->place;
+    bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
 
     if (message->public.attempt > actor->spec->retries_max ||
-        place->retries.count >= SPEC_RETRIES_MAX || !extra_get(actor)) {
+        (!goes_back && place->retries.count >= SPEC_RETRIES_MAX) || !extra_get(actor)) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
+        return;
+    }
+    if (goes_back) {
+        settle_returned(actor, message, actor->retry_after_ms);
         return;
     }
     message->public.attempt++;

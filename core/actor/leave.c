@@ -3,6 +3,7 @@
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/room.h"
 #include "actor/settle.h"
@@ -44,6 +45,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     incarnation_reroute(actor);
     incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     bury_kept(actor);
+    origin_forget_all(actor);
     return TIMER_NEVER;
 }
 
@@ -82,7 +84,8 @@ static bool has_backlog(struct actor *actor)
 
 static bool has_work_in_hand(struct actor *actor)
 {
-    return actor->kept.count || output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING);
+    return actor->kept.count || output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING) ||
+           origin_is_open(actor);
 }
 
 bool leave_may_close(struct actor *actor)

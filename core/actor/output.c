@@ -51,7 +51,7 @@ static void drop(struct actor *actor, uint32_t output, struct message *message,
 {
     settle_record(actor, message, reason, &(struct dead_letter_way){ 0, output },
                   weir_status_name(status));
-    settle_stray(actor->runtime, actor->executor, message, status);
+    settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 
 static int put_aside(struct actor *actor, uint32_t output, struct message *message)
@@ -93,7 +93,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     if (!binding)
         return WEIR_EINVALID;
     if (!binding->target) {
-        message_destroy(&actor->executor->cache, message);
+        settle_unwanted(actor, message);
         return 0;
     }
     message->public.from = actor_pid(actor);

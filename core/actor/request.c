@@ -1,6 +1,5 @@
 #include "actor/request.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,10 +72,13 @@ int request_send(struct actor *actor, const struct request_options *options,
                  struct message *message, uint64_t *out_reference)
 {
     struct extra *extra = extra_get(actor);
-    struct pending *entry = extra ? take_entry(extra) : NULL;
+    struct pending *entry;
     uint64_t reference;
     int status;
 
+    if (message->public.reserved & MESSAGE_ORIGIN)
+        return WEIR_EINVALID;
+    entry = extra ? take_entry(extra) : NULL;
     if (!entry)
         return WEIR_ENOMEM;
     reference = entry->reference;
@@ -147,7 +149,7 @@ int request_reply(struct actor *actor, struct message *request, struct message *
 {
     int status;
 
-    if (request->public.kind != WEIR_REQUEST)
+    if (request->public.kind != WEIR_REQUEST || (reply->public.reserved & MESSAGE_ORIGIN))
         return WEIR_EINVALID;
     if (request->public.reserved & MESSAGE_ANSWERED)
         return WEIR_ENOTALLOWED;
@@ -168,11 +170,7 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 {
     weir_pid requester = request->public.from;
 
-    /* The detail travels in the payload when there is room for it. */
-    if (request->public.size >= sizeof "" && detail[0])
-        (void)snprintf(request->public.data, request->public.size, "%s", detail);
-    else
-        request->public.size = 0;
+    message_say(request, detail);
     request->status = status;
     if (send_reply(runtime, executor, requester, request) == 0)
         return;

@@ -1,5 +1,6 @@
 #include "actor/settle.h"
 
+#include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/request.h"
 
@@ -15,15 +16,34 @@ struct message *settle_pop(struct actor *actor)
     return message;
 }
 
-/* Takes the message: either it becomes the requester's answer, or it is freed. */
-static void answer_or_free(struct actor *actor, struct message *message, int status)
+/* Takes the message: it becomes the requester's answer or the origin's notice, or it is freed. */
+static void answer_or_free(struct runtime *runtime, struct executor *executor,
+                           struct message *message, int status, const struct settlement *settlement)
 {
-    struct executor *executor = actor->executor;
+    bool is_open = message->public.kind == WEIR_REQUEST &&
+                   !(message->public.reserved & MESSAGE_ANSWERED);
 
-    if (message->public.kind == WEIR_REQUEST && !(message->public.reserved & MESSAGE_ANSWERED))
-        request_answer(actor->runtime, executor, message, status, actor->detail);
+    if (is_open)
+        request_answer(runtime, executor, message, status, settlement->detail);
+    else if (message->public.reserved & MESSAGE_ORIGIN)
+        origin_tell(runtime, executor, message, settlement);
     else
         message_destroy(&executor->cache, message);
+}
+
+static void end_done(struct actor *actor, struct message *message)
+{
+    const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = actor->detail };
+
+    answer_or_free(actor->runtime, actor->executor, message, WEIR_ENOREPLY, &done);
+}
+
+static void end_dead(struct actor *actor, struct message *message, enum dead_reason reason,
+                     int status)
+{
+    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, actor->detail };
+
+    answer_or_free(actor->runtime, actor->executor, message, status, &dead);
 }
 
 void settle_done(struct actor *actor, struct message *message)
@@ -32,7 +52,7 @@ void settle_done(struct actor *actor, struct message *message)
     ledger_shift(&actor->ledger.in_hand, -1);
     ledger_add(&actor->ledger.done, 1);
     ledger_end(&actor->ledger);
-    answer_or_free(actor, message, WEIR_ENOREPLY);
+    end_done(actor, message);
 }
 
 void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
@@ -54,7 +74,7 @@ void settle_dead(struct actor *actor, struct message *message, enum dead_reason 
     ledger_shift(&actor->ledger.in_hand, -1);
     ledger_add(&actor->ledger.dead, 1);
     ledger_end(&actor->ledger);
-    answer_or_free(actor, message, status);
+    end_dead(actor, message, reason, status);
 }
 
 void settle_moved(struct actor *actor)
@@ -63,6 +83,16 @@ void settle_moved(struct actor *actor)
     ledger_shift(&actor->ledger.in_hand, -1);
     ledger_add(&actor->ledger.moved, 1);
     ledger_end(&actor->ledger);
+}
+
+void settle_returned(struct actor *actor, struct message *message, uint64_t delay_ms)
+{
+    const struct settlement again = { .result = WEIR_OUTCOME_RETRY,
+                                      .delay_ms = delay_ms,
+                                      .detail = actor->detail };
+
+    settle_moved(actor);
+    origin_tell(actor->runtime, actor->executor, message, &again);
 }
 
 void settle_forwarded(struct actor *actor)
@@ -91,16 +121,23 @@ void settle_unhold(struct actor *actor)
 
 void settle_aside(struct actor *actor, struct message *message, int status, enum dead_reason reason)
 {
-    if (status != 0)
-        settle_record(actor, message, reason, NULL, actor->detail);
-    answer_or_free(actor, message, status ? status : WEIR_ENOREPLY);
+    if (status == 0) {
+        end_done(actor, message);
+        return;
+    }
+    settle_record(actor, message, reason, NULL, actor->detail);
+    end_dead(actor, message, reason, status);
 }
 
 void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,
-                  int status)
+                  enum dead_reason reason, int status)
 {
-    if (message->public.kind == WEIR_REQUEST && !(message->public.reserved & MESSAGE_ANSWERED))
-        request_answer(runtime, executor, message, status, "");
-    else
-        message_destroy(&executor->cache, message);
+    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, "" };
+
+    answer_or_free(runtime, executor, message, status, &dead);
+}
+
+void settle_unwanted(struct actor *actor, struct message *message)
+{
+    end_done(actor, message);
 }

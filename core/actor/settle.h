@@ -2,8 +2,8 @@
  * actor/settle.h - how an accepted message ends: the one place where that happens.
  *
  * A message is settled exactly once. All of these take the message, tell its requester if it was a
- * request without a reply, count it, and free it or hand it on. Owner's turn only, but for
- * settle_stray.
+ * request without a reply, or its origin if it has one (origin.h), count it, and free it or hand it
+ * on. Owner's turn only, but for settle_stray.
  *
  *      popped ----> in hand ---> done
  *                    |   ^  \--> dead(reason)
@@ -28,6 +28,9 @@ void settle_dead(struct actor *actor, struct message *message, enum dead_reason 
 /* Gone to another actor that accepted it; not freed. */
 void settle_moved(struct actor *actor);
 
+/* Asked for again: gone back to its origin, who gives it again. Counts as moved. */
+void settle_returned(struct actor *actor, struct message *message, uint64_t delay_ms);
+
 /* Handled by passing it on; not freed. */
 void settle_forwarded(struct actor *actor);
 
@@ -41,7 +44,10 @@ void settle_aside(struct actor *actor, struct message *message, int status,
 
 /* A message that nobody accepted, or whose actor is gone. Any thread. */
 void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,
-                  int status);
+                  enum dead_reason reason, int status);
+
+/* Emitted at an output that leads nowhere: nobody wants it, which counts as done. */
+void settle_unwanted(struct actor *actor, struct message *message);
 
 /* A letter in the place's dead letters; does not take the message. `way` says where it would go if
  * it were sent again; NULL: to the pool, or, outside the ledger, to this actor. */

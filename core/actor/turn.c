@@ -7,6 +7,7 @@
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
+#include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/request.h"
 #include "actor/room.h"
@@ -242,6 +243,9 @@ static void control(struct actor *actor, struct message *message)
     case WEIR_EXIT:
     case WEIR_DOWN:
         told_of_an_end(actor, message);
+        break;
+    case MESSAGE_SETTLED:
+        origin_told(actor, message);
         break;
     default:
         tie_arrived(actor, message);

@@ -1,5 +1,6 @@
 #include "message/message.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "message/cache.h"
@@ -23,6 +24,14 @@ struct message *message_create(struct cache *cache, const struct weir_tag *tag, 
     if (size)
         memset(message->public.data, 0, size);
     return message;
+}
+
+void message_say(struct message *message, const char *text)
+{
+    if (message->public.size >= sizeof "" && text[0])
+        (void)snprintf(message->public.data, message->public.size, "%s", text);
+    else
+        message->public.size = 0;
 }
 
 void message_destroy(struct cache *cache, struct message *message)

@@ -24,6 +24,7 @@ enum message_kind {
     MESSAGE_UNLINK = 18,    /* takes that back */
     MESSAGE_MONITOR = 19,   /* "tell me by WEIR_DOWN when you end" */
     MESSAGE_DEMONITOR = 20, /* takes that back */
+    MESSAGE_SETTLED = 21,   /* tells an origin what became of its message; see origin.h */
 };
 
 /* Bits of `public.reserved`, which the SDK leaves to us. */
@@ -32,6 +33,7 @@ enum message_flags {
     MESSAGE_KEPT = 1u << 1,     /* with a worker that settles it later */
     MESSAGE_ASIDE = 1u << 2,    /* outside the ledger: urgent, high or control */
     MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
+    MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told how it ends; never a request */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
 };
 
@@ -40,14 +42,26 @@ struct message {
     _Atomic(struct message *) next; /* see mailbox.h and owner-private lists */
     struct cache *home;             /* const: where the memory belongs; NULL = malloc */
 
-    uint64_t reference;   /* a request's, repeated in its reply; 0 = none */
-    uint64_t deadline_ns; /* with MESSAGE_EXPIRES: worthless after it */
+    union {
+        uint64_t reference; /* a request's, repeated in its reply; 0 = none */
+        uint64_t token;     /* with MESSAGE_ORIGIN: which of its messages it is */
+    };
+    union {
+        uint64_t deadline_ns; /* with MESSAGE_EXPIRES: worthless after it */
+        weir_pid origin;      /* with MESSAGE_ORIGIN */
+    };
     union {
         weir_pid to;       /* while it waits in a timer */
         uint64_t again_ns; /* while it waits for a retry */
     };
-    int32_t status;  /* of a reply: 0 or why there is no payload */
-    uint32_t output; /* while it waits in an outbox */
+    union {
+        int32_t status;       /* of a reply: 0 or why there is no payload */
+        uint32_t origin_life; /* with MESSAGE_ORIGIN: which life of it */
+    };
+    union {
+        uint32_t output; /* while it waits in an outbox */
+        uint32_t reason; /* of a MESSAGE_SETTLED that is dead: enum dead_reason */
+    };
 };
 
 #define MESSAGE_HEADER_SIZE 96 /* payload starts here, aligned to 16 */
@@ -60,6 +74,9 @@ static_assert(offsetof(struct message, reference) == 64, "the first line holds t
  * calling thread's.
  */
 struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size);
+
+/* Replaces the payload by a text for people, cut to fit; by nothing when there is no room. */
+void message_say(struct message *message, const char *text);
 
 /* Takes a message; `cache` is the calling thread's. NULL is allowed. */
 void message_destroy(struct cache *cache, struct message *message);

@@ -27,6 +27,8 @@ struct kit_message {
     enum kit_owner owner;
     bool replied;
     bool forwarded;
+    bool has_origin; /* this worker, which waits to be told of `token` */
+    uint64_t token;
     struct kit_message *next;
 };
 

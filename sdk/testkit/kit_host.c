@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kit_message.h"
+#include "kit_origin.h"
 #include "kit_time.h"
 
 #define PID_OF_WORKER ((weir_pid)0x100) /* of worker 0; any number but 0 would do */
@@ -62,6 +63,7 @@ static int may_leave(struct weir_kit *kit, const struct weir_message *message)
 static void leave(struct weir_kit *kit, struct weir_message *message, struct weir_kit_sent sent)
 {
     sent.message = message;
+    sent.token = ((struct kit_message *)(void *)message)->token;
     message->lane = (uint8_t)sent.lane;
     message->from = PID_OF_WORKER + kit->index;
     kit_message_give((struct kit_message *)(void *)message, KIT_SENT);
@@ -125,6 +127,8 @@ static int request(struct weir_self *self, weir_pid to, enum weir_lane lane,
     struct weir_kit_sent sent = { .way = WEIR_KIT_REQUEST, .to = to, .lane = lane };
     int status = then ? may_leave(kit, message) : WEIR_EINVALID;
 
+    if (status == 0 && kit_origin_is_set(message))
+        status = WEIR_EINVALID;
     if (status == 0 && kit_allocation_fails(kit))
         status = WEIR_ENOMEM;
     if (status != 0)
@@ -149,7 +153,8 @@ static int reply(struct weir_self *self, struct weir_message *to, struct weir_me
     struct weir_kit *kit = kit_of(self);
     struct kit_message *asked = (struct kit_message *)(void *)to;
 
-    if (!kit_message_is_owned(kit, message, "sent") || to->kind != WEIR_REQUEST)
+    if (!kit_message_is_owned(kit, message, "sent") || to->kind != WEIR_REQUEST ||
+        kit_origin_is_set(message))
         return WEIR_EINVALID;
     if (asked->replied || (asked->owner != KIT_IN_HAND && asked->owner != KIT_KEPT))
         return WEIR_ENOTALLOWED;
@@ -501,6 +506,7 @@ static const struct weir_host table = {
     .pool_members = pool_members,
     .pool_pause = pool_pause,
     .pool_size = pool_size,
+    .set_origin = kit_origin_set,
 };
 
 const struct weir_host *kit_host_table(void)

@@ -167,6 +167,9 @@ struct weir_host {
                         uint32_t member_size, uint32_t max, uint32_t *out_count);
     int (*pool_pause)(struct weir_self *, weir_pid pool, bool paused);
     uint32_t (*pool_size)(struct weir_self *);
+
+    /* origins (same) */
+    int (*set_origin)(struct weir_self *, struct weir_message *, uint64_t token);
 };
 
 /*

@@ -25,6 +25,7 @@
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
 
+#include "delivery.h"
 #include "host.h"
 
 #define WEIR_ABI_MAJOR 1
@@ -94,6 +95,9 @@ struct weir_behaviour {
     void (*reconfigure)(struct weir_self *self, void *state, const void *settings);
     /* Last turn, once, after a successful open; `reason` is a weir_end_reason. May still emit. */
     void (*close)(struct weir_self *self, void *state, int reason);
+
+    /* Since 1.1. A message that this incarnation is the origin of has ended: once for each. */
+    void (*settled)(struct weir_self *self, void *state, const struct weir_outcome *outcome);
 };
 
 /* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */

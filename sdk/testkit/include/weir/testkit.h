@@ -87,6 +87,10 @@ void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
 int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
                     const void *data, size_t size);
 
+/* Tells `settled` of a message that left with this worker as its origin, once for each: fills in
+ * what is not set of reason and detail. WEIR_EUNKNOWN: no such token is open. Borrows. */
+int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
+
 /* --- what it shall meet ----------------------------------------------------------------------- */
 
 /* The nth call from now that needs memory (tag, message, timer, request) finds none; 0: never. */
@@ -118,6 +122,7 @@ struct weir_kit_sent {
     enum weir_lane lane;
     uint64_t reference; /* of a request, for weir_kit_answer */
     const struct weir_message *message;
+    uint64_t token; /* as given to weir_set_origin; 0: it has no origin, or its token is 0 */
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);
