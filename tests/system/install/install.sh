@@ -45,6 +45,11 @@ for plugin in files gen integrity report sink; do
     try "$weir" describe "$plugin"
 done
 try "$weir" check "$prefix/etc/weir/weir.yaml"
+[[ $(ls "$prefix" | xargs) == "bin etc include lib share" ]] || fail "installed: $(ls "$prefix")"
+for page in man1/weir.1 man5/weir.yaml.5; do
+    [[ -s $prefix/share/man/$page ]] || fail "no $page"
+done
+try bash -uc '. "$1" && complete -p weir' _ "$prefix/share/bash-completion/completions/weir"
 echo "installed: program, plugins, configuration"
 
 # --- weir new plugin, with each compiler
@@ -76,11 +81,7 @@ new_plugin_works() {
     echo "new plugin: $compiler"
 }
 for compiler in gcc clang; do
-    if command -v "$compiler" >/dev/null; then
-        new_plugin_works "$compiler" "my_$compiler"
-    else
-        echo "new plugin: no $compiler here, left out"
-    fi
+    new_plugin_works "$compiler" "my_$compiler"
 done
 
 # --- what `weir new` refuses
@@ -94,52 +95,50 @@ refused 64 "\"Not-a-name\" is no name for a plugin" "$weir" new plugin Not-a-nam
 refused 64 "there is a plugin called gen already" "$weir" new plugin gen
 refused 64 "takes \`plugin\` and a name" "$weir" new pool images
 [[ ! -e gen && ! -e Not-a-name && ! -e images ]] || fail "something was made all the same"
+# Where not even root can make a folder.
+cd /proc
+refused 73 "weir new: nowhere: " "$weir" new plugin nowhere
+cd "$work"
 
 # --- plugins that the build refuses
 
-if command -v gcc >/dev/null; then
-    configure "$here/wrong" wrong
-    refused - "no_such_function" "$cmake" --build wrong --target weir_plugin_undefined
-    refused - "calls itself" "$cmake" --build wrong --target weir_plugin_misnamed
-    echo "wrong plugins: refused by their build"
-fi
+configure "$here/wrong" wrong
+refused - "no_such_function" "$cmake" --build wrong --target weir_plugin_undefined
+refused - "calls itself" "$cmake" --build wrong --target weir_plugin_misnamed
+echo "wrong plugins: refused by their build"
 
 # --- in C++
 
-if command -v g++ >/dev/null; then
+for compiler in g++ clang++; do
     for standard in 11 14 17 20; do
-        try g++ -std=c++$standard -Wall -Wextra -Wpedantic -Werror \
+        try "$compiler" -std=c++$standard -Wall -Wextra -Wpedantic -Werror \
             -Wno-missing-field-initializers -fsyntax-only \
             -I "$prefix/include" "$here/cpp/header.cpp"
     done
-    configure "$here/cpp" cpp -D CMAKE_CXX_COMPILER=g++
+    rm -rf cpp
+    configure "$here/cpp" cpp -D CMAKE_CXX_COMPILER="$compiler"
     try "$cmake" --build cpp
     shape_is_right cpp/plugins/plus.so
     "$weir" run "$here/cpp/plus.yaml" >printed 2>"$work/log" || fail "$(cat "$work/log")"
     [[ $(<printed) == 5050 ]] || fail "plus printed: $(cat printed)"
-    echo "C++: g++"
-else
-    echo "C++: no g++ here, left out"
-fi
+    echo "C++: $compiler"
+done
 
 # --- by pkg-config, and installed: found by its bare name from anywhere
 
-if command -v gcc >/dev/null && command -v pkg-config >/dev/null; then
-    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-    [[ -d $PKG_CONFIG_PATH ]] ||
-        PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name weir-sdk.pc)")
-    # pkg-config escapes the blank as a shell wants it.
-    eval "flags=($(pkg-config --cflags weir-sdk))"
-    plugins=$(pkg-config --variable=plugindir weir-sdk)
-    plugins=${plugins//\\/}
-    [[ $plugins -ef $(dirname "$(find "$prefix" -name gen.so)") ]] || fail "plugindir: $plugins"
-    try gcc "${flags[@]}" -shared -fPIC -o "$plugins/my_gcc.so" gcc/my_gcc/my_gcc.c
-    try "$weir" check --plugin "$plugins/my_gcc.so"
-    rm "$plugins/my_gcc.so"
-    echo "pkg-config: weir-sdk"
-fi
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name weir-sdk.pc)")
+export PKG_CONFIG_PATH
+# pkg-config escapes the blank as a shell wants it.
+eval "flags=($(pkg-config --cflags weir-sdk))"
+plugins=$(pkg-config --variable=plugindir weir-sdk)
+plugins=${plugins//\\/}
+[[ $plugins -ef $(dirname "$(find "$prefix" -name gen.so)") ]] || fail "plugindir: $plugins"
+try gcc "${flags[@]}" -shared -fPIC -o "$plugins/my_gcc.so" gcc/my_gcc/my_gcc.c
+try "$weir" check --plugin "$plugins/my_gcc.so"
+rm "$plugins/my_gcc.so"
+echo "pkg-config: weir-sdk"
+
 for folder in gcc/my_gcc clang/my_clang; do
-    [[ -d $folder ]] || continue
     try "$cmake" --install "$folder/build"
     (cd / && try "$weir" describe "${folder#*/}.pick")
 done
