@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Every piece of C and YAML in docs/guide stands word for word in a file under examples/.
+
+Usage: guide.py [ROOT]
+
+Each ```c and ```yaml block comes behind a line `<!-- from examples/NAME/FILE -->`, and its lines
+stand in that file, one below the other. The examples are built and run by tests, so what the guide
+shows compiles, and is checked by `weir check`. Prints `file:line: what` for each that does not, and
+for a page that the index does not name; ends with 1 if there was any. Shows promise X4.
+"""
+import re
+import sys
+from pathlib import Path
+
+GUIDE = "docs/guide"
+FROM = re.compile(r"<!-- from (examples/\S+) -->")
+SUFFIX = {"c": (".c", ".h"), "yaml": (".yaml",)}
+
+
+def blocks(lines):
+    """(line number from 1, language, lines, line before) of each fenced block."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("```"):
+            continue
+        if start is None:
+            start = number
+            continue
+        before = lines[start - 2] if start > 1 else ""
+        yield start, lines[start - 1][3:].strip(), lines[start:number - 1], before
+        start = None
+    if start is not None:
+        yield start, "without an end", [], ""
+
+
+def stands_in(wanted, lines):
+    return any(lines[i:i + len(wanted)] == wanted for i in range(len(lines) - len(wanted) + 1))
+
+
+def wrong_block(root, language, block, before):
+    """What is wrong with a block; None when nothing is."""
+    if language == "without an end":
+        return "a block without an end"
+    if language not in SUFFIX:
+        return None
+    source = FROM.fullmatch(before.strip())
+    if not source:
+        return f"a block of {language} that does not say `<!-- from examples/... -->`"
+    path = root / source[1]
+    if not source[1].endswith(SUFFIX[language]) or not path.is_file():
+        return f"{source[1]} is no file of {language}"
+    if not block:
+        return "an empty block"
+    if not stands_in(block, path.read_text(encoding="utf-8").split("\n")):
+        return f"these lines do not stand in {source[1]}"
+    return None
+
+
+def mistakes(root):
+    folder = root / GUIDE
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    seen = 0
+    for page in sorted(folder.glob("*.md")):
+        name = f"{GUIDE}/{page.name}"
+        if page.name != "README.md" and f"({page.name})" not in index:
+            yield f"{name}:1: the index does not name it"
+        lines = page.read_text(encoding="utf-8").split("\n")
+        for number, language, block, before in blocks(lines):
+            seen += language in SUFFIX
+            what = wrong_block(root, language, block, before)
+            if what:
+                yield f"{name}:{number}: {what}"
+    if seen == 0:
+        yield f"{GUIDE}/README.md:1: no page shows any C or YAML"
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+    found = list(mistakes(root))
+    for line in found:
+        print(line)
+    print(f"guide: {len(found)} breaches" if found else "guide: every block stands in an example")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

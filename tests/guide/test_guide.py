@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""
+Goal: the guide cannot show C or YAML that is not, word for word, in an example.
+Method: a small tree with a page that is right, then with each thing that can be wrong.
+"""
+import tempfile
+import unittest
+from pathlib import Path
+
+import guide
+
+PAGE = """# Page
+
+<!-- from examples/x/x.c -->
+```c
+int f(void)
+{
+```
+
+<!-- from examples/x/x.yaml -->
+```yaml
+version: 1
+```
+
+```sh
+anything at all
+```
+"""
+
+
+class GuideTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name)
+        self.write("examples/x/x.c", "#include <x.h>\n\nint f(void)\n{\n    return 0;\n}\n")
+        self.write("examples/x/x.yaml", "# x\nversion: 1\n")
+        self.write("docs/guide/README.md", "[page](page.md)\n")
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text, encoding="utf-8")
+
+    def expect(self, page, *found):
+        self.write("docs/guide/page.md", page)
+        self.assertEqual([line.split(": ", 1)[1] for line in guide.mistakes(self.root)],
+                         list(found))
+
+    def test_right_page_passes(self):
+        self.expect(PAGE)
+
+    def test_other_word_is_told(self):
+        self.expect(PAGE.replace("int f", "int g"), "these lines do not stand in examples/x/x.c")
+
+    def test_other_indentation_is_told(self):
+        self.expect(PAGE.replace("version", " version"),
+                    "these lines do not stand in examples/x/x.yaml")
+
+    def test_left_out_line_is_told(self):
+        self.expect(PAGE.replace("int f(void)\n{\n", "#include <x.h>\nint f(void)\n"),
+                    "these lines do not stand in examples/x/x.c")
+
+    def test_unnamed_block_is_told(self):
+        self.expect(PAGE.replace("<!-- from examples/x/x.c -->\n", ""),
+                    "a block of c that does not say `<!-- from examples/... -->`")
+
+    def test_missing_file_is_told(self):
+        self.expect(PAGE.replace("x/x.c", "x/y.c"), "examples/x/y.c is no file of c")
+
+    def test_file_of_other_language_is_told(self):
+        self.expect(PAGE.replace("x/x.yaml", "x/x.c"), "examples/x/x.c is no file of yaml")
+
+    def test_file_outside_of_examples_is_told(self):
+        self.expect(PAGE.replace("examples/x/x.c", "core/x.c"),
+                    "a block of c that does not say `<!-- from examples/... -->`")
+
+    def test_empty_block_is_told(self):
+        self.expect(PAGE.replace("version: 1\n", ""), "an empty block")
+
+    def test_open_block_is_told(self):
+        self.expect(PAGE + "```c\nint x;\n", "a block without an end")
+
+    def test_unlisted_page_is_told(self):
+        self.write("docs/guide/README.md", "nothing\n")
+        self.expect(PAGE, "the index does not name it")
+
+    def test_page_without_code_is_told(self):
+        self.expect("# Page\n", "no page shows any C or YAML")
+
+
+if __name__ == "__main__":
+    unittest.main()
