@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "actor/asking.h"
 #include "actor/end.h"
 
 /* An outside thread's executor. Reused, and freed with the runtime: messages may refer to its
@@ -34,7 +35,12 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
         return WEIR_ENOMEM;
     memset((void *)runtime, 0, sizeof *runtime);
     runtime->options = *options;
+    if (askings_create(&runtime->askings) != 0) {
+        free(runtime);
+        return WEIR_ENOMEM;
+    }
     if (slots_init(&runtime->slots) != 0) {
+        askings_unref(runtime->askings);
         free(runtime);
         return WEIR_ENOMEM;
     }
@@ -338,6 +344,7 @@ void runtime_destroy(struct runtime *runtime)
         return;
     executor = runtime_enter(runtime);
     if (executor) {
+        askings_close(runtime->askings, &executor->cache);
         slots_visit(&runtime->slots, abandon, executor);
         hand_over_all(runtime);
         while (reader_poll(&executor->reader))
@@ -351,6 +358,7 @@ void runtime_destroy(struct runtime *runtime)
     slots_finish(&runtime->slots);
     names_finish(&runtime->names);
     tag_table_finish(&runtime->tags);
+    askings_unref(runtime->askings);
     pthread_mutex_destroy(&runtime->entry_lock);
     pthread_mutex_destroy(&runtime->notice_lock);
     pthread_cond_destroy(&runtime->notice);

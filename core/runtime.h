@@ -23,6 +23,7 @@
 
 #define RUNTIME_DISPATCHERS_MAX 64
 
+struct askings;
 struct place;
 
 struct runtime_options {
@@ -41,6 +42,7 @@ struct runtime {
     struct slots slots;
     struct names names;
     struct tag_table tags;
+    struct askings *askings; /* const: requests of threads from outside */
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/asking.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
 #include "actor/send.h"
@@ -145,6 +146,17 @@ static int send_reply(struct runtime *runtime, struct executor *executor, weir_p
     return send_control(runtime, executor, requester, reply);
 }
 
+/* To a thread from outside: it may read the reply, and free it, before this returns. */
+static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
+{
+    if (!askings_answer(actor->runtime->askings, request->reference, 0, reply, "")) {
+        atomic_fetch_add_explicit(&actor->runtime->late_replies, 1, memory_order_relaxed);
+        return WEIR_ENOTALLOWED;
+    }
+    request->public.reserved |= MESSAGE_ANSWERED;
+    return 0;
+}
+
 int request_reply(struct actor *actor, struct message *request, struct message *reply)
 {
     int status;
@@ -156,6 +168,8 @@ int request_reply(struct actor *actor, struct message *request, struct message *
     reply->reference = request->reference;
     reply->status = 0;
     reply->public.from = actor_pid(actor);
+    if (request->public.from == 0)
+        return reply_outside(actor, request, reply);
     status = send_reply(actor->runtime, actor->executor, request->public.from, reply);
     if (status != 0) {
         reply->public.kind = WEIR_MESSAGE;
@@ -170,6 +184,12 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 {
     weir_pid requester = request->public.from;
 
+    if (requester == 0) {
+        if (!askings_answer(runtime->askings, request->reference, status, NULL, detail))
+            atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
+        message_destroy(&executor->cache, request);
+        return;
+    }
     message_say(request, detail);
     request->status = status;
     if (send_reply(runtime, executor, requester, request) == 0)

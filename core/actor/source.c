@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/callback.h"
+#include "actor/end.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
 #include "pool/pool.h"
@@ -28,6 +29,7 @@ static void on_end(void *context, struct place *place)
         atomic_store(&to->total, atomic_load(&from->total));
     }
     source->emitted = atomic_load(&place->emitted);
+    ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     source->place = NULL;
     pthread_mutex_unlock(&source->lock);
     atomic_store_explicit(&source->ended, true, memory_order_release);
@@ -93,6 +95,11 @@ int source_create(struct runtime *runtime, struct executor *executor,
     status = init_wiring(source, options);
     if (status == 0)
         status = create_actor(source, executor, options);
+    if (status == 0 && options->registered) {
+        status = names_add(&runtime->names, source->path, source->pid);
+        if (status != 0)
+            end_unborn(source->actor, executor);
+    }
     if (status != 0) {
         destroy(source);
         return status;
@@ -173,6 +180,16 @@ uint64_t source_emitted(struct source *source)
                             : source->emitted;
     pthread_mutex_unlock(&source->lock);
     return emitted;
+}
+
+void source_ledger(struct source *source, struct ledger_reading *out)
+{
+    pthread_mutex_lock(&source->lock);
+    if (source->place)
+        ledger_read(&source->actor->ledger, &source->actor->mailbox, out);
+    else
+        *out = source->ledger;
+    pthread_mutex_unlock(&source->lock);
 }
 
 /* --- in its own turn ------------------------------------------------------------------------ */

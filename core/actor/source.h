@@ -15,6 +15,7 @@ struct source_options {
     struct spec *spec;                              /* takes a reference */
     weir_pid target;                                /* the pool it feeds by output 0 */
     uint32_t output_count;                          /* at least 1 */
+    bool registered;                                /* its path can be looked up */
     bool held;                                      /* opens, but produces only after source_go */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
 };
@@ -34,6 +35,7 @@ struct source {
     pthread_mutex_t lock;
     struct progress last[PLACE_UNITS]; /* lock: what it told last, once it has ended */
     uint64_t emitted;                  /* lock: likewise */
+    struct ledger_reading ledger;      /* lock: likewise */
 };
 
 /* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
@@ -55,6 +57,9 @@ int source_opening(struct source *source);
 
 /* Messages that the pool it feeds has accepted, and that wait in its outbox. */
 uint64_t source_emitted(struct source *source);
+
+/* What became of the messages that were sent to it. */
+void source_ledger(struct source *source, struct ledger_reading *out);
 
 /* Produces nothing more, and ends when its outbox is empty. Any thread. */
 void source_close(struct source *source, struct executor *executor);

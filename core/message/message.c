@@ -1,6 +1,7 @@
 #include "message/message.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "message/cache.h"
@@ -38,6 +39,12 @@ void message_destroy(struct cache *cache, struct message *message)
 {
     if (message)
         cache_give(cache, message);
+}
+
+void message_release(struct message *message)
+{
+    /* Each is an allocation of its own, whatever cache it comes from. */
+    free(message);
 }
 
 /* Relaxed throughout: while a message is in a private list its owner alone uses `next`. */

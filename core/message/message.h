@@ -81,6 +81,9 @@ void message_say(struct message *message, const char *text);
 /* Takes a message; `cache` is the calling thread's. NULL is allowed. */
 void message_destroy(struct cache *cache, struct message *message);
 
+/* Takes a message when there is no cache, or no runtime any more: gives its memory back. */
+void message_release(struct message *message);
+
 static inline struct message *message_of(const struct weir_message *public_part)
 {
     return (struct message *)(uintptr_t)public_part;

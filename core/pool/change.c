@@ -168,7 +168,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool_set_limit_locked(pool, options->limit);
     pool_set_route(pool, options->route);
     if (options->wiring)
-        pool_set_wiring(pool, options->wiring, executor);
+        pool_set_wiring_locked(pool, options->wiring, executor);
     change->options.wiring = NULL;
     if (options->renews_manager)
         manager_set_locked(pool, options->manager, executor);

@@ -227,9 +227,28 @@ void pool_set_route(struct pool *pool, enum pool_route route)
     atomic_store_explicit(&pool->route, route, memory_order_relaxed);
 }
 
-void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)
+/* Those who wait for room where their outputs led before look where they lead now. */
+static void look_again_locked(struct list *places, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_ROOM);
+    }
+}
+
+void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor)
 {
     wiring_publish(&pool->wiring, wiring, &executor->reader);
+    look_again_locked(&pool->places, executor);
+    look_again_locked(&pool->leavers, executor);
+}
+
+void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool_set_wiring_locked(pool, wiring, executor);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 void pool_pause(struct pool *pool, bool paused, struct executor *executor)

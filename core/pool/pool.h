@@ -137,6 +137,7 @@ void pool_set_limit(struct pool *pool, uint32_t limit);
 void pool_set_limit_locked(struct pool *pool, uint32_t limit);
 void pool_set_route(struct pool *pool, enum pool_route route);
 /* Takes the wiring. */
+void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);
 void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);
 
 /* While it is paused every message is refused with WEIR_EFULL; the members go on. Any thread. */

@@ -88,8 +88,10 @@ LIBRARIES = {
     "CUnit/": ("tests", "examples"),
 }
 INCLUDE_ROOTS = ("core", "", "sdk/include", "tests")
-# .c files without a header of their own: programs, and rows of a table declared elsewhere.
-HEADERLESS = re.compile(r"^(tests|examples|plugins)/|^host/(main|command_\w+)\.c$")
+# .c files without a header of their own: programs, rows of a table declared elsewhere, and what
+# a public header declares.
+HEADERLESS = re.compile(
+    r"^(tests|examples|plugins)/|^host/(main|command_\w+)\.c$|^core/embed/api_\w+\.c$")
 
 TOKENS = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)

@@ -1,0 +1,280 @@
+#include "actor/asking.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actor/send.h"
+#include "dispatch/futex.h"
+#include "runtime.h"
+
+#define INDEX_BITS 24 /* 16 million open at a time; 2^40 in a life */
+#define INDEX_MASK ((1u << INDEX_BITS) - 1)
+
+/* One open request. Freed by the one who takes it out of the table. */
+struct asking {
+    uint64_t reference;          /* const */
+    uint64_t due_ns;             /* const: of the machine's clock */
+    _Atomic uint32_t answered;   /* futex; written under the lock */
+    bool awaited;                /* lock */
+    int status;                  /* lock, until it is answered */
+    struct asking_answer answer; /* likewise */
+};
+
+int askings_create(struct askings **out)
+{
+    struct askings *askings = calloc(1, sizeof *askings);
+
+    if (!askings)
+        return WEIR_ENOMEM;
+    atomic_init(&askings->references, 1);
+    pthread_mutex_init(&askings->lock, NULL);
+    *out = askings;
+    return 0;
+}
+
+struct askings *askings_ref(struct askings *askings)
+{
+    /* Relaxed: who takes a reference has one already. */
+    atomic_fetch_add_explicit(&askings->references, 1, memory_order_relaxed);
+    return askings;
+}
+
+void askings_unref(struct askings *askings)
+{
+    /* Each release pairs with the acquire of the last one: all uses were before. */
+    if (!askings || atomic_fetch_sub_explicit(&askings->references, 1, memory_order_acq_rel) != 1)
+        return;
+    pthread_mutex_destroy(&askings->lock);
+    free(askings->open);
+    free(askings);
+}
+
+/* --- the table ------------------------------------------------------------------------------ */
+
+static int grow_locked(struct askings *askings)
+{
+    uint32_t capacity = askings->capacity ? askings->capacity * 2 : 8;
+    struct asking **open;
+
+    if (capacity > INDEX_MASK)
+        return WEIR_ENOMEM;
+    open = realloc(askings->open, capacity * sizeof *open);
+    if (!open)
+        return WEIR_ENOMEM;
+    for (uint32_t i = askings->capacity; i < capacity; i++)
+        open[i] = NULL;
+    askings->open = open;
+    askings->capacity = capacity;
+    return 0;
+}
+
+static int put_locked(struct askings *askings, struct asking *asking)
+{
+    uint32_t index = askings->first_free;
+
+    if (askings->closed)
+        return WEIR_ECLOSED;
+    while (index < askings->capacity && askings->open[index])
+        index++;
+    askings->first_free = index;
+    if (index == askings->capacity && grow_locked(askings) != 0)
+        return WEIR_ENOMEM;
+    asking->reference = (++askings->next_reference << INDEX_BITS) | index;
+    askings->open[index] = asking;
+    askings->first_free = index + 1;
+    return 0;
+}
+
+static struct asking *find_locked(struct askings *askings, uint64_t reference)
+{
+    uint32_t index = (uint32_t)reference & INDEX_MASK;
+    struct asking *asking = index < askings->capacity ? askings->open[index] : NULL;
+
+    return asking && asking->reference == reference ? asking : NULL;
+}
+
+static void take_out_locked(struct askings *askings, const struct asking *asking)
+{
+    uint32_t index = (uint32_t)asking->reference & INDEX_MASK;
+
+    /* After askings_close the table is empty. */
+    if (index >= askings->capacity || askings->open[index] != asking)
+        return;
+    askings->open[index] = NULL;
+    if (index < askings->first_free)
+        askings->first_free = index;
+}
+
+static void answer_locked(struct asking *asking, int status, struct message *reply,
+                          const char *detail)
+{
+    asking->status = status;
+    asking->answer.reply = reply;
+    (void)snprintf(asking->answer.detail, sizeof asking->answer.detail, "%s", detail);
+    /* seq_cst: the sleeper looks at it without the lock; what it says is read with the lock. */
+    atomic_store_explicit(&asking->answered, 1, memory_order_seq_cst);
+    futex_wake(&asking->answered);
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+static int open_one(struct askings *askings, uint64_t timeout_ms, struct asking **out)
+{
+    struct clock clock = clock_monotonic();
+    struct asking *asking = calloc(1, sizeof *asking);
+    int status;
+
+    if (!asking)
+        return WEIR_ENOMEM;
+    asking->due_ns = clock_after_ms(&clock, timeout_ms);
+    pthread_mutex_lock(&askings->lock);
+    status = put_locked(askings, asking);
+    pthread_mutex_unlock(&askings->lock);
+    if (status != 0) {
+        free(asking);
+        return status;
+    }
+    *out = asking;
+    return 0;
+}
+
+/* It was refused: nobody else knows of it. */
+static void close_one(struct askings *askings, struct asking *asking)
+{
+    pthread_mutex_lock(&askings->lock);
+    take_out_locked(askings, asking);
+    pthread_mutex_unlock(&askings->lock);
+    free(asking);
+}
+
+int asking_send(struct runtime *runtime, struct executor *executor,
+                const struct asking_options *options, struct message *message,
+                uint64_t *out_reference)
+{
+    struct asking *asking;
+    uint64_t reference;
+    int status = open_one(runtime->askings, options->timeout_ms, &asking);
+
+    if (status != 0)
+        return status;
+    reference = asking->reference;
+    message->public.kind = WEIR_REQUEST;
+    message->public.from = 0;
+    message->public.reserved |= MESSAGE_EXPIRES;
+    message->reference = reference;
+    message->deadline_ns = clock_after_ms(&executor->clock, options->timeout_ms);
+    status = send_message(runtime, executor, options->to, options->lane, message);
+    if (status != 0) {
+        message->public.kind = WEIR_MESSAGE;
+        message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;
+        close_one(runtime->askings, asking);
+        return status;
+    }
+    *out_reference = reference;
+    return 0;
+}
+
+bool askings_answer(struct askings *askings, uint64_t reference, int status, struct message *reply,
+                    const char *detail)
+{
+    struct asking *asking;
+    bool taken;
+
+    pthread_mutex_lock(&askings->lock);
+    asking = find_locked(askings, reference);
+    /* Relaxed: written under the lock. */
+    taken = asking && !atomic_load_explicit(&asking->answered, memory_order_relaxed);
+    if (taken)
+        answer_locked(asking, status, reply, detail);
+    pthread_mutex_unlock(&askings->lock);
+    return taken;
+}
+
+/* --- fetching ------------------------------------------------------------------------------- */
+
+static struct asking *claim(struct askings *askings, uint64_t reference)
+{
+    struct asking *asking;
+
+    pthread_mutex_lock(&askings->lock);
+    asking = find_locked(askings, reference);
+    if (asking && asking->awaited)
+        asking = NULL;
+    else if (asking)
+        asking->awaited = true;
+    pthread_mutex_unlock(&askings->lock);
+    return asking;
+}
+
+/* Takes a claimed one out. */
+static int fetch(struct askings *askings, struct asking *asking, struct asking_answer *out)
+{
+    int status = WEIR_ETIMEOUT;
+
+    *out = (struct asking_answer){ 0 };
+    pthread_mutex_lock(&askings->lock);
+    take_out_locked(askings, asking);
+    if (atomic_load_explicit(&asking->answered, memory_order_relaxed)) {
+        status = asking->status;
+        *out = asking->answer;
+    }
+    pthread_mutex_unlock(&askings->lock);
+    free(asking);
+    return status;
+}
+
+static void sleep_until_answered(struct asking *asking)
+{
+    struct clock clock = clock_monotonic();
+
+    while (!atomic_load_explicit(&asking->answered, memory_order_seq_cst)) {
+        uint64_t now = clock_now_ns(&clock);
+
+        if (now >= asking->due_ns)
+            return;
+        futex_wait(&asking->answered, 0,
+                   asking->due_ns == UINT64_MAX ? UINT64_MAX : asking->due_ns - now);
+    }
+}
+
+int askings_await(struct askings *askings, uint64_t reference, struct asking_answer *out)
+{
+    struct asking *asking = claim(askings, reference);
+
+    *out = (struct asking_answer){ 0 };
+    if (!asking)
+        return WEIR_EUNKNOWN;
+    sleep_until_answered(asking);
+    return fetch(askings, asking, out);
+}
+
+int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out)
+{
+    struct asking *asking = claim(askings, reference);
+
+    if (!asking)
+        return WEIR_EUNKNOWN;
+    (void)fetch(askings, asking, out);
+    return 0;
+}
+
+void askings_close(struct askings *askings, struct cache *cache)
+{
+    pthread_mutex_lock(&askings->lock);
+    askings->closed = true;
+    for (uint32_t i = 0; i < askings->capacity; i++) {
+        struct asking *asking = askings->open[i];
+
+        if (!asking)
+            continue;
+        askings->open[i] = NULL;
+        if (asking->awaited) {
+            if (!atomic_load_explicit(&asking->answered, memory_order_relaxed))
+                answer_locked(asking, WEIR_ECLOSED, NULL, "");
+            continue; /* freed by who waits */
+        }
+        message_destroy(cache, asking->answer.reply);
+        free(asking);
+    }
+    pthread_mutex_unlock(&askings->lock);
+}

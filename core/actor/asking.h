@@ -1,0 +1,78 @@
+/*
+ * actor/asking.h - requests of threads from outside: where their answers arrive.
+ *
+ * Such a request has sender 0 and a reference of this table. Whoever answers it puts the answer
+ * here on his own thread, so an asking thread waits for nobody but its worker. Counted: a thread
+ * that waits outlives the runtime, and is told that it has ended.
+ *
+ * Life: create, open.., answer.., await or cancel.., close, unref. Any thread, any operation;
+ * waiting not in a read section.
+ */
+#ifndef ACTOR_ASKING_H
+#define ACTOR_ASKING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "message/message.h"
+
+struct cache;
+struct executor;
+struct runtime;
+struct asking;
+
+struct askings {
+    _Atomic uint32_t references;
+    pthread_mutex_t lock;
+    struct asking **open;    /* lock; by index; NULL = free */
+    uint32_t capacity;       /* lock */
+    uint32_t first_free;     /* lock: no lower index is free */
+    uint64_t next_reference; /* lock */
+    bool closed;             /* lock */
+};
+
+/* What came of it. */
+struct asking_answer {
+    struct message *reply; /* owned by who gets it; NULL: none */
+    char detail[48];
+};
+
+struct asking_options {
+    weir_pid to;
+    enum weir_lane lane;
+    uint64_t timeout_ms;
+};
+
+/* One reference. WEIR_ENOMEM. */
+int askings_create(struct askings **out);
+struct askings *askings_ref(struct askings *askings);
+/* NULL is allowed. */
+void askings_unref(struct askings *askings);
+
+/*
+ * Sends a request, in a read section. Takes the message on 0; then one of await and cancel is due.
+ * Otherwise as weir_send; WEIR_ECLOSED after askings_close, WEIR_ENOMEM.
+ */
+int asking_send(struct runtime *runtime, struct executor *executor,
+                const struct asking_options *options, struct message *message,
+                uint64_t *out_reference);
+
+/*
+ * Answers: `reply` with status 0, else NULL. Takes the reply when it is true; false: nobody waits
+ * for it any more, or it has been answered.
+ */
+bool askings_answer(struct askings *askings, uint64_t reference, int status, struct message *reply,
+                    const char *detail);
+
+/* Waits for the answer until the time-out. Its status, WEIR_ETIMEOUT, WEIR_ECLOSED: the runtime has
+ * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
+int askings_await(struct askings *askings, uint64_t reference, struct asking_answer *out);
+
+/* Gives it up; an answer that came is left in `out`. WEIR_EUNKNOWN as above. */
+int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out);
+
+/* The runtime ends: those who wait are told, answers that nobody fetched are freed. */
+void askings_close(struct askings *askings, struct cache *cache);
+
+#endif

@@ -1,0 +1,267 @@
+/* Looking at parts, changing and closing them: see weir/runtime.h. */
+#include <string.h>
+
+#include "embed/part.h"
+#include "embed/use.h"
+#include "pool/figures.h"
+#include "pool/resize.h"
+
+int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid *out_pid)
+{
+    struct executor *executor = runtime_enter(runtime->core);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = names_find(&runtime->core->names, name, out_pid);
+    runtime_leave(executor);
+    return status;
+}
+
+/* Takes the wiring. */
+static int publish(struct part *part, struct wiring *wiring)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+
+    if (!executor) {
+        wiring_destroy(wiring);
+        return WEIR_ENOMEM;
+    }
+    if (part->kind == PART_POOL)
+        pool_set_wiring(part->pool, wiring, executor);
+    else if (part->kind == PART_SINGLE)
+        single_set_wiring(part->single, wiring, executor);
+    else
+        source_set_wiring(part->source, wiring, executor);
+    runtime_leave(executor);
+    return 0;
+}
+
+int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
+                      const struct weir_binding *outputs, uint32_t output_count)
+{
+    struct part *part = part_find(runtime, from);
+    struct wiring *wiring;
+    int status = part ? 0 : WEIR_EUNKNOWN;
+
+    if (status == 0)
+        status = use_create_wiring(outputs, output_count, sizeof *outputs, &wiring);
+    if (status == 0)
+        status = publish(part, wiring);
+    part_unref(part);
+    return status;
+}
+
+/* --- waiting for a change ------------------------------------------------------------------- */
+
+/* What is waited for: that everything is open, and with `settled` that nobody leaves any more. */
+struct wish {
+    struct part *part;
+    bool settled;
+    int status; /* 1: not yet */
+};
+
+static int opening_of_pool(struct pool *pool, bool settled)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct pool_opening opening = { 0 };
+
+    if (atomic_load_explicit(&pool->closing, memory_order_acquire))
+        return WEIR_ECLOSED;
+    pool_opening(pool, &opening);
+    if (opening.failed)
+        return opening.status;
+    if (opening.starting)
+        return 1;
+    pool_stats(pool, &stats);
+    return settled && stats.retiring ? 1 : 0;
+}
+
+static bool is_fulfilled(void *context)
+{
+    struct wish *wish = context;
+    struct part *part = wish->part;
+
+    if (part->kind == PART_POOL)
+        wish->status = opening_of_pool(part->pool, wish->settled);
+    else if (part->kind == PART_SINGLE)
+        wish->status = single_opening(part->single);
+    else
+        wish->status = source_opening(part->source);
+    return wish->status != 1;
+}
+
+static int wait_for(struct part *part, bool settled, uint64_t timeout_ms)
+{
+    struct wish wish = { part, settled, 1 };
+
+    (void)runtime_wait(part->runtime->core, is_fulfilled, &wish, timeout_ms);
+    return wish.status == 1 ? WEIR_ETIMEOUT : wish.status;
+}
+
+int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid, uint64_t timeout_ms)
+{
+    struct part *part;
+    int status = WEIR_EUNKNOWN;
+
+    if (runtime_is_own_thread(runtime->core))
+        return WEIR_EDEADLK;
+    part = part_find(runtime, pid);
+    if (part)
+        status = wait_for(part, false, timeout_ms);
+    part_unref(part);
+    return status;
+}
+
+/* --- resizing ------------------------------------------------------------------------------- */
+
+static int resize(struct part *part, uint32_t workers, struct weir_resized *out)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = pool_resize(part->pool, executor, workers, out);
+    runtime_leave(executor);
+    return status;
+}
+
+int weir_runtime_resize(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
+                        struct weir_resized *out)
+{
+    struct part *part = part_find_pool(runtime, pool);
+    int status = part ? resize(part, workers, out) : WEIR_EUNKNOWN;
+
+    part_unref(part);
+    return status;
+}
+
+int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_t count,
+                             struct weir_resized *out)
+{
+    struct part *part = part_find_pool(runtime, pool);
+    struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
+    int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+
+    if (executor) {
+        status = pool_add(part->pool, executor, count, out);
+        runtime_leave(executor);
+    }
+    part_unref(part);
+    return status;
+}
+
+int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
+                             uint64_t timeout_ms, struct weir_resized *out)
+{
+    struct part *part;
+    int status;
+
+    if (runtime_is_own_thread(runtime->core))
+        return WEIR_EDEADLK;
+    part = part_find_pool(runtime, pool);
+    status = part ? resize(part, workers, out) : WEIR_EUNKNOWN;
+    if (status == 0)
+        status = wait_for(part, true, timeout_ms);
+    part_unref(part);
+    return status;
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,
+                            struct weir_pool_stats *out)
+{
+    struct part *part = part_find_pool(runtime, pool);
+
+    if (!part)
+        return WEIR_EUNKNOWN;
+    pool_stats(part->pool, out);
+    part_unref(part);
+    return 0;
+}
+
+static void sum_of_all(struct weir_runtime *runtime, struct ledger_reading *out)
+{
+    pthread_mutex_lock(&runtime->lock);
+    *out = runtime->gone;
+    for (struct part *part = runtime->parts; part; part = part->next) {
+        struct ledger_reading reading = { 0 };
+
+        if (part->parent)
+            continue; /* its parent's sum has it */
+        part_ledger(part, &reading);
+        ledger_reading_add(out, &reading);
+    }
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+static void copy_ledger(const struct ledger_reading *reading, struct weir_ledger *out)
+{
+    const struct weir_ledger ledger = {
+        .size = out->size < sizeof ledger ? out->size : (uint32_t)sizeof ledger,
+        .accepted = reading->accepted,
+        .done = reading->done,
+        .dead = reading->dead,
+        .moved = reading->moved,
+        .queued = reading->queued,
+        .in_hand = reading->in_hand,
+        .held = reading->held,
+    };
+
+    memcpy(out, &ledger, ledger.size);
+}
+
+int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid, struct weir_ledger *out)
+{
+    struct ledger_reading reading = { 0 };
+    struct part *part = pid ? part_find(runtime, pid) : NULL;
+
+    if (pid && !part)
+        return WEIR_EUNKNOWN;
+    if (part)
+        part_ledger(part, &reading);
+    else
+        sum_of_all(runtime, &reading);
+    part_unref(part);
+    copy_ledger(&reading, out);
+    return 0;
+}
+
+/* --- closing -------------------------------------------------------------------------------- */
+
+int weir_runtime_close(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part *part = part_find(runtime, pid);
+
+    if (!part)
+        return WEIR_EUNKNOWN;
+    part_close(part);
+    part_unref(part);
+    return 0;
+}
+
+static bool has_ended(void *context)
+{
+    return part_has_ended(context);
+}
+
+int weir_runtime_close_wait(struct weir_runtime *runtime, weir_pid pid, uint64_t timeout_ms)
+{
+    struct part *part;
+    int status = WEIR_ETIMEOUT;
+
+    if (runtime_is_own_thread(runtime->core))
+        return WEIR_EDEADLK;
+    part = part_find(runtime, pid);
+    if (!part)
+        return WEIR_EUNKNOWN;
+    part_close(part);
+    if (runtime_wait(runtime->core, has_ended, part, timeout_ms)) {
+        part_forget(part);
+        status = 0;
+    }
+    part_unref(part);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* Making and ending a runtime: see weir/runtime.h. */
+#include <stdlib.h>
+
+#include "embed/order.h"
+#include "embed/part.h"
+#include "embed/use.h"
+
+/* Of struct weir_runtime_options in version 0.1: all of it. */
+#define OPTIONS_SIZE_MIN (sizeof(struct weir_runtime_options))
+
+static void write_line(void *context, const struct log_line *line)
+{
+    const struct weir_runtime *runtime = context;
+
+    if (runtime->log)
+        runtime->log(runtime->log_context, line->level, line->component, line->event, line->fields);
+}
+
+static int start(struct runtime *core, const struct weir_runtime_options *options)
+{
+    int status = runtime_add_dispatcher(core, "default", options->threads, options->budget, NULL);
+
+    return status == 0 ? runtime_start(core) : status;
+}
+
+static int create_core(struct weir_runtime *runtime, const struct weir_runtime_options *options)
+{
+    const struct runtime_options core = {
+        .clock = clock_monotonic(),
+        .log = { .write = write_line, .context = runtime },
+        .print = options->print,
+        .print_context = options->print_context,
+    };
+    int status = runtime_create(&core, &runtime->core);
+
+    if (status != 0)
+        return status;
+    status = start(runtime->core, options);
+    if (status != 0)
+        runtime_destroy(runtime->core);
+    return status;
+}
+
+int weir_runtime_create(const struct weir_runtime_options *options, struct weir_runtime **out)
+{
+    struct weir_runtime_options known;
+    struct weir_runtime *runtime;
+    int status;
+
+    if (options->size < OPTIONS_SIZE_MIN)
+        return WEIR_EINVALID;
+    use_copy(&known, sizeof known, options, options->size);
+    runtime = calloc(1, sizeof *runtime);
+    if (!runtime)
+        return WEIR_ENOMEM;
+    runtime->log = known.log;
+    runtime->log_context = known.log_context;
+    pthread_mutex_init(&runtime->lock, NULL);
+    status = create_core(runtime, &known);
+    if (status != 0) {
+        pthread_mutex_destroy(&runtime->lock);
+        free(runtime);
+        return status;
+    }
+    *out = runtime;
+    return 0;
+}
+
+int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, uint32_t threads,
+                                uint32_t budget)
+{
+    int status;
+
+    if (!name)
+        return WEIR_EINVALID;
+    pthread_mutex_lock(&runtime->lock); /* one at a time */
+    status = runtime_add_dispatcher(runtime->core, name, threads, budget, NULL);
+    pthread_mutex_unlock(&runtime->lock);
+    return status;
+}
+
+int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
+{
+    if (runtime_is_own_thread(runtime->core))
+        return WEIR_EDEADLK;
+    pthread_mutex_lock(&runtime->lock);
+    runtime->closing = true;
+    pthread_mutex_unlock(&runtime->lock);
+    return order_close_all(runtime, timeout_ms);
+}
+
+void weir_runtime_destroy(struct weir_runtime *runtime)
+{
+    if (!runtime || runtime_stop(runtime->core) != 0)
+        return; /* from a callback: the thread that runs it cannot end */
+    while (runtime->parts) {
+        struct part *part = runtime->parts;
+
+        runtime->parts = part->next;
+        part_unref(part);
+    }
+    runtime_destroy(runtime->core);
+    pthread_mutex_destroy(&runtime->lock);
+    free(runtime);
+}
+
+int weir_runtime_exit_status(struct weir_runtime *runtime)
+{
+    return runtime_exit_status(runtime->core);
+}

@@ -1,0 +1,255 @@
+/* Pools, actors and sources: see weir/runtime.h. */
+#include <string.h>
+
+#include "embed/part.h"
+#include "embed/use.h"
+#include "pool/figures.h"
+#include "pool/resize.h"
+
+/* The options' sizes in version 0.1: all of them. */
+#define POOL_SIZE_MIN (sizeof(struct weir_pool_options))
+#define ACTOR_SIZE_MIN (sizeof(struct weir_actor_options))
+
+/* --- making --------------------------------------------------------------------------------- */
+
+static int find_dispatcher(struct weir_runtime *runtime, const char *name, struct dispatcher **out)
+{
+    *out = runtime_find_dispatcher(runtime->core, name && *name ? name : "default");
+    return *out ? 0 : WEIR_EUNKNOWN;
+}
+
+static int route_of(uint32_t route, enum pool_route *out)
+{
+    static const enum pool_route routes[] = {
+        [WEIR_ROUTE_ROUND_ROBIN] = ROUTE_ROUND_ROBIN,
+        [WEIR_ROUTE_LEAST_LOADED] = ROUTE_LEAST_LOADED,
+        [WEIR_ROUTE_RANDOM] = ROUTE_RANDOM,
+        [WEIR_ROUTE_HASH] = ROUTE_HASH,
+    };
+
+    if (route >= sizeof routes / sizeof routes[0])
+        return WEIR_EINVALID;
+    *out = routes[route];
+    return 0;
+}
+
+static int remove_mode_of(uint32_t remove, enum remove_mode *out)
+{
+    static const enum remove_mode modes[] = {
+        [WEIR_REMOVE_DRAIN] = REMOVE_DRAIN,
+        [WEIR_REMOVE_REROUTE] = REMOVE_REROUTE,
+        [WEIR_REMOVE_DISCARD] = REMOVE_DISCARD,
+    };
+
+    if (remove >= sizeof modes / sizeof modes[0])
+        return WEIR_EINVALID;
+    *out = modes[remove];
+    return 0;
+}
+
+/* What of the options can be said without making anything; no spec, no outputs. */
+static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                     struct pool_options *out)
+{
+    int status;
+
+    *out = (struct pool_options){
+        .path = given->path,
+        .size = given->behaviour ? given->workers : 0,
+        .size_min = given->workers_min,
+        .size_max = given->workers_max,
+        .limit = given->limit,
+        .remove_timeout_ms = given->remove_timeout_ms,
+    };
+    if (given->workers_max &&
+        (given->workers_min > given->workers_max || given->workers > given->workers_max ||
+         given->workers < given->workers_min))
+        return WEIR_EINVALID;
+    status = route_of(given->route, &out->route);
+    if (status == 0)
+        status = remove_mode_of(given->remove, &out->remove);
+    if (status == 0)
+        status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
+    return status == 0 ? find_dispatcher(runtime, given->dispatcher, &out->dispatcher) : status;
+}
+
+static int create_pool(struct weir_runtime *runtime, struct pool_options *options,
+                       struct wiring *wiring, struct pool **out)
+{
+    struct executor *executor = runtime_enter(runtime->core);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    options->output_count = wiring->count;
+    options->outputs = wiring->bindings;
+    status = pool_create(runtime->core, executor, options, out);
+    runtime_leave(executor);
+    return status;
+}
+
+/* Makes it and, on 0, takes the settings. */
+static int create_with_spec(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                            struct pool_options *options, struct wiring *wiring, struct pool **out)
+{
+    const struct use_options use = { given->behaviour, given->behaviour_size, given->settings };
+    int status = given->behaviour ? use_create_spec(&use, &options->spec) : 0;
+
+    if (status != 0)
+        return status;
+    if (options->spec)
+        options->spec->redeliver_max = given->redeliver;
+    status = create_pool(runtime, options, wiring, out);
+    if (status == 0 && options->spec)
+        use_take_settings(options->spec, given->release);
+    spec_unref(options->spec);
+    return status;
+}
+
+static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                            struct part *part)
+{
+    struct part *parent = given->parent ? part_find_locked(runtime, given->parent) : NULL;
+    struct pool_options options;
+    struct wiring *wiring = NULL;
+    int status = translate(runtime, given, &options);
+
+    if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
+        status = WEIR_EUNKNOWN;
+    if (status == 0)
+        status = use_create_wiring(given->outputs, given->output_count, given->binding_size,
+                                   &wiring);
+    if (status != 0)
+        return status;
+    options.parent = parent ? parent->pool : NULL;
+    status = create_with_spec(runtime, given, &options, wiring, &part->pool);
+    wiring_destroy(wiring);
+    if (status != 0)
+        return status;
+    part->kind = PART_POOL;
+    part->parent = given->parent;
+    part->pid = part->pool->pid;
+    return 0;
+}
+
+int weir_runtime_add_pool(struct weir_runtime *runtime, const struct weir_pool_options *options,
+                          weir_pid *out_pool)
+{
+    struct weir_pool_options known;
+    struct part *part;
+    int status;
+
+    if (options->size < POOL_SIZE_MIN || !options->path)
+        return WEIR_EINVALID;
+    use_copy(&known, sizeof known, options, options->size);
+    status = part_begin(runtime, &part);
+    if (status != 0)
+        return status;
+    status = make_pool_locked(runtime, &known, part);
+    if (status == 0)
+        *out_pool = part->pid;
+    part_end_locked(part, status);
+    return status;
+}
+
+/* Takes the wiring on 0. */
+static int create_source(struct part *part, struct executor *executor, struct spec *spec,
+                         struct dispatcher *dispatcher, const char *name, struct wiring *wiring)
+{
+    const struct source_options options = { .path = name ? name : "",
+                                            .dispatcher = dispatcher,
+                                            .spec = spec,
+                                            .output_count = wiring->count,
+                                            .registered = name && *name,
+                                            .held = true };
+    int status = source_create(part->runtime->core, executor, &options, &part->source);
+
+    if (status != 0)
+        return status;
+    part->kind = PART_SOURCE;
+    part->pid = part->source->pid;
+    source_set_wiring(part->source, wiring, executor);
+    source_go(part->source, executor);
+    return 0;
+}
+
+/* Takes the wiring on 0. */
+static int create_single(struct part *part, struct executor *executor, struct spec *spec,
+                         struct dispatcher *dispatcher, const struct weir_actor_options *given,
+                         struct wiring *wiring)
+{
+    const struct single_options options = { .name = given->name,
+                                            .dispatcher = dispatcher,
+                                            .spec = spec,
+                                            .limit = given->limit,
+                                            .wiring = wiring };
+    int status = single_create(part->runtime->core, executor, &options, &part->single);
+
+    if (status != 0)
+        return status;
+    part->kind = PART_SINGLE;
+    part->pid = part->single->pid;
+    return 0;
+}
+
+static int create_actor(struct part *part, struct spec *spec, struct dispatcher *dispatcher,
+                        const struct weir_actor_options *given, struct wiring *wiring)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    if (spec->behaviour->produce)
+        status = create_source(part, executor, spec, dispatcher, given->name, wiring);
+    else
+        status = create_single(part, executor, spec, dispatcher, given, wiring);
+    runtime_leave(executor);
+    return status;
+}
+
+static int make_actor_locked(struct weir_runtime *runtime, const struct weir_actor_options *given,
+                             struct part *part)
+{
+    const struct use_options use = { given->behaviour, given->behaviour_size, given->settings };
+    struct dispatcher *dispatcher;
+    struct wiring *wiring = NULL;
+    struct spec *spec = NULL;
+    int status = find_dispatcher(runtime, given->dispatcher, &dispatcher);
+
+    if (status == 0)
+        status = use_create_wiring(given->outputs, given->output_count, given->binding_size,
+                                   &wiring);
+    if (status == 0)
+        status = use_create_spec(&use, &spec);
+    if (status == 0 && !spec->behaviour->produce && !spec->behaviour->handle)
+        status = WEIR_EINVALID;
+    if (status == 0)
+        status = create_actor(part, spec, dispatcher, given, wiring);
+    if (status == 0)
+        use_take_settings(spec, given->release);
+    else
+        wiring_destroy(wiring);
+    spec_unref(spec);
+    return status;
+}
+
+int weir_runtime_add_actor(struct weir_runtime *runtime, const struct weir_actor_options *options,
+                           weir_pid *out_actor)
+{
+    struct weir_actor_options known;
+    struct part *part;
+    int status;
+
+    if (options->size < ACTOR_SIZE_MIN)
+        return WEIR_EINVALID;
+    use_copy(&known, sizeof known, options, options->size);
+    status = part_begin(runtime, &part);
+    if (status != 0)
+        return status;
+    status = make_actor_locked(runtime, &known, part);
+    if (status == 0)
+        *out_actor = part->pid;
+    part_end_locked(part, status);
+    return status;
+}

@@ -1,0 +1,233 @@
+#include "embed/part.h"
+
+#include <stdlib.h>
+
+#include "pool/figures.h"
+
+static void destroy_what_it_is(struct part *part, struct executor *executor)
+{
+    switch (part->kind) {
+    case PART_POOL:
+        pool_destroy(part->pool, executor);
+        break;
+    case PART_SINGLE:
+        single_destroy(part->single);
+        break;
+    default:
+        source_destroy(part->source, executor);
+    }
+}
+
+void part_unref(struct part *part)
+{
+    struct executor *executor;
+
+    /* Each release pairs with the acquire of the last one: all uses were before. */
+    if (!part || atomic_fetch_sub_explicit(&part->references, 1, memory_order_acq_rel) != 1)
+        return;
+    executor = runtime_enter(part->runtime->core);
+    if (executor) { /* else it is left: nobody else can reach it */
+        destroy_what_it_is(part, executor);
+        runtime_leave(executor);
+    }
+    free(part);
+}
+
+static struct part *ref(struct part *part)
+{
+    /* Relaxed: it has one of the runtime's, under the lock. */
+    atomic_fetch_add_explicit(&part->references, 1, memory_order_relaxed);
+    return part;
+}
+
+int part_begin(struct weir_runtime *runtime, struct part **out)
+{
+    struct part *part = calloc(1, sizeof *part);
+
+    if (!part)
+        return WEIR_ENOMEM;
+    part->runtime = runtime;
+    atomic_init(&part->references, 1);
+    pthread_mutex_lock(&runtime->lock);
+    if (!runtime->closing) {
+        *out = part;
+        return 0;
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    free(part);
+    return WEIR_ECLOSED;
+}
+
+void part_end_locked(struct part *part, int status)
+{
+    struct weir_runtime *runtime = part->runtime;
+
+    if (status == 0) {
+        part->next = runtime->parts;
+        runtime->parts = part;
+    } else {
+        free(part);
+    }
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+struct part *part_find_locked(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part *part = runtime->parts;
+
+    while (part && part->pid != pid)
+        part = part->next;
+    return part;
+}
+
+struct part *part_find(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part *part;
+
+    pthread_mutex_lock(&runtime->lock);
+    part = part_find_locked(runtime, pid);
+    if (part)
+        (void)ref(part);
+    pthread_mutex_unlock(&runtime->lock);
+    return part;
+}
+
+struct part *part_find_pool(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part *part = part_find(runtime, pid);
+
+    if (!part || part->kind == PART_POOL)
+        return part;
+    part_unref(part);
+    return NULL;
+}
+
+struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count)
+{
+    uint32_t count = 0;
+    struct part **list;
+
+    pthread_mutex_lock(&runtime->lock);
+    for (struct part *part = runtime->parts; part; part = part->next)
+        count++;
+    list = malloc((count + 1) * sizeof(struct part *));
+    *out_count = 0;
+    for (struct part *part = runtime->parts; list && part; part = part->next)
+        list[(*out_count)++] = ref(part);
+    pthread_mutex_unlock(&runtime->lock);
+    return list;
+}
+
+/* --- forgetting ----------------------------------------------------------------------------- */
+
+/* The first part that is nested in `pid`, or has that PID itself. */
+static struct part **link_to_locked(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part **own = NULL;
+
+    for (struct part **link = &runtime->parts; *link; link = &(*link)->next) {
+        if ((*link)->parent == pid)
+            return link;
+        if ((*link)->pid == pid)
+            own = link;
+    }
+    return own;
+}
+
+static struct part *unlink_locked(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part **link = link_to_locked(runtime, pid);
+    struct part *part;
+
+    if (!link)
+        return NULL;
+    /* Deeper ones first. */
+    if ((*link)->pid != pid)
+        return unlink_locked(runtime, (*link)->pid);
+    part = *link;
+    *link = part->next;
+    return part;
+}
+
+void part_forget(struct part *part)
+{
+    struct weir_runtime *runtime = part->runtime;
+    struct ledger_reading reading;
+    struct part *unlinked;
+
+    part_ledger(part, &reading);
+    for (;;) {
+        pthread_mutex_lock(&runtime->lock);
+        unlinked = unlink_locked(runtime, part->pid);
+        /* A parent keeps the figures of those that were in it. */
+        if (unlinked == part && part->parent == 0)
+            ledger_reading_add(&runtime->gone, &reading);
+        pthread_mutex_unlock(&runtime->lock);
+        if (!unlinked)
+            return;
+        part_unref(unlinked);
+    }
+}
+
+/* --- one for all kinds ---------------------------------------------------------------------- */
+
+void part_ledger(struct part *part, struct ledger_reading *out)
+{
+    if (part->kind == PART_POOL)
+        pool_ledger(part->pool, out);
+    else if (part->kind == PART_SINGLE)
+        single_ledger(part->single, out);
+    else
+        source_ledger(part->source, out);
+}
+
+void part_close(struct part *part)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+
+    if (!executor)
+        return;
+    if (part->kind == PART_SINGLE)
+        single_close(part->single, executor);
+    else if (part->kind == PART_SOURCE)
+        source_close(part->source, executor);
+    else if (!atomic_load_explicit(&part->pool->closing, memory_order_acquire))
+        pool_close(part->pool, executor);
+    runtime_leave(executor);
+}
+
+bool part_has_ended(struct part *part)
+{
+    switch (part->kind) {
+    case PART_POOL:
+        return pool_has_ended(part->pool);
+    case PART_SINGLE:
+        return atomic_load_explicit(&part->single->ended, memory_order_acquire);
+    default:
+        return atomic_load_explicit(&part->source->ended, memory_order_acquire);
+    }
+}
+
+const char *part_name(const struct part *part)
+{
+    switch (part->kind) {
+    case PART_POOL:
+        return part->pool->path;
+    case PART_SINGLE:
+        return part->single->name;
+    default:
+        return part->source->path;
+    }
+}
+
+struct wiring_slot *part_wiring(struct part *part)
+{
+    switch (part->kind) {
+    case PART_POOL:
+        return &part->pool->wiring;
+    case PART_SINGLE:
+        return &part->single->wiring;
+    default:
+        return &part->source->wiring;
+    }
+}

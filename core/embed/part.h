@@ -1,0 +1,86 @@
+/*
+ * embed/part.h - what an embedding program has made, found by its PID: pools, actors, sources.
+ *
+ * A part is counted: by its runtime until it is forgotten, and by each call that works with it, so
+ * that one may wait for an end while another thread forgets it.
+ */
+#ifndef EMBED_PART_H
+#define EMBED_PART_H
+
+#include <pthread.h>
+
+#include "actor/single.h"
+#include "actor/source.h"
+#include "pool/pool.h"
+#include "runtime.h"
+
+#include <weir/runtime.h>
+
+enum part_kind {
+    PART_POOL,
+    PART_SINGLE,
+    PART_SOURCE,
+};
+
+struct part {
+    struct part *next;            /* lock of the runtime */
+    _Atomic uint32_t references;  /* changed by all; the last one frees */
+    enum part_kind kind;          /* const */
+    weir_pid pid;                 /* const */
+    weir_pid parent;              /* const: the pool it is a member of; 0 = none */
+    struct weir_runtime *runtime; /* const */
+    /* const: the one that `kind` says */
+    union {
+        struct pool *pool;
+        struct single *single;
+        struct source *source;
+    };
+};
+
+struct weir_runtime {
+    struct runtime *core; /* const */
+    void (*log)(void *context, enum weir_log_level level, const char *component, const char *event,
+                const struct weir_field *fields); /* const */
+    void *log_context;                            /* const */
+    pthread_mutex_t lock;
+    struct part *parts;         /* lock; newest first */
+    bool closing;               /* lock: nothing new is made */
+    struct ledger_reading gone; /* lock: of parts that were forgotten */
+};
+
+/*
+ * Begins to make one: on 0 the runtime is locked until part_end_locked, which takes the part and
+ * adds it if `status` is 0. WEIR_ENOMEM, WEIR_ECLOSED.
+ */
+int part_begin(struct weir_runtime *runtime, struct part **out);
+void part_end_locked(struct part *part, int status);
+/* In between: borrowed; NULL: no such part. */
+struct part *part_find_locked(struct weir_runtime *runtime, weir_pid pid);
+
+/* Counted for the caller; NULL: no such part. */
+struct part *part_find(struct weir_runtime *runtime, weir_pid pid);
+/* As part_find for pools only. */
+struct part *part_find_pool(struct weir_runtime *runtime, weir_pid pid);
+/* NULL is allowed. */
+void part_unref(struct part *part);
+
+/* All of them, counted, newest first; NULL when memory is out. Returns owned: free it. */
+struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count);
+
+/* Takes a part that has ended, and what is nested in it, out of the runtime; adds to `gone`. */
+void part_forget(struct part *part);
+
+/* Its ledger, also after its end. */
+void part_ledger(struct part *part, struct ledger_reading *out);
+
+/* Accepts nothing new; finishes and ends. */
+void part_close(struct part *part);
+bool part_has_ended(struct part *part);
+
+/* For people. */
+const char *part_name(const struct part *part);
+
+/* Where its outputs lead; read it in a read section. */
+struct wiring_slot *part_wiring(struct part *part);
+
+#endif

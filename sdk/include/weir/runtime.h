@@ -1,0 +1,362 @@
+/*
+ * weir/runtime.h - Weir inside a program: pools and mailboxes without the host, from libweir.
+ *
+ * For programs that link libweir; a plugin does not include this. A behaviour is the same struct
+ * that a plugin exports (weir/plugin.h), and its callbacks see the same host table.
+ *
+ *     struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
+ *     struct weir_pool_options pool = WEIR_POOL_OPTIONS;
+ *
+ *     options.threads = 4;
+ *     weir_runtime_create(&options, &runtime);
+ *     pool.path = "work";
+ *     pool.behaviour = &behaviour;
+ *     pool.workers = 8;
+ *     pool.limit = 16;
+ *     weir_runtime_add_pool(runtime, &pool, &pid);
+ *     ... weir_runtime_send_wait(runtime, pid, message, timeout_ms) ...
+ *     weir_runtime_shutdown(runtime, timeout_ms);
+ *     weir_runtime_destroy(runtime);
+ *
+ * Threads: those that were asked for and no others. Nothing is global: several runtimes live side
+ * by side. No signal handler, no output, no exit: words for people go to the `log` callback.
+ *
+ * Every function may be called from any thread, also inside a callback of a behaviour, unless it
+ * says that it waits. One that waits answers WEIR_EDEADLK at once on a thread of this runtime's own
+ * dispatchers, where the wait could hold up what it waits for. On another runtime's thread it
+ * waits: that is a callback that blocks, which belongs to a behaviour flagged WEIR_BLOCKING.
+ * Time-outs are in milliseconds, never early; UINT64_MAX is without end.
+ *
+ * Ownership as in weir/message.h: *takes* when the answer is 0, *borrows*, *returns owned*.
+ */
+#ifndef WEIR_RUNTIME_H
+#define WEIR_RUNTIME_H
+
+#include "plugin.h"
+
+#define WEIR_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One running Weir: its dispatchers, actors, pools and names. */
+struct weir_runtime;
+
+/* Begin with WEIR_RUNTIME_OPTIONS. Append-only. */
+struct weir_runtime_options {
+    uint32_t size;    /* of this struct */
+    uint32_t threads; /* of the dispatcher `default`, at least 1 */
+    uint32_t budget;  /* messages a turn; 0 = the usual 32 */
+    uint32_t reserved;
+    /* Every line for people, from any thread, also several at once; must not block for long, nor
+     * call back. `component` is a path or a part. All borrowed until return. NULL: dropped. */
+    void (*log)(void *context, enum weir_log_level level, const char *component, const char *event,
+                const struct weir_field *fields);
+    void *log_context;
+    /* What behaviours write by weir_print; likewise. NULL: dropped. */
+    void (*print)(void *context, const char *text, size_t size);
+    void *print_context;
+};
+#define WEIR_RUNTIME_OPTIONS                                                                       \
+    {                                                                                              \
+        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL                       \
+    }
+
+/* Which member of a pool gets a message. */
+enum weir_route {
+    WEIR_ROUTE_ROUND_ROBIN = 0,
+    WEIR_ROUTE_LEAST_LOADED = 1,
+    WEIR_ROUTE_RANDOM = 2, /* the less loaded of two */
+    WEIR_ROUTE_HASH = 3,   /* by the message's key */
+};
+
+/* What becomes of the mailbox of a worker that is removed. */
+enum weir_remove {
+    WEIR_REMOVE_DRAIN = 0, /* it finishes what it accepted */
+    WEIR_REMOVE_REROUTE = 1,
+    WEIR_REMOVE_DISCARD = 2, /* dead as `removed` */
+};
+
+/* What `emit` does when the pool behind an output is full. */
+enum weir_when_full {
+    WEIR_FULL_WAIT = 0, /* the message waits, the worker gets nothing new, no thread waits */
+    WEIR_FULL_REJECT = 1,
+    WEIR_FULL_DROP_NEWEST = 2,
+    WEIR_FULL_DEAD_LETTER = 3,
+};
+
+/* Where output number i leads: entry i of an array. */
+struct weir_binding {
+    weir_pid target;    /* a pool or an actor; 0 = unbound: what is emitted is freed */
+    uint32_t when_full; /* enum weir_when_full */
+    uint32_t reserved;
+};
+
+/* Begin with WEIR_POOL_OPTIONS; what is 0 or NULL is the usual. Append-only. */
+struct weir_pool_options {
+    uint32_t size;                          /* of this struct */
+    uint32_t behaviour_size;                /* of struct weir_behaviour */
+    uint32_t binding_size;                  /* of struct weir_binding */
+    uint32_t workers;                       /* at first */
+    const char *path;                       /* its name; of a nested one by custom `images/small` */
+    weir_pid parent;                        /* the pool it is a member of; 0 = none */
+    const struct weir_behaviour *behaviour; /* of its workers; NULL: its members are pools */
+    const void *settings;                   /* for `open`; borrowed until `release` */
+    void (*release)(void *settings);        /* nobody uses the settings any more; may be NULL */
+    const char *dispatcher;                 /* NULL = `default` */
+    uint32_t limit;                         /* of each mailbox; 0 = unlimited */
+    uint32_t workers_min;                   /* bounds of a resize; both 0 = none */
+    uint32_t workers_max;
+    uint32_t route;             /* enum weir_route */
+    uint32_t remove;            /* enum weir_remove */
+    uint32_t redeliver;         /* how often a message is given again whose worker failed with it */
+    uint64_t remove_timeout_ms; /* for a worker that is removed; 0 = as long as it takes */
+    const struct weir_binding *outputs; /* may be NULL; borrowed until return */
+    uint32_t output_count;
+    uint32_t reserved;
+};
+#define WEIR_POOL_OPTIONS                                                                          \
+    {                                                                                              \
+        sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
+            sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
+            NULL, 0, 0                                                                             \
+    }
+
+/* Begin with WEIR_ACTOR_OPTIONS; what is 0 or NULL is the usual. Append-only. */
+struct weir_actor_options {
+    uint32_t size;           /* of this struct */
+    uint32_t behaviour_size; /* of struct weir_behaviour */
+    uint32_t binding_size;   /* of struct weir_binding */
+    uint32_t limit;          /* of its mailbox; 0 = unlimited */
+    const char *name;        /* registered for look-ups */
+    const struct weir_behaviour *behaviour;
+    const void *settings;               /* for `open`; borrowed until `release` */
+    void (*release)(void *settings);    /* nobody uses the settings any more; may be NULL */
+    const char *dispatcher;             /* NULL = `default` */
+    const struct weir_binding *outputs; /* may be NULL; borrowed until return */
+    uint32_t output_count;
+    uint32_t reserved;
+};
+#define WEIR_ACTOR_OPTIONS                                                                         \
+    {                                                                                              \
+        sizeof(struct weir_actor_options), sizeof(struct weir_behaviour),                          \
+            sizeof(struct weir_binding), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0               \
+    }
+
+/*
+ * What became of every message that was accepted, exact at the instant it is read:
+ * accepted = done + dead + moved + queued + in_hand + held.
+ */
+struct weir_ledger {
+    uint32_t size; /* of this struct; set it to sizeof before the call */
+    uint32_t reserved;
+    uint64_t accepted;
+    uint64_t done;
+    uint64_t dead;  /* all reasons */
+    uint64_t moved; /* handed to another worker, which accepted it */
+    uint64_t queued;
+    uint64_t in_hand;
+    uint64_t held; /* waiting for a retry, or for room behind an output */
+};
+
+/* What came of a request. Set size to sizeof before the call. */
+struct weir_answer {
+    uint32_t size; /* of this struct */
+    uint32_t reserved;
+    struct weir_message *message; /* owned by the caller; NULL when there is none */
+    char detail[48];              /* what a rejecting or failing worker said; may be empty */
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+/*
+ * Makes a runtime and starts its threads. Borrows the options. Returns owned. WEIR_EINVALID,
+ * WEIR_ENOMEM (also: the threads could not be started).
+ */
+WEIR_API int weir_runtime_create(const struct weir_runtime_options *options,
+                                 struct weir_runtime **out);
+
+/*
+ * Adds a dispatcher with threads of its own, for behaviours that block. Borrows the name.
+ * WEIR_EEXISTS, WEIR_EINVALID, WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name,
+                                         uint32_t threads, uint32_t budget);
+
+/*
+ * Ends everything gracefully: sources first, then pools and actors in the order in which their
+ * outputs feed each other, each after all that feed it, so that what was accepted is finished;
+ * what feeds itself in a circle closes as one. Waits. 0, or WEIR_ETIMEOUT: what has not ended is
+ * named in the log and goes on. WEIR_EDEADLK.
+ */
+WEIR_API int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms);
+
+/*
+ * Stops the threads after the callbacks that run now, and frees everything, also what was never
+ * handled. Takes the runtime; NULL is allowed. No other thread may be inside a call or own a
+ * message of it. Not from a callback.
+ */
+WEIR_API void weir_runtime_destroy(struct weir_runtime *runtime);
+
+/* The largest status that a behaviour asked the program to exit with (weir_exit_status). */
+WEIR_API int weir_runtime_exit_status(struct weir_runtime *runtime);
+
+/* --- pools and actors ------------------------------------------------------------------------- */
+
+/*
+ * Makes a pool; its workers open in their first turns, until then it answers WEIR_EFULL. Borrows
+ * the options, copies the behaviour; its texts and tables are borrowed as the settings are.
+ * WEIR_EINVALID, WEIR_EEXISTS (the path), WEIR_EUNKNOWN (dispatcher or parent), WEIR_ECLOSED (the
+ * parent), WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_add_pool(struct weir_runtime *runtime,
+                                   const struct weir_pool_options *options, weir_pid *out_pool);
+
+/*
+ * Makes one actor that belongs to no pool, or a source if the behaviour has `produce`, which feeds
+ * output 0. It answers WEIR_ECLOSED until it is open; it ends when it fails or stops, a source is
+ * opened anew. Otherwise as weir_runtime_add_pool.
+ */
+WEIR_API int weir_runtime_add_actor(struct weir_runtime *runtime,
+                                    const struct weir_actor_options *options, weir_pid *out_actor);
+
+/*
+ * Leads the outputs of a pool's workers, or of an actor or source, elsewhere from now on; also
+ * those that were bound when it was made, so that two pools can feed each other. Borrows. Messages
+ * that wait for room follow. WEIR_EUNKNOWN, WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
+                               const struct weir_binding *outputs, uint32_t output_count);
+
+/*
+ * Waits until all workers of a pool, also of nested ones, or an actor are open. 0; the status of an
+ * `open` that failed (it is tried again); WEIR_ETIMEOUT, WEIR_EUNKNOWN, WEIR_ECLOSED, WEIR_EDEADLK.
+ */
+WEIR_API int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid,
+                                    uint64_t timeout_ms);
+
+/* The PID of a pool's path or an actor's name. WEIR_EUNKNOWN. */
+WEIR_API int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid *out_pid);
+
+/*
+ * Sets how many workers a pool has. The target is set on return; workers open and leave as they
+ * can. `out` may be NULL. WEIR_EINVALID: over the bounds, no change; WEIR_ECLOSED, WEIR_EUNKNOWN,
+ * WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_resize(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
+                                 struct weir_resized *out);
+
+/* As weir_runtime_resize by `count` more, or fewer when it is negative. */
+WEIR_API int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_t count,
+                                      struct weir_resized *out);
+
+/*
+ * As weir_runtime_resize; waits until the new workers are open and the removed ones have ended.
+ * WEIR_ETIMEOUT and the status of an `open` that failed: the target is set all the same.
+ */
+WEIR_API int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
+                                      uint64_t timeout_ms, struct weir_resized *out);
+
+/* A pool's figures, after its end until it is forgotten. Set out->size first. WEIR_EUNKNOWN. */
+WEIR_API int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,
+                                     struct weir_pool_stats *out);
+
+/*
+ * The ledger of a pool, an actor or a source, or with PID 0 the sum of all that this runtime ever
+ * had. Set out->size first. WEIR_EUNKNOWN.
+ */
+WEIR_API int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid,
+                                 struct weir_ledger *out);
+
+/*
+ * Lets a pool, an actor or a source accept nothing new, finish what it accepted, and end. Returns
+ * at once. WEIR_EUNKNOWN.
+ */
+WEIR_API int weir_runtime_close(struct weir_runtime *runtime, weir_pid pid);
+
+/*
+ * As weir_runtime_close; waits for the end, and then forgets it: its figures stay in the sum only.
+ * A nested pool is forgotten with the pool it is a member of. WEIR_ETIMEOUT: it is not over yet;
+ * ask again. WEIR_EUNKNOWN, WEIR_EDEADLK.
+ */
+WEIR_API int weir_runtime_close_wait(struct weir_runtime *runtime, weir_pid pid,
+                                     uint64_t timeout_ms);
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+/* The one tag of a name; lives as long as the runtime. NULL: no memory. Borrows the name. */
+WEIR_API const struct weir_tag *weir_runtime_tag(struct weir_runtime *runtime, const char *name);
+
+/* A new message with `size` bytes of zeroed payload. Returns owned; NULL when memory is out. */
+WEIR_API struct weir_message *weir_runtime_message_new(struct weir_runtime *runtime,
+                                                       const struct weir_tag *tag, size_t size);
+
+/* Takes a message that was not sent, or an answer. NULL is allowed. */
+WEIR_API void weir_runtime_message_free(struct weir_runtime *runtime, struct weir_message *message);
+
+/*
+ * Sends a message; its `from` is 0. Takes it on 0; never waits. WEIR_EFULL no room anywhere below;
+ * WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor any more; WEIR_ECLOSED it drains, or is not open;
+ * WEIR_EINVALID by hash without a key; WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_send(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
+                               struct weir_message *message);
+
+/*
+ * As weir_runtime_send in the normal lane, but waits while there is no room, in one line with the
+ * workers whose outputs lead there. It is released by a freed place, by growth of the pool, by its
+ * closing (WEIR_ECLOSED), and by the time-out (WEIR_ETIMEOUT; the caller keeps the message). An
+ * actor that is not open yet counts as full. WEIR_EDEADLK.
+ */
+WEIR_API int weir_runtime_send_wait(struct weir_runtime *runtime, weir_pid to,
+                                    struct weir_message *message, uint64_t timeout_ms);
+
+/*
+ * Sends a request, and returns at once. Takes the message on 0: then there is exactly one answer
+ * for the reference, to be fetched by weir_runtime_await or given up by weir_runtime_cancel. What
+ * is known to be impossible is answered here and now, as for weir_runtime_send: a full pool says
+ * WEIR_EFULL.
+ */
+WEIR_API int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
+                                  struct weir_message *message, uint64_t timeout_ms,
+                                  uint64_t *out_reference);
+
+/*
+ * Waits for the answer to a request until the time-out that it was sent with; closes the reference.
+ * Returns 0 with the reply in `out`, or why there is none: WEIR_ETIMEOUT, WEIR_EREJECTED,
+ * WEIR_ECRASHED, WEIR_EREMOVED, WEIR_ETERMINATED, WEIR_ENOREPLY. The reference stays open with
+ * WEIR_EDEADLK. WEIR_EUNKNOWN: no such reference, or another thread waits for it.
+ */
+WEIR_API int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference,
+                                struct weir_answer *out);
+
+/* Gives a request up: its reply will be late. WEIR_EUNKNOWN: it is not open any more. */
+WEIR_API int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t reference);
+
+/*
+ * Request and answer in one call. Takes the message always: a refused one is freed. Answers as
+ * weir_runtime_request and weir_runtime_await do.
+ */
+static inline int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
+                                   struct weir_message *message, uint64_t timeout_ms,
+                                   struct weir_answer *out)
+{
+    uint64_t reference;
+    int status = weir_runtime_request(runtime, to, WEIR_NORMAL, message, timeout_ms, &reference);
+
+    if (status != 0) {
+        weir_runtime_message_free(runtime, message);
+        return status;
+    }
+    status = weir_runtime_await(runtime, reference, out);
+    if (status == WEIR_EDEADLK)
+        (void)weir_runtime_cancel(runtime, reference);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+#!/bin/bash
+# Goal: libweir shows the functions of weir/runtime.h and nothing else, and asks the C library for
+# nothing with which it could write, end the program, or change its signals or environment.
+# Method: nm and readelf on the library; the header names the functions. promise E2
+set -euo pipefail
+library=$1 header=$2 sanitized=$3
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+declared=$(grep -oE '^WEIR_API .*|^ +weir_runtime_[a-z_]+\(' "$header" |
+    grep -oE 'weir_runtime_[a-z_]+\(' | tr -d '(' | sort -u)
+shown=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u)
+[[ -n $declared && $shown == "$declared" ]] ||
+    fail "shown, not declared, or the other way: $(diff <(echo "$declared") <(echo "$shown") || :)"
+dynamic=$(readelf -d "$library")
+[[ $dynamic =~ SONAME.*\[libweir\.so\.[0-9]+\] ]] || fail "no soname with a version"
+
+# A sanitizer brings its own.
+[[ $sanitized == 0 ]] || exit 0
+wanted=$(nm -D --undefined-only "$library" | awk '{ print $2 }' | sed 's/@.*//')
+for banned in printf fprintf puts fputs fwrite putchar write sigaction signal pthread_sigmask \
+    sigprocmask exit _exit atexit setenv putenv setlocale fork system dlopen open fopen socket; do
+    ! grep -qxE "(__)?$banned(_chk)?" <<<"$wanted" || fail "it can call $banned"
+done

@@ -1,0 +1,267 @@
+/*
+ * Goal: a thread from outside that asks gets exactly one answer: the reply, or why there is none;
+ * what is known to be impossible at once, and nothing before its time.
+ *
+ * Method: workers that reply, reject, fail, forget and are held at a gate; many threads that ask at
+ * the same time and compare what they get with what they asked.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "unit/embed/hand.h"
+#include "unit/host/suite.h"
+
+#define ASKERS 4u
+#define QUESTIONS 200u
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int ask(struct hand *hand, weir_pid to, struct hand_order order, uint64_t timeout_ms,
+               struct weir_answer *out)
+{
+    *out = (struct weir_answer){ .size = sizeof *out };
+    return weir_runtime_ask(hand->runtime, to, hand_message(hand, order), timeout_ms, out);
+}
+
+/* promise E8 */
+static void test_reply_comes_to_the_one_who_asked(void)
+{
+    struct weir_answer answer;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 1);
+    CU_ASSERT_EQUAL(ask(&hand, pid, (struct hand_order){ hand_reply, 5 }, patience_ms(), &answer),
+                    0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(answer.message);
+    CU_ASSERT_EQUAL(((const struct hand_order *)answer.message->data)->id, 1005);
+    CU_ASSERT_EQUAL(answer.message->kind, WEIR_MESSAGE);
+    weir_runtime_message_free(hand.runtime, answer.message);
+    hand_finish(&hand);
+}
+
+/* promise E8 */
+static void test_failure_is_told_with_its_reason(void)
+{
+    static const struct {
+        hand_act *act;
+        int status;
+        const char *detail;
+    } cases[] = {
+        { hand_reject, WEIR_EREJECTED, "no such thing" },
+        { hand_fail, WEIR_ECRASHED, "broken" },
+        { NULL, WEIR_ENOREPLY, "" },
+    };
+    struct weir_answer answer;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 0);
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(
+            ask(&hand, pid, (struct hand_order){ cases[i].act, 1 }, patience_ms(), &answer),
+            cases[i].status);
+        CU_ASSERT_STRING_EQUAL(answer.detail, cases[i].detail);
+        CU_ASSERT_PTR_NULL(answer.message);
+    }
+    CU_ASSERT_EQUAL(ask(&hand, 12345, (struct hand_order){ 0 }, patience_ms(), &answer),
+                    WEIR_EUNKNOWN);
+    hand_finish(&hand);
+}
+
+/* promise E8: the pool is full for as long as the test wants; a wait would never end. */
+static void test_full_pool_is_told_at_once(void)
+{
+    struct weir_answer answer;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 1);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), 0);
+    CU_ASSERT_EQUAL(ask(&hand, pid, (struct hand_order){ hand_reply, 5 }, UINT64_MAX, &answer),
+                    WEIR_EFULL);
+    gate_open(&hand.gate);
+    hand_finish(&hand);
+}
+
+/* promise E8: never early; and what nobody waits for any more is dead `expired`, not handled. */
+static void test_time_out_is_not_early_and_the_request_expires(void)
+{
+    struct weir_answer answer;
+    struct weir_ledger ledger;
+    struct hand hand;
+    weir_pid pid;
+    uint64_t before;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 4);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    /* A turn looks at the clock after its second message. */
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), 0);
+    before = now_ns();
+    CU_ASSERT_EQUAL(ask(&hand, pid, (struct hand_order){ hand_reply, 5 }, 20, &answer),
+                    WEIR_ETIMEOUT);
+    CU_ASSERT_TRUE(now_ns() - before >= 20000000u);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    ledger = hand_ledger(&hand, 0);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(ledger.dead, 1);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 2);
+    hand_finish(&hand);
+}
+
+static int wait_and_reply(struct weir_self *self, struct hand *hand,
+                          const struct weir_message *message)
+{
+    (void)gate_pass(&hand->gate);
+    return hand_reply(self, hand, message);
+}
+
+/* promise E8: many open at a time, fetched in any order; one given up. */
+static void test_answers_are_fetched_in_any_order(void)
+{
+    struct weir_answer answer = { .size = sizeof answer };
+    uint64_t references[20];
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 2, 0);
+    for (uint64_t i = 0; i < 20; i++)
+        CU_ASSERT_EQUAL(
+            weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
+                                 hand_message(&hand, (struct hand_order){ wait_and_reply, i }),
+                                 UINT64_MAX, &references[i]),
+            0);
+    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, references[7]), 0);
+    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, references[7]), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, references[7], &answer), WEIR_EUNKNOWN);
+    gate_open(&hand.gate);
+    for (uint64_t i = 20; i-- > 0;) {
+        if (i == 7)
+            continue;
+        CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, references[i], &answer), 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(answer.message);
+        CU_ASSERT_EQUAL(((const struct hand_order *)answer.message->data)->id, 1000 + i);
+        weir_runtime_message_free(hand.runtime, answer.message);
+    }
+    hand_finish(&hand);
+}
+
+/* The late reply has an owner: the sanitizers see that it is freed. */
+static void test_reply_to_one_who_gave_up_is_refused(void)
+{
+    struct hand hand;
+    uint64_t reference;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 0);
+    CU_ASSERT_EQUAL(
+        weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
+                             hand_message(&hand, (struct hand_order){ wait_and_reply, 1 }),
+                             UINT64_MAX, &reference),
+        0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, reference), 0);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), WEIR_ENOTALLOWED);
+    hand_finish(&hand);
+}
+
+/* An answer that nobody fetches is freed with the runtime. */
+static void test_answer_that_nobody_fetches_is_freed(void)
+{
+    struct hand hand;
+    uint64_t reference;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 0);
+    CU_ASSERT_EQUAL(weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
+                                         hand_message(&hand, (struct hand_order){ hand_reply, 1 }),
+                                         1, &reference),
+                    0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), 0);
+    hand_finish(&hand);
+}
+
+/* --- many at a time ------------------------------------------------------------------------- */
+
+struct asker {
+    struct hand *hand;
+    weir_pid to;
+    uint64_t first;
+    uint32_t right;
+};
+
+static void *ask_many(void *context)
+{
+    struct asker *asker = context;
+
+    for (uint64_t i = 0; i < QUESTIONS; i++) {
+        struct weir_answer answer;
+        const struct hand_order order = { hand_reply, asker->first + i };
+
+        if (ask(asker->hand, asker->to, order, UINT64_MAX, &answer) != 0)
+            continue;
+        asker->right += ((const struct hand_order *)answer.message->data)->id ==
+                        asker->first + i + 1000;
+        weir_runtime_message_free(asker->hand->runtime, answer.message);
+    }
+    return NULL;
+}
+
+/* promise E8 */
+static void test_many_threads_get_each_their_own_answers(void)
+{
+    struct asker askers[ASKERS];
+    pthread_t threads[ASKERS];
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 3, 0);
+    for (uint32_t i = 0; i < ASKERS; i++) {
+        askers[i] = (struct asker){ .hand = &hand, .to = pid, .first = i * 10000u };
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, ask_many, &askers[i]), 0);
+    }
+    for (uint32_t i = 0; i < ASKERS; i++) {
+        pthread_join(threads[i], NULL);
+        CU_ASSERT_EQUAL(askers[i].right, QUESTIONS);
+    }
+    hand_finish(&hand);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "reply", test_reply_comes_to_the_one_who_asked },
+        { "failure", test_failure_is_told_with_its_reason },
+        { "full", test_full_pool_is_told_at_once },
+        { "time-out", test_time_out_is_not_early_and_the_request_expires },
+        { "any order", test_answers_are_fetched_in_any_order },
+        { "gave up", test_reply_to_one_who_gave_up_is_refused },
+        { "not fetched", test_answer_that_nobody_fetches_is_freed },
+        { "many", test_many_threads_get_each_their_own_answers },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("asking", tests);
+}

@@ -1,0 +1,261 @@
+/*
+ * Goal: a runtime has the threads that were asked for and no others, lives beside others, tells
+ * people only through its callbacks, ends gracefully in the order of the outputs, and frees all.
+ *
+ * Method: threads are counted in /proc/self/task before, with and after one and two runtimes;
+ * chains and circles of pools are shut down while they are full.
+ */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "unit/embed/hand.h"
+#include "unit/host/suite.h"
+
+static uint32_t count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    uint32_t count = 0;
+
+    if (!tasks)
+        return 0;
+    for (struct dirent *entry = readdir(tasks); entry; entry = readdir(tasks))
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* promise E1 */
+static void test_threads_are_those_asked_for(void)
+{
+    uint32_t before = count_threads();
+    struct hand one;
+    struct hand two;
+
+    CU_ASSERT_TRUE(before > 0);
+    hand_begin(&one, 2);
+    CU_ASSERT_EQUAL(count_threads(), before + 2);
+    hand_begin(&two, 3);
+    CU_ASSERT_EQUAL(count_threads(), before + 5);
+    CU_ASSERT_EQUAL(weir_runtime_add_dispatcher(one.runtime, "disk", 2, 0), 0);
+    CU_ASSERT_EQUAL(weir_runtime_add_dispatcher(one.runtime, "disk", 2, 0), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(weir_runtime_add_dispatcher(one.runtime, "none", 0, 0), WEIR_EINVALID);
+    (void)hand_pool(&one, "pool", 100, 1);
+    CU_ASSERT_EQUAL(count_threads(), before + 7);
+    hand_finish(&one);
+    CU_ASSERT_EQUAL(count_threads(), before + 3);
+    hand_finish(&two);
+    CU_ASSERT_EQUAL(count_threads(), before);
+}
+
+/* promise E1: names, PIDs, figures and threads of one mean nothing to the other. */
+static void test_two_runtimes_work_side_by_side(void)
+{
+    struct hand hands[2];
+    weir_pid pids[2];
+    weir_pid found;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        hand_begin(&hands[i], 1);
+        pids[i] = hand_pool(&hands[i], "pool", 2, 0);
+    }
+    for (uint64_t id = 1; id <= 200; id++)
+        CU_ASSERT_EQUAL(hand_send(&hands[id % 2], pids[id % 2], (struct hand_order){ .id = id }),
+                        0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hands[0].runtime, pids[0], patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_lookup(hands[0].runtime, "pool", &found), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_runtime_lookup(hands[1].runtime, "pool", &found), 0);
+    CU_ASSERT_EQUAL(found, pids[1]);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hands[1].runtime, pids[1], patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hands[0].sum), 100 * 101);
+    CU_ASSERT_EQUAL(atomic_load(&hands[1].sum), 100 * 100);
+    for (uint32_t i = 0; i < 2; i++)
+        hand_finish(&hands[i]);
+}
+
+/* promise E2 */
+static void test_process_is_left_as_it_was(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGSEGV, SIGCHLD };
+    struct sigaction before[6];
+    struct sigaction now;
+    sigset_t mask_before;
+    sigset_t mask_now;
+    struct hand hand;
+
+    for (size_t i = 0; i < 6; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
+    hand_begin(&hand, 2);
+    CU_ASSERT_EQUAL(hand_send(&hand, hand_pool(&hand, "pool", 1, 1),
+                              (struct hand_order){ .act = hand_fail, .id = 1 }),
+                    0);
+    for (size_t i = 0; i < 6; i++) {
+        sigaction(signals[i], NULL, &now);
+        CU_ASSERT_TRUE(now.sa_handler == before[i].sa_handler);
+    }
+    pthread_sigmask(SIG_SETMASK, NULL, &mask_now);
+    for (int number = 1; number < SIGRTMAX; number++)
+        CU_ASSERT_EQUAL(sigismember(&mask_before, number), sigismember(&mask_now, number));
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_TRUE(atomic_load(&hand.lines) > 0); /* the failure was told, to the callback */
+    hand_finish(&hand);
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static void bind_to(struct hand *hand, weir_pid from, weir_pid to)
+{
+    const struct weir_binding binding = { .target = to };
+
+    CU_ASSERT_EQUAL(weir_runtime_bind(hand->runtime, from, &binding, 1), 0);
+}
+
+/* promise E3: made in the wrong order, and the last of the chain is too small for all at once. */
+static void test_shutdown_finishes_what_was_accepted(void)
+{
+    struct weir_ledger ledger;
+    struct hand hand;
+    weir_pid last;
+    weir_pid first;
+
+    hand_begin(&hand, 2);
+    first = hand_pool(&hand, "first", 3, 0);
+    last = hand_pool(&hand, "last", 1, 1);
+    bind_to(&hand, first, last);
+    for (uint64_t id = 1; id <= 500; id++)
+        CU_ASSERT_EQUAL(hand_send(&hand, first, (struct hand_order){ .act = hand_emit, .id = id }),
+                        0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 1000);
+    CU_ASSERT_EQUAL(atomic_load(&hand.closed), 4);
+    ledger = hand_ledger(&hand, last);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(ledger.done, 500);
+    ledger = hand_ledger(&hand, 0);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(ledger.done, 1000);
+    CU_ASSERT_EQUAL(hand_send(&hand, first, (struct hand_order){ .id = 1 }), WEIR_ETERMINATED);
+    hand_finish(&hand);
+}
+
+/* promise E3 */
+static void test_circle_of_pools_shuts_down_as_one(void)
+{
+    struct hand hand;
+    weir_pid left;
+    weir_pid right;
+    weir_pid fed;
+
+    hand_begin(&hand, 2);
+    fed = hand_pool(&hand, "fed", 1, 0);
+    left = hand_pool(&hand, "left", 1, 0);
+    right = hand_pool(&hand, "right", 1, 0);
+    bind_to(&hand, left, right);
+    bind_to(&hand, right, fed);
+    CU_ASSERT_EQUAL(hand_send(&hand, right, (struct hand_order){ .act = hand_emit, .id = 3 }), 0);
+    bind_to(&hand, fed, left);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.closed), 3);
+    hand_finish(&hand);
+}
+
+/* promise E3: the nested one feeds its sibling, and is made before it. */
+static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
+{
+    struct weir_pool_options top = WEIR_POOL_OPTIONS;
+    struct weir_pool_options nested;
+    struct weir_ledger ledger;
+    struct hand hand;
+    weir_pid pids[3];
+
+    hand_begin(&hand, 2);
+    top.path = "top";
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &top, &pids[0]), 0);
+    for (int i = 1; i < 3; i++) {
+        nested = hand_pool_options(&hand, i == 1 ? "top/one" : "top/two");
+        nested.parent = pids[0];
+        CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &nested, &pids[i]), 0);
+    }
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pids[0], patience_ms()), 0);
+    bind_to(&hand, pids[1], pids[2]);
+    for (uint64_t id = 0; id < 100; id++)
+        CU_ASSERT_EQUAL(
+            hand_send(&hand, pids[1], (struct hand_order){ .act = hand_emit, .id = id }), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    ledger = hand_ledger(&hand, pids[0]);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(ledger.done, 200);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pids[0]).done, 200);
+    hand_finish(&hand);
+}
+
+/* promise E3 */
+static void test_shutdown_past_its_time_names_what_is_left(void)
+{
+    uint32_t lines;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 1, 4);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    lines = atomic_load(&hand.lines);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, 1), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(atomic_load(&hand.lines), lines + 1);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), WEIR_ECLOSED);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    hand_finish(&hand);
+}
+
+/* What is in the mailboxes then is freed; the sanitizers see it. */
+static void test_destroy_without_shutdown_frees_everything(void)
+{
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 2, 0);
+    for (uint64_t id = 0; id < 100; id++)
+        CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = id }), 0);
+    weir_runtime_destroy(hand.runtime);
+    gate_finish(&hand.gate);
+    weir_runtime_destroy(NULL);
+}
+
+static void test_options_of_another_size_are_refused_or_understood(void)
+{
+    struct {
+        struct weir_runtime_options known;
+        uint64_t newer;
+    } options = { .known = WEIR_RUNTIME_OPTIONS, .newer = 1 };
+    struct weir_runtime *runtime = NULL;
+
+    options.known.size = sizeof options.known - 8;
+    CU_ASSERT_EQUAL(weir_runtime_create(&options.known, &runtime), WEIR_EINVALID);
+    options.known.size = sizeof options;
+    CU_ASSERT_EQUAL(weir_runtime_create(&options.known, &runtime), 0);
+    weir_runtime_destroy(runtime);
+    options.known.threads = 0;
+    CU_ASSERT_EQUAL(weir_runtime_create(&options.known, &runtime), WEIR_EINVALID);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "threads", test_threads_are_those_asked_for },
+        { "two runtimes", test_two_runtimes_work_side_by_side },
+        { "process", test_process_is_left_as_it_was },
+        { "chain", test_shutdown_finishes_what_was_accepted },
+        { "circle", test_circle_of_pools_shuts_down_as_one },
+        { "nested", test_nested_pools_shut_down_in_the_order_of_their_outputs },
+        { "past its time", test_shutdown_past_its_time_names_what_is_left },
+        { "no shutdown", test_destroy_without_shutdown_frees_everything },
+        { "options", test_options_of_another_size_are_refused_or_understood },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("life", tests);
+}

@@ -1,0 +1,342 @@
+/*
+ * Goal: pools, actors and sources of an embedding program are made, found, changed, watched and
+ * ended through their PIDs, and what waits for a change waits for that change.
+ *
+ * Method: workers held at a gate; opens that fail; figures compared with what the handlers counted.
+ */
+#include <string.h>
+
+#include "unit/embed/hand.h"
+#include "unit/host/suite.h"
+
+/* promise E4 */
+static void test_pool_does_what_its_options_say(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid found;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options = hand_pool_options(&hand, "pool");
+    options.workers = 2;
+    options.limit = 3;
+    options.workers_max = 4;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &found), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_lookup(hand.runtime, "pool", &found), 0);
+    CU_ASSERT_EQUAL(found, pid);
+    for (uint64_t id = 0; id < 2; id++)
+        CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 2));
+    for (uint64_t id = 0; id < 6; id++)
+        CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), WEIR_EFULL);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).queued, 6);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).busy, 2);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, pid, 5, NULL), WEIR_EINVALID);
+    gate_open(&hand.gate);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 8);
+}
+
+static void test_wrong_options_are_refused_and_nothing_is_taken(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid = 7;
+
+    hand_begin(&hand, 1);
+    for (int wrong = 0; wrong < 9; wrong++) {
+        const struct weir_binding binding = { .when_full = 99 };
+        struct weir_behaviour idle = { .name = "idle" };
+        int wanted = wrong == 6 || wrong == 7 ? WEIR_EUNKNOWN : WEIR_EINVALID;
+
+        options = hand_pool_options(&hand, wrong == 0 ? NULL : "pool");
+        options.size = wrong == 1 ? 8 : options.size;
+        options.behaviour_size = wrong == 2 ? 8 : options.behaviour_size;
+        options.route = wrong == 3 ? 99 : 0;
+        options.remove = wrong == 4 ? 99 : 0;
+        options.outputs = &binding;
+        options.output_count = wrong == 5;
+        options.dispatcher = wrong == 6 ? "nowhere" : NULL;
+        options.parent = wrong == 7 ? 12345 : 0;
+        options.behaviour = wrong == 8 ? &idle : &hand.behaviour;
+        CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), wanted);
+    }
+    CU_ASSERT_EQUAL(pid, 7);
+    CU_ASSERT_EQUAL(atomic_load(&hand.released), 0);
+    hand_finish(&hand);
+}
+
+static void count_release(void *settings)
+{
+    struct hand *hand = settings;
+
+    atomic_fetch_add(&hand->released, 1);
+}
+
+/* promise E4: the program may free its settings then. */
+static void test_settings_are_given_back_once(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options = hand_pool_options(&hand, "pool");
+    options.workers = 3;
+    options.release = count_release;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.released), 0);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(atomic_load(&hand.released), 1);
+}
+
+/* --- waiting forms -------------------------------------------------------------------------- */
+
+/* promise E7 */
+static void test_resize_that_waits_returns_when_it_is_so(void)
+{
+    struct weir_resized resized;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 1, 0);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 5, patience_ms(), &resized), 0);
+    CU_ASSERT_EQUAL(resized.changed, 4);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).live, 5);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 2, patience_ms(), &resized), 0);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).live, 2);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).retiring, 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.closed), 3);
+    CU_ASSERT_EQUAL(weir_runtime_add_workers(hand.runtime, pid, -1, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, 1);
+    CU_ASSERT_EQUAL(weir_runtime_add_workers(hand.runtime, pid, -2, NULL), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, 1, 2, 0, NULL), WEIR_EUNKNOWN);
+    hand_finish(&hand);
+}
+
+/* promise E7: the worker that is to leave is held, so it cannot. */
+static void test_waiting_for_a_change_ends_with_its_time_out(void)
+{
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 1, 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 0, 1, NULL), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, 1), WEIR_ETIMEOUT);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, 1), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(hand_ledger(&hand, 0).done, 1);
+    hand_finish(&hand);
+}
+
+/* promise E7 */
+static void test_waiting_for_a_pool_that_cannot_open_says_why(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    hand.open_status = WEIR_ENOTALLOWED;
+    options = hand_pool_options(&hand, "pool");
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), WEIR_ENOTALLOWED);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 2, patience_ms(), NULL),
+                    WEIR_ENOTALLOWED);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 2);
+    hand_finish(&hand);
+}
+
+static int wait_for_oneself(struct weir_self *self, struct hand *hand,
+                            const struct weir_message *message)
+{
+    struct weir_runtime *runtime = hand->runtime;
+    weir_pid pool = weir_pool(self);
+    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_message *own = hand_message(hand, (struct hand_order){ .id = 1 });
+    uint64_t reference;
+    bool all;
+
+    (void)message;
+    all = weir_runtime_send_wait(runtime, pool, own, UINT64_MAX) == WEIR_EDEADLK &&
+          weir_runtime_wait_open(runtime, pool, UINT64_MAX) == WEIR_EDEADLK &&
+          weir_runtime_resize_wait(runtime, pool, 9, UINT64_MAX, NULL) == WEIR_EDEADLK &&
+          weir_runtime_close_wait(runtime, pool, UINT64_MAX) == WEIR_EDEADLK &&
+          weir_runtime_shutdown(runtime, UINT64_MAX) == WEIR_EDEADLK &&
+          weir_runtime_request(runtime, pool, WEIR_NORMAL, own, UINT64_MAX, &reference) == 0 &&
+          weir_runtime_await(runtime, reference, &answer) == WEIR_EDEADLK &&
+          weir_runtime_cancel(runtime, reference) == 0;
+    atomic_store(&hand->noted, all ? 1 : -1);
+    return gate_pass(&hand->gate) ? WEIR_DONE : WEIR_REJECT;
+}
+
+/* promise E6 */
+static void test_waiting_inside_a_callback_is_refused_and_changes_nothing(void)
+{
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = wait_for_oneself }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), 1);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 1);
+    gate_open(&hand.gate);
+    hand_finish(&hand);
+}
+
+static int wait_for_another(struct weir_self *self, struct hand *hand,
+                            const struct weir_message *message)
+{
+    struct hand *other = (struct hand *)(uintptr_t)((const struct hand_order *)message->data)->id;
+    weir_pid pid = 0;
+
+    (void)self;
+    (void)weir_runtime_lookup(other->runtime, "other", &pid);
+    atomic_store(&hand->noted,
+                 weir_runtime_send_wait(other->runtime, pid,
+                                        hand_message(other, (struct hand_order){ .id = 42 }),
+                                        patience_ms()) == 0
+                     ? 1
+                     : -1);
+    return WEIR_DONE;
+}
+
+/* promise E6: another runtime's thread is a thread like any other. */
+static void test_waiting_for_another_runtime_in_a_callback_waits(void)
+{
+    struct hand other;
+    struct hand hand;
+
+    hand_begin(&hand, 1);
+    hand_begin(&other, 1);
+    (void)hand_pool(&other, "other", 1, 1);
+    CU_ASSERT_EQUAL(hand_send(&hand, hand_pool(&hand, "pool", 1, 1),
+                              (struct hand_order){ .act = wait_for_another,
+                                                   .id = (uint64_t)(uintptr_t)&other }),
+                    0);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), 1);
+    hand_finish(&other);
+    CU_ASSERT_EQUAL(atomic_load(&other.sum), 42);
+}
+
+/* --- actors and sources --------------------------------------------------------------------- */
+
+static int produce_ten(struct weir_self *self, void *state, uint32_t credit)
+{
+    struct hand *hand = *(struct hand **)state;
+
+    (void)credit;
+    for (uint64_t id = 1; id <= 10; id++) {
+        struct weir_message *message = weir_message_new(self, NULL, sizeof(struct hand_order));
+        const struct hand_order order = { .act = hand_emit, .id = id };
+
+        if (!message || weir_emit(self, 0, message) != 0)
+            return WEIR_ENOMEM;
+        memcpy(message->data, &order, sizeof order);
+    }
+    return gate_pass(&hand->gate) ? WEIR_END : WEIR_ECANCELLED;
+}
+
+/* promises E3 and E4: source, then pool, then an actor with one place; all made from the end. */
+static void test_source_pool_and_actor_make_a_chain(void)
+{
+    struct weir_actor_options options = WEIR_ACTOR_OPTIONS;
+    struct weir_pool_options pool_options;
+    struct weir_behaviour source;
+    struct weir_binding binding = { 0 };
+    struct weir_ledger ledger;
+    struct hand hand;
+    weir_pid actor;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options.behaviour = &hand.behaviour;
+    options.settings = &hand;
+    options.limit = 1;
+    options.name = "collector";
+    CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &actor), 0);
+    CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, actor, patience_ms()), 0);
+    pool_options = hand_pool_options(&hand, "pool");
+    pool_options.workers = 3;
+    binding.target = actor;
+    pool_options.outputs = &binding;
+    pool_options.output_count = 1;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &pool_options, &pid), 0);
+    source = hand.behaviour;
+    source.produce = produce_ten;
+    options.behaviour = &source;
+    options.name = "source";
+    binding.target = pid;
+    options.outputs = &binding;
+    options.output_count = 1;
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 20);
+    CU_ASSERT_EQUAL(atomic_load(&hand.sum), 110);
+    ledger = hand_ledger(&hand, actor);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(ledger.done, 10);
+    hand_finish(&hand);
+}
+
+/* promise E4: an actor is no place of a pool. */
+static void test_actor_that_fails_ends(void)
+{
+    struct weir_actor_options options = WEIR_ACTOR_OPTIONS;
+    struct weir_ledger ledger;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    options.behaviour = &hand.behaviour;
+    options.settings = &hand;
+    CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(
+        weir_runtime_send_wait(hand.runtime, pid,
+                               hand_message(&hand, (struct hand_order){ .act = hand_fail }),
+                               patience_ms()),
+        0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    ledger = hand_ledger(&hand, 0);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(ledger.dead, 1);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), WEIR_ETERMINATED);
+    hand_finish(&hand);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "options", test_pool_does_what_its_options_say },
+        { "wrong options", test_wrong_options_are_refused_and_nothing_is_taken },
+        { "settings", test_settings_are_given_back_once },
+        { "resize", test_resize_that_waits_returns_when_it_is_so },
+        { "time-out", test_waiting_for_a_change_ends_with_its_time_out },
+        { "cannot open", test_waiting_for_a_pool_that_cannot_open_says_why },
+        { "in a callback", test_waiting_inside_a_callback_is_refused_and_changes_nothing },
+        { "another runtime", test_waiting_for_another_runtime_in_a_callback_waits },
+        { "chain", test_source_pool_and_actor_make_a_chain },
+        { "actor fails", test_actor_that_fails_ends },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("parts", tests);
+}
