@@ -27,13 +27,14 @@ struct bench_result {
     uint64_t messages;
     uint64_t ns;
     bool ok;
-    double bytes; /* per actor, where that is the figure */
+    double bytes; /* where that is the figure */
 };
 
 struct bench_row {
     const char *name;
-    double goal_one, goal_two; /* ns a message with one and two threads; bytes for `idle` */
+    double goal_one, goal_two; /* ns a message with one and two threads, or bytes */
     struct bench_result (*run)(struct bench *bench);
+    bool in_bytes; /* the figure is bytes of memory */
 };
 
 extern const struct bench_row bench_chain_rows[];
@@ -42,6 +43,8 @@ extern const struct bench_row bench_pool_rows[];
 extern const struct bench_row bench_tree_rows[];
 
 uint64_t bench_now_ns(void);
+/* The resident memory of this process. */
+uint64_t bench_resident_bytes(void);
 uint64_t bench_scaled(const struct bench *bench, uint64_t count);
 
 /* The bench of the actor that runs. */

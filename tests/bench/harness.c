@@ -1,4 +1,5 @@
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -8,6 +9,19 @@ uint64_t bench_now_ns(void)
     struct clock clock = clock_monotonic();
 
     return clock_now_ns(&clock);
+}
+
+uint64_t bench_resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+
+    if (file) {
+        if (fscanf(file, "%*u %lu", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return (uint64_t)pages * 4096;
 }
 
 uint64_t bench_scaled(const struct bench *bench, uint64_t count)

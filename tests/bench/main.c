@@ -62,18 +62,18 @@ static bool run_row(const struct bench_row *row, const struct arguments *argumen
 {
     double goal = arguments->threads == 1 ? row->goal_one : row->goal_two;
     double figures[ROUNDS_MAX];
-    bool ok = true, is_bytes = strcmp(row->name, "idle") == 0;
+    bool ok = true;
 
     for (uint32_t i = 0; i < arguments->rounds; i++) {
         struct bench_result result = run_once(row, arguments);
 
-        figures[i] = is_bytes ? result.bytes : (double)result.ns / (double)result.messages;
+        figures[i] = row->in_bytes ? result.bytes : (double)result.ns / (double)result.messages;
         ok &= result.ok;
     }
     qsort(figures, arguments->rounds, sizeof figures[0], compare);
     printf("%-10s %7u %10.1f %8.0f %7.2f %7.1f  %s\n", row->name, arguments->threads,
            figures[arguments->rounds / 2], goal, figures[arguments->rounds / 2] / goal,
-           is_bytes ? 0.0 : figures[arguments->rounds / 2] / floor, ok ? "ok" : "BAD");
+           row->in_bytes ? 0.0 : figures[arguments->rounds / 2] / floor, ok ? "ok" : "BAD");
     fflush(stdout);
     return ok;
 }
