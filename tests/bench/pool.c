@@ -157,8 +157,8 @@ static struct bench_result run_flat(struct bench *bench)
 }
 
 const struct bench_row bench_pool_rows[] = {
-    { "pool0", 15, 20, run_pool0 },
-    { "pool1us", 995, 505, run_pool1us },
+    { "pool0", 15, 20, run_pool0, false },
+    { "pool1us", 995, 505, run_pool1us, false },
     { "flat", GROWTH_MAX, GROWTH_MAX, run_flat, true },
     { 0 },
 };

@@ -209,9 +209,9 @@ static struct bench_result run_big(struct bench *bench)
 }
 
 const struct bench_row bench_stream_rows[] = {
-    { "count", 12, 30, run_count },
-    { "fjthrput", 12, 20, run_fjthrput },
-    { "big", 20, 25, run_big },
-    { "contend", 15, 20, run_contend },
+    { "count", 12, 30, run_count, false },
+    { "fjthrput", 12, 20, run_fjthrput, false },
+    { "big", 20, 25, run_big, false },
+    { "contend", 15, 20, run_contend, false },
     { 0 },
 };

@@ -206,8 +206,8 @@ static struct bench_result run_idle(struct bench *bench)
 }
 
 const struct bench_row bench_tree_rows[] = {
-    { "fjcreate", 200, 200, run_fjcreate },
-    { "skynet", 250, 180, run_skynet },
+    { "fjcreate", 200, 200, run_fjcreate, false },
+    { "skynet", 250, 180, run_skynet, false },
     { "idle", 256, 256, run_idle, true },
     { 0 },
 };

@@ -1,0 +1,217 @@
+/*
+ * Goal: no actor waits for ever: not behind one that holds its thread, not beside ones that never
+ * come to an end; and what a sender sends to a receiver is handled in its order, whoever runs the
+ * two and however often they yield.
+ *
+ * Method: a thousand light workers with a message each. A hog that gave them their work from its
+ * own thread is held inside its handler; on one thread, a pair that plays ball for ever and one
+ * that always has a message for itself. Then numbered messages of several senders, until threads
+ * have stolen from each other.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LIGHT 1000u
+#define SENDERS 3u
+#define RECEIVERS 4u
+#define BURST 250u
+#define ROUNDS_MAX 10000u /* the first or second has steals; without stealing it comes to an end */
+
+static bool all_light_are_done(void *context)
+{
+    return rig_ledger(context).done == LIGHT;
+}
+
+/* --- behind a hog ---------------------------------------------------------------------------- */
+
+static int scatter_and_hold(struct weir_self *self, struct probe *probe,
+                            const struct weir_message *message)
+{
+    for (uint32_t i = 0; i < LIGHT; i++) {
+        struct weir_message *out = probe_message(self, (struct order){ .act = probe_done });
+
+        if (weir_send(self, probe_order(message)->argument, out) != 0)
+            return WEIR_FAIL;
+    }
+    return gate_pass(&probe->gate) ? WEIR_DONE : WEIR_FAIL;
+}
+
+/* promise D6: all of them were put into the queues of the thread that is held now. */
+static void test_light_actors_run_while_a_hog_holds_their_thread(void)
+{
+    struct probe *probe = probe_create();
+    struct ledger_reading ledger;
+    struct pool *light, *hog;
+    struct rig rig;
+    struct order order = { .act = scatter_and_hold };
+
+    rig_init(&rig, 2, 0);
+    light = rig_workers(&rig, probe, "light", LIGHT, 1);
+    hog = rig_workers(&rig, probe, "hog", 1, 1);
+    order.argument = light->pid;
+    CU_ASSERT_EQUAL(rig_send(&rig, hog->pid, order), 0);
+    CU_ASSERT_TRUE(rig_wait(&rig, all_light_are_done, light));
+    CU_ASSERT_EQUAL(rig_ledger(hog).in_hand, 1);
+    gate_open(&probe->gate);
+    CU_ASSERT_TRUE(rig_end(&rig, hog, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 1);
+    CU_ASSERT_TRUE(rig_end(&rig, light, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+/* --- beside actors without end --------------------------------------------------------------- */
+
+struct endless {
+    _Atomic bool stop;
+    _Atomic uint64_t turns;
+    weir_pid other[3]; /* whom number i sends to */
+};
+
+/* Sends what it got to the next one, for ever. */
+static int pass_on(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct endless *endless = probe->context;
+    uint64_t number = probe_order(message)->argument;
+    struct order order = { .act = pass_on, .argument = number == 2 ? 2 : 1 - number };
+
+    struct weir_message *out;
+
+    atomic_fetch_add(&endless->turns, 1);
+    if (atomic_load(&endless->stop))
+        return WEIR_DONE;
+    out = probe_message(self, order);
+    if (weir_send(self, endless->other[number], out) != 0)
+        weir_message_free(self, out); /* the end came in between */
+    return WEIR_DONE;
+}
+
+/* promise D6: on one thread; the light ones are sent to from outside, into the global queue. */
+static void test_light_actors_run_beside_ones_that_never_end(void)
+{
+    struct probe *light_probe = probe_create(), *probe = probe_create();
+    struct endless endless = { 0 };
+    struct pool *light, *busy[3];
+    struct rig rig;
+
+    probe->context = &endless;
+    light_probe->act = probe_done;
+    rig_init(&rig, 1, 4);
+    light = rig_workers(&rig, light_probe, "light", LIGHT, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        busy[i] = rig_workers(&rig, probe, i == 0 ? "ping" : i == 1 ? "pong" : "self", 1, 0);
+    endless.other[0] = rig_worker(busy[1], 0);
+    endless.other[1] = rig_worker(busy[0], 0);
+    endless.other[2] = rig_worker(busy[2], 0);
+    for (uint32_t i = 0; i < 3; i += 2)
+        CU_ASSERT_EQUAL(
+            rig_send(&rig, busy[i]->pid, (struct order){ .act = pass_on, .argument = i }), 0);
+    for (uint32_t i = 0; i < LIGHT; i++)
+        CU_ASSERT_EQUAL(rig_send(&rig, light->pid, (struct order){ .id = i }), 0);
+    CU_ASSERT_TRUE(rig_wait(&rig, all_light_are_done, light));
+    CU_ASSERT_TRUE(atomic_load(&endless.turns) > 0);
+    atomic_store(&endless.stop, true);
+    for (uint32_t i = 0; i < 3; i++)
+        CU_ASSERT_TRUE(rig_end(&rig, busy[i], NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, light, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+    probe_destroy(light_probe);
+}
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+struct ordered {
+    weir_pid receivers[RECEIVERS];
+    uint64_t sent[SENDERS];            /* by its sender */
+    uint64_t next[RECEIVERS][SENDERS]; /* by its receiver: the number that comes next */
+    _Atomic uint64_t received;
+    _Atomic uint64_t out_of_order;
+};
+
+static int receive(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct ordered *ordered = probe->context;
+    const struct order *order = probe_order(message);
+    uint64_t *next = &ordered->next[weir_index(self)][order->argument];
+
+    if (order->id != *next)
+        atomic_fetch_add(&ordered->out_of_order, 1);
+    *next = order->id + 1;
+    atomic_fetch_add(&ordered->received, 1);
+    return WEIR_DONE;
+}
+
+/* The same numbers to each receiver. */
+static int send_burst(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    struct ordered *ordered = probe->context;
+    uint64_t sender = probe_order(message)->argument;
+
+    for (uint32_t i = 0; i < BURST; i++, ordered->sent[sender]++)
+        for (uint32_t to = 0; to < RECEIVERS; to++) {
+            struct order order = { receive, ordered->sent[sender], sender };
+
+            if (weir_send(self, ordered->receivers[to], probe_message(self, order)) != 0)
+                return WEIR_FAIL;
+        }
+    return WEIR_DONE;
+}
+
+struct round {
+    struct ordered *ordered;
+    uint64_t wanted;
+};
+
+static bool is_received(void *context)
+{
+    struct round *round = context;
+
+    return atomic_load(&round->ordered->received) == round->wanted;
+}
+
+/* promise S3 */
+static void test_order_of_sending_is_kept_over_steals_and_yields(void)
+{
+    struct probe *probe = probe_create();
+    struct ordered ordered = { 0 };
+    struct round round = { &ordered, 0 };
+    struct pool *senders, *receivers;
+    uint32_t rounds = ROUNDS_MAX;
+    struct rig rig;
+
+    probe->context = &ordered;
+    rig_init(&rig, 4, 2);
+    senders = rig_workers(&rig, probe, "senders", SENDERS, 0);
+    receivers = rig_workers(&rig, probe, "receivers", RECEIVERS, 0);
+    for (uint32_t i = 0; i < RECEIVERS; i++)
+        ordered.receivers[i] = rig_worker(receivers, i);
+    do {
+        for (uint64_t i = 0; i < SENDERS; i++)
+            CU_ASSERT_EQUAL(rig_send(&rig, rig_worker(senders, (uint32_t)i),
+                                     (struct order){ .act = send_burst, .argument = i }),
+                            0);
+        round.wanted += (uint64_t)SENDERS * RECEIVERS * BURST;
+        CU_ASSERT_TRUE_FATAL(rig_wait(&rig, is_received, &round));
+    } while (dispatcher_steals(rig.dispatcher) == 0 && --rounds > 0);
+    CU_ASSERT_TRUE(rounds > 0);
+    CU_ASSERT_EQUAL(atomic_load(&ordered.out_of_order), 0);
+    CU_ASSERT_TRUE(rig_end(&rig, senders, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, receivers, NULL));
+    CU_ASSERT_EQUAL(atomic_load(&probe->overlaps), 0);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "hog", test_light_actors_run_while_a_hog_holds_their_thread },
+        { "endless", test_light_actors_run_beside_ones_that_never_end },
+        { "order", test_order_of_sending_is_kept_over_steals_and_yields },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("fairness", tests);
+}
