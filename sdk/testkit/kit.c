@@ -37,7 +37,15 @@ void kit_problem(struct weir_kit *kit, const char *format, ...)
 
 bool kit_allocation_fails(struct weir_kit *kit)
 {
-    return kit->fail_in > 0 && --kit->fail_in == 0;
+    if (kit->fail_in == 0)
+        return false;
+    if (kit->fail_in > 1) {
+        kit->fail_in--;
+        return false;
+    }
+    if (kit->fail_count != UINT32_MAX && --kit->fail_count == 0)
+        kit->fail_in = 0;
+    return true;
 }
 
 void kit_turn_begin(struct weir_kit *kit)
@@ -63,6 +71,7 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
     }
     kit->self.host = kit_host_table();
     kit->room = UINT32_MAX;
+    kit->sent_end = &kit->sent;
     kit->stats.size = sizeof kit->stats;
     kit_options_check_table(kit);
     return kit;
@@ -207,24 +216,15 @@ int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, si
     return deliver_kind(kit, WEIR_REQUEST, tag, data, size);
 }
 
-static size_t count_emits(const struct weir_kit *kit)
-{
-    size_t count = 0;
-
-    for (const struct kit_sent *sent = kit->sent; sent; sent = sent->next)
-        count += sent->sent.way == WEIR_KIT_EMIT;
-    return count;
-}
-
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
 {
-    size_t before = count_emits(kit);
+    size_t before = kit->emit_count;
     size_t made;
     int produced;
 
     kit_turn_begin(kit);
     produced = kit->behaviour.produce(&kit->self, kit->state, credit);
-    made = count_emits(kit) - before;
+    made = kit->emit_count - before;
     if (made > credit)
         kit_problem(kit, "%zu messages were produced, and %" PRIu32 " asked for", made, credit);
     if (produced > WEIR_END)
@@ -233,11 +233,27 @@ int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
     return produced;
 }
 
+int weir_kit_produce_all(struct weir_kit *kit, uint32_t credit)
+{
+    int produced;
+
+    do
+        produced = weir_kit_produce(kit, credit);
+    while (produced == WEIR_MORE);
+    return produced;
+}
+
 /* --- what it shall meet ----------------------------------------------------------------------- */
 
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth)
 {
-    kit->fail_in = nth;
+    weir_kit_fail_allocations(kit, nth, 1);
+}
+
+void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count)
+{
+    kit->fail_in = count > 0 ? nth : 0;
+    kit->fail_count = count;
 }
 
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status)
@@ -269,11 +285,7 @@ struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit)
 
 size_t weir_kit_sent_count(const struct weir_kit *kit)
 {
-    size_t count = 0;
-
-    for (const struct kit_sent *sent = kit->sent; sent; sent = sent->next)
-        count++;
-    return count;
+    return kit->sent_count;
 }
 
 const struct weir_kit_sent *weir_kit_sent(const struct weir_kit *kit, size_t index)
@@ -329,11 +341,6 @@ uint64_t weir_kit_retry_ms(const struct weir_kit *kit)
 const char *weir_kit_printed(const struct weir_kit *kit)
 {
     return kit_text_get(&kit->printed);
-}
-
-const char *weir_kit_logged(const struct weir_kit *kit)
-{
-    return kit_text_get(&kit->logged);
 }
 
 static const struct kit_unit *find_unit(const struct weir_kit *kit, const char *name)

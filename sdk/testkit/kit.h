@@ -85,10 +85,14 @@ struct weir_kit {
     struct kit_tag *tags;
     struct kit_due *dues;
     struct kit_sent *sent; /* oldest first */
+    struct kit_sent **sent_end;
+    size_t sent_count;
+    size_t emit_count; /* of these */
     struct kit_name *names;
     struct kit_unit *units;
 
-    uint32_t fail_in; /* calls until one finds no memory; 0 = never */
+    uint32_t fail_in;    /* calls until one finds no memory; 0 = never */
+    uint32_t fail_count; /* of those that find none from there on */
     uint32_t room;
     int room_status;
     uint32_t index;
@@ -100,6 +104,7 @@ struct weir_kit {
     struct kit_text problems;
     struct kit_text printed;
     struct kit_text logged;
+    size_t log_count; /* lines of it */
     struct kit_text checked;
     struct kit_text mistakes;
     char reason[48];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit_log.h"
 #include "kit_message.h"
 #include "kit_origin.h"
 #include "kit_time.h"
@@ -40,12 +41,12 @@ static void free_message(struct weir_self *self, struct weir_message *message)
 void kit_host_note_sent(struct weir_kit *kit, const struct weir_kit_sent *sent)
 {
     struct kit_sent *added = kit_take(sizeof *added);
-    struct kit_sent **end = &kit->sent;
 
-    while (*end)
-        end = &(*end)->next;
     added->sent = *sent;
-    *end = added;
+    *kit->sent_end = added;
+    kit->sent_end = &added->next;
+    kit->sent_count++;
+    kit->emit_count += sent->way == WEIR_KIT_EMIT;
 }
 
 /* Whether a message that the plugin owns may leave now. */
@@ -402,36 +403,6 @@ static uint32_t pool_size(struct weir_self *self)
 
 /* --- telling people --------------------------------------------------------------------------- */
 
-static void add_field(struct kit_text *text, const struct weir_field *field)
-{
-    switch (field->kind) {
-    case WEIR_STRING:
-        kit_text_format(text, " %s=%s", field->key, field->value.string ? field->value.string : "");
-        break;
-    case WEIR_I64:
-        kit_text_format(text, " %s=%" PRId64, field->key, field->value.integer);
-        break;
-    case WEIR_U64:
-        kit_text_format(text, " %s=%" PRIu64, field->key, field->value.natural);
-        break;
-    default:
-        kit_text_format(text, " %s=%g", field->key, field->value.real);
-        break;
-    }
-}
-
-static void log_line(struct weir_self *self, enum weir_log_level level, const char *event,
-                     const struct weir_field *fields)
-{
-    static const char *const levels[] = { "error", "warning", "info", "debug" };
-    struct kit_text *text = &kit_of(self)->logged;
-
-    kit_text_format(text, "%s %s", (unsigned)level < 4u ? levels[level] : "?", event);
-    for (; fields->key; fields++)
-        add_field(text, fields);
-    kit_text_add(text, "\n", 1);
-}
-
 static void progress(struct weir_self *self, const char *name, uint64_t done, uint64_t total)
 {
     struct weir_kit *kit = kit_of(self);
@@ -499,7 +470,7 @@ static const struct weir_host table = {
     .pool_resize = pool_resize,
     .pool_add = pool_add,
     .pool_stats = pool_stats,
-    .log = log_line,
+    .log = kit_log_line,
     .progress = progress,
     .exit_status = exit_status,
     .print = print,

@@ -102,6 +102,20 @@ int weir_kit_open_args(struct weir_kit *kit, const char *args)
     return settings ? weir_kit_open(kit, settings) : WEIR_EINVALID;
 }
 
+int weir_kit_open_format(struct weir_kit *kit, const char *format, ...)
+{
+    struct kit_text args = { NULL, 0 };
+    va_list arguments;
+    int status;
+
+    va_start(arguments, format);
+    kit_text_format_list(&args, format, arguments);
+    va_end(arguments);
+    status = weir_kit_open_args(kit, kit_text_get(&args));
+    kit_text_finish(&args);
+    return status;
+}
+
 /* The options from which the settings were made; NULL when the test made them itself. */
 static const struct options *options_of(const struct weir_kit *kit, const void *settings)
 {

@@ -1,27 +1,30 @@
 /*
  * Goal: files.lines sends every line of every matching file once, in order, as fast as it is asked,
  * and says what it could not read.
- * Method: small files in a directory of the test's own, a fake host that gives credit, refuses
+ * Method: small files in a directory of the test's own, a kit host that gives credit, refuses
  * messages or runs out of memory at a chosen moment.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include <weir/testkit.h>
+
 #include "../../../plugins/files/files.h"
 #include "../host/suite.h"
-#include "fake_host.h"
 #include "scratch.h"
 
-static void expect_line(struct fake_host *fake, size_t index, struct scratch *scratch,
+extern const struct weir_plugin weir_plugin_v1;
+
+static void expect_line(struct weir_kit *kit, size_t index, struct scratch *scratch,
                         const char *name, const char *text, uint64_t number)
 {
     const struct files_line *line;
 
-    CU_ASSERT_FATAL(index < fake->emit_count);
-    CU_ASSERT_EQUAL(fake->emits[index].output, 0);
-    CU_ASSERT_STRING_EQUAL(fake->emits[index].message->tag->name, FILES_LINE_TAG);
-    line = files_line_get(fake->emits[index].message);
+    CU_ASSERT_FATAL(index < weir_kit_sent_count(kit));
+    CU_ASSERT_EQUAL(weir_kit_sent(kit, index)->output, 0);
+    CU_ASSERT_STRING_EQUAL(weir_kit_sent(kit, index)->message->tag->name, FILES_LINE_TAG);
+    line = files_line_get(weir_kit_sent(kit, index)->message);
     CU_ASSERT_PTR_NOT_NULL_FATAL(line);
     CU_ASSERT_STRING_EQUAL(files_line_name(line), scratch_path(scratch, name));
     CU_ASSERT_STRING_EQUAL(files_line_text(line), text);
@@ -30,64 +33,64 @@ static void expect_line(struct fake_host *fake, size_t index, struct scratch *sc
 }
 
 /* A worker over `b.txt` and `a.txt` of the scratch directory, opened. */
-static struct fake_host *start_with_two_files(struct scratch *scratch)
+static struct weir_kit *start_with_two_files(struct scratch *scratch)
 {
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
 
     scratch_init(scratch);
     (void)scratch_write(scratch, "b.txt", "b1\nb2\n");
     (void)scratch_write(scratch, "a.txt", "a1\r\na2");
-    fake_set_item(fake, "paths", scratch_path(scratch, "*.txt"));
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    return fake;
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "paths: [%s]", scratch_path(scratch, "*.txt")),
+                          0);
+    return kit;
 }
 
-static void expect_two_files(struct fake_host *fake, struct scratch *scratch)
+static void expect_two_files(struct weir_kit *kit, struct scratch *scratch)
 {
-    CU_ASSERT_EQUAL_FATAL(fake->emit_count, 4);
-    expect_line(fake, 0, scratch, "a.txt", "a1", 1);
-    expect_line(fake, 1, scratch, "a.txt", "a2", 2);
-    expect_line(fake, 2, scratch, "b.txt", "b1", 1);
-    expect_line(fake, 3, scratch, "b.txt", "b2", 2);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(kit), 4);
+    expect_line(kit, 0, scratch, "a.txt", "a1", 1);
+    expect_line(kit, 1, scratch, "a.txt", "a2", 2);
+    expect_line(kit, 2, scratch, "b.txt", "b1", 1);
+    expect_line(kit, 3, scratch, "b.txt", "b2", 2);
 }
 
-static void finish(struct fake_host *fake, struct scratch *scratch)
+static void finish(struct weir_kit *kit, struct scratch *scratch)
 {
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     scratch_finish(scratch);
 }
 
 static void test_glob_gives_lines_sorted_by_file(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 100), WEIR_END);
-    expect_two_files(fake, &scratch);
-    CU_ASSERT_EQUAL(fake->exit_status, 0);
-    CU_ASSERT_EQUAL(fake->log_count, 0);
-    CU_ASSERT_EQUAL(fake_produce(fake, 1), WEIR_END);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 100), WEIR_END);
+    expect_two_files(kit, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_log_count(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_END);
+    finish(kit, &scratch);
 }
 
 static void test_credit_of_one_gives_one_line_a_call(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
     for (size_t i = 1; i <= 4; i++) {
-        CU_ASSERT_EQUAL(fake_produce(fake, 1), WEIR_MORE);
-        CU_ASSERT_EQUAL(fake->emit_count, i);
+        CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_MORE);
+        CU_ASSERT_EQUAL(weir_kit_sent_count(kit), i);
     }
-    CU_ASSERT_EQUAL(fake_produce(fake, 1), WEIR_END);
-    expect_two_files(fake, &scratch);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_END);
+    expect_two_files(kit, &scratch);
+    finish(kit, &scratch);
 }
 
 static void test_patterns_keep_their_order(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
     char first[512];
 
     scratch_init(&scratch);
@@ -95,135 +98,130 @@ static void test_patterns_keep_their_order(void)
     (void)scratch_write(&scratch, "z2", "2\n");
     (void)scratch_write(&scratch, "a", "3\n");
     (void)snprintf(first, sizeof first, "%s", scratch_path(&scratch, "z*"));
-    fake_set_item(fake, "paths", first);
-    fake_set_item(fake, "paths", scratch_path(&scratch, "a"));
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 100), WEIR_END);
-    CU_ASSERT_EQUAL_FATAL(fake->emit_count, 3);
-    expect_line(fake, 0, &scratch, "z1", "1", 1);
-    expect_line(fake, 1, &scratch, "z2", "2", 1);
-    expect_line(fake, 2, &scratch, "a", "3", 1);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL_FATAL(
+        weir_kit_open_format(kit, "paths: [%s, %s]", first, scratch_path(&scratch, "a")), 0);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 100), WEIR_END);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(kit), 3);
+    expect_line(kit, 0, &scratch, "z1", "1", 1);
+    expect_line(kit, 1, &scratch, "z2", "2", 1);
+    expect_line(kit, 2, &scratch, "a", "3", 1);
+    finish(kit, &scratch);
 }
 
 static void test_refused_line_is_kept(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    fake->emit_room = 2;
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_MORE);
-    CU_ASSERT_EQUAL(fake->emit_count, 2);
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_MORE);
-    CU_ASSERT_EQUAL(fake->emit_count, 2);
-    fake->emit_room = 100;
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_END);
-    expect_two_files(fake, &scratch);
-    finish(fake, &scratch);
+    weir_kit_limit(kit, 2, WEIR_EFULL);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_MORE);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 2);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_MORE);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 2);
+    weir_kit_limit(kit, UINT32_MAX, 0);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    expect_two_files(kit, &scratch);
+    finish(kit, &scratch);
 }
 
 static void test_without_memory_waits_and_goes_on(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    fake->message_room = 1;
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_WAIT);
-    CU_ASSERT_EQUAL(fake->timers, 1);
-    fake->message_room = 100;
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_END);
-    expect_two_files(fake, &scratch);
-    finish(fake, &scratch);
+    weir_kit_fail_allocation(kit, 2);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    CU_ASSERT_EQUAL(weir_kit_timer_count(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    expect_two_files(kit, &scratch);
+    finish(kit, &scratch);
 }
 
 static void test_without_memory_for_a_timer_fails(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    fake->message_room = 1;
-    fake->no_timers = true;
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_ENOMEM);
-    finish(fake, &scratch);
+    weir_kit_fail_allocations(kit, 2, UINT32_MAX);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_ENOMEM);
+    finish(kit, &scratch);
 }
 
 static void test_closed_output_is_a_failure(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    fake->emit_room = 0;
-    fake->emit_status = WEIR_ECLOSED;
-    CU_ASSERT_EQUAL(fake_produce(fake, 100), WEIR_ECLOSED);
-    finish(fake, &scratch);
+    weir_kit_limit(kit, 0, WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_ECLOSED);
+    finish(kit, &scratch);
 }
 
 static void test_progress_ends_with_all_bytes(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    CU_ASSERT_EQUAL(fake_produce(fake, 1), WEIR_MORE);
-    CU_ASSERT_EQUAL(fake_progress(fake, "bytes").done, 4);
-    CU_ASSERT_EQUAL(fake_progress(fake, "bytes").total, 12);
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 1), WEIR_END);
-    CU_ASSERT_EQUAL(fake_progress(fake, "bytes").done, 12);
-    CU_ASSERT_EQUAL(fake_progress(fake, "lines").done, 4);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_MORE);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "bytes"), 4);
+    CU_ASSERT_EQUAL(weir_kit_total(kit, "bytes"), 12);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 1), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "bytes"), 12);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "lines"), 4);
+    finish(kit, &scratch);
 }
 
 static void test_no_match_is_told(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
 
     scratch_init(&scratch);
-    fake_set_item(fake, "paths", scratch_path(&scratch, "none*"));
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_TRUE(fake_logged(fake, WEIR_LOG_WARNING, "no file matches"));
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    CU_ASSERT_EQUAL(fake_produce(fake, 10), WEIR_END);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "paths: [%s]", scratch_path(&scratch, "none*")),
+                          0);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "no file matches"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 10), WEIR_END);
+    finish(kit, &scratch);
 }
 
 static void test_what_cannot_be_read_is_told_and_skipped(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
 
     scratch_init(&scratch);
     (void)scratch_directory(&scratch, "1");
     CU_ASSERT_EQUAL(mkfifo(scratch_path(&scratch, "2"), 0600), 0);
     (void)scratch_write(&scratch, "3", "line\n");
-    fake_set_item(fake, "paths", scratch_path(&scratch, "*"));
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 10), WEIR_END);
-    CU_ASSERT_EQUAL(fake->emit_count, 1);
-    expect_line(fake, 0, &scratch, "3", "line", 1);
-    CU_ASSERT_EQUAL(fake->log_count, 2);
-    CU_ASSERT_TRUE(fake_logged(fake, WEIR_LOG_WARNING, "file cannot be opened; skipped"));
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "paths: [%s]", scratch_path(&scratch, "*")), 0);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 10), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 1);
+    expect_line(kit, 0, &scratch, "3", "line", 1);
+    CU_ASSERT_EQUAL(weir_kit_log_count(kit), 2);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "file cannot be opened; skipped"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    finish(kit, &scratch);
 }
 
 static void test_file_that_went_away_is_told(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
     CU_ASSERT_EQUAL(remove(scratch_path(&scratch, "a.txt")), 0);
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 10), WEIR_END);
-    CU_ASSERT_EQUAL(fake->emit_count, 2);
-    CU_ASSERT_TRUE(fake_logged(fake, WEIR_LOG_WARNING, "a.txt"));
-    CU_ASSERT_EQUAL(fake_progress(fake, "bytes").done, 12);
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 10), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 2);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "a.txt"));
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "bytes"), 12);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    finish(kit, &scratch);
 }
 
 static void test_line_past_the_limit_is_told_and_skipped(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
     size_t size = FILES_LINE_MAX + 8;
     char *text = malloc(size);
 
@@ -231,21 +229,22 @@ static void test_line_past_the_limit_is_told_and_skipped(void)
     memset(text, 'x', size);
     memcpy(text + size - 6, "\nnext\n", 6);
     scratch_init(&scratch);
-    fake_set_item(fake, "paths", scratch_write_size(&scratch, "long", text, size));
+    CU_ASSERT_EQUAL_FATAL(
+        weir_kit_open_format(kit, "paths: [%s]", scratch_write_size(&scratch, "long", text, size)),
+        0);
     free(text);
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 10), WEIR_END);
-    CU_ASSERT_EQUAL(fake->emit_count, 1);
-    expect_line(fake, 0, &scratch, "long", "next", 2);
-    CU_ASSERT_TRUE(fake_logged(fake, WEIR_LOG_WARNING, "line too long"));
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 10), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 1);
+    expect_line(kit, 0, &scratch, "long", "next", 2);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "line too long"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    finish(kit, &scratch);
 }
 
 static void test_call_without_lines_ends_after_a_while(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
     char name[16];
 
     scratch_init(&scratch);
@@ -253,36 +252,34 @@ static void test_call_without_lines_ends_after_a_while(void)
         (void)snprintf(name, sizeof name, "%03u", i);
         (void)scratch_write(&scratch, name, "");
     }
-    fake_set_item(fake, "paths", scratch_path(&scratch, "*"));
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce(fake, 10), WEIR_MORE);
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 10), WEIR_END);
-    CU_ASSERT_EQUAL(fake->emit_count, 0);
-    CU_ASSERT_EQUAL(fake->exit_status, 0);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "paths: [%s]", scratch_path(&scratch, "*")), 0);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 10), WEIR_MORE);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 10), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
+    finish(kit, &scratch);
 }
 
 static void test_lines_of_a_file_share_a_key(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = start_with_two_files(&scratch);
+    struct weir_kit *kit = start_with_two_files(&scratch);
 
-    CU_ASSERT_EQUAL(fake_produce_all(fake, 10), WEIR_END);
-    CU_ASSERT_EQUAL_FATAL(fake->emit_count, 4);
-    CU_ASSERT_NOT_EQUAL(fake->emits[0].message->key, 0);
-    CU_ASSERT_EQUAL(fake->emits[0].message->key, fake->emits[1].message->key);
-    CU_ASSERT_NOT_EQUAL(fake->emits[0].message->key, fake->emits[2].message->key);
-    finish(fake, &scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 10), WEIR_END);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(kit), 4);
+    CU_ASSERT_NOT_EQUAL(weir_kit_sent(kit, 0)->message->key, 0);
+    CU_ASSERT_EQUAL(weir_kit_sent(kit, 0)->message->key, weir_kit_sent(kit, 1)->message->key);
+    CU_ASSERT_NOT_EQUAL(weir_kit_sent(kit, 0)->message->key, weir_kit_sent(kit, 2)->message->key);
+    finish(kit, &scratch);
 }
 
 static void test_no_paths_are_refused(void)
 {
-    struct fake_host *fake = fake_start("lines");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
 
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_set_item(fake, "paths", NULL);
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, ""), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "paths: []"), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 int main(void)

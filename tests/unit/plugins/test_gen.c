@@ -1,27 +1,28 @@
 /*
  * Goal: gen.numbers sends each number once, whatever credit it gets and whatever is refused, and
  * gen.forever likewise, without an end.
- * Method: a fake host that gives credit and refuses at a chosen moment.
+ * Method: a kit host that gives credit and refuses at a chosen moment.
  */
+#include <weir/testkit.h>
+
 #include "../../../plugins/gen/gen.h"
 #include "../host/suite.h"
-#include "fake_host.h"
 
-static struct fake_host *start(const char *count, const char *first)
+extern const struct weir_plugin weir_plugin_v1;
+
+static struct weir_kit *start(const char *args)
 {
-    struct fake_host *fake = fake_start("numbers");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "numbers");
 
-    fake_set(fake, "count", count);
-    if (first)
-        fake_set(fake, "first", first);
-    return fake;
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), 0);
+    return kit;
 }
 
-static void expect_numbers(struct fake_host *fake, uint64_t first, size_t count)
+static void expect_numbers(struct weir_kit *kit, uint64_t first, size_t count)
 {
-    CU_ASSERT_EQUAL_FATAL(fake->emit_count, count);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(kit), count);
     for (size_t i = 0; i < count; i++) {
-        const struct gen_number *number = gen_number_get(fake->emits[i].message);
+        const struct gen_number *number = gen_number_get(weir_kit_sent(kit, i)->message);
 
         CU_ASSERT_PTR_NOT_NULL_FATAL(number);
         CU_ASSERT_EQUAL(number->number, first + i);
@@ -30,81 +31,74 @@ static void expect_numbers(struct fake_host *fake, uint64_t first, size_t count)
 
 static void test_count_is_sent_and_no_more(void)
 {
-    struct fake_host *fake = start("10", "5");
+    struct weir_kit *kit = start("count: 10\nfirst: 5");
 
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce(fake, 4), WEIR_MORE);
-    CU_ASSERT_EQUAL(fake->emit_count, 4);
-    CU_ASSERT_EQUAL(fake_produce(fake, 6), WEIR_END);
-    CU_ASSERT_EQUAL(fake_produce(fake, 6), WEIR_END);
-    expect_numbers(fake, 5, 10);
-    CU_ASSERT_EQUAL(fake_progress(fake, "messages").done, 10);
-    CU_ASSERT_EQUAL(fake_progress(fake, "messages").total, 10);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 4), WEIR_MORE);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 4);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 6), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 6), WEIR_END);
+    expect_numbers(kit, 5, 10);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "messages"), 10);
+    CU_ASSERT_EQUAL(weir_kit_total(kit, "messages"), 10);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_forever_has_no_end(void)
 {
-    struct fake_host *fake = fake_start("forever");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "forever");
 
-    CU_ASSERT(fake->behaviour->flags & WEIR_ENDLESS);
-    fake_set(fake, "first", "7");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce(fake, 1000), WEIR_MORE);
-    expect_numbers(fake, 7, 1000);
-    CU_ASSERT_EQUAL(fake_progress(fake, "messages").total, 0);
-    fake_finish(fake);
+    CU_ASSERT_STRING_EQUAL(weir_plugin_v1.behaviours[1].name, "forever");
+    CU_ASSERT(weir_plugin_v1.behaviours[1].flags & WEIR_ENDLESS);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "first: 7"), 0);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1000), WEIR_MORE);
+    expect_numbers(kit, 7, 1000);
+    CU_ASSERT_EQUAL(weir_kit_total(kit, "messages"), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_refused_number_is_sent_later(void)
 {
-    struct fake_host *fake = start("10", NULL);
+    struct weir_kit *kit = start("count: 10");
 
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    fake->emit_room = 3;
-    CU_ASSERT_EQUAL(fake_produce(fake, 10), WEIR_MORE);
-    fake->emit_room = 100;
-    fake->message_room = 3;
-    CU_ASSERT_EQUAL(fake_produce(fake, 10), WEIR_WAIT);
-    CU_ASSERT_EQUAL(fake->timers, 1);
-    fake->message_room = 100;
-    CU_ASSERT_EQUAL(fake_produce(fake, 10), WEIR_END);
-    expect_numbers(fake, 0, 10);
-    fake_finish(fake);
+    weir_kit_limit(kit, 3, WEIR_EFULL);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 10), WEIR_MORE);
+    weir_kit_limit(kit, UINT32_MAX, 0);
+    weir_kit_fail_allocation(kit, 4);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 10), WEIR_WAIT);
+    CU_ASSERT_EQUAL(weir_kit_timer_count(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 10), WEIR_END);
+    expect_numbers(kit, 0, 10);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_keys_are_there_when_wanted(void)
 {
-    struct fake_host *fake = start("2", NULL);
+    struct weir_kit *kit = start("count: 2\nkey: true");
 
-    fake_set(fake, "key", "true");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_produce(fake, 2), WEIR_END);
-    CU_ASSERT_EQUAL_FATAL(fake->emit_count, 2);
-    CU_ASSERT_NOT_EQUAL(fake->emits[0].message->key, 0);
-    CU_ASSERT_NOT_EQUAL(fake->emits[0].message->key, fake->emits[1].message->key);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 2), WEIR_END);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(kit), 2);
+    CU_ASSERT_NOT_EQUAL(weir_kit_sent(kit, 0)->message->key, 0);
+    CU_ASSERT_NOT_EQUAL(weir_kit_sent(kit, 0)->message->key, weir_kit_sent(kit, 1)->message->key);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_range_past_the_largest_number_is_refused(void)
 {
-    struct fake_host *fake = start("2", "18446744073709551615");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "numbers");
 
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_finish(fake);
-    fake = start("1", "18446744073709551615");
-    CU_ASSERT_EQUAL(fake_open(fake), 0);
-    fake_finish(fake);
+    CU_ASSERT_PTR_NULL(weir_kit_settings(kit, "{count: 2, first: 18446744073709551615}"));
+    CU_ASSERT_PTR_NOT_NULL(weir_kit_settings(kit, "{count: 1, first: 18446744073709551615}"));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_count_is_required_and_not_zero(void)
 {
-    struct fake_host *fake = fake_start("numbers");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "numbers");
 
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_set(fake, "count", "0");
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, ""), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_mistakes(kit), "args:1:1: count: is required\n");
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "count: 0"), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /*
  * Goal: integrity.md5 tells for each line whether the file is ok, changed, missing or unreadable,
  * once, by the right output; and what it does not understand it rejects and tells.
- * Method: a root of the test's own with files of known sums, a fake host that hands over lines and
+ * Method: a root of the test's own with files of known sums, a kit host that hands over lines and
  * refuses results at a chosen moment.
  */
 #include <errno.h>
@@ -11,11 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weir/testkit.h>
+
 #include "../../../plugins/files/files.h"
 #include "../../../plugins/integrity/integrity.h"
 #include "../host/suite.h"
-#include "fake_host.h"
 #include "scratch.h"
+
+extern const struct weir_plugin weir_plugin_v1;
 
 #define SUM_EMPTY "d41d8cd98f00b204e9800998ecf8427e"
 #define SUM_ABC "900150983cd24fb0d6963f7d28e17f72"   /* RFC 1321: "abc" */
@@ -25,20 +28,19 @@
 
 struct bench {
     struct scratch scratch;
-    struct fake_host *fake;
+    struct weir_kit *kit;
 };
 
 static void begin(struct bench *bench)
 {
     scratch_init(&bench->scratch);
-    bench->fake = fake_start("md5");
-    fake_set(bench->fake, "root", bench->scratch.path);
-    CU_ASSERT_EQUAL_FATAL(fake_open(bench->fake), 0);
+    bench->kit = weir_kit_create(&weir_plugin_v1, "md5");
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(bench->kit, "root: %s", bench->scratch.path), 0);
 }
 
 static void finish(struct bench *bench)
 {
-    fake_finish(bench->fake);
+    CU_ASSERT_EQUAL(weir_kit_destroy(bench->kit), 0);
     scratch_finish(&bench->scratch);
 }
 
@@ -49,6 +51,12 @@ static int give_again(struct bench *bench, const char *list, const char *text, u
     size_t line_size = strlen(text);
     size_t size = sizeof(struct files_line) + name_size + line_size + 2;
     struct files_line *line = calloc(1, size);
+    const struct weir_message message = {
+        .data = line,
+        .size = size,
+        .tag = weir_kit_tag(bench->kit, FILES_LINE_TAG),
+        .attempt = attempt,
+    };
     int verdict;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(line);
@@ -57,7 +65,7 @@ static int give_again(struct bench *bench, const char *list, const char *text, u
     line->number = 7;
     memcpy(line + 1, list, name_size);
     memcpy((char *)(line + 1) + name_size + 1, text, line_size);
-    verdict = fake_handle_again(bench->fake, FILES_LINE_TAG, line, size, attempt);
+    verdict = weir_kit_deliver(bench->kit, &message);
     free(line);
     return verdict;
 }
@@ -69,23 +77,23 @@ static int give(struct bench *bench, const char *text)
 
 static const struct integrity_result *last_result(const struct bench *bench)
 {
-    const struct fake_host *fake = bench->fake;
+    const struct weir_kit *kit = bench->kit;
     const struct integrity_result *result;
 
-    CU_ASSERT_FATAL(fake->emit_count > 0);
-    result = integrity_result_get(fake->emits[fake->emit_count - 1].message);
+    CU_ASSERT_FATAL(weir_kit_sent_count(kit) > 0);
+    result = integrity_result_get(weir_kit_sent(kit, weir_kit_sent_count(kit) - 1)->message);
     CU_ASSERT_PTR_NOT_NULL_FATAL(result);
-    CU_ASSERT_EQUAL(fake->emits[fake->emit_count - 1].output, result->verdict);
+    CU_ASSERT_EQUAL(weir_kit_sent(kit, weir_kit_sent_count(kit) - 1)->output, result->verdict);
     return result;
 }
 
 static void expect(struct bench *bench, const char *line, enum integrity_verdict verdict, int error)
 {
-    size_t before = bench->fake->emit_count;
+    size_t before = weir_kit_sent_count(bench->kit);
     const struct integrity_result *result;
 
     CU_ASSERT_EQUAL(give(bench, line), WEIR_DONE);
-    CU_ASSERT_EQUAL(bench->fake->emit_count, before + 1);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(bench->kit), before + 1);
     result = last_result(bench);
     CU_ASSERT_EQUAL(result->verdict, (uint32_t)verdict);
     CU_ASSERT_EQUAL(result->error, error);
@@ -105,8 +113,8 @@ static void test_unchanged_file_is_ok(void)
     CU_ASSERT_EQUAL(result->bytes, 3);
     CU_ASSERT_STRING_EQUAL(integrity_result_package(result), "some-package:amd64");
     CU_ASSERT_STRING_EQUAL(integrity_result_path(result), scratch_path(&bench.scratch, "abc"));
-    CU_ASSERT_EQUAL(fake_progress(bench.fake, "files").done, 2);
-    CU_ASSERT_EQUAL(fake_progress(bench.fake, "bytes").done, 3);
+    CU_ASSERT_EQUAL(weir_kit_done(bench.kit, "files"), 2);
+    CU_ASSERT_EQUAL(weir_kit_done(bench.kit, "bytes"), 3);
     finish(&bench);
 }
 
@@ -213,13 +221,13 @@ static void test_absolute_name_stays_below_the_root(void)
 
 static void test_root_slash_gives_plain_absolute_paths(void)
 {
-    struct fake_host *fake = fake_start("md5");
-    struct bench bench = { .fake = fake };
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "md5");
+    struct bench bench = { .kit = kit };
 
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, ""), 0);
     expect(&bench, SUM_ABC "  no/such/file", INTEGRITY_MISSING, ENOENT);
     CU_ASSERT_STRING_EQUAL(integrity_result_path(last_result(&bench)), "/no/such/file");
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_package_is_the_name_of_the_list(void)
@@ -249,10 +257,10 @@ static void test_malformed_line_is_rejected_and_told(void)
 
     begin(&bench);
     CU_ASSERT_EQUAL(give(&bench, "this is not a checksum"), WEIR_REJECT);
-    CU_ASSERT_EQUAL(bench.fake->emit_count, 0);
-    CU_ASSERT_EQUAL(bench.fake->exit_status, 1);
-    CU_ASSERT_STRING_EQUAL(bench.fake->reason, "no MD5 sum at the start of the line");
-    CU_ASSERT_TRUE(fake_logged(bench.fake, WEIR_LOG_WARNING, "path=" LIST " line=7"));
+    CU_ASSERT_EQUAL(weir_kit_sent_count(bench.kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(bench.kit), 1);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(bench.kit), "no MD5 sum at the start of the line");
+    CU_ASSERT_TRUE(weir_kit_has_logged(bench.kit, WEIR_LOG_WARNING, "path=" LIST " line=7"));
     finish(&bench);
 }
 
@@ -263,8 +271,8 @@ static void test_blank_line_and_comment_are_nothing(void)
     begin(&bench);
     CU_ASSERT_EQUAL(give(&bench, ""), WEIR_DONE);
     CU_ASSERT_EQUAL(give(&bench, "# comment"), WEIR_DONE);
-    CU_ASSERT_EQUAL(bench.fake->emit_count, 0);
-    CU_ASSERT_EQUAL(bench.fake->exit_status, 0);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(bench.kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(bench.kit), 0);
     finish(&bench);
 }
 
@@ -273,10 +281,10 @@ static void test_other_message_is_rejected(void)
     struct bench bench;
 
     begin(&bench);
-    CU_ASSERT_EQUAL(fake_handle(bench.fake, "other/1", "12345678", 8), WEIR_REJECT);
-    CU_ASSERT_EQUAL(fake_handle(bench.fake, NULL, NULL, 0), WEIR_REJECT);
-    CU_ASSERT_EQUAL(fake_handle(bench.fake, FILES_LINE_TAG, "12345678", 8), WEIR_REJECT);
-    CU_ASSERT_STRING_EQUAL(bench.fake->reason, "not a files.line/1");
+    CU_ASSERT_EQUAL(weir_kit_handle(bench.kit, "other/1", "12345678", 8), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_handle(bench.kit, NULL, NULL, 0), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_handle(bench.kit, FILES_LINE_TAG, "12345678", 8), WEIR_REJECT);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(bench.kit), "not a files.line/1");
     finish(&bench);
 }
 
@@ -285,16 +293,15 @@ static void test_refused_result_is_tried_again(void)
     struct bench bench;
 
     begin(&bench);
-    bench.fake->emit_room = 0;
+    weir_kit_limit(bench.kit, 0, WEIR_EFULL);
     CU_ASSERT_EQUAL(give(&bench, SUM_ABC "  none"), WEIR_RETRY);
-    CU_ASSERT(bench.fake->retry_ms > 0);
-    CU_ASSERT_EQUAL(fake_progress(bench.fake, "files").done, 0);
-    bench.fake->emit_status = WEIR_ECLOSED;
+    CU_ASSERT(weir_kit_retry_ms(bench.kit) > 0);
+    CU_ASSERT_EQUAL(weir_kit_done(bench.kit, "files"), 0);
+    weir_kit_limit(bench.kit, 0, WEIR_ECLOSED);
     CU_ASSERT_EQUAL(give(&bench, SUM_ABC "  none"), WEIR_REJECT);
-    bench.fake->emit_room = 1;
-    bench.fake->message_room = 0;
+    weir_kit_limit(bench.kit, 1, WEIR_EFULL);
+    weir_kit_fail_allocation(bench.kit, 1);
     CU_ASSERT_EQUAL(give(&bench, SUM_ABC "  none"), WEIR_RETRY);
-    bench.fake->message_room = 1;
     expect(&bench, SUM_ABC "  none", INTEGRITY_MISSING, ENOENT);
     finish(&bench);
 }
@@ -321,16 +328,14 @@ static void test_without_descriptors_is_tried_again_and_then_told(void)
 
 static void test_root_must_be_an_absolute_directory(void)
 {
-    struct fake_host *fake = fake_start("md5");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "md5");
 
-    fake_set(fake, "root", "relative");
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_finish(fake);
-    fake = fake_start("md5");
-    fake_set(fake, "root", "/no/such/root");
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    CU_ASSERT_STRING_EQUAL(fake->reason, "root cannot be opened");
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "root: relative"), WEIR_EINVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_mistakes(kit), "args:1:7: root: "));
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "root: /no/such/root"), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_mistakes(kit), "");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "root cannot be opened");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 int main(void)

@@ -1,29 +1,28 @@
 /*
  * Goal: report.results prints a line for what the operator asked for, counts everything, sums up
  * once at the end and asks for exit status 1 when a file is not ok.
- * Method: results made by the test, a fake host that keeps what was printed.
+ * Method: results made by the test, a kit host that keeps what was printed.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir/testkit.h>
+
 #include "../../../plugins/integrity/integrity.h"
 #include "../host/suite.h"
-#include "fake_host.h"
 
-static struct fake_host *start(const char *print, const char *summary)
+extern const struct weir_plugin weir_plugin_v1;
+
+static struct weir_kit *start(const char *args)
 {
-    struct fake_host *fake = fake_start("results");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "results");
 
-    if (print)
-        fake_set(fake, "print", print);
-    if (summary)
-        fake_set(fake, "summary", summary);
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    return fake;
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), 0);
+    return kit;
 }
 
-static int give(struct fake_host *fake, enum integrity_verdict verdict, int error, const char *path)
+static int give(struct weir_kit *kit, enum integrity_verdict verdict, int error, const char *path)
 {
     static const char package[] = "bash";
     size_t size = sizeof(struct integrity_result) + sizeof package + strlen(path) + 1;
@@ -38,17 +37,17 @@ static int give(struct fake_host *fake, enum integrity_verdict verdict, int erro
     result->path_size = (uint32_t)strlen(path);
     memcpy(result + 1, package, sizeof package);
     memcpy((char *)(result + 1) + sizeof package, path, strlen(path) + 1);
-    answer = fake_handle(fake, INTEGRITY_RESULT_TAG, result, size);
+    answer = weir_kit_handle(kit, INTEGRITY_RESULT_TAG, result, size);
     free(result);
     return answer;
 }
 
-static void give_one_of_each(struct fake_host *fake)
+static void give_one_of_each(struct weir_kit *kit)
 {
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_OK, 0, "/ok"), WEIR_DONE);
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_CHANGED, 0, "/changed"), WEIR_DONE);
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_MISSING, ENOENT, "/missing"), WEIR_DONE);
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_UNREADABLE, EACCES, "/unreadable"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_OK, 0, "/ok"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_CHANGED, 0, "/changed"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_MISSING, ENOENT, "/missing"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_UNREADABLE, EACCES, "/unreadable"), WEIR_DONE);
 }
 
 #define LINES_OF_DIFFERENCES                                                                       \
@@ -59,95 +58,95 @@ static void give_one_of_each(struct fake_host *fake)
 
 static void test_default_prints_differences_and_a_summary(void)
 {
-    struct fake_host *fake = start(NULL, NULL);
+    struct weir_kit *kit = start("");
 
-    give_one_of_each(fake);
-    CU_ASSERT_STRING_EQUAL(fake->printed, LINES_OF_DIFFERENCES);
-    fake_close(fake, WEIR_END_SHUTDOWN);
-    CU_ASSERT_STRING_EQUAL(fake->printed, LINES_OF_DIFFERENCES SUMMARY_OF_EACH);
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    fake_finish(fake);
+    give_one_of_each(kit);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), LINES_OF_DIFFERENCES);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), LINES_OF_DIFFERENCES SUMMARY_OF_EACH);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_all_prints_good_files_too(void)
 {
-    struct fake_host *fake = start("all", "false");
+    struct weir_kit *kit = start("print: all\nsummary: false");
 
-    give_one_of_each(fake);
-    fake_close(fake, WEIR_END_SHUTDOWN);
-    CU_ASSERT_STRING_EQUAL(fake->printed, "ok          bash  /ok\n" LINES_OF_DIFFERENCES);
-    fake_finish(fake);
+    give_one_of_each(kit);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "ok          bash  /ok\n" LINES_OF_DIFFERENCES);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_nothing_still_sums_up_and_asks_for_the_status(void)
 {
-    struct fake_host *fake = start("nothing", "true");
+    struct weir_kit *kit = start("print: nothing\nsummary: true");
 
-    give_one_of_each(fake);
-    fake_close(fake, WEIR_END_SHUTDOWN);
-    CU_ASSERT_STRING_EQUAL(fake->printed, SUMMARY_OF_EACH);
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    fake_finish(fake);
+    give_one_of_each(kit);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), SUMMARY_OF_EACH);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_good_files_leave_the_status_alone(void)
 {
-    struct fake_host *fake = start(NULL, NULL);
+    struct weir_kit *kit = start("");
 
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_OK, 0, "/ok"), WEIR_DONE);
-    fake_close(fake, WEIR_END_SHUTDOWN);
-    CU_ASSERT_STRING_EQUAL(fake->printed,
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_OK, 0, "/ok"), WEIR_DONE);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit),
                            "checked 1 file, 1.5 kB: 1 ok, 0 changed, 0 missing, 0 unreadable\n");
-    CU_ASSERT_EQUAL(fake->exit_status, 0);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_one_that_is_replaced_tells_only_what_it_saw(void)
 {
-    struct fake_host *fake = start(NULL, NULL);
+    struct weir_kit *kit = start("");
 
-    fake_close(fake, WEIR_END_REPLACED);
-    CU_ASSERT_STRING_EQUAL(fake->printed, "");
-    fake_finish(fake);
-    fake = start(NULL, NULL);
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_OK, 0, "/ok"), WEIR_DONE);
-    fake_close(fake, WEIR_END_REPLACED);
-    CU_ASSERT_STRING_EQUAL(fake->printed,
+    weir_kit_close(kit, WEIR_END_REPLACED);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    kit = start("");
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_OK, 0, "/ok"), WEIR_DONE);
+    weir_kit_close(kit, WEIR_END_REPLACED);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit),
                            "checked 1 file, 1.5 kB: 1 ok, 0 changed, 0 missing, 0 unreadable\n");
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_control_characters_are_escaped(void)
 {
-    struct fake_host *fake = start(NULL, "false");
+    struct weir_kit *kit = start("summary: false");
 
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_CHANGED, 0, "/a\nb\tc"), WEIR_DONE);
-    CU_ASSERT_EQUAL(give(fake, INTEGRITY_UNREADABLE, 0, "/fifo"), WEIR_DONE);
-    CU_ASSERT_STRING_EQUAL(fake->printed, "changed     bash  /a\\nb\\tc\n"
-                                          "unreadable  bash  /fifo\t(Not a regular file)\n");
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_CHANGED, 0, "/a\nb\tc"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, INTEGRITY_UNREADABLE, 0, "/fifo"), WEIR_DONE);
+    CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit),
+                           "changed     bash  /a\\nb\\tc\n"
+                           "unreadable  bash  /fifo\t(Not a regular file)\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_other_message_is_rejected(void)
 {
     struct integrity_result wrong = { .verdict = INTEGRITY_VERDICTS };
-    struct fake_host *fake = start(NULL, NULL);
+    struct weir_kit *kit = start("");
 
-    CU_ASSERT_EQUAL(fake_handle(fake, "other/1", "12345678", 8), WEIR_REJECT);
-    CU_ASSERT_EQUAL(fake_handle(fake, INTEGRITY_RESULT_TAG, "12345678", 8), WEIR_REJECT);
-    CU_ASSERT_EQUAL(fake_handle(fake, INTEGRITY_RESULT_TAG, &wrong, sizeof wrong), WEIR_REJECT);
-    CU_ASSERT_STRING_EQUAL(fake->reason, "not an integrity.result/1");
-    CU_ASSERT_EQUAL(fake->exit_status, 0);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "other/1", "12345678", 8), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, INTEGRITY_RESULT_TAG, "12345678", 8), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, INTEGRITY_RESULT_TAG, &wrong, sizeof wrong), WEIR_REJECT);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "not an integrity.result/1");
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_unknown_choice_is_refused(void)
 {
-    struct fake_host *fake = fake_start("results");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "results");
 
-    fake_set(fake, "print", "everything");
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "print: everything"), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 int main(void)

@@ -1,21 +1,24 @@
 /*
  * Goal: sink.record writes every number it handled exactly once, in whole lines, into a file of the
  * worker's own; sink.null takes anything.
- * Method: a fake host that hands over numbers; the files are read back. A full disk is /dev/full.
+ * Method: a kit host that hands over numbers; the files are read back. A full disk is /dev/full.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir/testkit.h>
+
 #include "../../../plugins/gen/gen.h"
 #include "../host/suite.h"
-#include "fake_host.h"
 #include "scratch.h"
 
-static int give(struct fake_host *fake, uint64_t number)
+extern const struct weir_plugin weir_plugin_v1;
+
+static int give(struct weir_kit *kit, uint64_t number)
 {
     struct gen_number message = { number };
 
-    return fake_handle(fake, GEN_NUMBER_TAG, &message, sizeof message);
+    return weir_kit_handle(kit, GEN_NUMBER_TAG, &message, sizeof message);
 }
 
 static void expect_file(struct scratch *scratch, const char *name, const char *content)
@@ -30,36 +33,34 @@ static void expect_file(struct scratch *scratch, const char *name, const char *c
 static void test_numbers_are_written_by_the_close(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("record");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
     scratch_init(&scratch);
-    fake->index = 3;
-    fake_set(fake, "path", scratch_path(&scratch, "%i.txt"));
-    fake_set(fake, "spin", "10");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(give(fake, 5), WEIR_DONE);
-    CU_ASSERT_EQUAL(give(fake, UINT64_MAX), WEIR_DONE);
+    weir_kit_place(kit, 3, 0);
+    CU_ASSERT_EQUAL_FATAL(
+        weir_kit_open_format(kit, "path: %s\nspin: 10", scratch_path(&scratch, "%i.txt")), 0);
+    CU_ASSERT_EQUAL(give(kit, 5), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, UINT64_MAX), WEIR_DONE);
     expect_file(&scratch, "3-103.txt", "");
-    fake_close(fake, WEIR_END_SHUTDOWN);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
     expect_file(&scratch, "3-103.txt", "5\n18446744073709551615\n");
-    CU_ASSERT_EQUAL(fake_progress(fake, "messages").done, 2);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "messages"), 2);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     scratch_finish(&scratch);
 }
 
 static void test_full_batch_is_written_at_once(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("record");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
     scratch_init(&scratch);
-    fake_set(fake, "path", scratch_path(&scratch, "file"));
-    fake_set(fake, "batch", "2");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        weir_kit_open_format(kit, "path: %s\nbatch: 2", scratch_path(&scratch, "file")), 0);
     for (uint64_t i = 0; i < 5; i++)
-        CU_ASSERT_EQUAL(give(fake, i), WEIR_DONE);
+        CU_ASSERT_EQUAL(give(kit, i), WEIR_DONE);
     expect_file(&scratch, "file", "0\n1\n2\n3\n");
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     expect_file(&scratch, "file", "0\n1\n2\n3\n4\n");
     scratch_finish(&scratch);
 }
@@ -70,12 +71,12 @@ static void test_two_lives_append_to_one_file(void)
 
     scratch_init(&scratch);
     for (uint64_t life = 0; life < 2; life++) {
-        struct fake_host *fake = fake_start("record");
+        struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
-        fake_set(fake, "path", scratch_path(&scratch, "file"));
-        CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-        CU_ASSERT_EQUAL(give(fake, life), WEIR_DONE);
-        fake_finish(fake);
+        CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "path: %s", scratch_path(&scratch, "file")),
+                              0);
+        CU_ASSERT_EQUAL(give(kit, life), WEIR_DONE);
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     }
     expect_file(&scratch, "file", "0\n1\n");
     scratch_finish(&scratch);
@@ -84,17 +85,16 @@ static void test_two_lives_append_to_one_file(void)
 static void test_batch_larger_than_the_buffer_loses_nothing(void)
 {
     struct scratch scratch;
-    struct fake_host *fake = fake_start("record");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
     const uint64_t first = UINT64_MAX - 9999;
     char *text;
 
     scratch_init(&scratch);
-    fake_set(fake, "path", scratch_path(&scratch, "file"));
-    fake_set(fake, "batch", "65536");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        weir_kit_open_format(kit, "path: %s\nbatch: 65536", scratch_path(&scratch, "file")), 0);
     for (uint64_t i = 0; i < 10000; i++)
-        CU_ASSERT_EQUAL(give(fake, first + i), WEIR_DONE);
-    fake_finish(fake);
+        CU_ASSERT_EQUAL(give(kit, first + i), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     text = scratch_read(&scratch, "file");
     CU_ASSERT_PTR_NOT_NULL_FATAL(text);
     for (uint64_t i = 0; i < 10000; i++)
@@ -106,52 +106,47 @@ static void test_batch_larger_than_the_buffer_loses_nothing(void)
 
 static void test_full_disk_fails_and_is_told(void)
 {
-    struct fake_host *fake = fake_start("record");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
-    fake_set(fake, "path", "/dev/full");
-    fake_set(fake, "batch", "1");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(give(fake, 1), WEIR_FAIL);
-    CU_ASSERT_TRUE(fake_logged(fake, WEIR_LOG_ERROR, "No space left on device"));
-    CU_ASSERT_EQUAL(fake->exit_status, 1);
-    fake_close(fake, WEIR_END_CRASH);
-    CU_ASSERT_EQUAL(fake->log_count, 2);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "path: /dev/full\nbatch: 1"), 0);
+    CU_ASSERT_EQUAL(give(kit, 1), WEIR_FAIL);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "No space left on device"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    weir_kit_close(kit, WEIR_END_CRASH);
+    CU_ASSERT_EQUAL(weir_kit_log_count(kit), 2);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_file_that_cannot_be_opened_is_told(void)
 {
-    struct fake_host *fake = fake_start("record");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
-    fake_set(fake, "path", "/no/such/directory/file");
-    CU_ASSERT_EQUAL(fake_open(fake), WEIR_EINVALID);
-    CU_ASSERT_STRING_EQUAL(fake->reason, "record cannot be opened");
-    CU_ASSERT_TRUE(fake_logged(fake, WEIR_LOG_ERROR, "path=/no/such/directory/file"));
-    fake_finish(fake);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "path: /no/such/directory/file"), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "record cannot be opened");
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "path=/no/such/directory/file"));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_record_takes_numbers_only(void)
 {
-    struct fake_host *fake = fake_start("record");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
-    fake_set(fake, "path", "/dev/null");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_handle(fake, "other/1", "12345678", 8), WEIR_REJECT);
-    CU_ASSERT_EQUAL(fake_handle(fake, GEN_NUMBER_TAG, "1234", 4), WEIR_REJECT);
-    CU_ASSERT_STRING_EQUAL(fake->reason, "not a gen.number/1");
-    fake_finish(fake);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "path: /dev/null"), 0);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "other/1", "12345678", 8), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, GEN_NUMBER_TAG, "1234", 4), WEIR_REJECT);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "not a gen.number/1");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 static void test_null_counts_anything(void)
 {
-    struct fake_host *fake = fake_start("null");
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "null");
 
-    fake_set(fake, "spin", "3");
-    CU_ASSERT_EQUAL_FATAL(fake_open(fake), 0);
-    CU_ASSERT_EQUAL(fake_handle(fake, NULL, NULL, 0), WEIR_DONE);
-    CU_ASSERT_EQUAL(fake_handle(fake, "other/1", "12345678", 8), WEIR_DONE);
-    CU_ASSERT_EQUAL(fake_progress(fake, "messages").done, 2);
-    fake_finish(fake);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "spin: 3"), 0);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, NULL, NULL, 0), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "other/1", "12345678", 8), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "messages"), 2);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
 int main(void)

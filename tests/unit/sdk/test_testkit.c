@@ -93,6 +93,10 @@ static void test_what_a_plugin_did_is_shown(void)
     CU_ASSERT_PTR_NULL(weir_kit_sent(kit, 2));
     CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "abc");
     CU_ASSERT_STRING_EQUAL(weir_kit_logged(kit), "warning odd path=x errno=-2 tag=1\n");
+    CU_ASSERT_EQUAL(weir_kit_log_count(kit), 1);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "path=x"));
+    CU_ASSERT_FALSE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "path=y"));
+    CU_ASSERT_FALSE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "path=x"));
     CU_ASSERT_EQUAL(weir_kit_done(kit, "files"), 3);
     CU_ASSERT_EQUAL(weir_kit_total(kit, "files"), 7);
     CU_ASSERT_EQUAL(weir_kit_done(kit, "bytes"), 0);
@@ -295,6 +299,15 @@ static void test_room_and_memory_end_where_told(void)
     CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_STOP);
     CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 3);
     CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_DONE);
+    weir_kit_fail_allocations(kit, 2, 3); /* this message, and both calls for the next */
+    CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_STOP);
+    CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_STOP);
+    CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_DONE);
+    weir_kit_fail_allocations(kit, 1, UINT32_MAX);
+    CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_STOP);
+    CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_STOP);
+    weir_kit_fail_allocations(kit, 0, 0);
+    CU_ASSERT_EQUAL(run(kit, emit_three), WEIR_DONE);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -465,7 +478,7 @@ static void test_source_that_overruns_its_credit_is_found(void)
     struct weir_kit *kit = start();
 
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 2), WEIR_MORE);
-    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 1), WEIR_END);
     CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 3);
     CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit), "");
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 3), WEIR_MORE);

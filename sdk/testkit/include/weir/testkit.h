@@ -50,6 +50,8 @@ const void *weir_kit_settings(struct weir_kit *kit, const char *args);
 const char *weir_kit_mistakes(const struct weir_kit *kit);
 /* weir_kit_settings, then weir_kit_open. WEIR_EINVALID when there are mistakes. */
 int weir_kit_open_args(struct weir_kit *kit, const char *args);
+/* Likewise, of a text as printf makes it: for paths and ports that the test has found. */
+WEIR_PRINTF(2, 3) int weir_kit_open_format(struct weir_kit *kit, const char *format, ...);
 /*
  * As a reload with these args: `reconfigure` when every changed option is live, nothing when none
  * is changed. WEIR_EINVALID when there are mistakes; WEIR_ENOTALLOWED when an option is changed
@@ -80,6 +82,8 @@ int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, si
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like);
 /* Runs `produce`. Returns what it answered. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
+/* Likewise, again and again until it answers anything but WEIR_MORE, and returns that. */
+int weir_kit_produce_all(struct weir_kit *kit, uint32_t credit);
 
 /* Moves the clock; what is due on the way happens in order, timers and time-outs of requests. */
 void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
@@ -95,6 +99,8 @@ int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 
 /* The nth call from now that needs memory (tag, message, timer, request) finds none; 0: never. */
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
+/* Likewise the nth and those behind it, `count` in all; UINT32_MAX: from then on all. */
+void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
 /* So many more emits, sends and requests are taken; then the answer is `status`. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
 /* Which worker of which pool it is; 0 and 0 at first. */
@@ -146,6 +152,9 @@ uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
 const char *weir_kit_printed(const struct weir_kit *kit);
 /* All log lines: `warning unreadable path=x errno=2`. */
 const char *weir_kit_logged(const struct weir_kit *kit);
+/* Whether a line of this level holds `part`; how many lines there are. */
+bool weir_kit_has_logged(const struct weir_kit *kit, enum weir_log_level level, const char *part);
+size_t weir_kit_log_count(const struct weir_kit *kit);
 /* The last progress of this unit; 0 when there was none, or no total. */
 uint64_t weir_kit_done(const struct weir_kit *kit, const char *unit);
 uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit);
