@@ -11,6 +11,7 @@ struct account {
     struct dead_letters_figures dead;
     uint64_t refused;
     uint64_t restarts;
+    uint64_t misuses;
 };
 
 /* Dead letters that no ledger counts: emitted and refused for good, or in lanes of their own. */
@@ -34,6 +35,7 @@ static void log_account(struct assembly *assembly, const char *component,
               weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
               weir_uint("held", reading->held), weir_uint("refused", account->refused),
               weir_uint("restarts", account->restarts), weir_uint("dead_outside", outside(account)),
+              weir_uint("misuses", account->misuses),
               weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
 }
 
@@ -43,6 +45,7 @@ static void add_account(struct account *sum, const struct account *account)
     dead_letters_figures_add(&sum->dead, &account->dead);
     sum->refused += account->refused;
     sum->restarts += account->restarts;
+    sum->misuses += account->misuses;
 }
 
 /* Logs a pool's account, and adds it when the pool is at the top: then it holds those below. */
@@ -56,6 +59,7 @@ static void log_pool(struct assembly *assembly, struct pool *pool, struct accoun
     pool_stats(pool, &stats);
     account.refused = stats.refused;
     account.restarts = stats.restarts;
+    account.misuses = pool_misuses(pool);
     log_account(assembly, pool->path, &account);
     if (!pool->parent)
         add_account(sum, &account);
@@ -72,7 +76,8 @@ void accounts_log_source(struct assembly *assembly, struct source *source)
               source->path, "source", weir_uint("emitted", source_emitted(source)),
               weir_uint("dead", total), weir_uint("no_target", dead.counts[DEAD_NO_TARGET]),
               weir_uint("output_full", dead.counts[DEAD_OUTPUT_FULL]),
-              weir_uint("full", dead.counts[DEAD_FULL]));
+              weir_uint("full", dead.counts[DEAD_FULL]),
+              weir_uint("misuses", misuses_total(&source->misuses)));
 }
 
 bool accounts_log_ledger(struct assembly *assembly)
@@ -84,9 +89,11 @@ bool accounts_log_ledger(struct assembly *assembly)
     settings = assembly->held->settings;
     sum.ledger = assembly->gone_ledger;
     sum.dead = assembly->gone_dead;
+    sum.misuses = assembly->gone_misuses;
     for (uint32_t i = 0; i < settings->source_count; i++) {
         accounts_log_source(assembly, assembly->sources[i]);
         dead_letters_figures(&assembly->sources[i]->dead, &sum.dead);
+        sum.misuses += misuses_total(&assembly->sources[i]->misuses);
     }
     for (uint32_t i = 0; i < settings->pool_count; i++)
         log_pool(assembly, assembly->pools[i], &sum);

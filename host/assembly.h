@@ -35,6 +35,7 @@ struct assembly {
     uint32_t gone_count;                   /* lock */
     struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
     struct dead_letters_figures gone_dead; /* lock: likewise, and of removed sources */
+    uint64_t gone_misuses;                 /* lock: likewise */
     uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
     _Atomic bool stopping; /* the host is to end: nobody waits for anything new */
 };

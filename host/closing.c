@@ -55,6 +55,7 @@ static void forget_source(struct assembly *assembly, struct source *source)
     accounts_log_source(assembly, source);
     pthread_mutex_lock(&assembly->lock);
     dead_letters_figures(&source->dead, &assembly->gone_dead);
+    assembly->gone_misuses += misuses_total(&source->misuses);
     pthread_mutex_unlock(&assembly->lock);
     if (!executor)
         return;
@@ -98,6 +99,7 @@ static void forget_pool(struct assembly *assembly, struct pool *pool)
     if (!pool->parent) { /* a parent keeps the figures of those below */
         ledger_reading_add(&assembly->gone_ledger, &reading);
         pool_dead(pool, &assembly->gone_dead);
+        assembly->gone_misuses += pool_misuses(pool);
     }
     unlist_gone_locked(assembly, pool);
     pthread_mutex_unlock(&assembly->lock);

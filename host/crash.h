@@ -14,7 +14,8 @@
 
 /* Who runs on this thread. Its strings must stay readable while it is current. */
 struct crash_note {
-    const char *pool;   /* any string may be NULL */
+    const char *path; /* of the worker, such as `pool#3`; any string may be NULL */
+    const char *pool;
     const char *plugin; /* with its version */
     uint32_t generation;
     uint32_t worker;

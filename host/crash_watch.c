@@ -4,6 +4,7 @@
 
 #include "actor/place.h"
 #include "host/crash.h"
+#include "pool/pool.h"
 
 struct watched_thread {
     struct executor *executor; /* NULL: not a dispatcher's */
@@ -27,7 +28,8 @@ const struct crash_note *crash_watch_current(void)
     if (!actor || !actor->spec)
         return NULL;
     thread->note = (struct crash_note){
-        .pool = actor_path(actor),
+        .path = actor_path(actor),
+        .pool = actor->place && actor->place->pool ? actor->place->pool->path : actor_path(actor),
         .plugin = actor->spec->plugin,
         .generation = actor->spec->generation,
         .worker = actor->place ? actor->place->index : 0,

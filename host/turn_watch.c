@@ -41,7 +41,7 @@ struct probe {
     bool found; /* somebody ran there */
     uint32_t generation;
     uint32_t worker;
-    char pool[WORD_SIZE];
+    char path[WORD_SIZE];
     char plugin[WORD_SIZE];
     char tag[WORD_SIZE];
     int frame_count;
@@ -77,7 +77,7 @@ static void write_down(struct probe *probe)
     probe->found = note != NULL;
     if (!note)
         return;
-    copy_word(probe->pool, note->pool);
+    copy_word(probe->path, note->path);
     copy_word(probe->plugin, note->plugin);
     copy_word(probe->tag, note->tag);
     probe->generation = note->generation;
@@ -190,7 +190,7 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
     char stack[STACK_SIZE];
 
     describe_stack(probe, stack, sizeof stack);
-    log_event(watch->sink, WEIR_LOG_WARNING, probe->pool, "turn takes long",
+    log_event(watch->sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
               weir_uint("ms", probe->watched_ns / NS_PER_MS), weir_str("plugin", probe->plugin),
               weir_uint("generation", probe->generation), weir_uint("worker", probe->worker),
               weir_str("message", probe->tag), weir_str("stack", stack),

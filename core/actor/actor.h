@@ -103,6 +103,7 @@ enum actor_flags {
     ACTOR_PAUSED = 1u << 6,    /* a source that said WEIR_WAIT */
     ACTOR_SETTLING = 1u << 7,  /* its last input waits for the outbox */
     ACTOR_CLOSED = 1u << 8,    /* `close` was called for good; the outbox is left */
+    ACTOR_CLOSING = 1u << 9,   /* inside `close`: what was kept is settled already */
 };
 
 #define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */

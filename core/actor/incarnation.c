@@ -42,7 +42,11 @@ static int call_open(struct actor *actor)
         actor->memory = NULL;
         extra_end_incarnation(actor);
     }
-    return status < 0 ? status : status == 0 ? 0 : WEIR_EINVALID;
+    if (status > 0) {
+        misuse_report(actor, MISUSE_OPENED, status);
+        status = WEIR_EINVALID;
+    }
+    return status;
 }
 
 static void let_in(struct actor *actor)
@@ -126,9 +130,11 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
 
     if (behaviour->close) {
+        actor->flags |= ACTOR_CLOSING;
         callback_begin(actor);
         behaviour->close(&actor->self, actor->memory, (int)reason);
         callback_end(actor);
+        actor->flags &= ~(uint32_t)ACTOR_CLOSING;
     }
 }
 
@@ -177,6 +183,8 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     struct message *message;
 
     actor->kept = (struct message_list){ 0 };
+    if (had.count > 0 && reason != WEIR_END_CRASH && reason != WEIR_END_KILL)
+        misuse_report(actor, MISUSE_FORGOTTEN, had.count);
     if (actor->current)
         message_list_append(&had, actor->current);
     actor->current = NULL;

@@ -24,6 +24,8 @@ static void bury_kept(struct actor *actor)
 {
     struct message *message;
 
+    if (actor->kept.count > 0)
+        misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
     while ((message = message_list_take(&actor->kept))) {
         message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
         if (message->public.reserved & MESSAGE_ASIDE)

@@ -90,8 +90,10 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     const struct binding *binding = binding_of(actor, output);
     int status;
 
-    if (!binding)
+    if (!binding) {
+        misuse_report(actor, MISUSE_OUTPUT, output);
         return WEIR_EINVALID;
+    }
     if (!binding->target) {
         settle_unwanted(actor, message);
         return 0;

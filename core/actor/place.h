@@ -7,6 +7,7 @@
 #define ACTOR_PLACE_H
 
 #include "actor/actor.h"
+#include "actor/misuse.h"
 #include "actor/waiters.h"
 #include "actor/wiring.h"
 #include "base/list.h"
@@ -26,6 +27,7 @@ struct place {
     uint32_t index;             /* const */
     struct pool *pool;          /* const; NULL for a source */
     struct dead_letters *dead;  /* const: where its dead letters are counted */
+    struct misuses *misuses;    /* const: where its misuses are counted; may be NULL */
     struct wiring_slot *wiring; /* const: where its outputs lead */
     struct actor *actor;        /* const */
     bool gives_notice;          /* const: its opening and end wake those in runtime_wait */

@@ -57,6 +57,7 @@ static int create_actor(struct source *source, struct executor *executor,
     if (status != 0)
         return status;
     source->place->dead = &source->dead;
+    source->place->misuses = &source->misuses;
     source->place->gives_notice = true;
     source->place->wiring = &source->wiring;
     source->place->on_end = on_end;
@@ -256,7 +257,10 @@ bool source_step(struct actor *actor)
         exhausted(actor);
     else if (produced == WEIR_WAIT)
         actor->flags |= ACTOR_PAUSED;
-    else if (produced != WEIR_MORE)
+    else if (produced != WEIR_MORE) {
+        if (produced > WEIR_END)
+            misuse_report(actor, MISUSE_PRODUCED, produced);
         incarnation_fail(actor, WEIR_END_CRASH);
+    }
     return true;
 }

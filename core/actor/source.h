@@ -28,6 +28,7 @@ struct source {
     weir_pid pid;              /* const */
     struct wiring_slot wiring;
     struct dead_letters dead;
+    struct misuses misuses;
     struct place *place;    /* valid until `ended` */
     _Atomic bool going;     /* may produce */
     _Atomic bool exhausted; /* it said WEIR_END */

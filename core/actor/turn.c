@@ -90,9 +90,16 @@ static void finish_message(struct actor *actor, struct message *message, int ver
 
 int turn_settle_kept(struct actor *actor, struct message *message, int verdict)
 {
-    /* By its address first: it may be gone, in `close` or when it was settled before. */
-    if (verdict < WEIR_DONE || verdict > WEIR_REJECT || !message_list_remove(&actor->kept, message))
+    if (verdict < WEIR_DONE || verdict > WEIR_REJECT) {
+        misuse_report(actor, MISUSE_UNSETTLED, verdict);
         return WEIR_EINVALID;
+    }
+    /* By its address first: it may be gone, in `close` or when it was settled before. */
+    if (!message_list_remove(&actor->kept, message)) {
+        if (!(actor->flags & ACTOR_CLOSING))
+            misuse_report(actor, MISUSE_SETTLED, verdict);
+        return WEIR_EINVALID;
+    }
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_ASIDE))
         settle_done(actor, message);
@@ -113,6 +120,8 @@ static void finish(struct actor *actor, int verdict)
                 finish_done(actor, message);
             incarnation_stop(actor);
         } else {
+            if (verdict != WEIR_FAIL)
+                misuse_report(actor, MISUSE_VERDICT, verdict);
             incarnation_fail(actor, WEIR_END_CRASH);
         }
         return;

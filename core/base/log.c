@@ -1,6 +1,6 @@
 #include "base/log.h"
 
-#define LOG_FIELDS_MAX 12 /* more than any line of ours has */
+#define LOG_FIELDS_MAX 16 /* more than any line of ours has */
 
 void log_write(const struct log_sink *sink, const struct log_line *line)
 {

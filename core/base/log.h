@@ -26,7 +26,7 @@ void log_write(const struct log_sink *sink, const struct log_line *line);
 
 /*
  * log_event(sink, level, component, event, field...): the fields are made by weir_str, weir_int,
- * weir_uint, weir_real; at most 12.
+ * weir_uint, weir_real; at most 16.
  */
 #define log_event(sink, level, component, ...)                                                     \
     log_event_fields(sink, level, component, __VA_ARGS__, weir_str(NULL, NULL))

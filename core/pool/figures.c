@@ -257,6 +257,17 @@ uint64_t pool_emitted(struct pool *pool)
     return sum;
 }
 
+uint64_t pool_misuses(struct pool *pool)
+{
+    uint64_t sum = misuses_total(&pool->misuses);
+
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        sum += pool_misuses(pool->children[i]);
+    pthread_mutex_unlock(&pool->lock);
+    return sum;
+}
+
 /* --- opening -------------------------------------------------------------------------------- */
 
 static void look_at_opening(struct list *places, struct pool_opening *out)

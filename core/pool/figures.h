@@ -45,6 +45,9 @@ uint64_t pool_emitted(struct pool *pool);
  * its own. */
 void pool_dead(struct pool *pool, struct dead_letters_figures *out);
 
+/* What its workers did against their contract, and those of all below. */
+uint64_t pool_misuses(struct pool *pool);
+
 /* The sum of its leaves' ledgers: exact for each. */
 void pool_ledger(struct pool *pool, struct ledger_reading *out);
 

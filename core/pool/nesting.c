@@ -102,6 +102,7 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
 
     dead_letters_figures(&pool->dead, &dead);
     dead_letters_absorb(&parent->dead, &dead);
+    misuses_absorb(&parent->misuses, &pool->misuses);
     pthread_mutex_lock(&pool->lock); /* parents lock before children, always */
     ledger_reading_add(&parent->gone, &pool->gone);
     parent->gone_restarts += pool->gone_restarts;

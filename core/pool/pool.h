@@ -77,6 +77,7 @@ struct pool {
     struct wiring_slot wiring;
     struct waiters waiters;
     struct dead_letters dead;
+    struct misuses misuses;
 
     pthread_mutex_t lock;
     struct list places;          /* lock: members that stay */

@@ -77,6 +77,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     place->pool = pool;
     place->gives_notice = true;
     place->dead = &pool->dead;
+    place->misuses = &pool->misuses;
     place->wiring = &pool->wiring;
     place->made_of = spec;
     options.place = place;

@@ -111,8 +111,9 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
     assembly.held = &held;
     assembly.sources = sources;
     CU_ASSERT_TRUE(accounts_log_ledger(&assembly));
-    CU_ASSERT_STRING_EQUAL(find_line(&caught, "1 orders source"),
-                           "1 orders source emitted=0 dead=5 no_target=5 output_full=0 full=0");
+    CU_ASSERT_STRING_EQUAL(
+        find_line(&caught, "1 orders source"),
+        "1 orders source emitted=0 dead=5 no_target=5 output_full=0 full=0 misuses=0");
     CU_ASSERT_PTR_NOT_NULL(strstr(find_line(&caught, "2 host ledger"), " dead_outside=5"));
 
     pthread_mutex_destroy(&assembly.lock);

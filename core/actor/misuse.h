@@ -1,0 +1,54 @@
+/*
+ * actor/misuse.h - what a behaviour does against its contract: counted for its pool, told once.
+ *
+ * What the call or the number is answered by does not change: <weir/plugin.h> and <weir/host.h> say
+ * it. A misuse of one kind is logged when a generation of a plugin commits it for the first time in
+ * a pool; after that it is only counted, so that a plugin which is wrong with each message does not
+ * drown the log.
+ */
+#ifndef ACTOR_MISUSE_H
+#define ACTOR_MISUSE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct actor;
+
+/* What happened, and its consequence. */
+#define MISUSE_LIST(X)                                                                             \
+    X(VERDICT, "handle returned an unknown verdict", "counts as a failure")                        \
+    X(PRODUCED, "produce returned an unknown number", "counts as a failure")                       \
+    X(OPENED, "open returned a positive number", "counts as a failed open")                        \
+    X(OUTPUT, "emitted on an output that its behaviour does not declare",                          \
+      "refused, the message is still the worker's")                                                \
+    X(SETTLED, "settled a message that it does not keep", "refused, nothing is settled twice")     \
+    X(UNSETTLED, "settled a kept message with a verdict that settles nothing",                     \
+      "refused, it is still kept")                                                                 \
+    X(FORGOTTEN, "ended and had not settled what it kept", "dead letter")
+
+enum misuse {
+#define MISUSE_ENUM(name, event, effect) MISUSE_##name,
+    MISUSE_LIST(MISUSE_ENUM)
+#undef MISUSE_ENUM
+        MISUSES,
+};
+
+/* Of one pool, or one source. Zeros at first. Relaxed throughout: figures that order nothing. */
+struct misuses {
+    _Atomic uint64_t counts[MISUSES]; /* any worker's turn adds */
+    _Atomic uint64_t told[MISUSES];   /* the newest generation that was told, plus one; 0 = none */
+};
+
+/*
+ * Counts one, and logs it when it is the first of its kind. `value` is what was returned or given.
+ * Owner's turn.
+ */
+void misuse_report(struct actor *actor, enum misuse misuse, int64_t value);
+
+/* Of all kinds. Any thread. */
+uint64_t misuses_total(struct misuses *misuses);
+
+/* Adds those of `gone`, which nobody adds to any more. */
+void misuses_absorb(struct misuses *misuses, struct misuses *gone);
+
+#endif
