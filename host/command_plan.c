@@ -1,13 +1,18 @@
-/* `weir plan FILE --from OLD`: what a reload from one file to another would do. */
+/* `weir plan FILE`: what a reload to FILE would do, of a running host or from another file. */
+#include <stdlib.h>
 #include <sysexits.h>
 
 #include "config/plan.h"
-#include "host/command.h"
 #include "host/configuration.h"
+#include "host/control_client.h"
+#include "host/http.h"
+
+#define LETTER_FROM 'f'
 
 /* What the arguments say. */
 struct request {
     const struct invocation *invocation;
+    struct control_client client;
     const char *from;
 };
 
@@ -15,7 +20,8 @@ static int take(void *context, char letter, const char *argument)
 {
     struct request *request = context;
 
-    (void)letter;
+    if (letter != LETTER_FROM)
+        return control_client_take(&request->client, letter, argument);
     request->from = argument;
     return COMMAND_GO_ON;
 }
@@ -61,10 +67,54 @@ static int plan_files(const struct request *request, struct configuration *confi
     return code;
 }
 
+static int plan_from(const struct request *request, const char *file)
+{
+    struct configuration configuration;
+    int code;
+
+    if (configuration_init(&configuration, request->invocation->program) != WEIR_OK)
+        return EX_SOFTWARE;
+    code = plan_files(request, &configuration, file);
+    configuration_finish(&configuration);
+    return code;
+}
+
+static char *target_of(const struct request *request, const char *absolute)
+{
+    char *target = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&target, &size);
+
+    if (!stream)
+        return NULL;
+    fputs("/plan?file=", stream);
+    http_write_escaped(stream, absolute);
+    if (request->invocation->colour)
+        fputs("&colour=yes", stream);
+    return fclose(stream) == 0 ? target : NULL;
+}
+
+/* The host reads the file itself: it may stand in another directory. */
+static int ask_host(const struct request *request, const char *file)
+{
+    char *absolute = realpath(file, NULL);
+    char *target = absolute ? target_of(request, absolute) : NULL;
+    int code = EX_SOFTWARE;
+
+    if (!absolute) {
+        fprintf(request->invocation->err, "error: %s: cannot be opened\n", file);
+        code = EX_NOINPUT;
+    } else if (target) {
+        code = control_client_ask(&request->client, false, target, 0);
+    }
+    free(target);
+    free(absolute);
+    return code;
+}
+
 static int run(const struct invocation *invocation)
 {
-    struct request request = { .invocation = invocation };
-    struct configuration configuration;
+    struct request request = { .invocation = invocation, .client = { .invocation = invocation } };
     int first;
     int code = command_parse(invocation, take, &request, &first);
 
@@ -72,17 +122,17 @@ static int run(const struct invocation *invocation)
         return code;
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one file");
-    if (!request.from)
-        return command_usage_error(invocation, "needs --from OLD, the file that it starts from");
-    if (configuration_init(&configuration, invocation->program) != WEIR_OK)
-        return EX_SOFTWARE;
-    code = plan_files(&request, &configuration, invocation->argv[first]);
-    configuration_finish(&configuration);
-    return code;
+    if (request.from && request.client.json)
+        return command_usage_error(invocation, "--output json is for a plan of a running host");
+    request.client.fallback = invocation->argv[first];
+    return request.from ? plan_from(&request, invocation->argv[first])
+                        : ask_host(&request, invocation->argv[first]);
 }
 
 static const struct command_option options[] = {
-    { "from", 'f', "OLD", "the file to start from" },
+    { "from", LETTER_FROM, "OLD", "the file to start from; without it, the running host" },
+    CONTROL_CLIENT_OPTION_CONTROL,
+    CONTROL_CLIENT_OPTION_OUTPUT,
     { NULL, 0, NULL, NULL },
 };
 
@@ -90,8 +140,8 @@ const struct command command_plan = {
     .name = "plan",
     .arguments = "FILE",
     .summary = "print what a reload to FILE would do, step by step",
-    .details = "Exit code: 0 a plan, also an empty one; 66 a file cannot be opened; 78 a file is "
-               "wrong.\n",
+    .details = "Exit code: 0 a plan, also an empty one; 66 a file cannot be opened; 78 a file is\n"
+               "wrong. Of a running host: " CONTROL_CLIENT_CODES "\n",
     .options = options,
     .run = run,
 };

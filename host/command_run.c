@@ -7,6 +7,7 @@
 #include "host/accounts.h"
 #include "host/command.h"
 #include "host/configuration.h"
+#include "host/control_routes.h"
 #include "host/crash_watch.h"
 #include "host/io.h"
 #include "host/logger.h"
@@ -29,6 +30,10 @@ struct host {
     struct runtime *runtime;
     struct assembly assembly;
     struct supervisor supervisor;
+    struct errands errands;
+    struct control_routes routes;
+    struct control_socket socket;
+    struct control *control;
     struct io *io;
     struct turn_watch *turn_watch;
     struct accounts_totals last_totals;
@@ -60,6 +65,14 @@ static void on_finished(void *context, bool drained)
     io_wake(host->io);
 }
 
+/* On the supervisor's thread: errands are done. */
+static void on_errands(void *context)
+{
+    struct host *host = context;
+
+    io_wake(host->io);
+}
+
 /* --- the I/O thread's callbacks ------------------------------------------------------------- */
 
 static void on_reload(void *context)
@@ -69,12 +82,20 @@ static void on_reload(void *context)
     supervisor_reload(&host->supervisor);
 }
 
+static void remove_socket(struct host *host)
+{
+    if (host->socket.path[0])
+        control_socket_close(&host->socket);
+    host->socket.path[0] = '\0';
+}
+
 static void leave_at_once(struct host *host)
 {
     log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", "stopped at once",
               weir_str("effect", "what was left is lost"));
     (void)accounts_log_ledger(&host->assembly);
     progress_destroy(host->progress);
+    remove_socket(host);
     configuration_leave(&host->configuration);
     _exit(EX_TEMPFAIL);
 }
@@ -106,6 +127,7 @@ static void on_wake(void *context)
 {
     struct host *host = context;
 
+    control_routes_collect(&host->routes);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
         io_stop(host->io);
 }
@@ -219,6 +241,7 @@ static int start_supervisor(struct host *host)
         .file = host->file,
         .on_finished = on_finished,
         .context = host,
+        .errands = &host->errands,
     };
     return supervisor_start(&host->supervisor);
 }
@@ -253,6 +276,46 @@ static int make_io(struct host *host)
     return status;
 }
 
+static int serve(struct host *host)
+{
+    struct control_setup setup = {
+        .loop = io_loop(host->io),
+        .socket = &host->socket,
+        .ask = control_routes_ask,
+        .context = &host->routes,
+    };
+    struct clock clock = clock_monotonic();
+
+    host->routes = (struct control_routes){
+        .overview = {
+            .assembly = &host->assembly,
+            .supervisor = &host->supervisor,
+            .file = host->file,
+            .version = WEIR_VERSION,
+            .clock = clock,
+            .date_us = logger_date_us,
+            .started_ns = clock_now_ns(&clock),
+        },
+        .supervisor = &host->supervisor,
+    };
+    return host->socket.path[0] ? control_create(&setup, &host->control) : 0;
+}
+
+/* Before anything is built: two hosts with one socket are a mistake of the file. */
+static int listen_for_control(struct host *host, const char *path)
+{
+    struct report report;
+    int status;
+
+    if (!path)
+        return 0;
+    report_init(&report);
+    status = control_socket_listen(path, &report, &host->socket);
+    configuration_tell(&report, host->invocation->err);
+    report_finish(&report);
+    return status;
+}
+
 /* --- running -------------------------------------------------------------------------------- */
 
 static int exit_code(struct host *host)
@@ -268,6 +331,7 @@ static int exit_code(struct host *host)
 static void leave_threads_behind(struct host *host, int code)
 {
     progress_destroy(host->progress);
+    remove_socket(host);
     configuration_leave(&host->configuration);
     _exit(code);
 }
@@ -302,7 +366,10 @@ static void tear_down(struct host *host)
         runtime_destroy(host->runtime);
     }
     progress_destroy(host->progress);
+    control_destroy(host->control);
+    remove_socket(host);
     io_destroy(host->io);
+    errands_finish(&host->errands);
     crash_watch_end();
     logger_destroy(host->logger);
     screen_destroy(host->screen);
@@ -321,13 +388,18 @@ static int run_host(struct host *host)
         settings_destroy(settings);
         return EX_SOFTWARE;
     }
+    if (listen_for_control(host, settings->host.control) != 0) {
+        settings_destroy(settings);
+        return EX_CONFIG;
+    }
     crash_watch_begin(STDERR_FILENO);
     status = start(host, settings);
     if (status == WEIR_ETIMEOUT)
         leave_threads_behind(host, EX_CONFIG);
     if (status != 0)
         return EX_CONFIG;
-    if (make_io(host) != 0 || make_turn_watch(host) != 0 || start_supervisor(host) != 0)
+    if (make_io(host) != 0 || make_turn_watch(host) != 0 || start_supervisor(host) != 0 ||
+        serve(host) != 0)
         return EX_SOFTWARE;
     return work(host);
 }
@@ -345,6 +417,7 @@ static int run(const struct invocation *invocation)
     host.file = invocation->argv[first];
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
+    errands_init(&host.errands, on_errands, &host);
     code = run_host(&host);
     tear_down(&host);
     return code;

@@ -219,6 +219,11 @@ void io_destroy(struct io *io)
     free(io);
 }
 
+struct uv_loop_s *io_loop(struct io *io)
+{
+    return &io->loop;
+}
+
 void io_run(struct io *io)
 {
     uv_run(&io->loop, UV_RUN_DEFAULT);

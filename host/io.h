@@ -30,6 +30,7 @@ struct io_callbacks {
 };
 
 struct io;
+struct uv_loop_s;
 
 /*
  * Blocks HUP, TERM, INT, USR1, USR2 and ignores PIPE, for this thread and those it makes. Call it
@@ -45,6 +46,10 @@ int io_create(const struct io_callbacks *callbacks, uint64_t tick_ms, struct rep
               struct io **out_io);
 /* NULL is allowed. */
 void io_destroy(struct io *io);
+
+/* The loop, for others who do I/O on this thread; they close what they put there before
+ * io_destroy, which runs the loop once more. Borrowed. */
+struct uv_loop_s *io_loop(struct io *io);
 
 /* Runs until io_stop. */
 void io_run(struct io *io);

@@ -11,6 +11,7 @@
 
 #define TAG_RELOAD "host.reload/1"
 #define TAG_FINISH "host.finish/1"
+#define TAG_PLAN "host.plan/1"
 #define COMPONENT "reload"
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -31,8 +32,24 @@ static void log_entries(const struct supervisor *supervisor, const struct report
     }
 }
 
-static void refuse(const struct supervisor *supervisor, const struct report *report)
+/* Counts a reload, and answers those who asked for it. */
+static void tell_askers(struct supervisor *supervisor, int status, const struct plan *plan,
+                        const struct report *report)
 {
+    struct outcome outcome = { status, plan, report, supervisor->assembly->generation };
+
+    /* Relaxed: figures for people; we alone write them. */
+    atomic_fetch_add_explicit(status == 0 ? &supervisor->accepted : &supervisor->refused, 1,
+                              memory_order_relaxed);
+    atomic_store_explicit(&supervisor->last_refused, status != 0, memory_order_relaxed);
+    if (supervisor->errands)
+        errands_complete(supervisor->errands, supervisor->answered, &outcome);
+    supervisor->answered = NULL;
+}
+
+static void refuse(struct supervisor *supervisor, int status, const struct report *report)
+{
+    tell_askers(supervisor, status, NULL, report);
     log_entries(supervisor, &report->errors, WEIR_LOG_ERROR);
     log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "configuration refused",
               weir_str("file", supervisor->file), weir_uint("errors", report_count(report)),
@@ -48,9 +65,10 @@ static void log_step(const struct supervisor *supervisor, const struct plan_step
               weir_str("to", step->new_text ? step->new_text : "-"));
 }
 
-static void accept(const struct supervisor *supervisor, const struct plan *plan,
-                   const struct rebuild_times *times)
+static void accept(struct supervisor *supervisor, const struct plan *plan,
+                   const struct report *report, const struct rebuild_times *times)
 {
+    tell_askers(supervisor, 0, plan, report);
     for (size_t i = 0; i < plan->count; i++)
         log_step(supervisor, &plan->steps[i]);
     log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
@@ -93,10 +111,12 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
 
     write_present_sizes(supervisor->assembly);
     if (plan_create(old->settings, settings, &plan) != 0) {
+        refuse(supervisor, WEIR_ENOMEM, report);
         settings_destroy(settings);
         return;
     }
     if (plan->count == 0) {
+        tell_askers(supervisor, 0, plan, report);
         log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
                   weir_str("file", supervisor->file),
                   weir_uint("generation", supervisor->assembly->generation));
@@ -108,10 +128,10 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
     atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
     status = rebuild(supervisor->assembly, settings, plan, report, &times);
     if (status == 0) {
-        accept(supervisor, plan, &times);
+        accept(supervisor, plan, report, &times);
         apply_host(supervisor);
     } else {
-        refuse(supervisor, report);
+        refuse(supervisor, status, report);
     }
     plan_destroy(plan);
     held_settings_unref(old);
@@ -121,18 +141,63 @@ static void reload(struct supervisor *supervisor)
 {
     struct settings *settings;
     struct report report;
+    int status;
 
     /* From here on another request is another reload: the file is read after this. */
     atomic_store_explicit(&supervisor->reload_wanted, false, memory_order_seq_cst);
+    if (supervisor->errands)
+        supervisor->answered = errands_take(supervisor->errands, ERRAND_RELOAD);
     report_init(&report);
-    if (configuration_read(supervisor->configuration, supervisor->file, &report, &settings) == 0) {
+    status = configuration_read(supervisor->configuration, supervisor->file, &report, &settings);
+    if (status == 0) {
         log_entries(supervisor, &report.warnings, WEIR_LOG_WARNING);
         change_to(supervisor, settings, &report);
     } else {
-        refuse(supervisor, &report);
+        refuse(supervisor, status, &report);
     }
     report_finish(&report);
 }
+
+/* --- planning ------------------------------------------------------------------------------- */
+
+static void plan_one(struct supervisor *supervisor, struct errand *errand)
+{
+    struct outcome outcome = { .generation = supervisor->assembly->generation };
+    struct settings *settings = NULL;
+    struct plan *plan = NULL;
+    struct report report;
+
+    report_init(&report);
+    outcome.report = &report;
+    outcome.status = configuration_read(supervisor->configuration, errand->file, &report,
+                                        &settings);
+    if (outcome.status == 0) {
+        write_present_sizes(supervisor->assembly);
+        outcome.status = plan_create(supervisor->assembly->held->settings, settings, &plan);
+    }
+    outcome.plan = plan;
+    errands_complete(supervisor->errands, errand, &outcome);
+    plan_destroy(plan);
+    settings_destroy(settings);
+    report_finish(&report);
+}
+
+static void plan_all(struct supervisor *supervisor)
+{
+    struct errand *errand;
+
+    atomic_store_explicit(&supervisor->plan_wanted, false, memory_order_seq_cst);
+    errand = errands_take(supervisor->errands, ERRAND_PLAN);
+    while (errand) {
+        struct errand *next = errand->next;
+
+        errand->next = NULL;
+        plan_one(supervisor, errand);
+        errand = next;
+    }
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
 
 static void finish(struct supervisor *supervisor)
 {
@@ -162,6 +227,8 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     (void)self;
     if (strcmp(message->tag->name, TAG_FINISH) == 0)
         finish(supervisor);
+    else if (strcmp(message->tag->name, TAG_PLAN) == 0)
+        plan_all(supervisor);
     else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
         reload(supervisor);
     return WEIR_DONE;
@@ -260,4 +327,15 @@ void supervisor_finish(struct supervisor *supervisor)
     atomic_store_explicit(&supervisor->assembly->stopping, true, memory_order_release);
     runtime_notice(supervisor->assembly->runtime);
     request(supervisor, &supervisor->finish_wanted, TAG_FINISH);
+}
+
+void supervisor_ask(struct supervisor *supervisor, struct errand *errand)
+{
+    enum errand_kind kind = errand->kind;
+
+    errands_ask(supervisor->errands, errand);
+    if (kind == ERRAND_RELOAD)
+        supervisor_reload(supervisor);
+    else
+        request(supervisor, &supervisor->plan_wanted, TAG_PLAN);
 }

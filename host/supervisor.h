@@ -13,6 +13,7 @@
 
 #include "host/assembly.h"
 #include "host/configuration.h"
+#include "host/errand.h"
 #include "host/logger.h"
 
 #define SUPERVISOR_DISPATCHER "supervisor" /* not a name that YAML can give: see config */
@@ -25,15 +26,24 @@ struct supervisor {
     const char *file;                                 /* const */
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
     void *context;                                    /* const */
+    struct errands *errands;                          /* const; NULL: nobody leaves any */
+    struct errand *answered;                          /* its thread: by the present reload */
     weir_pid pid;                                     /* const */
     _Atomic bool reload_wanted;                       /* a reload message is on its way */
     _Atomic bool finish_wanted;
+    _Atomic bool plan_wanted;
+    _Atomic uint64_t accepted; /* its thread writes, all read: reloads carried out, also empty */
+    _Atomic uint64_t refused;  /* likewise */
+    _Atomic bool last_refused; /* likewise */
 };
 
-/* Fills in the rest of a supervisor whose first six fields are set. WEIR_ENOMEM. */
+/* Fills in the rest of a supervisor whose first seven fields are set. WEIR_ENOMEM. */
 int supervisor_start(struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);
+
+/* Takes an errand, and sees to it. */
+void supervisor_ask(struct supervisor *supervisor, struct errand *errand);
 
 #endif

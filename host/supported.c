@@ -90,8 +90,6 @@ static void check_host(const struct config_tree *tree, const struct settings_hos
 {
     struct part part = { config_find(tree->root, "host"), "host", NULL, report };
 
-    if (host->control)
-        refuse(&part, "control", NULL);
     if (host->memory)
         refuse(&part, "memory", NULL);
     if (host->watch)

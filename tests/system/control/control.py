@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+"""Goal:   a running host can be asked and told by its socket, by the commands and by HTTP, and
+        nothing that anybody does there harms it. Shows promise R6, promise C6, promise C7,
+        promise C8, promise C9, promise L3 and promise L4.
+Method: real hosts, real commands. Dead letters are made by removing workers that must discard
+        their mailboxes, and sent again; in the end each number must have been recorded once.
+        Every wait is for a condition.
+
+    control.py WEIR PLUGINS TREE
+"""
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+WEIR, PLUGINS, TREE = sys.argv[1:4]
+FAILURES = []
+
+
+def check(holds, what):
+    if not holds:
+        FAILURES.append(what)
+        print(f"FAILED: {what}", flush=True)
+    return holds
+
+
+def until(condition, what):
+    """Looks again and again; the test's own time-out is the only clock."""
+    while True:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+
+
+class Host:
+    def __init__(self, work, name="weir"):
+        self.work = work
+        self.file = os.path.join(work, f"{name}.yaml")
+        self.socket = os.path.join(work, f"{name}.sock")
+        self.log = os.path.join(work, f"{name}.log")
+        self.process = None
+
+    def write(self, text, control=None):
+        with open(self.file + ".new", "w", encoding="utf-8") as stream:
+            stream.write("version: 1\n"
+                         f'host: {{name: "test", plugins: ["{PLUGINS}"], '
+                         f'control: "{control or self.socket}"}}\n' + text)
+        os.rename(self.file + ".new", self.file)
+
+    def start(self):
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([WEIR, "run", self.file], stdout=log, stderr=log)
+        until(lambda: b'event="started"' in open(self.log, "rb").read() or
+              self.process.poll() is not None, "the start")
+
+    def stop(self, number=15):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait() if self.process else None
+
+    def run(self, *arguments, variables=None):
+        return subprocess.run([WEIR, *arguments], capture_output=True, text=True, check=False,
+                              env={**os.environ, "WEIR_CONTROL": self.socket,
+                                   **(variables or {})})
+
+    def json(self, *arguments):
+        answer = self.run(*arguments, "-o", "json")
+        check(answer.returncode == 0, f"{arguments}: {answer.returncode} {answer.stderr}")
+        return json.loads(answer.stdout)
+
+    def http(self, text, connection=None):
+        """The status and the body of an answer to a request as it stands."""
+        with connection or self.connect() as client:
+            client.sendall(text.encode())
+            answer = b""
+            while piece := client.recv(65536):
+                answer += piece
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body.decode()
+
+    def get(self, path):
+        return self.http(f"GET {path} HTTP/1.1\r\nHost: weir\r\n\r\n")
+
+    def connect(self):
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        client.connect(self.socket)
+        return client
+
+
+@contextlib.contextmanager
+def running(text, name="weir"):
+    with tempfile.TemporaryDirectory() as work:
+        host = Host(work, name)
+        host.write(text)
+        host.start()
+        try:
+            yield host
+        finally:
+            host.stop(9)
+
+
+BUSY = """
+sources: {numbers: {use: gen.forever, to: work}}
+pools: {work: {use: sink.null, size: SIZE, mailbox: 8, args: {spin: 20000}}}
+"""
+
+
+def busy(size="2"):
+    return BUSY.replace("SIZE", size)
+
+
+# --- looking -----------------------------------------------------------------------------------
+
+def balance(pool):
+    return pool["accepted"] - sum(pool[key] for key in
+                                  ("done", "dead", "moved", "queued", "in_hand", "held"))
+
+
+def fields_of_stats():
+    with open(os.path.join(TREE, "sdk/include/weir/host.h"), encoding="utf-8") as stream:
+        body = re.search(r"struct weir_pool_stats \{(.*?)\};", stream.read(), re.S).group(1)
+    names = re.findall(r"uint(?:32|64)_t (\w+);", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
+    return [name for name in names if name != "size"]
+
+
+def test_status():
+    """promise C6"""
+    nested = busy() + "  \n"
+    nested = nested.replace("pools: {work:", "pools: {many: {size: 2, pool: {use: sink.null, "
+                            "size: 3}}, work:")
+    with running(nested) as host:
+        until(lambda: host.json("status")["pools"][0] is not None, "an answer")
+        status = host.json("status")
+        check(status["host"]["state"] == "running" and status["host"]["name"] == "test" and
+              status["host"]["pid"] == host.process.pid and status["host"]["generation"] == 1,
+              f"the host: {status['host']}")
+        check([p["path"] for p in status["pools"]] == ["many", "many/0", "many/1", "work"],
+              "the pools of status")
+        check(status["sources"][0]["name"] == "numbers" and
+              status["sources"][0]["state"] == "open", "the sources of status")
+        for pool in status["pools"]:
+            missing = [name for name in fields_of_stats() if name not in pool]
+            check(not missing and len(fields_of_stats()) >= 15, f"keys that are missing: {missing}")
+            check(balance(pool) == 0, f"{pool['path']} does not balance")
+        check(host.json("status", "many/1")["live"] == 3, "a nested pool by its path")
+        text = host.run("status").stdout
+        check("numbers" in text and re.search(r"^work +2 ", text, re.M), f"the table: {text}")
+        check(host.run("status", "work").stdout.startswith("pool work\n"), "one pool's table")
+        for path, wanted in (("/livez", 200), ("/readyz", 200), ("/nothing", 404), ("/reload", 405),
+                             ("/pools/", 404), ("/pools/nobody", 404), ("/dead/nobody", 404),
+                             ("/plan", 400), ("/plan?file=relative", 400)):
+            check(host.get(path)[0] == wanted, f"{path} is not {wanted}")
+        by_file = host.run("status", "--file", host.file, variables={"WEIR_CONTROL": ""})
+        check(by_file.returncode == 0, f"the socket of a file: {by_file.stderr}")
+
+
+SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? (-?[0-9.e+]+)$')
+
+
+def test_metrics():
+    with running(busy()) as host:
+        status, text = host.get("/metrics")
+        types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+        samples = {}
+        for line in text.splitlines():
+            if line.startswith("#"):
+                continue
+            found = SAMPLE.match(line)
+            if check(found is not None, f"no sample: {line}"):
+                check(found[1] in types, f"no type: {line}")
+                check(found[1].endswith("_total") == (types[found[1]] == "counter"),
+                      f"the name of a counter: {line}")
+                check((found[1], found[2]) not in samples, f"twice: {line}")
+                samples[found[1], found[2]] = float(found[3])
+        check(status == 200 and samples["weir_config_generation", None] == 1, "the generation")
+        check(samples["weir_pool_workers", 'pool="work",state="target"'] == 2, "workers")
+        check(1 <= samples["process_open_fds", None] <= 100, "descriptors")
+        check(('weir_pool_dead_total', 'pool="work",reason="crashed"') in samples, "reasons")
+
+
+# --- changing ----------------------------------------------------------------------------------
+
+def test_scale():
+    with running(busy("{min: 1, max: 6}")) as host:
+        answer = host.json("scale", "work", "5")
+        check(answer["size"] == 5 and answer["changed"] == 4, f"scale: {answer}")
+        check(host.json("status", "work")["target"] == 5, "the target after scale")
+        check(host.run("scale", "work", "7").returncode == 65, "more than the file allows")
+        check(host.run("scale", "nobody", "2").returncode == 66, "a pool that is not there")
+        for wrong in ("-1", "x", "65537", "", "1.5"):
+            check(host.run("scale", "--", "work", wrong).returncode == 64, f"size {wrong!r}")
+        check(host.http("POST /pools/work/scale?size=x HTTP/1.1\r\n\r\n")[0] == 400, "size=x")
+        check(host.json("status", "work")["target"] == 5, "the target after refusals")
+
+
+def test_reload():
+    """promise R6"""
+    with running(busy()) as host:
+        host.write(busy("3"))
+        plan = host.json("plan", host.file)
+        check(plan["result"] == "planned" and plan["steps"][0]["field"] == "size", f"plan: {plan}")
+        check(host.json("status", "work")["target"] == 2, "a plan changes nothing")
+        answer = host.run("reload")
+        check(answer.returncode == 0 and "pools.work.size: 2 -> 3" in answer.stdout and
+              "generation 2" in answer.stdout, f"reload: {answer}")
+        check(host.json("status", "work")["live"] == 3, "it is done when reload answers")
+        check(host.json("reload")["result"] == "unchanged", "a second reload")
+
+        host.write(busy("3").replace("mailbox: 8", "mailbox: -8"))
+        answer = host.run("reload")
+        check(answer.returncode == 78 and answer.stdout == "" and
+              re.search(r"weir\.yaml:\d+:\d+: pools\.work\.mailbox: ", answer.stderr),
+              f"a wrong file: {answer}")
+        answer = host.run("plan", host.file, "--control", host.socket)
+        check(answer.returncode == 78 and "pools.work.mailbox" in answer.stderr, f"plan: {answer}")
+        status = host.json("status")["host"]
+        check(status["generation"] == 2 and status["reloads_refused"] == 1, f"refused: {status}")
+
+        host.write(busy("4"))
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(host.json("reload")))
+                   for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        check(len(answers) == 8 and all(a["generation"] == 3 for a in answers) and
+              any(a["result"] == "reloaded" for a in answers), f"many at once: {answers}")
+
+
+RECORD = """
+dispatchers: {{blocking: {{threads: 4, budget: 4}}}}
+sources:
+  numbers: {{use: gen.numbers, args: {{count: {count}}}, to: work}}
+  endless: {{use: gen.forever, to: nobody}}
+pools:
+  nobody: {{use: sink.null, size: {{min: 0, max: 1}}}}
+  work: {{use: sink.record, size: {{min: 0, max: 4}}, mailbox: 16, remove: {{mode: discard}},
+          dispatcher: blocking, args: {{path: "{work}/out.%i", batch: 1, spin: {spin}}}}}
+"""
+
+
+def recorded(work):
+    numbers = []
+    for name in sorted(os.listdir(work)):
+        if name.startswith("out."):
+            with open(os.path.join(work, name), encoding="utf-8") as stream:
+                numbers += [int(line.split()[0]) for line in stream]
+    return numbers
+
+
+def test_dead_letters_are_sent_again():
+    """promise L3, promise L4: what was discarded is handled after all, each once. The endless
+    source, which never finds room, keeps the host from ending before that."""
+    count = 2000
+    with tempfile.TemporaryDirectory() as work:
+        host = Host(work)
+        host.write(RECORD.format(count=count, work=work, spin=300000))
+        host.start()
+        host.json("scale", "work", "4")
+        until(lambda: host.json("status", "work")["queued"] > 8, "full mailboxes")
+        host.json("scale", "work", "0")
+        until(lambda: host.json("status", "work")["retiring"] == 0, "the leavers")
+        pool = host.json("status", "work")
+        letters = host.json("dead", "work")
+        check(len(letters) == pool["dead"] > 0, f"{len(letters)} letters of {pool['dead']} dead")
+        check(all(letter["reason"] == "removed" and letter["tag"] == "gen.number/1" and
+                  letter["payload_kept"] and letter["size"] > 0 for letter in letters),
+              f"the letters: {letters[:1]}")
+        check([letter["number"] for letter in letters] == list(range(1, len(letters) + 1)),
+              "the numbers of the letters")
+        answer = host.json("dead", "work", "--replay")
+        check(answer["replayed"] == 0 and answer["left"] == len(letters) and
+              answer["status"] == "FULL", f"replay into no workers: {answer}")
+        host.json("scale", "work", "4")
+        replayed = 0
+        while True:
+            answer = host.json("dead", "work", "--replay")
+            replayed += answer["replayed"]
+            if answer["left"] == 0:
+                break
+        check(replayed == len(letters), f"{replayed} of {len(letters)} were sent again")
+        check(host.run("dead", "work").stdout.count("\n") == 1, "letters after the replay")
+        check(re.search(r"^work .* removed:", host.run("dead").stdout, re.M), "the summary")
+        check(host.run("dead", "--replay").returncode == 64, "a replay of nothing in particular")
+        until(lambda: host.json("status", "work")["done"] == count, "the last number")
+        check(host.stop() == 0, "the exit code")
+        numbers = recorded(work)
+        check(sorted(numbers) == list(range(count)), f"{len(numbers)} numbers, "
+              f"{len(set(numbers))} different, of {count}")
+
+
+# --- the socket --------------------------------------------------------------------------------
+
+def test_life_of_the_socket():
+    """promise C7, promise C8"""
+    with running(busy()) as host:
+        check(os.stat(host.socket).st_mode & 0o7777 == 0o660, "the mode")
+        second = Host(host.work, "second")
+        second.write(busy(), control=host.socket)
+        second.start()
+        check(second.process.wait() == 78 and
+              b"another host listens there" in open(second.log, "rb").read(), "two hosts")
+        check(host.run("status").returncode == 0, "the first of two hosts")
+        host.stop(9)
+        check(os.path.exists(host.socket), "a killed host leaves its socket")
+        check(host.run("status").returncode == 69, "nobody listens")
+        host.start()
+        check(host.run("status").returncode == 0, "a stale socket is replaced")
+        check(host.stop() == 0 and not os.path.exists(host.socket), "the socket is removed")
+        check(host.run("reload").returncode == 69, "no socket")
+        check(host.run("status", "--control", "/x" * 100).returncode == 69, "a path too long")
+        check(host.run("status", variables={"WEIR_CONTROL": ""}).returncode == 64, "which host?")
+        check(host.run("status", "-o", "xml").returncode == 64, "an unknown format")
+        host.write(busy(), control="/x" * 100)
+        host.start()
+        check(host.process.wait() == 78 and b"107 bytes" in open(host.log, "rb").read(),
+              "a path too long in the file")
+
+
+def status_as_nobody(path):
+    """What somebody else is told, before they ask: a process that has given up being root."""
+    program = ("import os, socket, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534);"
+               "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
+               "print(s.recv(100).split()[1].decode())")
+    return subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True,
+                          check=False)
+
+
+def test_strangers_are_refused():
+    """promise C7: also when the file's mode would let them in. Only root can be somebody else."""
+    if os.geteuid() != 0:
+        return
+    with running(busy()) as host:
+        os.chmod(host.work, 0o755)
+        check("Permission denied" in status_as_nobody(host.socket).stderr, "the mode")
+        os.chmod(host.socket, 0o666)
+        answer = status_as_nobody(host.socket)
+        check(answer.stdout == "403\n", f"somebody else: {answer}")
+
+
+def test_crowds_and_nonsense_do_no_harm():
+    """promise C9"""
+    with running(busy()) as host:
+        directory = f"/proc/{host.process.pid}"
+        threads = len(os.listdir(f"{directory}/task"))
+        crowd = []
+        for _ in range(1000):
+            crowd.append(host.connect())
+        check(len(os.listdir(f"{directory}/fd")) < 200, "descriptors in a crowd")
+        check(len(os.listdir(f"{directory}/task")) == threads, "threads in a crowd")
+        check(host.run("status").returncode == 75, "busy")
+        for client in crowd:
+            client.close()
+        until(lambda: host.run("status").returncode == 0, "the crowd to go")
+
+        check(host.http("\0\1\2\r\n\r\n")[0] == 400, "bytes")
+        check(host.http("GET /" + "a" * 3000 + " HTTP/1.1\r\n\r\n")[0] == 413, "a long path")
+        check(host.http("PUT /status HTTP/1.1\r\n\r\n")[0] == 400, "another method")
+        slow = host.connect()
+        slow.sendall(b"GET /sta")
+        check(host.run("status").returncode == 0, "beside a slow client")
+        check(host.http("tus HTTP/1.1\r\n\r\n", slow)[0] == 200, "a slow client")
+        check(host.stop() == 0, "the exit code")
+
+
+def main():
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_"):
+            before = time.monotonic()
+            test()
+            print(f"{name}: {time.monotonic() - before:.2f} s", flush=True)
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,353 @@
+/*
+ * Goal: the control socket serves many clients at once and is held up by none: slow ones, silent
+ * ones, wrong ones and too many are each told, and the others are answered.
+ *
+ * Method: a loop in a thread of its own with a handler that answers at once, or later when told;
+ * clients are plain sockets of the test's thread. Patience is short where a test waits for its end.
+ */
+#include "host/control.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "host/io.h"
+#include "unit/host/suite.h"
+
+#define SHORT_MS 30
+#define LONG_MS 600000 /* never reached */
+#define FLOOD 300u
+#define LARGE (4u << 20) /* more than any socket's buffer */
+
+struct fixture {
+    char directory[32];
+    char path[64];
+    struct control_socket socket;
+    struct io *io;
+    struct control *control;
+    pthread_t thread;
+    struct connection *_Atomic kept; /* asked `later`; answered at the next wake-up */
+    _Atomic bool release;
+};
+
+static struct control_reply reply_of(const char *text, size_t size)
+{
+    struct control_reply reply = { 200, "text/plain", calloc(1, size + 1), size };
+
+    memcpy(reply.text, text, strlen(text));
+    return reply;
+}
+
+static void ask(void *context, struct connection *connection, const struct http_request *request)
+{
+    struct fixture *f = context;
+
+    if (strcmp(request->path, "later") == 0)
+        atomic_store(&f->kept, connection);
+    else if (strcmp(request->path, "large") == 0)
+        control_answer(connection, reply_of("large", LARGE));
+    else
+        control_answer(connection, reply_of(request->path, strlen(request->path)));
+}
+
+static void on_wake(void *context)
+{
+    struct fixture *f = context;
+    struct connection *kept = atomic_load(&f->release) ? atomic_exchange(&f->kept, NULL) : NULL;
+
+    if (kept)
+        control_answer(kept, reply_of("now", 3));
+}
+
+static void *run(void *context)
+{
+    io_run(((struct fixture *)context)->io);
+    return NULL;
+}
+
+static void begin(struct fixture *f, uint64_t patience_ms)
+{
+    struct io_callbacks callbacks = { .context = f, .on_wake = on_wake };
+    struct control_setup setup = { .ask = ask, .context = f, .patience_ms = patience_ms };
+
+    memset(f, 0, sizeof *f);
+    memcpy(f->directory, "/tmp/weir-test-XXXXXX", 22);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->directory));
+    (void)snprintf(f->path, sizeof f->path, "%s/control", f->directory);
+    CU_ASSERT_EQUAL_FATAL(control_socket_listen(f->path, NULL, &f->socket), 0);
+    CU_ASSERT_EQUAL_FATAL(io_create(&callbacks, 0, NULL, &f->io), 0);
+    setup.loop = io_loop(f->io);
+    setup.socket = &f->socket;
+    CU_ASSERT_EQUAL_FATAL(control_create(&setup, &f->control), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&f->thread, NULL, run, f), 0);
+}
+
+static void finish(struct fixture *f)
+{
+    io_stop(f->io);
+    pthread_join(f->thread, NULL);
+    control_destroy(f->control);
+    io_destroy(f->io);
+    control_socket_close(&f->socket);
+    CU_ASSERT_EQUAL(rmdir(f->directory), 0);
+}
+
+/* --- clients -------------------------------------------------------------------------------- */
+
+static int connect_to(struct fixture *f)
+{
+    int client = control_socket_connect(f->path);
+
+    CU_ASSERT_TRUE_FATAL(client >= 0);
+    return client;
+}
+
+static void say(int client, const char *text)
+{
+    (void)send(client, text, strlen(text), MSG_NOSIGNAL);
+}
+
+/* Reads to the end, which the server makes; keeps the first bytes as a text. */
+static size_t hear(int client, char *text, size_t size)
+{
+    char rest[65536];
+    size_t total = 0;
+    ssize_t got;
+
+    text[0] = '\0';
+    while ((got = recv(client, rest, sizeof rest, 0)) > 0) {
+        if (total == 0) {
+            size_t kept = (size_t)got < size - 1 ? (size_t)got : size - 1;
+
+            memcpy(text, rest, kept);
+            text[kept] = '\0';
+        }
+        total += (size_t)got;
+    }
+    close(client);
+    return total;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+static bool is_answered(struct fixture *f)
+{
+    int client = connect_to(f);
+    char text[512];
+
+    say(client, "GET /hello HTTP/1.1\r\n\r\n");
+    (void)hear(client, text, sizeof text);
+    return begins_with(text, "HTTP/1.1 200 OK\r\n") && ends_with(text, "\r\n\r\nhello");
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+static void test_request_is_answered_and_closed(void)
+{
+    struct fixture f;
+
+    begin(&f, LONG_MS);
+    CU_ASSERT_TRUE(is_answered(&f));
+    CU_ASSERT_TRUE(is_answered(&f));
+    finish(&f);
+}
+
+static void test_answer_may_come_later(void)
+{
+    struct fixture f;
+    char text[512];
+    int client;
+
+    begin(&f, LONG_MS);
+    client = connect_to(&f);
+    say(client, "POST /later HTTP/1.1\r\n\r\n");
+    (void)shutdown(client, SHUT_WR);
+    while (!atomic_load(&f.kept))
+        CU_ASSERT_TRUE(is_answered(&f));
+    atomic_store(&f.release, true);
+    io_wake(f.io);
+    (void)hear(client, text, sizeof text);
+    CU_ASSERT_TRUE(ends_with(text, "\r\n\r\nnow"));
+    finish(&f);
+}
+
+static void test_client_that_left_is_answered_into_the_air(void)
+{
+    struct fixture f;
+    int client;
+
+    begin(&f, LONG_MS);
+    client = connect_to(&f);
+    say(client, "POST /later HTTP/1.1\r\n\r\n");
+    while (!atomic_load(&f.kept))
+        CU_ASSERT_TRUE(is_answered(&f));
+    close(client);
+    CU_ASSERT_TRUE(is_answered(&f));
+    atomic_store(&f.release, true);
+    io_wake(f.io);
+    while (atomic_load(&f.kept))
+        CU_ASSERT_TRUE(is_answered(&f));
+    finish(&f);
+}
+
+static void test_what_nobody_answered_is_freed_at_the_end(void)
+{
+    struct fixture f;
+    int waiting, silent;
+
+    begin(&f, LONG_MS);
+    waiting = connect_to(&f);
+    silent = connect_to(&f);
+    say(waiting, "POST /later HTTP/1.1\r\n\r\n");
+    while (!atomic_load(&f.kept))
+        CU_ASSERT_TRUE(is_answered(&f));
+    finish(&f);
+    close(waiting);
+    close(silent);
+}
+
+/* promise C9 */
+static void test_slow_client_is_told_and_closed(void)
+{
+    struct fixture f;
+    char text[512];
+    int client;
+
+    begin(&f, SHORT_MS);
+    client = connect_to(&f);
+    say(client, "GET /slo");
+    (void)hear(client, text, sizeof text);
+    CU_ASSERT_TRUE(begins_with(text, "HTTP/1.1 408 "));
+    finish(&f);
+}
+
+/* promise C9 */
+static void test_client_that_does_not_read_is_closed(void)
+{
+    struct pollfd hang_up = { .events = 0 };
+    struct fixture f;
+    char text[512];
+    int client;
+
+    begin(&f, SHORT_MS);
+    client = hang_up.fd = connect_to(&f);
+    say(client, "GET /large HTTP/1.1\r\n\r\n");
+    /* It reads only once the server has given it up: what is left is what the kernel took. */
+    CU_ASSERT_EQUAL(poll(&hang_up, 1, -1), 1);
+    CU_ASSERT_TRUE(hear(client, text, sizeof text) < LARGE);
+    finish(&f);
+}
+
+static void test_client_that_reads_gets_all(void)
+{
+    struct fixture f;
+    char text[512];
+    int client;
+
+    begin(&f, LONG_MS);
+    client = connect_to(&f);
+    say(client, "GET /large HTTP/1.1\r\n\r\n");
+    CU_ASSERT_TRUE(hear(client, text, sizeof text) > LARGE);
+    finish(&f);
+}
+
+static void test_wrong_requests_are_told(void)
+{
+    static const char *const requests[][2] = {
+        { "nonsense\r\n\r\n", "HTTP/1.1 400 " },
+        { "DELETE /hello HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
+        { "GET /%zz HTTP/1.1\r\n\r\n", "HTTP/1.1 400 " },
+    };
+    struct fixture f;
+    char text[512];
+
+    begin(&f, LONG_MS);
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        int client = connect_to(&f);
+
+        say(client, requests[i][0]);
+        (void)hear(client, text, sizeof text);
+        CU_ASSERT_TRUE(begins_with(text, requests[i][1]));
+    }
+    finish(&f);
+}
+
+static void test_endless_request_is_cut_off(void)
+{
+    struct fixture f;
+    char line[1024];
+    char text[512];
+    int client;
+
+    begin(&f, LONG_MS);
+    client = connect_to(&f);
+    memset(line, 'a', sizeof line);
+    memcpy(line, "A: ", 3);
+    memcpy(line + sizeof line - 3, "\r\n", 3);
+    say(client, "GET /hello HTTP/1.1\r\n");
+    for (int i = 0; i < 64; i++)
+        say(client, line);
+    (void)hear(client, text, sizeof text);
+    CU_ASSERT_TRUE(begins_with(text, "HTTP/1.1 413 "));
+    finish(&f);
+}
+
+/* promise C9 */
+static void test_too_many_connections_are_turned_away_at_once(void)
+{
+    struct fixture f;
+    int clients[FLOOD];
+    uint32_t turned_away = 0;
+    char text[512];
+
+    begin(&f, LONG_MS);
+    for (uint32_t i = 0; i < FLOOD; i++) {
+        clients[i] = connect_to(&f);
+        if (i < CONTROL_CONNECTIONS_MAX)
+            continue;
+        (void)hear(clients[i], text, sizeof text);
+        turned_away += begins_with(text, "HTTP/1.1 503 ");
+    }
+    CU_ASSERT_EQUAL(turned_away, FLOOD - CONTROL_CONNECTIONS_MAX);
+    for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
+        say(clients[i], "GET /hello HTTP/1.1\r\n\r\n");
+        (void)hear(clients[i], text, sizeof text);
+        CU_ASSERT_TRUE(begins_with(text, "HTTP/1.1 200 "));
+    }
+    while (!is_answered(&f)) /* the last ones may be closing yet */
+        ;
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "answered", test_request_is_answered_and_closed },
+        { "later", test_answer_may_come_later },
+        { "left", test_client_that_left_is_answered_into_the_air },
+        { "nobody answered", test_what_nobody_answered_is_freed_at_the_end },
+        { "slow", test_slow_client_is_told_and_closed },
+        { "does not read", test_client_that_does_not_read_is_closed },
+        { "reads", test_client_that_reads_gets_all },
+        { "wrong", test_wrong_requests_are_told },
+        { "endless", test_endless_request_is_cut_off },
+        { "too many", test_too_many_connections_are_turned_away_at_once },
+        CU_TEST_INFO_NULL,
+    };
+
+    io_block_signals();
+    return suite_run("control", tests);
+}
