@@ -4,12 +4,12 @@
  * Each command is one file, command_NAME.c, with one constant; command.c has the list. The tables
  * give the parser and the help, so that neither can lag behind.
  *
- * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool cannot
- * do it; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host answers; EX_SOFTWARE 70 out of
- * memory (command_main says so); EX_OSFILE 72 a file that comes with weir is not there;
- * EX_CANTCREAT 73 what was to be made cannot be; EX_IOERR 74 output could not be written;
- * EX_TEMPFAIL 75 stopped before the end, or the host is busy; EX_NOPERM 77 somebody else's host;
- * EX_CONFIG 78 a wrong file. Errors go to standard error.
+ * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool
+ * cannot do it; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host answers;
+ * EX_SOFTWARE 70 out of memory (command_main says so); EX_OSFILE 72 a file that comes with weir is
+ * not there; EX_CANTCREAT 73 what was to be made cannot be; EX_IOERR 74 output could not be
+ * written; EX_TEMPFAIL 75 stopped before the end, or the host is busy; EX_NOPERM 77 somebody
+ * else's host; EX_CONFIG 78 a wrong file. Errors go to standard error.
  */
 #ifndef HOST_COMMAND_H
 #define HOST_COMMAND_H
@@ -60,7 +60,9 @@ extern const struct command command_schema;
 extern const struct command command_plan;
 extern const struct command command_dead;
 extern const struct command command_new;
+extern const struct command command_pause;
 extern const struct command command_reload;
+extern const struct command command_resume;
 extern const struct command command_scale;
 extern const struct command command_status;
 extern const struct command command_version;

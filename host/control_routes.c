@@ -191,6 +191,55 @@ static unsigned post_scale(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
+/* True when there is such a pool. */
+static bool set_paused(struct inquiry *inquiry, bool paused)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    struct executor *executor = runtime_enter(assembly->runtime);
+    uint32_t index;
+
+    if (!executor)
+        return false;
+    pthread_mutex_lock(&assembly->lock);
+    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    if (index != SETTINGS_NONE)
+        pool_pause(assembly->pools[index], paused, executor);
+    pthread_mutex_unlock(&assembly->lock);
+    runtime_leave(executor);
+    return index != SETTINGS_NONE;
+}
+
+static unsigned pause_or_resume(struct inquiry *inquiry, bool paused)
+{
+    struct json json;
+
+    if (!set_paused(inquiry, paused))
+        return no_such_pool(inquiry);
+    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+              paused ? "pool paused" : "pool resumed", weir_str("path", inquiry->rest));
+    if (inquiry->request->wants_text) {
+        fprintf(inquiry->stream, "%s: %s\n", inquiry->rest, paused ? "paused" : "resumed");
+        return HTTP_STATUS_OK;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", inquiry->rest);
+    json_bool(&json, "paused", paused);
+    json_end(&json);
+    json_finish(&json);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned post_pause(struct inquiry *inquiry)
+{
+    return pause_or_resume(inquiry, true);
+}
+
+static unsigned post_resume(struct inquiry *inquiry)
+{
+    return pause_or_resume(inquiry, false);
+}
+
 /* --- errands -------------------------------------------------------------------------------- */
 
 static unsigned leave_errand(struct inquiry *inquiry, enum errand_kind kind, const char *file)
@@ -250,12 +299,13 @@ static const struct route {
     bool is_post;
     unsigned (*answer)(struct inquiry *inquiry);
 } routes[] = {
-    { "status", NULL, false, get_status },    { "pools", NULL, false, get_pools },
-    { "pools/", "/scale", true, post_scale }, { "pools/", NULL, false, get_pool },
-    { "dead", NULL, false, get_dead },        { "dead/", "/replay", true, post_replay },
-    { "dead/", NULL, false, get_letters },    { "metrics", NULL, false, get_metrics },
-    { "livez", NULL, false, get_livez },      { "readyz", NULL, false, get_readyz },
-    { "reload", NULL, true, post_reload },    { "plan", NULL, false, get_plan },
+    { "status", NULL, false, get_status },      { "pools", NULL, false, get_pools },
+    { "pools/", "/scale", true, post_scale },   { "pools/", "/pause", true, post_pause },
+    { "pools/", "/resume", true, post_resume }, { "pools/", NULL, false, get_pool },
+    { "dead", NULL, false, get_dead },          { "dead/", "/replay", true, post_replay },
+    { "dead/", NULL, false, get_letters },      { "metrics", NULL, false, get_metrics },
+    { "livez", NULL, false, get_livez },        { "readyz", NULL, false, get_readyz },
+    { "reload", NULL, true, post_reload },      { "plan", NULL, false, get_plan },
 };
 
 #define ROUTES_COUNT (sizeof routes / sizeof routes[0])

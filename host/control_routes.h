@@ -2,7 +2,8 @@
  * host/control_routes.h - what the control socket can be asked, and who answers.
  *
  *      GET  /status  /pools  /pools/PATH  /dead  /dead/PATH  /metrics  /livez  /readyz
- *      POST /reload  /pools/PATH/scale?size=N  /dead/PATH/replay
+ *      POST /reload  /pools/PATH/scale?size=N  /pools/PATH/pause  /pools/PATH/resume
+ *           /dead/PATH/replay
  *      GET  /plan?file=FILE
  *
  * Answers are JSON, or, for a request whose Accept names text/plain, tables for people. What is

@@ -30,7 +30,7 @@ struct control_socket {
 int control_socket_listen(const char *path, struct report *report, struct control_socket *out);
 
 /* Closes it and removes its file, if that is still its own. */
-void control_socket_close(struct control_socket *socket);
+void control_socket_close(struct control_socket *made);
 
 /*
  * Connects to the host at `path`: the descriptor, owned by the caller, or a negative errno.

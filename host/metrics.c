@@ -99,6 +99,7 @@ static void write_waiting(FILE *stream, const struct looks *looks)
         { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes." },
         { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
         { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
+        { "weir_pool_paused", "paused", "1 while it refuses every message." },
     };
 
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {

@@ -82,7 +82,7 @@ says out 'pools.work.size: 2 -> 8'
 grep -q $'\033' "$work/out" && fail 'colour without a terminal'
 expect 0 plan "$work/good.yaml" --from "$work/good.yaml"
 says out 'nothing to do'
-expect 64 plan "$work/good.yaml"
+expect 78 plan "$work/good.yaml"
 expect 78 plan "$work/bad.yaml" --from "$work/good.yaml"
 
 expect 0 describe --plugins "$plugins" sample

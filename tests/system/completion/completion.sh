@@ -33,7 +33,7 @@ all=$("$weir" --help | sed -n '/^commands:/,/^$/p' | awk 'NR > 1 && NF { print $
 completes 'weir ' "$all --help --version"
 completes 'weir des' 'describe'
 completes 'weir -' '--help --version'
-completes 'weir plan --' '--from --help'
+completes 'weir plan --' '--control --from --help --output'
 completes 'weir check --pl' '--plugin'
 completes 'weir run ' 'one.yaml two.yml folder plugins'
 completes 'weir plan --from o' 'one.yaml'

@@ -200,6 +200,19 @@ def test_scale():
         check(host.json("status", "work")["target"] == 5, "the target after refusals")
 
 
+def test_pause():
+    with running(busy()) as host:
+        check(host.json("pause", "work")["paused"] is True, "pause")
+        until(lambda: host.json("status", "work")["queued"] +
+              host.json("status", "work")["in_hand"] == 0, "what was accepted")
+        before = host.json("status", "work")
+        check(before["paused"] == 1 and before["idle"] == 2, f"paused: {before}")
+        check(host.json("status", "work")["accepted"] == before["accepted"], "nothing comes in")
+        check(host.run("resume", "work").stdout == "work: resumed\n", "resume")
+        until(lambda: host.json("status", "work")["done"] > before["done"], "work after resume")
+        check(host.run("pause", "nobody").returncode == 66, "a pool that is not there")
+
+
 def test_reload():
     """promise R6"""
     with running(busy()) as host:

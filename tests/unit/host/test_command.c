@@ -103,8 +103,14 @@ static void test_wrong_options_are_refused(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "there is no option -z"));
     CU_ASSERT_EQUAL(CALL(&said, "plan", "new.yaml", "--from"), EX_USAGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "--from needs an argument"));
-    CU_ASSERT_EQUAL(CALL(&said, "plan", "new.yaml"), EX_USAGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "needs --from OLD"));
+    CU_ASSERT_EQUAL(CALL(&said, "plan", "/nowhere/new.yaml"), EX_NOINPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "/nowhere/new.yaml: cannot be opened"));
+    CU_ASSERT_EQUAL(CALL(&said, "scale", "pool", "-1"), EX_USAGE);
+    CU_ASSERT_EQUAL(CALL(&said, "scale", "pool"), EX_USAGE);
+    CU_ASSERT_EQUAL(CALL(&said, "status", "a", "b"), EX_USAGE);
+    CU_ASSERT_EQUAL(CALL(&said, "dead", "--replay"), EX_USAGE);
+    CU_ASSERT_EQUAL(CALL(&said, "reload", "x"), EX_USAGE);
+    CU_ASSERT_EQUAL(CALL(&said, "pause"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "check"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "describe"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "describe", "a", "b"), EX_USAGE);
@@ -121,6 +127,7 @@ static void test_version_names_the_parts(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(said.out, "\nSDK 1."));
     CU_ASSERT_PTR_NOT_NULL(strstr(said.out, "\nlibyaml 0."));
     CU_ASSERT_PTR_NOT_NULL(strstr(said.out, "\nlibuv 1."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said.out, "\nhttp_parser 2."));
     CU_ASSERT_EQUAL(CALL(&said, "version"), EX_OK);
 }
 
