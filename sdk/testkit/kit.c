@@ -149,8 +149,20 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     return status;
 }
 
+/* A test that asks for what cannot be is told so, and does not crash. */
+static bool can_run(struct weir_kit *kit, bool is_there, const char *callback)
+{
+    if (!kit->is_open)
+        kit_problem(kit, "the test asked for %s, and the worker is not open", callback);
+    else if (!is_there)
+        kit_problem(kit, "the test asked for %s, which the behaviour has not", callback);
+    return kit->is_open && is_there;
+}
+
 void weir_kit_reconfigure(struct weir_kit *kit, const void *settings)
 {
+    if (!can_run(kit, true, "reconfigure"))
+        return;
     kit->settings = settings;
     kit_turn_begin(kit);
     if (kit->behaviour.reconfigure)
@@ -183,9 +195,12 @@ const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name)
 
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like)
 {
-    struct kit_message *message = kit_message_copy(kit, KIT_IN_HAND, like);
+    struct kit_message *message;
     int verdict;
 
+    if (!can_run(kit, kit->behaviour.handle != NULL, "handle"))
+        return WEIR_FAIL;
+    message = kit_message_copy(kit, KIT_IN_HAND, like);
     kit_turn_begin(kit);
     verdict = kit->behaviour.handle(&kit->self, kit->state, &message->message);
     kit_message_settle(kit, message, verdict);
@@ -222,6 +237,8 @@ int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
     size_t made;
     int produced;
 
+    if (!can_run(kit, kit->behaviour.produce != NULL, "produce"))
+        return WEIR_ENOTALLOWED;
     kit_turn_begin(kit);
     produced = kit->behaviour.produce(&kit->self, kit->state, credit);
     made = kit->emit_count - before;

@@ -424,7 +424,9 @@ static void exit_status(struct weir_self *self, int status)
 {
     struct weir_kit *kit = kit_of(self);
 
-    if (status > kit->exit_status)
+    if (status < 0 || status > 63)
+        kit_problem(kit, "the exit status %d is not in 0..63", status);
+    else if (status > kit->exit_status)
         kit->exit_status = status;
 }
 

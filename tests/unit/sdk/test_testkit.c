@@ -486,6 +486,42 @@ static void test_source_that_overruns_its_credit_is_found(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 1);
 }
 
+static int ask_for_a_wrong_exit(struct weir_self *self, const struct weir_message *message)
+{
+    (void)message;
+    weir_exit_status(self, 64);
+    weir_exit_status(self, -1);
+    return WEIR_DONE;
+}
+
+static void test_exit_status_out_of_range_is_found(void)
+{
+    struct weir_kit *kit = start();
+
+    CU_ASSERT_EQUAL(run(kit, ask_for_a_wrong_exit), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
+    CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit), "the exit status 64 is not in 0..63\n"
+                                                   "the exit status -1 is not in 0..63\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 2);
+}
+
+static void test_callbacks_before_open_are_problems_of_the_test(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
+
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "run/1", NULL, 0), WEIR_FAIL);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_ENOTALLOWED);
+    weir_kit_reconfigure(kit, &settings);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    weir_kit_advance(kit, 1000);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, 1, 0, NULL, NULL, 0), WEIR_EUNKNOWN);
+    CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit),
+                           "the test asked for handle, and the worker is not open\n"
+                           "the test asked for produce, and the worker is not open\n"
+                           "the test asked for reconfigure, and the worker is not open\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 3);
+}
+
 static void test_failed_open_that_forgets_is_found(void)
 {
     const struct subject_settings forgetful = { WEIR_ENOMEM, true };
@@ -513,6 +549,9 @@ int main(void)
         { "what_no_plugin_may_do_is_found", test_what_no_plugin_may_do_is_found },
         { "source_that_overruns_its_credit_is_found",
           test_source_that_overruns_its_credit_is_found },
+        { "exit_status_out_of_range_is_found", test_exit_status_out_of_range_is_found },
+        { "callbacks_before_open_are_problems_of_the_test",
+          test_callbacks_before_open_are_problems_of_the_test },
         { "failed_open_that_forgets_is_found", test_failed_open_that_forgets_is_found },
         CU_TEST_INFO_NULL,
     };

@@ -14,7 +14,8 @@
  * Problems: a message that was made and neither sent nor freed, freed twice, sent twice, or sent
  * though only borrowed; one that was kept and settled twice or never, or settled and not kept; more
  * kept than `in_hand`; an unknown verdict; more produced than was asked for; an output that the
- * behaviour does not declare. Messages stay readable until weir_kit_destroy, those that the plugin
+ * behaviour does not declare; and of the test: a callback that is asked for before `open`, or that
+ * the behaviour has not. Messages stay readable until weir_kit_destroy, those that the plugin
  * has no right to any more without their payload, so that AddressSanitizer finds who still looks.
  *
  * All that is returned is borrowed until weir_kit_destroy, texts until the next call of any
