@@ -18,6 +18,7 @@ struct bench {
     struct runtime *runtime;
     struct dispatcher *dispatcher;
     uint32_t threads;
+    uint32_t budget;          /* of the dispatcher; 0 = as in life */
     uint64_t divisor;         /* of message counts, for a quick look */
     _Atomic uint32_t running; /* finishers that have not finished */
     _Atomic uint64_t sum;     /* whatever a row adds up */
@@ -41,6 +42,7 @@ extern const struct bench_row bench_chain_rows[];
 extern const struct bench_row bench_stream_rows[];
 extern const struct bench_row bench_pool_rows[];
 extern const struct bench_row bench_tree_rows[];
+extern const struct bench_row bench_budget_rows[];
 
 uint64_t bench_now_ns(void);
 /* The resident memory of this process. */

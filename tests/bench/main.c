@@ -1,5 +1,5 @@
 /*
- * bench [--threads N] [--divide D] [--rounds R] [ROW...]: times each row and prints it beside its
+ * bench [--threads N] [--budget B] [--divide D] [--rounds R] [ROW...]: times each row and prints it beside its
  * goal; the median of R rounds. Fails when a row's result is wrong, never by the clock.
  */
 #include <getopt.h>
@@ -13,6 +13,7 @@
 
 struct arguments {
     uint32_t threads;
+    uint32_t budget;
     uint64_t divisor;
     uint32_t rounds;
     char **names;
@@ -35,14 +36,17 @@ static bool is_wanted(const struct arguments *arguments, const char *name)
 
 static struct bench_result run_once(const struct bench_row *row, const struct arguments *arguments)
 {
-    struct bench bench = { .threads = arguments->threads, .divisor = arguments->divisor };
+    struct bench bench = { .threads = arguments->threads,
+                           .budget = arguments->budget,
+                           .divisor = arguments->divisor };
     struct runtime_options options = { .clock = clock_monotonic(),
                                        .log = { drop_line, NULL },
                                        .print_context = &bench };
     struct bench_result result;
 
     if (runtime_create(&options, &bench.runtime) != 0 ||
-        runtime_add_dispatcher(bench.runtime, "default", bench.threads, 0, &bench.dispatcher) ||
+        runtime_add_dispatcher(bench.runtime, "default", bench.threads, bench.budget,
+                               &bench.dispatcher) ||
         runtime_start(bench.runtime) != 0)
         abort();
     result = row->run(&bench);
@@ -71,9 +75,13 @@ static bool run_row(const struct bench_row *row, const struct arguments *argumen
         ok &= result.ok;
     }
     qsort(figures, arguments->rounds, sizeof figures[0], compare);
-    printf("%-10s %7u %10.1f %8.0f %7.2f %7.1f  %s\n", row->name, arguments->threads,
-           figures[arguments->rounds / 2], goal, figures[arguments->rounds / 2] / goal,
-           row->in_bytes ? 0.0 : figures[arguments->rounds / 2] / floor, ok ? "ok" : "BAD");
+    printf("%-10s %7u %10.1f ", row->name, arguments->threads, figures[arguments->rounds / 2]);
+    if (goal > 0)
+        printf("%8.0f %7.2f ", goal, figures[arguments->rounds / 2] / goal);
+    else
+        printf("%8s %7s ", "-", "-");
+    printf("%7.1f  %s\n", row->in_bytes ? 0.0 : figures[arguments->rounds / 2] / floor,
+           ok ? "ok" : "BAD");
     fflush(stdout);
     return ok;
 }
@@ -82,6 +90,7 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option options[] = {
         { "threads", required_argument, NULL, 't' },
+        { "budget", required_argument, NULL, 'b' },
         { "divide", required_argument, NULL, 'd' },
         { "rounds", required_argument, NULL, 'r' },
         { 0 },
@@ -89,13 +98,15 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
     int letter;
 
     *arguments = (struct arguments){ .threads = 2, .divisor = 1, .rounds = 3 };
-    while ((letter = getopt_long(argc, argv, "t:d:r:", options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "t:b:d:r:", options, NULL)) != -1) {
         unsigned long value = optarg ? strtoul(optarg, NULL, 10) : 0;
 
         if (letter == '?' || value == 0 || value > 1000000)
             return false;
         if (letter == 't')
             arguments->threads = (uint32_t)value;
+        else if (letter == 'b')
+            arguments->budget = (uint32_t)value;
         else if (letter == 'd')
             arguments->divisor = value;
         else
@@ -109,13 +120,14 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 int main(int argc, char **argv)
 {
     const struct bench_row *const tables[] = { bench_chain_rows, bench_stream_rows, bench_pool_rows,
-                                               bench_tree_rows };
+                                               bench_tree_rows, bench_budget_rows };
     struct arguments arguments;
     bool ok = true;
     double floor;
 
     if (!parse(argc, argv, &arguments)) {
-        fprintf(stderr, "usage: %s [--threads N] [--divide D] [--rounds R] [ROW...]\n", argv[0]);
+        fprintf(stderr, "usage: %s [--threads N] [--budget B] [--divide D] [--rounds R] [ROW...]\n",
+                argv[0]);
         return 64;
     }
     floor = bench_floor_ns();
