@@ -16,13 +16,6 @@ extern const struct weir_plugin weir_plugin_v1;
 
 #define DIVIDE 77u
 
-/* As in factor.c. */
-struct settings {
-    const char *of;
-    uint64_t timeout;
-};
-
-static const struct settings settings = { .of = "divide", .timeout = 5000 };
 static const struct factor_answer of_twelve = { .count = 3, .primes = { 2, 2, 3 } };
 
 static struct weir_kit *open_ask(void)
@@ -30,7 +23,7 @@ static struct weir_kit *open_ask(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "ask");
 
     weir_kit_name(kit, "divide", DIVIDE);
-    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, &settings), 0);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "of: divide\ntimeout: 5s"), 0);
     return kit;
 }
 

@@ -13,15 +13,6 @@ extern const struct weir_plugin weir_plugin_v1;
 
 #define POOL 77u
 
-/* As in scaler.c. */
-struct settings {
-    uint64_t every;
-    uint64_t calm;
-    uint32_t above;
-};
-
-static const struct settings settings = { .every = 100, .calm = 1000, .above = 4 };
-
 static struct weir_kit *open_manager(uint32_t target)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "by_load");
@@ -29,7 +20,7 @@ static struct weir_kit *open_manager(uint32_t target)
     weir_kit_place(kit, 0, POOL);
     weir_kit_pool(kit)->target = target;
     weir_kit_pool(kit)->live = target;
-    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, &settings), 0);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "every: 100ms\ncalm: 1s\nabove: 4"), 0);
     return kit;
 }
 
@@ -38,7 +29,7 @@ static uint32_t look(struct weir_kit *kit, uint64_t queued, uint32_t idle)
 {
     weir_kit_pool(kit)->queued = queued;
     weir_kit_pool(kit)->idle = idle;
-    weir_kit_advance(kit, settings.every);
+    weir_kit_advance(kit, 100);
     return weir_kit_pool(kit)->target;
 }
 

@@ -15,19 +15,12 @@
 
 extern const struct weir_plugin weir_plugin_v1;
 
-/* As in report.h. */
-struct settings {
-    uint32_t top;
-};
-
-static const struct settings all = { .top = 0 };
-
-static struct weir_kit *open_kit(const char *behaviour, const void *settings)
+static struct weir_kit *open_kit(const char *behaviour, const char *args)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, behaviour);
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
-    CU_ASSERT_EQUAL(weir_kit_open(kit, settings), 0);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, args), 0);
     return kit;
 }
 
@@ -71,9 +64,9 @@ static void hand_over(struct weir_kit *from, struct weir_kit *to)
 /* What is printed for a text of lines. */
 static void expect_report(const char *const *lines, const char *expected)
 {
-    struct weir_kit *split = open_kit("split", NULL);
-    struct weir_kit *count = open_kit("count", NULL);
-    struct weir_kit *report = open_kit("report", &all);
+    struct weir_kit *split = open_kit("split", "");
+    struct weir_kit *count = open_kit("count", "");
+    struct weir_kit *report = open_kit("report", "top: 0");
 
     for (size_t i = 0; lines[i]; i++)
         CU_ASSERT_EQUAL(give_line(split, i + 1, lines[i], strlen(lines[i])), WEIR_DONE);
@@ -107,7 +100,7 @@ static void test_no_words_are_told(void)
 
 static void test_equal_words_have_equal_keys(void)
 {
-    struct weir_kit *split = open_kit("split", NULL);
+    struct weir_kit *split = open_kit("split", "");
 
     CU_ASSERT_EQUAL(give_line(split, 1, "word", 4), WEIR_DONE);
     CU_ASSERT_EQUAL(give_line(split, 2, "WORD!", 5), WEIR_DONE);
@@ -120,7 +113,7 @@ static void test_equal_words_have_equal_keys(void)
 /* 26 * 26 words in one line: more than may wait at an output, one by one. */
 static void test_long_line_gives_few_messages(void)
 {
-    struct weir_kit *split = open_kit("split", NULL);
+    struct weir_kit *split = open_kit("split", "");
     char line[26 * 26 * 3];
 
     for (size_t i = 0; i < 26 * 26; i++) {
@@ -139,7 +132,7 @@ static void test_short_memory_sends_nothing(void)
     const char line[] = "no line is ever counted twice";
 
     for (uint32_t nth = 1; nth <= 6; nth++) {
-        struct weir_kit *split = open_kit("split", NULL);
+        struct weir_kit *split = open_kit("split", "");
 
         weir_kit_fail_allocation(split, nth);
         CU_ASSERT_EQUAL(give_line(split, 1, line, sizeof line - 1), WEIR_RETRY);
@@ -152,8 +145,8 @@ static void test_short_memory_sends_nothing(void)
 
 static void test_overtaking_line_is_told(void)
 {
-    struct weir_kit *split = open_kit("split", NULL);
-    struct weir_kit *count = open_kit("count", NULL);
+    struct weir_kit *split = open_kit("split", "");
+    struct weir_kit *count = open_kit("count", "");
     const struct words_totals *totals;
 
     CU_ASSERT_EQUAL(give_line(split, 7, "later", 5), WEIR_DONE);
@@ -172,7 +165,7 @@ static void test_overtaking_line_is_told(void)
 
 static void test_lost_totals_are_told(void)
 {
-    struct weir_kit *count = open_kit("count", NULL);
+    struct weir_kit *count = open_kit("count", "");
 
     weir_kit_limit(count, 0, WEIR_EFULL);
     weir_kit_close(count, WEIR_END_SHUTDOWN);
@@ -187,7 +180,7 @@ static void test_other_message_is_rejected(void)
     const char *const tags[] = { FILES_LINE_TAG, WORDS_GROUP_TAG, WORDS_TOTALS_TAG };
 
     for (size_t i = 0; i < 3; i++) {
-        struct weir_kit *kit = open_kit(behaviours[i], &all);
+        struct weir_kit *kit = open_kit(behaviours[i], "");
 
         CU_ASSERT_EQUAL(weir_kit_handle(kit, "other/1", NULL, 0), WEIR_REJECT);
         CU_ASSERT_EQUAL(weir_kit_handle(kit, tags[i], "too short", 9), WEIR_REJECT);

@@ -1,6 +1,6 @@
 /*
- * bench [--threads N] [--budget B] [--divide D] [--rounds R] [ROW...]: times each row and prints it beside its
- * goal; the median of R rounds. Fails when a row's result is wrong, never by the clock.
+ * bench [--threads N] [--budget B] [--divide D] [--rounds R] [ROW...]: times each row and prints it
+ * beside its goal; the median of R rounds. Fails when a row's result is wrong, never by the clock.
  */
 #include <getopt.h>
 #include <stdio.h>
