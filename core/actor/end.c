@@ -166,6 +166,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         return;
     if (actor->place) {
         free_list(&actor->place->outbox, executor);
+        free_list(&actor->place->stash, executor);
         free_list(&actor->place->retries, executor);
         message_destroy(&executor->cache, actor->place->settling);
     }

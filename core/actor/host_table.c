@@ -391,4 +391,8 @@ const struct weir_host host_table = {
     .pool_pause = host_table_pool_pause,
     .pool_size = host_table_pool_size,
     .set_origin = host_set_origin,
+    .send_chain = host_send_chain,
+    .stash = host_stash,
+    .unstash = host_unstash,
+    .rename = host_rename,
 };

@@ -1,8 +1,48 @@
 #include "actor/host_table_messages.h"
 
+#include "actor/callback.h"
 #include "actor/origin.h"
+#include "actor/send.h"
+#include "actor/stash.h"
+#include "runtime.h"
 
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token)
 {
     return origin_set(actor_of_self(self), message_of(message), token);
+}
+
+int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
+                    uint32_t count)
+{
+    struct actor *actor = callback_enter_host(self);
+    int taken;
+
+    for (uint32_t i = 0; i < count; i++)
+        messages[i]->from = actor_pid(actor);
+    /* The public part is the first of a message: a chain of the one is a chain of the other. */
+    taken = count > INT32_MAX ? WEIR_EINVALID
+                              : send_chain(actor->runtime, actor->executor, to,
+                                           (struct message *const *)(const void *)messages, count);
+    callback_leave_host(actor);
+    return taken;
+}
+
+int host_stash(struct weir_self *self, struct weir_message *message)
+{
+    return stash_put(actor_of_self(self), message_of(message));
+}
+
+uint32_t host_unstash(struct weir_self *self, uint32_t count)
+{
+    return stash_give(actor_of_self(self), count);
+}
+
+int host_rename(struct weir_self *self, const char *from, const char *to)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = names_rename(&actor->runtime->names, from, to, actor_pid(actor),
+                              &actor->executor->reader);
+
+    callback_leave_host(actor);
+    return status;
 }

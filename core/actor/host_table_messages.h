@@ -1,5 +1,5 @@
 /*
- * actor/host_table_messages.h - rows of the host table about messages: their origins.
+ * actor/host_table_messages.h - rows of the host table about messages: origins, chains, the stash.
  */
 #ifndef ACTOR_HOST_TABLE_MESSAGES_H
 #define ACTOR_HOST_TABLE_MESSAGES_H
@@ -7,5 +7,10 @@
 #include <weir/host.h>
 
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token);
+int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
+                    uint32_t count);
+int host_stash(struct weir_self *self, struct weir_message *message);
+uint32_t host_unstash(struct weir_self *self, uint32_t count);
+int host_rename(struct weir_self *self, const char *from, const char *to);
 
 #endif

@@ -9,6 +9,7 @@
 #include "actor/output.h"
 #include "actor/room.h"
 #include "actor/settle.h"
+#include "actor/stash.h"
 #include "actor/tie.h"
 #include "pool/places.h"
 #include "pool/route.h"
@@ -185,6 +186,7 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     actor->kept = (struct message_list){ 0 };
     if (had.count > 0 && reason != WEIR_END_CRASH && reason != WEIR_END_KILL)
         misuse_report(actor, MISUSE_FORGOTTEN, had.count);
+    stash_empty(actor, &had);
     if (actor->current)
         message_list_append(&had, actor->current);
     actor->current = NULL;

@@ -6,9 +6,17 @@
 
 #include <weir/status.h>
 
+/* Of one renaming; lies in the entry of the new name. Read also through that of the old one, which
+ * is retired first. */
+struct move {
+    _Atomic bool is_done; /* written once under lock, read by all */
+};
+
 struct name_entry {
     struct retired retired;
     _Atomic(struct name_entry *) next; /* written under lock, read by all */
+    _Atomic(struct move *) leaves_by;  /* written under lock, read by all: NULL = it stays */
+    struct move comes_by;              /* done from the start but for a new name of a renaming */
     weir_pid pid;                      /* const */
     char name[];                       /* const */
 };
@@ -40,21 +48,34 @@ static _Atomic(struct name_entry *) *bucket_of(struct names *names, const char *
     return &names->buckets[weir_key(name, strlen(name)) % NAMES_BUCKETS];
 }
 
+static bool is_done(struct move *move)
+{
+    /* [N2] pairs with the release in names_rename. */
+    return atomic_load_explicit(&move->is_done, memory_order_acquire);
+}
+
+/* One store of `is_done` ends the old name and begins the new one. */
+static bool counts(struct name_entry *entry)
+{
+    struct move *leaves_by = atomic_load_explicit(&entry->leaves_by, memory_order_acquire);
+
+    return is_done(&entry->comes_by) && !(leaves_by && is_done(leaves_by));
+}
+
 static struct name_entry *find(struct names *names, const char *name)
 {
     /* [N1] pairs with the release in names_add: the entry is complete. */
     struct name_entry *entry = atomic_load_explicit(bucket_of(names, name), memory_order_acquire);
 
-    while (entry && strcmp(entry->name, name) != 0)
+    while (entry && (strcmp(entry->name, name) != 0 || !counts(entry)))
         entry = atomic_load_explicit(&entry->next, memory_order_acquire);
     return entry;
 }
 
-int names_add(struct names *names, const char *name, weir_pid pid)
+static int make_entry(const char *name, weir_pid pid, struct name_entry **out)
 {
     size_t length = name ? strnlen(name, NAMES_LENGTH_MAX + 1) : 0;
     struct name_entry *entry;
-    int status = WEIR_EEXISTS;
 
     if (length == 0 || length > NAMES_LENGTH_MAX)
         return WEIR_EINVALID;
@@ -63,15 +84,32 @@ int names_add(struct names *names, const char *name, weir_pid pid)
         return WEIR_ENOMEM;
     memcpy(entry->name, name, length + 1);
     entry->pid = pid;
-    pthread_mutex_lock(&names->lock);
-    if (!find(names, name)) {
-        _Atomic(struct name_entry *) *bucket = bucket_of(names, name);
+    atomic_init(&entry->comes_by.is_done, true);
+    *out = entry;
+    return 0;
+}
 
-        atomic_store_explicit(&entry->next, atomic_load_explicit(bucket, memory_order_relaxed),
-                              memory_order_relaxed);
-        atomic_store_explicit(bucket, entry, memory_order_release); /* [N1] */
-        status = 0;
-    }
+static void insert_locked(struct names *names, struct name_entry *entry)
+{
+    _Atomic(struct name_entry *) *bucket = bucket_of(names, entry->name);
+
+    atomic_store_explicit(&entry->next, atomic_load_explicit(bucket, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(bucket, entry, memory_order_release); /* [N1] */
+}
+
+int names_add(struct names *names, const char *name, weir_pid pid)
+{
+    struct name_entry *entry;
+    int status = make_entry(name, pid, &entry);
+
+    if (status != 0)
+        return status;
+    pthread_mutex_lock(&names->lock);
+    if (find(names, name))
+        status = WEIR_EEXISTS;
+    else
+        insert_locked(names, entry);
     pthread_mutex_unlock(&names->lock);
     if (status != 0)
         free(entry);
@@ -117,6 +155,40 @@ void names_remove_pid(struct names *names, weir_pid pid, struct reader *reader)
     for (size_t i = 0; i < NAMES_BUCKETS; i++)
         remove_locked(&names->buckets[i], NULL, pid, reader);
     pthread_mutex_unlock(&names->lock);
+}
+
+/* 0: `next` is in its place, and the old name gone; else nothing changed. */
+static int rename_locked(struct names *names, const char *from, struct name_entry *next,
+                         struct reader *reader)
+{
+    struct name_entry *old = find(names, from);
+
+    if (!old || old->pid != next->pid)
+        return WEIR_EUNKNOWN;
+    if (find(names, next->name))
+        return WEIR_EEXISTS;
+    atomic_store_explicit(&next->comes_by.is_done, false, memory_order_relaxed);
+    atomic_store_explicit(&old->leaves_by, &next->comes_by, memory_order_release);
+    insert_locked(names, next);
+    atomic_store_explicit(&next->comes_by.is_done, true, memory_order_release); /* [N2] */
+    remove_locked(bucket_of(names, from), from, next->pid, reader);
+    return 0;
+}
+
+int names_rename(struct names *names, const char *from, const char *to, weir_pid pid,
+                 struct reader *reader)
+{
+    struct name_entry *next;
+    int status = from ? make_entry(to, pid, &next) : WEIR_EINVALID;
+
+    if (status != 0)
+        return status;
+    pthread_mutex_lock(&names->lock);
+    status = rename_locked(names, from, next, reader);
+    pthread_mutex_unlock(&names->lock);
+    if (status != 0)
+        free(next);
+    return status;
 }
 
 int names_find(struct names *names, const char *name, weir_pid *out_pid)

@@ -29,6 +29,13 @@ void names_finish(struct names *names);
 /* WEIR_EEXISTS, WEIR_EINVALID (empty or too long), WEIR_ENOMEM. Borrows the name. */
 int names_add(struct names *names, const char *name, weir_pid pid);
 
+/*
+ * Gives a PID's name another text: at each instant it is found under one of the two, and under one
+ * only. WEIR_EUNKNOWN (not this PID's), WEIR_EEXISTS, WEIR_EINVALID, WEIR_ENOMEM: nothing changed.
+ */
+int names_rename(struct names *names, const char *from, const char *to, weir_pid pid,
+                 struct reader *reader);
+
 /* Removes a name if it is this PID's. */
 void names_remove(struct names *names, const char *name, weir_pid pid, struct reader *reader);
 

@@ -35,6 +35,7 @@ struct place {
     /* owner */
     struct message_list outbox;  /* emitted, waiting for room, in order */
     struct message *settling;    /* the input that waits for the outbox; may be NULL */
+    struct message_list stash;   /* put aside by the worker: stash.h */
     struct message_list retries; /* waiting to be given again; deadline_ns says when */
     uint32_t failures;           /* in the present window */
     uint64_t window_start_ns;

@@ -1,6 +1,7 @@
 #include "actor/send.h"
 
 #include "pool/route.h"
+#include "pool/route_chain.h"
 #include "runtime.h"
 
 int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
@@ -14,6 +15,20 @@ int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor
     if (status == 0 && wake)
         actor_wake(actor, executor);
     return status;
+}
+
+int send_deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
+                       struct message *const *messages, uint32_t count)
+{
+    bool wake;
+    int taken;
+
+    for (uint32_t i = 0; i < count; i++)
+        messages[i]->public.lane = WEIR_NORMAL;
+    taken = mailbox_push_chain(&actor->mailbox, serial, messages, count, &wake);
+    if (taken > 0 && wake)
+        actor_wake(actor, executor);
+    return taken;
 }
 
 /* Takes a place in the high or urgent lane; both have a limit of their own. */
@@ -88,6 +103,19 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
     if (actor->kind == ACTOR_POOL)
         return route_message(actor->pool, executor, message);
     return send_deliver(actor, actor_serial_of(to), executor, message);
+}
+
+int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
+               struct message *const *messages, uint32_t count)
+{
+    struct actor *actor;
+    int status = find_alive(runtime, to, &actor);
+
+    if (status != 0 || count == 0)
+        return status;
+    if (actor->kind == ACTOR_POOL)
+        return route_chain(actor->pool, executor, messages, count);
+    return send_deliver_chain(actor, actor_serial_of(to), executor, messages, count);
 }
 
 int send_control(struct runtime *runtime, struct executor *executor, weir_pid to,

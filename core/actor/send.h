@@ -17,6 +17,17 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
 int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                  struct message *message);
 
+/*
+ * Sends a chain, in order: to an actor, or to one worker of a pool that routes by `round_robin`, by
+ * one step; to any other pool one after the other. Any thread, in a read section. Answers how many
+ * it took, from the front, or why it took none, as weir_send says.
+ */
+int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
+               struct message *const *messages, uint32_t count);
+/* The last step. */
+int send_deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
+                       struct message *const *messages, uint32_t count);
+
 /* Control: into the other lanes without a limit. Takes it on 0; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 int send_control(struct runtime *runtime, struct executor *executor, weir_pid to,
                  struct message *message);

@@ -40,17 +40,26 @@ static bool is_full(struct mailbox *mailbox, uint32_t tail)
     return (int32_t)(tail - head) >= (int32_t)limit;
 }
 
+/* Whether the mailbox is still that of the serial, and open. */
+static int lets_in(uint64_t word, uint32_t serial)
+{
+    if (mailbox_serial(word) != serial)
+        return WEIR_ETERMINATED;
+    if (word & MAILBOX_CLOSED)
+        return WEIR_ECLOSED;
+    return 0;
+}
+
 static int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
 {
     uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
 
     for (;;) {
         uint64_t next;
+        int status = lets_in(word, serial);
 
-        if (mailbox_serial(word) != serial)
-            return WEIR_ETERMINATED;
-        if (word & MAILBOX_CLOSED)
-            return WEIR_ECLOSED;
+        if (status != 0)
+            return status;
         if (is_full(mailbox, (uint32_t)word))
             return WEIR_EFULL;
         next = (word & ~(TAIL_MASK | MAILBOX_IDLE)) | ((word + 1) & TAIL_MASK);
@@ -63,19 +72,20 @@ static int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
     return 0;
 }
 
-static void link_message(struct mailbox *mailbox, struct message *message)
+/* Links messages that are chained by `next` already, up to `last`. */
+static void link_chain(struct mailbox *mailbox, struct message *first, struct message *last)
 {
     struct message *previous;
 
-    atomic_store_explicit(&message->next, NULL, memory_order_relaxed);
+    atomic_store_explicit(&last->next, NULL, memory_order_relaxed);
     /* [M3] acquires the previous sender's exchange, so that links are made in this order. */
-    previous = atomic_exchange_explicit(&mailbox->tail, message, memory_order_acq_rel);
-    /* [M4] publishes the message to mailbox_pop. `previous` cannot be freed before this store:
+    previous = atomic_exchange_explicit(&mailbox->tail, last, memory_order_acq_rel);
+    /* [M4] publishes the messages to mailbox_pop. `previous` cannot be freed before this store:
      * mailbox_pop needs its link, or the tail to be still pointing at it. */
     if (previous)
-        atomic_store_explicit(&previous->next, message, memory_order_release);
+        atomic_store_explicit(&previous->next, first, memory_order_release);
     else
-        atomic_store_explicit(&mailbox->first, message, memory_order_release);
+        atomic_store_explicit(&mailbox->first, first, memory_order_release);
 }
 
 int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake)
@@ -83,8 +93,64 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
     int status = admit(mailbox, serial, out_wake);
 
     if (status == 0)
-        link_message(mailbox, message);
+        link_chain(mailbox, message, message);
     return status;
+}
+
+/* How many of `count` there is room for; of a tail that has grown old it may be too many: then the
+ * exchange fails. */
+static uint32_t room_for(struct mailbox *mailbox, uint32_t tail, uint32_t count)
+{
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    int32_t waiting;
+
+    if (limit == 0)
+        return count;
+    /* [M1] as in is_full. */
+    waiting = (int32_t)(tail -
+                        (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire));
+    if (waiting < 0)
+        waiting = 0;
+    if ((uint32_t)waiting >= limit)
+        return 0;
+    return limit - (uint32_t)waiting < count ? limit - (uint32_t)waiting : count;
+}
+
+/* As admit, of several; answers how many. */
+static int admit_chain(struct mailbox *mailbox, uint32_t serial, uint32_t count, bool *out_wake)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+    uint32_t taken;
+    uint64_t next;
+
+    do {
+        int status = lets_in(word, serial);
+
+        if (status != 0)
+            return status;
+        taken = room_for(mailbox, (uint32_t)word, count);
+        if (taken == 0)
+            return WEIR_EFULL;
+        next = (word & ~(TAIL_MASK | MAILBOX_IDLE)) | ((word + taken) & TAIL_MASK);
+        /* [M2] as in admit. */
+    } while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word, next,
+                                                    memory_order_seq_cst, memory_order_seq_cst));
+    *out_wake = (word & MAILBOX_IDLE) != 0;
+    return (int)taken;
+}
+
+int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message *const *messages,
+                       uint32_t count, bool *out_wake)
+{
+    int taken = admit_chain(mailbox, serial, count, out_wake);
+
+    if (taken <= 0)
+        return taken;
+    /* Relaxed: [M4] publishes these links, too. */
+    for (int i = 0; i + 1 < taken; i++)
+        atomic_store_explicit(&messages[i]->next, messages[i + 1], memory_order_relaxed);
+    link_chain(mailbox, messages[0], messages[taken - 1]);
+    return taken;
 }
 
 /* Tells the owner that the other lanes or the signals have something. */

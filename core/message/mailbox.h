@@ -62,6 +62,14 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
 int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake);
 
 /*
+ * Admits as many of a chain as there is room for, from the front, by one step: nothing of another
+ * sender comes between them. Any thread. Answers how many it took, or as mailbox_push when there is
+ * none. `count` is at least 1, at most INT32_MAX.
+ */
+int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message *const *messages,
+                       uint32_t count, bool *out_wake);
+
+/*
  * Puts a message into the other lanes. Any thread, inside a read section (reclaim.h). Takes it on
  * 0; WEIR_ETERMINATED. No limit: the caller has counted, or it is control.
  */

@@ -205,7 +205,8 @@ static void set_limit_locked(struct list *places, uint32_t limit)
 {
     for (struct list *node = places->next; node != places; node = node->next)
         atomic_store_explicit(&LIST_ENTRY(node, struct place, link)->actor->mailbox.limit, limit,
-                              memory_order_relaxed);
+                              /* Before the look at who waits: see waiters.h. */
+                              memory_order_seq_cst);
 }
 
 void pool_set_limit_locked(struct pool *pool, uint32_t limit)
@@ -215,11 +216,12 @@ void pool_set_limit_locked(struct pool *pool, uint32_t limit)
     set_limit_locked(&pool->prepared, limit);
 }
 
-void pool_set_limit(struct pool *pool, uint32_t limit)
+void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
     pool_set_limit_locked(pool, limit);
     pthread_mutex_unlock(&pool->lock);
+    pool_wake_waiters(pool, executor);
 }
 
 void pool_set_route(struct pool *pool, enum pool_route route)

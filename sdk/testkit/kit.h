@@ -20,6 +20,8 @@ enum kit_owner {
     KIT_KEPT = 5,
     KIT_SETTLED = 6,
     KIT_REPLY = 7, /* lent to a continuation */
+    KIT_STASHED = 8,
+    KIT_READY = 9, /* unstashed, to be handled again */
 };
 
 struct kit_message {
@@ -27,6 +29,7 @@ struct kit_message {
     enum kit_owner owner;
     bool replied;
     bool forwarded;
+    bool stashed;    /* by the `handle` that runs */
     bool has_origin; /* this worker, which waits to be told of `token` */
     uint64_t token;
     struct kit_message *next;

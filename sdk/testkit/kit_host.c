@@ -7,6 +7,7 @@
 #include "kit_log.h"
 #include "kit_message.h"
 #include "kit_origin.h"
+#include "kit_stash.h"
 #include "kit_time.h"
 
 #define PID_OF_WORKER ((weir_pid)0x100) /* of worker 0; any number but 0 would do */
@@ -80,6 +81,19 @@ static int send_message(struct weir_self *self, weir_pid to, enum weir_lane lane
     if (status == 0)
         leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_SEND, .to = to, .lane = lane });
     return status;
+}
+
+static int send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
+                      uint32_t count)
+{
+    uint32_t taken = 0;
+    int status = 0;
+
+    while (taken < count && status == 0) {
+        status = send_message(self, to, WEIR_NORMAL, messages[taken]);
+        taken += status == 0;
+    }
+    return taken > 0 ? (int)taken : status;
 }
 
 static int lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
@@ -306,6 +320,11 @@ static int register_name(struct weir_self *self, const char *name)
     return lookup(self, name, &pid) == 0 ? WEIR_EEXISTS : 0;
 }
 
+static int rename_self(struct weir_self *self, const char *from, const char *to)
+{
+    return from && to && from[0] && to[0] ? register_name(self, to) : WEIR_EINVALID;
+}
+
 /* --- about oneself, and the pool -------------------------------------------------------------- */
 
 static weir_pid get_pid(struct weir_self *self)
@@ -480,6 +499,10 @@ static const struct weir_host table = {
     .pool_pause = pool_pause,
     .pool_size = pool_size,
     .set_origin = kit_origin_set,
+    .send_chain = send_chain,
+    .stash = kit_stash_put,
+    .unstash = kit_stash_give,
+    .rename = rename_self,
 };
 
 const struct weir_host *kit_host_table(void)

@@ -1,5 +1,5 @@
 /*
- * weir/delivery.h - what becomes of a message after it was sent: origins.
+ * weir/delivery.h - more ways of a message: origins, chains, the stash; and names that move.
  *
  * Part of <weir/plugin.h>: include that. The words of weir/host.h hold here too.
  */
@@ -38,6 +38,48 @@ static inline int weir_set_origin(struct weir_self *self, struct weir_message *m
                                   uint64_t token)
 {
     return self->host->set_origin(self, message, token);
+}
+
+/*
+ * Sends up to INT32_MAX messages in order, by one step: nothing of another sender comes between
+ * those that were taken. Answers how many were taken, from the front: these belong to the host, the
+ * rest stays the caller's; or, when none was, a negative status as weir_send. A chain to a pool
+ * goes to one worker, which takes what it has room for; but a pool that does not route by
+ * `round_robin` gets one message after the other, until one is refused.
+ */
+static inline int weir_send_chain(struct weir_self *self, weir_pid to,
+                                  struct weir_message *const *messages, uint32_t count)
+{
+    return self->host->send_chain(self, to, messages, count);
+}
+
+/*
+ * Puts the message in hand aside until weir_unstash. On 0 it is gone: return WEIR_DONE and do not
+ * touch it. WEIR_EFULL: 256 are there. What is there counts as held, not in the mailbox's limit,
+ * and is dead when the incarnation ends. WEIR_EINVALID: not the message in hand, or not one of the
+ * normal lane.
+ */
+static inline int weir_stash(struct weir_self *self, const struct weir_message *message)
+{
+    return self->host->stash(self, (struct weir_message *)message);
+}
+
+/*
+ * Gives the first `count` of the stash again, UINT32_MAX all of them: before everything else in the
+ * normal lane, in the order in which they came. Answers how many.
+ */
+static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
+{
+    return self->host->unstash(self, count);
+}
+
+/*
+ * Calls this actor `to` instead of `from`, which it registered: whoever looks up finds it under one
+ * of the two at each instant. WEIR_EEXISTS, WEIR_EUNKNOWN (it is not called so): nothing changed.
+ */
+static inline int weir_rename(struct weir_self *self, const char *from, const char *to)
+{
+    return self->host->rename(self, from, to);
 }
 
 #endif

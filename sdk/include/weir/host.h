@@ -170,6 +170,13 @@ struct weir_host {
 
     /* origins (same) */
     int (*set_origin)(struct weir_self *, struct weir_message *, uint64_t token);
+
+    /* chains (round trip), the stash (same), names (round trip) */
+    int (*send_chain)(struct weir_self *, weir_pid to, struct weir_message *const *messages,
+                      uint32_t count);
+    int (*stash)(struct weir_self *, struct weir_message *);
+    uint32_t (*unstash)(struct weir_self *, uint32_t count);
+    int (*rename)(struct weir_self *, const char *from, const char *to);
 };
 
 /*

@@ -1,7 +1,8 @@
 /*
- * Goal: a name belongs to one PID at a time and can be taken again after it was given up.
+ * Goal: a name belongs to one PID at a time and can be taken again after it was given
+ * up; a name can be changed for another.
  *
- * Method: a table of names used by one thread; enough names that buckets are shared.
+ * Method: a table of names used by one thread, or by two; enough names that buckets are shared.
  */
 #include "actor/names.h"
 
@@ -13,6 +14,7 @@
 #include <weir/status.h>
 
 #define COUNT 3000
+#define LOOKS 20000u
 
 struct fixture {
     struct reclaim reclaim;
@@ -54,6 +56,82 @@ static void test_taken_name_is_refused_until_given_up(void)
     CU_ASSERT_EQUAL(names_find(&f.names, "verify", &pid), WEIR_EUNKNOWN);
     CU_ASSERT_EQUAL(pid, 1); /* untouched on failure */
     CU_ASSERT_EQUAL(names_add(&f.names, "verify", 2), 0);
+    finish(&f);
+}
+
+/* promise A5 */
+static void test_renaming_changes_all_or_nothing(void)
+{
+    static struct fixture f;
+    weir_pid pid = 0;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(names_add(&f.names, "old", 1), 0);
+    CU_ASSERT_EQUAL(names_add(&f.names, "taken", 2), 0);
+    CU_ASSERT_EQUAL(names_rename(&f.names, "old", "taken", 1, &f.reader), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(names_rename(&f.names, "taken", "new", 1, &f.reader), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(names_rename(&f.names, "none", "new", 1, &f.reader), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(names_rename(&f.names, "old", "", 1, &f.reader), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(names_find(&f.names, "new", &pid), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(names_find(&f.names, "old", &pid), 0);
+    CU_ASSERT_EQUAL(names_rename(&f.names, "old", "new", 1, &f.reader), 0);
+    CU_ASSERT_EQUAL(names_find(&f.names, "old", &pid), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(names_rename(&f.names, "new", "newer", 1, &f.reader), 0);
+    CU_ASSERT_EQUAL(names_find(&f.names, "newer", &pid), 0);
+    CU_ASSERT_EQUAL(pid, 1);
+    CU_ASSERT_EQUAL(names_add(&f.names, "old", 3), 0);
+    finish(&f);
+}
+
+/* Renames there and back until the reader has looked often enough. */
+struct moving {
+    struct fixture *fixture;
+    _Atomic bool enough;
+};
+
+static void *move_about(void *context)
+{
+    struct moving *moving = context;
+    struct fixture *f = moving->fixture;
+    struct reader reader;
+    uint32_t failed = 0;
+
+    CU_ASSERT_EQUAL(reader_init(&reader, &f->reclaim), 0);
+    reader_online(&reader);
+    while (!atomic_load(&moving->enough)) {
+        failed += names_rename(&f->names, "here", "there", 7, &reader) != 0;
+        failed += names_rename(&f->names, "there", "here", 7, &reader) != 0;
+        (void)reader_poll(&reader);
+    }
+    CU_ASSERT_EQUAL(failed, 0);
+    reader_hand_over(&reader);
+    reader_finish(&reader);
+    return NULL;
+}
+
+/* promise A5: each renaming finds the one before complete, and lookups meet only whole entries. */
+static void test_renaming_under_lookups_never_fails(void)
+{
+    static struct fixture f;
+    struct moving moving = { .fixture = &f };
+    pthread_t thread;
+    weir_pid pid;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(names_add(&f.names, "here", 7), 0);
+    CU_ASSERT_EQUAL(pthread_create(&thread, NULL, move_about, &moving), 0);
+    for (uint32_t found = 0; found < LOOKS;) {
+        uint32_t missed = 0;
+
+        while (names_find(&f.names, missed % 2 ? "there" : "here", &pid) != 0)
+            missed++;
+        CU_ASSERT_EQUAL(pid, 7);
+        found++;
+        (void)reader_poll(&f.reader);
+    }
+    atomic_store(&moving.enough, true);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(names_find(&f.names, "here", &pid), 0);
     finish(&f);
 }
 
@@ -99,6 +177,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "taken", test_taken_name_is_refused_until_given_up },
+        { "rename", test_renaming_changes_all_or_nothing },
+        { "rename under lookups", test_renaming_under_lookups_never_fails },
         { "unfit", test_unfit_name_is_refused },
         { "by pid", test_removal_by_pid_takes_all_of_its_names },
         CU_TEST_INFO_NULL,

@@ -310,6 +310,25 @@ static void test_waiters_are_served_first_come_first_served(void)
     finish(&f);
 }
 
+/* promise O2: with the one worker held, nothing but the new limit makes room. */
+static void test_raised_limit_lets_in_those_who_wait(void)
+{
+    struct fixture f;
+    struct executor *executor;
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    fill(&f);
+    order_emits(&f, 100, 5);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
+    executor = runtime_enter(f.rig.runtime);
+    pool_set_limit(f.fed, 16, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(rig_ledger(f.fed).queued, 6);
+    gate_open(&f.to->gate);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -323,6 +342,7 @@ int main(void)
         { "ended target", test_ended_target_makes_dead_letters },
         { "closing target", test_target_that_closes_frees_those_who_wait },
         { "waiters", test_waiters_are_served_first_come_first_served },
+        { "raised limit", test_raised_limit_lets_in_those_who_wait },
         CU_TEST_INFO_NULL,
     };
 

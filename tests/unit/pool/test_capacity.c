@@ -76,6 +76,14 @@ static void test_pool_takes_size_times_limit_and_those_in_hand(void)
     finish(&f);
 }
 
+static void set_limit(struct rig *rig, struct pool *pool, uint32_t limit)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+
+    pool_set_limit(pool, limit, executor);
+    runtime_leave(executor);
+}
+
 /* promise S5 */
 static void test_changed_limit_counts_at_once(void)
 {
@@ -86,9 +94,9 @@ static void test_changed_limit_counts_at_once(void)
     pool = rig_workers(&f.rig, f.probe, "pool", 1, 2);
     hold(&f, pool, 1);
     CU_ASSERT_EQUAL(fill(&f, pool), 2);
-    pool_set_limit(pool, 5);
+    set_limit(&f.rig, pool, 5);
     CU_ASSERT_EQUAL(fill(&f, pool), 3);
-    pool_set_limit(pool, 1);
+    set_limit(&f.rig, pool, 1);
     CU_ASSERT_EQUAL(fill(&f, pool), 0);
     gate_admit(&f.probe->gate, 4); /* one is left in the mailbox, the limit */
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 5));

@@ -92,6 +92,8 @@ void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
 int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
                     const void *data, size_t size);
 
+/* Hands what was unstashed to `handle` again, in order. How many. */
+size_t weir_kit_handle_unstashed(struct weir_kit *kit);
 /* Tells `settled` of a message that left with this worker as its origin, once for each: fills in
  * what is not set of reason and detail. WEIR_EUNKNOWN: no such token is open. Borrows. */
 int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
@@ -143,6 +145,8 @@ const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t i
 
 /* How many messages were settled so: by `handle` or by weir_settle. */
 size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict);
+/* Messages that are in the stash now, and not unstashed. */
+size_t weir_kit_stashed_count(const struct weir_kit *kit);
 /* Messages that are kept now. */
 size_t weir_kit_kept_count(const struct weir_kit *kit);
 /* Of the last callback: "" and 0 when it said nothing. */
