@@ -395,4 +395,5 @@ const struct weir_host host_table = {
     .stash = host_stash,
     .unstash = host_unstash,
     .rename = host_rename,
+    .pool_tell = host_table_pool_tell,
 };

@@ -2,6 +2,7 @@
 
 #include "actor/callback.h"
 #include "pool/figures.h"
+#include "pool/outcome.h"
 #include "pool/resize.h"
 
 int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
@@ -104,6 +105,18 @@ int host_table_pool_pause(struct weir_self *self, weir_pid pid, bool paused)
 
     if (status == 0)
         pool_pause(pool, paused, actor->executor);
+    callback_leave_host(actor);
+    return status;
+}
+
+int host_table_pool_tell(struct weir_self *self, weir_pid pid, uint64_t epoch)
+{
+    struct actor *actor = callback_enter_host(self);
+    struct pool *pool;
+    int status = host_table_find_pool(actor, pid, &pool);
+
+    if (status == 0)
+        status = outcome_ask(pool, actor->executor, actor_pid(actor), epoch);
     callback_leave_host(actor);
     return status;
 }

@@ -18,6 +18,7 @@ int host_table_pool_add(struct weir_self *self, weir_pid pid, int32_t count,
 int host_table_pool_stats(struct weir_self *self, weir_pid pid, struct weir_pool_stats *out);
 int host_table_pool_members(struct weir_self *self, weir_pid pid, struct weir_member *out,
                             uint32_t member_size, uint32_t max, uint32_t *out_count);
+int host_table_pool_tell(struct weir_self *self, weir_pid pid, uint64_t epoch);
 int host_table_pool_pause(struct weir_self *self, weir_pid pid, bool paused);
 
 #endif

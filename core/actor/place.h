@@ -57,6 +57,7 @@ struct place {
 
     /* pool->lock */
     struct list link; /* in one of the pool's lists */
+    uint64_t epoch;   /* of the change that made it */
     bool leaving;
     uint64_t told_due_ns;       /* when it must have finished to leave; 0 = whenever it has */
     bool prepared;              /* opens, but is let in only by a commit */

@@ -126,3 +126,20 @@ int send_control(struct runtime *runtime, struct executor *executor, weir_pid to
 
     return status != 0 ? status : push_other(actor, actor_serial_of(to), executor, message);
 }
+
+int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,
+                struct message *message)
+{
+    struct actor *actor;
+    int status = find_alive(runtime, to, &actor);
+
+    if (status != 0)
+        return status;
+    /* Relaxed: as in take_lane_place. */
+    atomic_fetch_add_explicit(&actor->lane_waiting[0], 1, memory_order_relaxed);
+    message->public.lane = WEIR_HIGH;
+    status = push_other(actor, actor_serial_of(to), executor, message);
+    if (status != 0)
+        atomic_fetch_sub_explicit(&actor->lane_waiting[0], 1, memory_order_relaxed);
+    return status;
+}

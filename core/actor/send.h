@@ -28,6 +28,13 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
 int send_deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
                        struct message *const *messages, uint32_t count);
 
+/*
+ * Into the lane high of a PID, pools included, past its limit: a message that the runtime owes,
+ * made when it was asked for. Takes it on 0; WEIR_EUNKNOWN, WEIR_ETERMINATED.
+ */
+int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,
+                struct message *message);
+
 /* Control: into the other lanes without a limit. Takes it on 0; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 int send_control(struct runtime *runtime, struct executor *executor, weir_pid to,
                  struct message *message);

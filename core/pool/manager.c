@@ -5,6 +5,7 @@
 
 #include "actor/request.h"
 #include "pool/figures.h"
+#include "pool/outcome.h"
 #include "pool/resize.h"
 #include "runtime.h"
 
@@ -77,7 +78,11 @@ static int change_size(const struct errand *errand, enum change change)
         status = pool_add(errand->pool, executor,
                           change == CHANGE_ADD ? (int32_t)wanted.count : -(int32_t)wanted.count,
                           &resized);
-    return status == 0 ? reply(errand, message->tag->name, &resized, sizeof resized) : status;
+    if (status == 0)
+        status = reply(errand, message->tag->name, &resized, sizeof resized);
+    if (status == 0 && wanted.tell)
+        (void)outcome_ask(errand->pool, executor, message->from, resized.epoch);
+    return status;
 }
 
 /* --- figures --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pool/outcome.h"
 #include "pool/resize.h"
 
 void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress *one)
@@ -37,6 +38,7 @@ void pool_place_opened(struct pool *pool, struct place *place)
     pthread_mutex_unlock(&pool->lock);
     if (let_in)
         pool_wake_waiters(pool, place->actor->executor);
+    outcome_tell(pool, place->actor->executor);
 }
 
 void pool_place_broken(struct pool *pool, struct place *place)
@@ -45,6 +47,7 @@ void pool_place_broken(struct pool *pool, struct place *place)
     place->opened = false;
     mailbox_close(&place->actor->mailbox);
     pthread_mutex_unlock(&pool->lock);
+    outcome_tell(pool, place->actor->executor);
 }
 
 bool pool_place_is_leaving(struct pool *pool, struct place *place, uint64_t *out_due_ns)

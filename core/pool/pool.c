@@ -7,6 +7,7 @@
 #include "actor/end.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
+#include "pool/outcome.h"
 #include "pool/places.h"
 #include "pool/resize.h"
 #include "runtime.h"
@@ -338,6 +339,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     while ((child = first_open_child(pool)))
         pool_close(child, executor);
     waiters_wake(&pool->waiters, UINT32_MAX, executor);
+    outcome_tell(pool, executor);
     pool_end_if_empty(pool, executor);
 }
 
@@ -353,8 +355,15 @@ bool pool_has_ended(struct pool *pool)
 
 static void free_retired(struct retired *retired, struct reader *reader)
 {
-    (void)reader;
-    free_pool((struct pool *)(void *)((char *)retired - offsetof(struct pool, retired)));
+    struct pool *pool = (struct pool *)(void *)((char *)retired - offsetof(struct pool, retired));
+    struct executor *executor = (struct executor *)(void *)((char *)reader -
+                                                            offsetof(struct executor, reader));
+    struct message *message;
+
+    /* Of a pool that did not end: nobody can be told any more. */
+    while ((message = message_list_take(&pool->outcomes)))
+        message_destroy(&executor->cache, message);
+    free_pool(pool);
 }
 
 void pool_destroy(struct pool *pool, struct executor *executor)

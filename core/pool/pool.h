@@ -80,25 +80,26 @@ struct pool {
     struct misuses misuses;
 
     pthread_mutex_t lock;
-    struct list places;          /* lock: members that stay */
-    struct list leavers;         /* lock: told to go, may still be called back */
-    struct list closers;         /* lock: past the point of return */
-    struct list prepared;        /* lock: opened by a reload, not let in yet */
-    struct pool **children;      /* lock: nested pools */
-    uint32_t child_count;        /* lock */
-    struct spec *spec;           /* lock: of new workers */
-    struct place *manager;       /* lock: its own actor's; NULL: that has ended */
-    bool has_manager;            /* lock: a behaviour manages it, not the built-in one */
-    bool manager_is_new;         /* lock: manager->respec is to be taken on, also when NULL */
-    uint32_t limit;              /* lock */
-    uint32_t target;             /* lock */
-    uint32_t size_min, size_max; /* lock */
-    enum remove_mode remove;     /* lock */
-    uint64_t remove_timeout_ms;  /* lock */
-    uint64_t epoch;              /* lock */
-    struct ledger_reading gone;  /* lock: of places that have ended */
-    uint64_t gone_restarts;      /* lock */
-    uint64_t gone_emitted;       /* lock */
+    struct list places;           /* lock: members that stay */
+    struct list leavers;          /* lock: told to go, may still be called back */
+    struct list closers;          /* lock: past the point of return */
+    struct list prepared;         /* lock: opened by a reload, not let in yet */
+    struct pool **children;       /* lock: nested pools */
+    uint32_t child_count;         /* lock */
+    struct spec *spec;            /* lock: of new workers */
+    struct place *manager;        /* lock: its own actor's; NULL: that has ended */
+    bool has_manager;             /* lock: a behaviour manages it, not the built-in one */
+    bool manager_is_new;          /* lock: manager->respec is to be taken on, also when NULL */
+    uint32_t limit;               /* lock */
+    uint32_t target;              /* lock */
+    uint32_t size_min, size_max;  /* lock */
+    enum remove_mode remove;      /* lock */
+    uint64_t remove_timeout_ms;   /* lock */
+    uint64_t epoch;               /* lock */
+    struct message_list outcomes; /* lock: asked for and not told yet; see outcome.h */
+    struct ledger_reading gone;   /* lock: of places that have ended */
+    uint64_t gone_restarts;       /* lock */
+    uint64_t gone_emitted;        /* lock */
     struct pool_progress gone_progress[PLACE_UNITS]; /* lock */
     bool joined;                                     /* its maker, then the parent's lock */
     struct members *join_members; /* its maker: room for the parent's members with it */

@@ -5,6 +5,7 @@
 
 #include "actor/end.h"
 #include "actor/room.h"
+#include "pool/outcome.h"
 #include "runtime.h"
 
 #define NS_PER_MS 1000000u
@@ -80,6 +81,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     place->misuses = &pool->misuses;
     place->wiring = &pool->wiring;
     place->made_of = spec;
+    place->epoch = pool->epoch + 1;
     options.place = place;
     status = actor_create(pool->runtime, executor, &options, &actor);
     if (status != 0) {
@@ -353,6 +355,7 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
     pthread_mutex_lock(&pool->lock);
     status = resize_locked(pool, executor, target, out);
     pthread_mutex_unlock(&pool->lock);
+    outcome_tell(pool, executor);
     return status;
 }
 
@@ -368,5 +371,6 @@ int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct
     else if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
         status = WEIR_ECLOSED;
     pthread_mutex_unlock(&pool->lock);
+    outcome_tell(pool, executor);
     return status;
 }

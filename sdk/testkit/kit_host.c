@@ -415,6 +415,13 @@ static int pool_pause(struct weir_self *self, weir_pid pool, bool paused)
     return 0;
 }
 
+static int pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
+{
+    if (!pool)
+        return WEIR_EUNKNOWN;
+    return epoch > kit_of(self)->stats.epoch ? WEIR_EINVALID : 0;
+}
+
 static uint32_t pool_size(struct weir_self *self)
 {
     return kit_of(self)->stats.target;
@@ -503,6 +510,7 @@ static const struct weir_host table = {
     .stash = kit_stash_put,
     .unstash = kit_stash_give,
     .rename = rename_self,
+    .pool_tell = pool_tell,
 };
 
 const struct weir_host *kit_host_table(void)

@@ -177,6 +177,9 @@ struct weir_host {
     int (*stash)(struct weir_self *, struct weir_message *);
     uint32_t (*unstash)(struct weir_self *, uint32_t count);
     int (*rename)(struct weir_self *, const char *from, const char *to);
+
+    /* pools (round trip) */
+    int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
 };
 
 /*
@@ -466,6 +469,16 @@ static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struc
                                     uint32_t max, uint32_t *out_count)
 {
     return self->host->pool_members(self, pool, out, sizeof *out, max, out_count);
+}
+
+/*
+ * Asks for one message WEIR_POOL_RESIZED in the lane high, which tells how the opens of the change
+ * with this epoch went: later, or soon if they have ended. WEIR_EINVALID: there was no such epoch;
+ * WEIR_ECLOSED, WEIR_ENOMEM.
+ */
+static inline int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
+{
+    return self->host->pool_tell(self, pool, epoch);
 }
 
 /* How many members the pool that this worker belongs to shall have, or that it manages; 0 for a

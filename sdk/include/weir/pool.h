@@ -24,10 +24,13 @@
 #define WEIR_POOL_PAUSE "weir.pool.pause/1"     /* nothing -> nothing */
 #define WEIR_POOL_RESUME "weir.pool.resume/1"   /* nothing -> nothing */
 
+/* What a pool tells by itself, to whoever asked for it: weir_pool_resized. */
+#define WEIR_POOL_RESIZED "weir.pool.resized/1"
+
 /* How many: more, fewer, or in all. A shorter or longer payload is WEIR_EINVALID. */
 struct weir_pool_count {
     uint32_t count;
-    uint32_t reserved; /* 0 */
+    uint32_t tell; /* 1: the requester gets a WEIR_POOL_RESIZED too, as by weir_pool_tell */
 };
 
 /* What weir_pool_resize and its kind answer. */
@@ -35,6 +38,16 @@ struct weir_resized {
     uint32_t changed; /* workers added or removed by this call */
     uint32_t size;    /* the new target */
     uint64_t epoch;   /* grows by one with each change of this pool's membership */
+};
+
+/*
+ * How the opens of a change went: told when every worker that was made up to then has opened, has
+ * failed to for the first time (it is tried again), or has been removed.
+ */
+struct weir_pool_resized {
+    uint64_t epoch; /* as weir_resized told it */
+    uint32_t live;  /* workers that are open now */
+    int32_t error;  /* of an open that failed, or WEIR_ECLOSED; 0 = none */
 };
 
 enum weir_member_state {
