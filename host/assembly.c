@@ -151,6 +151,8 @@ static enum pool_route route_of(const struct settings_pool *pool)
         return ROUTE_RANDOM;
     case SETTINGS_HASH:
         return ROUTE_HASH;
+    case SETTINGS_PULL:
+        return ROUTE_PULL;
     default:
         return ROUTE_ROUND_ROBIN;
     }

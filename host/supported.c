@@ -63,7 +63,7 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
 
     if (pool->copy)
         return; /* told at the first one */
-    if (pool->route == SETTINGS_PULL || pool->route == SETTINGS_BROADCAST)
+    if (pool->route == SETTINGS_BROADCAST)
         refuse(&part, "route", NULL);
     if (pool->subscribe.count)
         refuse(&part, "subscribe", NULL);

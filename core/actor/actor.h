@@ -55,6 +55,7 @@ enum actor_signal {
     SIGNAL_RESPEC = 1u << 7,   /* its place has a new spec with live options */
     SIGNAL_REROUTE = 1u << 8,  /* with DRAIN: hand the backlog to the siblings */
     SIGNAL_DISCARD = 1u << 9,  /* with DRAIN: the backlog is dead `removed` */
+    SIGNAL_WORK = 1u << 10,    /* the queue of its pool has something: see pool/pulling.h */
 };
 
 struct actor {

@@ -8,6 +8,7 @@
 #include "actor/room.h"
 #include "actor/settle.h"
 #include "pool/places.h"
+#include "pool/pulling.h"
 
 #define NS_PER_MS 1000000u
 
@@ -81,7 +82,7 @@ void leave_decide(struct actor *actor, uint32_t signals)
 static bool has_backlog(struct actor *actor)
 {
     return actor->front.count || actor->urgent.count || actor->high.count ||
-           actor->place->retries.count || !mailbox_empty(&actor->mailbox);
+           actor->place->retries.count || !mailbox_empty(&actor->mailbox) || pulling_keeps(actor);
 }
 
 static bool has_work_in_hand(struct actor *actor)

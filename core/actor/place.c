@@ -25,6 +25,7 @@ int place_create(const char *path, uint32_t index, struct place **out)
     }
     place->index = index;
     list_init(&place->link);
+    list_init(&place->pulling);
     waiter_init(&place->waiter, wake);
     *out = place;
     return 0;

@@ -65,6 +65,10 @@ struct place {
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
 
+    /* pool->pull.lock */
+    struct list pulling;
+    _Atomic bool pulls; /* in the list of those who sleep; set in its own turns, also read there */
+
     struct waiter waiter; /* owner: waits for room behind an output */
 };
 

@@ -16,6 +16,14 @@ struct message *settle_pop(struct actor *actor)
     return message;
 }
 
+void settle_pulled(struct actor *actor)
+{
+    ledger_begin(&actor->ledger);
+    ledger_add(&actor->ledger.pulled, 1);
+    ledger_shift(&actor->ledger.in_hand, 1);
+    ledger_end(&actor->ledger);
+}
+
 /* Takes the message: it becomes the requester's answer or the origin's notice, or it is freed. */
 static void answer_or_free(struct runtime *runtime, struct executor *executor,
                            struct message *message, int status, const struct settlement *settlement)

@@ -19,6 +19,9 @@
 /* Counts a message that left the queue into the hand. */
 struct message *settle_pop(struct actor *actor);
 
+/* Counts a message that came from the queue of the pool into the hand. */
+void settle_pulled(struct actor *actor);
+
 /* Handled. */
 void settle_done(struct actor *actor, struct message *message);
 

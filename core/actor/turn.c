@@ -16,6 +16,7 @@
 #include "actor/tie.h"
 #include "pool/manager.h"
 #include "pool/places.h"
+#include "pool/pulling.h"
 #include "runtime.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
@@ -26,7 +27,8 @@
 struct stint {
     uint32_t budget;
     uint32_t handled;
-    uint32_t freed; /* places in the normal lane */
+    uint32_t freed;  /* places in the normal lane */
+    uint32_t pulled; /* places in the queue of the pool */
     bool hog;
 };
 
@@ -284,8 +286,14 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
         return message;
     }
     message = settle_pop(actor);
-    if (message)
+    if (message) {
         stint->freed++;
+        return message;
+    }
+    if (actor->place->pool)
+        message = pulling_take(actor);
+    if (message)
+        stint->pulled++;
     return message;
 }
 
@@ -336,6 +344,15 @@ static uint32_t still_free(struct actor *actor, uint32_t freed)
     return limit - waiting < freed ? limit - waiting : freed;
 }
 
+/* All that were freed in this turn and are free still. */
+static uint32_t all_free(struct actor *actor, struct pool *pool, const struct stint *stint)
+{
+    uint32_t freed = stint->freed ? still_free(actor, stint->freed) : 0;
+    uint64_t room = stint->pulled ? pulling_room(pool) : 0;
+
+    return freed + (uint32_t)(room < stint->pulled ? room : stint->pulled);
+}
+
 /* Places were freed in this turn: those who wait for them are told, at every level. The actor may
  * be somebody else's by now. */
 static void wake_waiters(struct actor *actor, struct pool *pool, uint32_t freed,
@@ -357,11 +374,13 @@ static void wake_waiters(struct actor *actor, struct pool *pool, uint32_t freed,
  */
 static void tell_of_places(struct actor *actor, struct stint *stint)
 {
-    if (stint->freed == 0)
+    if (stint->freed + stint->pulled == 0)
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    wake_waiters(actor, actor->place->pool, still_free(actor, stint->freed), actor->executor);
+    wake_waiters(actor, actor->place->pool, all_free(actor, actor->place->pool, stint),
+                 actor->executor);
     stint->freed = 0;
+    stint->pulled = 0;
 }
 
 static void give(struct actor *actor, struct message *message, struct stint *stint)
@@ -378,6 +397,8 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
         manage(actor, message);
         return;
     }
+    if (actor->place->pool)
+        pulling_awake(actor->place); /* whatever it is, it may take long */
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         tell_of_places(actor, stint);
@@ -503,7 +524,7 @@ static bool is_at_rest(struct actor *actor)
 {
     return actor->kind != ACTOR_SOURCE && may_take(actor) && !actor->control.count &&
            !actor->urgent.count && !actor->high.count && !actor->front.count &&
-           !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED));
+           !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED)) && pulling_is_at_rest(actor);
 }
 
 /* Puts the actor to sleep. False: something came in between. */
@@ -526,8 +547,10 @@ static enum turn end_turn(struct actor *actor, const struct stint *stint, bool m
         /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The pool outlives this turn, also when the actor is somebody else's by now. */
-    if (stint->freed)
-        wake_waiters(actor, pool, still_free(actor, stint->freed), executor);
+    if (stint->freed + stint->pulled)
+        wake_waiters(actor, pool, all_free(actor, pool, stint), executor);
+    if (pool)
+        pulling_pass_on(pool, executor);
     return turn;
 }
 
@@ -540,6 +563,8 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     /* Relaxed: a changed budget counts from some turn on. */
     stint.budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
+    if (actor->place)
+        pulling_awake(actor->place);
     while (more && stint.handled < stint.budget && !stint.hog)
         more = step(actor, &stint);
     return end_turn(actor, &stint, more);

@@ -167,6 +167,8 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool->remove_timeout_ms = options->remove_timeout_ms;
     pool_set_limit_locked(pool, options->limit);
     pool_set_route(pool, options->route);
+    if (options->route == ROUTE_PULL)
+        pulling_begin_locked(pool, executor);
     if (options->wiring)
         pool_set_wiring_locked(pool, options->wiring, executor);
     change->options.wiring = NULL;

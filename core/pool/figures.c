@@ -37,6 +37,15 @@ static void count_places(struct tally *tally, struct list *places, bool retiring
         count_place(tally, LIST_ENTRY(node, struct place, link), retiring);
 }
 
+/* The queue of a pool that routes by pull, which stands still until it is thawed. */
+static void count_queue_locked(struct tally *tally, struct pool *pool)
+{
+    uint32_t waiting = pulling_freeze_locked(pool);
+
+    tally->ledger.accepted += waiting;
+    tally->ledger.queued += waiting;
+}
+
 static void count_pool(struct tally *tally, struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -45,10 +54,12 @@ static void count_pool(struct tally *tally, struct pool *pool)
     tally->stats.epoch += pool->epoch;
     tally->stats.restarts += pool->gone_restarts;
     ledger_reading_add(&tally->ledger, &pool->gone);
+    count_queue_locked(tally, pool);
     count_places(tally, &pool->places, false);
     count_places(tally, &pool->prepared, false);
     count_places(tally, &pool->leavers, true);
     count_places(tally, &pool->closers, true);
+    pulling_thaw_locked(pool);
     /* Depth is bounded by the configuration; parents lock before children, always. */
     for (uint32_t i = 0; i < pool->child_count; i++)
         count_pool(tally, pool->children[i]);

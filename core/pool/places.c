@@ -46,6 +46,7 @@ void pool_place_broken(struct pool *pool, struct place *place)
     pthread_mutex_lock(&pool->lock);
     place->opened = false;
     mailbox_close(&place->actor->mailbox);
+    pulling_awake(place);
     pthread_mutex_unlock(&pool->lock);
     outcome_tell(pool, place->actor->executor);
 }
@@ -106,6 +107,7 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
 {
     struct ledger_reading reading;
 
+    pulling_awake(place);
     pthread_mutex_lock(&pool->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     ledger_reading_add(&pool->gone, &reading);
@@ -114,5 +116,6 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     keep_progress_locked(pool, place);
     list_remove(&place->link);
     pthread_mutex_unlock(&pool->lock);
+    pulling_pass_on(pool, executor);
     pool_end_if_empty(pool, executor);
 }

@@ -41,6 +41,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     atomic_init(&pool->members, members_create(0));
     atomic_init(&pool->wiring.wiring, make_wiring(options));
     waiters_init(&pool->waiters);
+    pulling_init(&pool->pull);
     dead_letters_init(&pool->dead, options->dead_letters);
     pthread_mutex_init(&pool->lock, NULL);
     list_init(&pool->places);
@@ -49,8 +50,9 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     list_init(&pool->prepared);
 }
 
-static void free_pool(struct pool *pool)
+static void free_pool(struct pool *pool, struct executor *executor)
 {
+    pulling_finish(&pool->pull, executor);
     members_destroy(atomic_load(&pool->members));
     members_destroy(pool->join_members);
     wiring_destroy(atomic_load(&pool->wiring.wiring));
@@ -102,6 +104,8 @@ static int check_options(const struct pool_options *options)
 {
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
+    if (options->route == ROUTE_PULL && !options->spec)
+        return WEIR_EINVALID;
     if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
         (options->manager && !options->manager->behaviour->handle))
         return WEIR_EINVALID;
@@ -121,6 +125,7 @@ static void enliven_locked(struct pool *pool, struct executor *executor, struct 
                            struct members *next)
 {
     pool->target = pool->spec ? next->count : 0;
+    pulling_set_bounds_locked(pool);
     resize_begin_locked(made, executor);
     while (!list_empty(made)) {
         struct list *node = made->next;
@@ -187,7 +192,7 @@ int pool_create(struct runtime *runtime, struct executor *executor,
                  ? create_actor(pool, executor, options)
                  : WEIR_ENOMEM;
     if (status != 0) {
-        free_pool(pool);
+        free_pool(pool, executor);
         return status;
     }
     status = populate(pool, executor, options, &made);
@@ -215,6 +220,7 @@ void pool_set_limit_locked(struct pool *pool, uint32_t limit)
     pool->limit = limit;
     set_limit_locked(&pool->places, limit);
     set_limit_locked(&pool->prepared, limit);
+    pulling_set_bounds_locked(pool);
 }
 
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
@@ -281,8 +287,10 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
            is_empty_locked(pool);
     pool->ending |= ends;
     pthread_mutex_unlock(&pool->lock);
-    if (ends)
-        (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_SHUTDOWN);
+    if (!ends)
+        return;
+    pulling_discard(pool, executor);
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_SHUTDOWN);
 }
 
 void pool_actor_ended(struct pool *pool, struct executor *executor)
@@ -308,9 +316,10 @@ static void dismiss_all_locked(struct pool *pool, struct executor *executor)
     struct list leaving;
 
     list_init(&leaving);
+    pool->target = 0;
+    pulling_set_bounds_locked(pool); /* before any of them can find the queue empty */
     resize_choose_locked(pool, UINT32_MAX, &leaving);
     resize_dismiss_locked(pool, &leaving, executor);
-    pool->target = 0;
     pool->epoch++;
 }
 
@@ -338,8 +347,8 @@ void pool_close(struct pool *pool, struct executor *executor)
     pthread_mutex_unlock(&pool->lock);
     while ((child = first_open_child(pool)))
         pool_close(child, executor);
-    waiters_wake(&pool->waiters, UINT32_MAX, executor);
     outcome_tell(pool, executor);
+    waiters_wake(&pool->waiters, UINT32_MAX, executor);
     pool_end_if_empty(pool, executor);
 }
 
@@ -363,7 +372,7 @@ static void free_retired(struct retired *retired, struct reader *reader)
     /* Of a pool that did not end: nobody can be told any more. */
     while ((message = message_list_take(&pool->outcomes)))
         message_destroy(&executor->cache, message);
-    free_pool(pool);
+    free_pool(pool, executor);
 }
 
 void pool_destroy(struct pool *pool, struct executor *executor)

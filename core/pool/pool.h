@@ -15,6 +15,7 @@
 #include "actor/place.h"
 #include "actor/waiters.h"
 #include "pool/members.h"
+#include "pool/pulling.h"
 #include "stats/dead_letters.h"
 
 struct runtime;
@@ -24,6 +25,7 @@ enum pool_route {
     ROUTE_LEAST_LOADED,
     ROUTE_RANDOM,
     ROUTE_HASH,
+    ROUTE_PULL, /* one queue for all; members are workers */
 };
 
 enum remove_mode {
@@ -76,6 +78,7 @@ struct pool {
     _Atomic uint64_t refused;
     struct wiring_slot wiring;
     struct waiters waiters;
+    struct pull_queue pull;
     struct dead_letters dead;
     struct misuses misuses;
 

@@ -314,6 +314,7 @@ static int change_locked(struct pool *pool, struct executor *executor, uint32_t 
     resize_publish_locked(pool, next, executor);
     resize_dismiss_locked(pool, &leaving, executor);
     pool->target = target;
+    pulling_set_bounds_locked(pool);
     pool->epoch++;
     pool_wake_waiters(pool, executor); /* a key may have another owner now */
     return 0;

@@ -42,7 +42,7 @@ static uint32_t waiting_in(const struct member *member);
 static uint32_t waiting_below(struct pool *pool)
 {
     const struct members *members = members_of(pool);
-    uint32_t sum = 0;
+    uint32_t sum = atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed);
 
     for (uint32_t i = 0; i < members->count; i++)
         sum += waiting_in(&members->members[i]);
@@ -142,6 +142,8 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
             return WEIR_ECLOSED;
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
+        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_PULL)
+            return pulling_push(pool, executor, message);
         if (members->count > 0)
             status = choose_and_try(pool, members, executor, message);
         if (status == 0 || status == WEIR_EINVALID)
@@ -176,6 +178,15 @@ static uint32_t room_in(struct actor *actor)
     return waiting < limit ? limit - waiting : 0;
 }
 
+static uint32_t room_to_pull(struct pool *pool, uint32_t members)
+{
+    uint64_t room = pulling_room(pool);
+
+    if (room > ROOM_MAX) /* unlimited */
+        room = (uint64_t)members * UNLIMITED_ROOM;
+    return room < ROOM_MAX ? (uint32_t)room : ROOM_MAX;
+}
+
 uint32_t route_room(struct pool *pool)
 {
     const struct members *members = members_of(pool);
@@ -183,6 +194,8 @@ uint32_t route_room(struct pool *pool)
 
     if (atomic_load_explicit(&pool->paused, memory_order_acquire))
         return 0;
+    if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_PULL)
+        return room_to_pull(pool, members->count);
     for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++) {
         const struct member *member = &members->members[i];
 

@@ -47,7 +47,8 @@ static void read_once(struct ledger *ledger, struct mailbox *mailbox, struct led
     head = atomic_load_explicit(&mailbox->head, memory_order_acquire);
     word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
     out->queued = (uint32_t)((uint32_t)word - (uint32_t)head);
-    out->accepted = head + out->queued;
+    out->accepted = head + out->queued +
+                    atomic_load_explicit(&ledger->pulled, memory_order_acquire);
 }
 
 void ledger_read(struct ledger *ledger, struct mailbox *mailbox, struct ledger_reading *out)

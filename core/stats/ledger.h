@@ -3,10 +3,11 @@
  *
  *      accepted = done + dead + moved + queued + in hand + held
  *
- * `accepted` and `queued` are the mailbox's own indexes; the rest stands here, written by the
- * owner alone between ledger_begin and ledger_end. A reader takes a snapshot that is exact at one
- * instant: it reads again when the version was odd or has changed. Every store is a release and
- * every load an acquire, so a reader that sees a new figure sees the version that goes with it.
+ * `accepted` and `queued` are the mailbox's own indexes, and what was pulled; the rest stands
+ * here, written by the owner alone between ledger_begin and ledger_end. A reader takes a snapshot
+ * that is exact at one instant: it reads again when the version was odd or has changed. Every
+ * store is a release and every load an acquire, so a reader that sees a new figure sees the
+ * version that goes with it.
  */
 #ifndef STATS_LEDGER_H
 #define STATS_LEDGER_H
@@ -47,6 +48,7 @@ struct ledger {
     _Atomic uint64_t done;
     _Atomic uint64_t dead;
     _Atomic uint64_t moved;
+    _Atomic uint64_t pulled; /* accepted by the queue of its pool, not by its mailbox */
 };
 
 /* One reading, or a sum of readings. */

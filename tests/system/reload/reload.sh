@@ -199,7 +199,7 @@ host: {plugins: ["$plugins"], watch: true}
 pools:
   nest:
     members:
-      one: {use: sink.null, route: pull}
+      one: {use: sink.null, route: broadcast}
       two:
         use: sink.null
         restart: {then: stop}

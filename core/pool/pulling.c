@@ -1,0 +1,238 @@
+#include "pool/pulling.h"
+
+#include "actor/settle.h"
+#include "pool/pool.h"
+
+void pulling_init(struct pull_queue *pull)
+{
+    pthread_mutex_init(&pull->lock, NULL);
+    list_init(&pull->idle);
+}
+
+void pulling_finish(struct pull_queue *pull, struct executor *executor)
+{
+    struct message *message;
+
+    while ((message = message_list_take(&pull->messages)))
+        message_destroy(&executor->cache, message);
+    pthread_mutex_destroy(&pull->lock);
+}
+
+static void set_waiting_locked(struct pull_queue *pull)
+{
+    /* Relaxed: a hint that tells when the lock is worth taking; see pulling_pass_on. */
+    atomic_store_explicit(&pull->waiting, pull->messages.count, memory_order_relaxed);
+}
+
+/* --- who sleeps ------------------------------------------------------------------------------ */
+
+static void forget_idle_locked(struct pull_queue *pull, struct place *place)
+{
+    list_remove(&place->pulling);
+    atomic_store_explicit(&place->pulls, false, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&pull->sleeping, 1, memory_order_relaxed);
+}
+
+static void note_idle_locked(struct pull_queue *pull, struct place *place)
+{
+    if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
+        return;
+    list_append(&pull->idle, &place->pulling);
+    atomic_store_explicit(&place->pulls, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pull->sleeping, 1, memory_order_relaxed);
+}
+
+/* Under the lock: the place cannot end meanwhile. */
+static void wake_one_locked(struct pull_queue *pull, struct executor *executor)
+{
+    struct place *place;
+
+    if (list_empty(&pull->idle))
+        return;
+    /* The one that slept last: its memory is still warm. */
+    place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
+    forget_idle_locked(pull, place);
+    (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                       SIGNAL_WORK);
+}
+
+void pulling_awake(struct place *place)
+{
+    struct pull_queue *pull;
+
+    /* Relaxed: only this actor's own turn sets it; if it was taken back by another, the signal
+     * that comes with it is what began this turn, or begins the next. */
+    if (!atomic_load_explicit(&place->pulls, memory_order_relaxed))
+        return;
+    pull = &place->pool->pull;
+    pthread_mutex_lock(&pull->lock);
+    if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
+        forget_idle_locked(pull, place);
+    pthread_mutex_unlock(&pull->lock);
+}
+
+void pulling_pass_on(struct pool *pool, struct executor *executor)
+{
+    struct pull_queue *pull = &pool->pull;
+
+    /* Relaxed: whoever was woken for a message, and cannot take it, has the message and those who
+     * slept then in its past, by the lock and the signal. */
+    if (atomic_load_explicit(&pull->waiting, memory_order_relaxed) == 0 ||
+        atomic_load_explicit(&pull->sleeping, memory_order_relaxed) == 0)
+        return;
+    pthread_mutex_lock(&pull->lock);
+    if (pull->messages.count > 0)
+        wake_one_locked(pull, executor);
+    pthread_mutex_unlock(&pull->lock);
+}
+
+/* --- in and out ------------------------------------------------------------------------------ */
+
+int pulling_push(struct pool *pool, struct executor *executor, struct message *message)
+{
+    struct pull_queue *pull = &pool->pull;
+    int status = 0;
+
+    message->public.lane = WEIR_NORMAL;
+    pthread_mutex_lock(&pull->lock);
+    if (pull->closed)
+        status = WEIR_ECLOSED;
+    else if (pull->messages.count >= pull->limit)
+        status = WEIR_EFULL;
+    if (status == 0) {
+        message_list_append(&pull->messages, message);
+        set_waiting_locked(pull);
+        wake_one_locked(pull, executor);
+    }
+    pthread_mutex_unlock(&pull->lock);
+    return status;
+}
+
+static bool may_pull(const struct actor *actor)
+{
+    return !(actor->flags & ACTOR_LEAVING) ||
+           atomic_load_explicit(&actor->place->pool->closing, memory_order_acquire);
+}
+
+struct message *pulling_take(struct actor *actor)
+{
+    struct pool *pool = actor->place->pool;
+    struct pull_queue *pull = &pool->pull;
+    struct message *message;
+
+    /* Relaxed: who makes the route pull signals every member afterwards. */
+    if ((atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL &&
+         atomic_load_explicit(&pull->waiting, memory_order_relaxed) == 0) ||
+        !may_pull(actor))
+        return NULL;
+    pthread_mutex_lock(&pull->lock);
+    message = message_list_take(&pull->messages);
+    if (message) {
+        set_waiting_locked(pull);
+        settle_pulled(actor);
+        if (atomic_load_explicit(&actor->place->pulls, memory_order_relaxed))
+            forget_idle_locked(pull, actor->place); /* noted earlier in this turn */
+    } else {
+        note_idle_locked(pull, actor->place);
+    }
+    pthread_mutex_unlock(&pull->lock);
+    return message;
+}
+
+bool pulling_is_at_rest(struct actor *actor)
+{
+    struct pool *pool = actor->place ? actor->place->pool : NULL;
+
+    /* Relaxed: its own note, which goes with a signal; and a route that comes with one. */
+    return !pool || atomic_load_explicit(&actor->place->pulls, memory_order_relaxed) ||
+           (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL &&
+            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) == 0);
+}
+
+bool pulling_keeps(struct actor *actor)
+{
+    struct pool *pool = actor->place ? actor->place->pool : NULL;
+
+    /* Relaxed: nothing is let in once the pool closes, so 0 stays 0. */
+    return pool && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
+           atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
+}
+
+/* --- bounds ---------------------------------------------------------------------------------- */
+
+uint64_t pulling_room(struct pool *pool)
+{
+    struct pull_queue *pull = &pool->pull;
+    uint64_t room = 0;
+
+    pthread_mutex_lock(&pull->lock);
+    if (!pull->closed && pull->messages.count < pull->limit)
+        room = pull->limit - pull->messages.count;
+    pthread_mutex_unlock(&pull->lock);
+    return room;
+}
+
+void pulling_set_bounds_locked(struct pool *pool)
+{
+    struct pull_queue *pull = &pool->pull;
+
+    pthread_mutex_lock(&pull->lock);
+    pull->limit = pool->limit || pool->target == 0 ? (uint64_t)pool->target * pool->limit
+                                                   : UINT64_MAX;
+    pull->closed = atomic_load_explicit(&pool->closing, memory_order_relaxed);
+    pthread_mutex_unlock(&pull->lock);
+}
+
+void pulling_begin_locked(struct pool *pool, struct executor *executor)
+{
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_WORK);
+    }
+}
+
+/* --- the end, and the figures ----------------------------------------------------------------- */
+
+static struct message *take_left_locked(struct pool *pool)
+{
+    struct pull_queue *pull = &pool->pull;
+    struct message *message;
+
+    pthread_mutex_lock(&pull->lock);
+    message = message_list_take(&pull->messages);
+    set_waiting_locked(pull);
+    pthread_mutex_unlock(&pull->lock);
+    if (message) {
+        pool->gone.accepted++;
+        pool->gone.dead++;
+    }
+    return message;
+}
+
+void pulling_discard(struct pool *pool, struct executor *executor)
+{
+    const struct dead_letter_way to_pool = { pool->pid, DEAD_LETTER_DIRECT };
+    struct message *message;
+
+    do {
+        pthread_mutex_lock(&pool->lock);
+        message = take_left_locked(pool);
+        pthread_mutex_unlock(&pool->lock);
+        if (message) {
+            dead_letters_add(&pool->dead, message, &to_pool, DEAD_REMOVED, "", executor->now_ns);
+            settle_stray(pool->runtime, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
+        }
+    } while (message);
+}
+
+uint32_t pulling_freeze_locked(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->pull.lock);
+    return pool->pull.messages.count;
+}
+
+void pulling_thaw_locked(struct pool *pool)
+{
+    pthread_mutex_unlock(&pool->pull.lock);
+}
