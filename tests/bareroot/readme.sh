@@ -23,6 +23,6 @@ readme_packages() {
 install_packages() {
     (($#)) || return 0
     echo "installing: $*"
-    apt-get install -y -qq --no-install-recommends "$@" >/root/apt.log 2>&1 ||
+    apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "$@" >/root/apt.log 2>&1 ||
         fail "apt-get install $*: $(tail -n 20 /root/apt.log)"
 }

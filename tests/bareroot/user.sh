@@ -25,6 +25,10 @@ as_somebody 'weir check /opt/moved/etc/weir/weir.yaml'
 
 # --- a plugin from nothing
 
+# Where somebody may not write, and root could.
+as_somebody 'cd /usr; weir new plugin nope && exit 1; test $? = 73' >said
+grep -F 'weir new: nope: Permission denied' said || fail "$(cat said)"
+
 as_somebody 'weir new plugin hello' >/dev/null
 readme=$home/hello/README.md
 # shellcheck disable=SC2046
