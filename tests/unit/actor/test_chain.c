@@ -128,6 +128,7 @@ static void test_chain_to_nobody_is_refused_and_an_empty_one_taken(void)
     struct fixture f;
     struct executor *executor;
     weir_pid worker;
+    int status;
 
     begin(&f, 1, LENGTH);
     worker = rig_worker(f.pool, 0);
@@ -136,7 +137,9 @@ static void test_chain_to_nobody_is_refused_and_an_empty_one_taken(void)
     CU_ASSERT_EQUAL(send_chain(f.rig.runtime, executor, worker, NULL, 0), 0);
     runtime_leave(executor);
     rig_close(&f.rig, f.pool);
-    CU_ASSERT_EQUAL(send_keyed(&f.rig, f.pool->pid, 100, 0), WEIR_ECLOSED);
+    /* It closes, or has ended already. */
+    status = send_keyed(&f.rig, f.pool->pid, 100, 0);
+    CU_ASSERT_TRUE(status == WEIR_ECLOSED || status == WEIR_ETERMINATED);
     finish(&f, 0);
 }
 
