@@ -95,6 +95,7 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
     if (!spec)
         return NULL;
     spec->plugin = use->entry->plugin;
+    spec->version = use->entry->version;
     spec->generation = use->entry->generation;
     /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);

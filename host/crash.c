@@ -58,6 +58,7 @@ static void add_note(struct line *line, const struct crash_note *note)
 {
     add_pair(line, " pool=", note->pool);
     add_pair(line, " plugin=", note->plugin);
+    add_pair(line, "/", note->version);
     line_text(line, " generation=");
     line_unsigned(line, note->generation);
     add_pair(line, " behaviour=", note->behaviour);

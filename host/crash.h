@@ -16,7 +16,8 @@
 struct crash_note {
     const char *path; /* of the worker, such as `pool#3`; any string may be NULL */
     const char *pool;
-    const char *plugin; /* with its version */
+    const char *plugin;
+    const char *version;
     uint32_t generation;
     uint32_t worker;
     const char *behaviour;

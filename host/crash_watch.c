@@ -31,6 +31,7 @@ const struct crash_note *crash_watch_current(void)
         .path = actor_path(actor),
         .pool = actor->place && actor->place->pool ? actor->place->pool->path : actor_path(actor),
         .plugin = actor->spec->plugin,
+        .version = actor->spec->version,
         .generation = actor->spec->generation,
         .worker = actor->place ? actor->place->index : 0,
         .behaviour = actor->spec->behaviour->name,

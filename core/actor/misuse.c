@@ -49,6 +49,7 @@ void misuse_report(struct actor *actor, enum misuse misuse, int64_t value)
               weir_str("pool", place && place->pool ? place->pool->path : "-"),
               weir_uint("worker", place ? place->index : 0),
               weir_str("plugin", spec->plugin ? spec->plugin : "-"),
+              weir_str("version", spec->version ? spec->version : "-"),
               weir_uint("generation", spec->generation),
               weir_str("behaviour", spec->behaviour->name), weir_int("value", value),
               weir_str("effect", words[misuse].effect), weir_str("from_now_on", "only counted"));

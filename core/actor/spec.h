@@ -29,6 +29,7 @@ struct spec {
     const struct weir_behaviour *behaviour; /* const; outlives the spec */
     const void *settings;                   /* const; belongs to `owner` */
     const char *plugin;                     /* const; for people */
+    const char *version;                    /* const; of the plugin; NULL: not known */
     uint32_t generation;                    /* const; of the plugin */
     uint32_t in_hand_max;
     uint32_t retries_max;

@@ -134,7 +134,7 @@ OVERWRITTEN = Row("is overwritten in place while it runs", "sample.bare",
 CLASHING = Row("brings functions of zlib of its own, which others use", "own_zlib.run",
                marked=True, more=", outputs: {next: real}")
 CRASHING = Row("crashes in `handle`", "unruly.crash", marked=True, apart=True,
-               host=r"crash signal=SIGSEGV .* pool=bad plugin=unruly generation=1 "
+               host=r"crash signal=SIGSEGV .* pool=bad plugin=unruly/1\.0\.0 generation=1 "
                     r"behaviour=crash worker=0 message=unruly\.line/1; the host ends")
 
 ROWS = (LOADING + [HANGING] + OPENING + [SLOW] + AT_WORK +
@@ -418,7 +418,8 @@ class Wrong(unittest.TestCase):
         index = self.host.log.await_line(f'"{event}"', start)
         row.said_host = cell(event_of(json.loads(self.host.log.lines[index])))
         self.assertRegex(row.said_host, row.host)
-        self.assertRegex(row.said_host, r" pool=bad worker=0 plugin=unruly generation=1 ")
+        self.assertRegex(row.said_host, r" pool=bad worker=0 plugin=unruly version=1\.0\.0 "
+                                        r"generation=1 ")
 
     def test_3_at_work(self):
         for row in AT_WORK:

@@ -71,7 +71,8 @@ static struct fixture *begin(void)
     /* Before there is anybody who could log. */
     f->rig.runtime->options.log = (struct log_sink){ keep_line, f };
     f->spec = rig_spec(f->probe);
-    f->spec->plugin = "unruly/1.2.0";
+    f->spec->plugin = "unruly";
+    f->spec->version = "1.2.0";
     f->spec->generation = 3;
     f->spec->in_hand_max = 2;
     return f;
@@ -133,10 +134,10 @@ static void test_unknown_verdict_is_told_with_whose_it_was(void)
     struct fixture *f = begin();
 
     create(f);
-    commit_twice(
-        f, answer_77, MISUSE_VERDICT,
-        "work#0: handle returned an unknown verdict pool=work worker=0 "
-        "plugin=unruly/1.2.0 generation=3 behaviour=probe value=77 effect=counts as a failure");
+    commit_twice(f, answer_77, MISUSE_VERDICT,
+                 "work#0: handle returned an unknown verdict pool=work worker=0 "
+                 "plugin=unruly version=1.2.0 generation=3 behaviour=probe value=77 effect=counts "
+                 "as a failure");
     CU_ASSERT_EQUAL(rig_dead(f->pool, DEAD_CRASHED), 2);
     finish(f);
 }
@@ -160,7 +161,7 @@ static void test_undeclared_output_is_told(void)
     create(f);
     commit_twice(f, emit_nowhere, MISUSE_OUTPUT,
                  "emitted on an output that its behaviour does not declare pool=work worker=0 "
-                 "plugin=unruly/1.2.0 generation=3 behaviour=probe value=5");
+                 "plugin=unruly version=1.2.0 generation=3 behaviour=probe value=5");
     CU_ASSERT_EQUAL(rig_ledger(f->pool).done, 3);
     finish(f);
 }
@@ -186,8 +187,9 @@ static void test_second_settling_is_told_and_settles_nothing(void)
     struct fixture *f = begin();
 
     create(f);
-    commit_twice(f, keep_and_settle_twice, MISUSE_SETTLED,
-                 "settled a message that it does not keep pool=work worker=0 plugin=unruly/1.2.0");
+    commit_twice(
+        f, keep_and_settle_twice, MISUSE_SETTLED,
+        "settled a message that it does not keep pool=work worker=0 plugin=unruly version=1.2.0");
     CU_ASSERT_EQUAL(rig_ledger(f->pool).done, 3);
     finish(f);
 }
@@ -238,10 +240,9 @@ static void test_kept_message_that_is_forgotten_is_told(void)
     CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
     CU_ASSERT_EQUAL(misuses(f, MISUSE_FORGOTTEN), 2);
     CU_ASSERT_EQUAL(rig_dead(f->pool, DEAD_KEPT), 2);
-    CU_ASSERT_EQUAL(
-        count_lines(
-            f, "ended and had not settled what it kept pool=work worker=0 plugin=unruly/1.2.0"),
-        1);
+    CU_ASSERT_EQUAL(count_lines(f, "ended and had not settled what it kept pool=work worker=0 "
+                                   "plugin=unruly version=1.2.0"),
+                    1);
     finish(f);
 }
 
@@ -290,7 +291,8 @@ static void test_positive_status_of_open_is_told(void)
     CU_ASSERT_TRUE(rig_wait(&f->rig, is_open, f));
     CU_ASSERT_EQUAL(misuses(f, MISUSE_OPENED), 1);
     CU_ASSERT_EQUAL(
-        count_lines(f, "open returned a positive number pool=work worker=0 plugin=unruly/1.2.0"),
+        count_lines(
+            f, "open returned a positive number pool=work worker=0 plugin=unruly version=1.2.0"),
         1);
     finish(f);
 }

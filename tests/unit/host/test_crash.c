@@ -16,7 +16,8 @@
 
 static const struct crash_note note = {
     .pool = "images/small",
-    .plugin = "thumb/1.4.0",
+    .plugin = "thumb",
+    .version = "1.4.0",
     .generation = 2,
     .worker = 3,
     .behaviour = "scale",

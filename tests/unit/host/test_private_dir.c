@@ -3,7 +3,10 @@
  * no shared object leaves nothing behind.
  * Method: real directories; this very program stands in for a plugin's file.
  */
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "host/private_dir.h"
 #include "suite.h"
@@ -92,6 +95,51 @@ static void test_refused_file_leaves_nothing(void)
     workspace_finish(&workspace);
 }
 
+/* Appends to the file until it is killed. */
+static pid_t start_writer(const char *file)
+{
+    pid_t writer = fork();
+
+    if (writer == 0) {
+        int descriptor = open(file, O_WRONLY | O_APPEND);
+
+        while (write(descriptor, "x", 1) == 1)
+            ;
+        _exit(99);
+    }
+    return writer;
+}
+
+/*
+ * No promise of one try: the writer may not get a processor during a whole copy. A copy that was
+ * taken was whole then.
+ */
+static void test_file_that_is_being_written_is_refused(void)
+{
+    struct workspace workspace;
+    struct private_copy copy;
+    struct problem problem;
+    struct private_dir *dir;
+    char file[256];
+    pid_t writer;
+    int status = WEIR_OK;
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    write_object(workspace_path(&workspace, "a.so", file));
+    CU_ASSERT_EQUAL(truncate(file, 16 << 20), 0);
+    writer = start_writer(file);
+    for (int tries = 0; tries < 200 && status == WEIR_OK; tries++)
+        status = private_dir_copy(dir, file, "a.1.so", &copy, &problem);
+    CU_ASSERT_EQUAL(status, WEIR_ENOTALLOWED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "is still being written"));
+    CU_ASSERT_EQUAL(workspace_count(private_dir_path(dir)), 0);
+    CU_ASSERT_EQUAL(kill(writer, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(writer, NULL, 0), writer);
+    private_dir_destroy(dir);
+    workspace_finish(&workspace);
+}
+
 static void test_fifo_is_refused_without_waiting(void)
 {
     struct workspace workspace;
@@ -137,6 +185,7 @@ int main(void)
         { "directory is private and goes", test_directory_is_private_and_goes },
         { "copy is whole", test_copy_is_whole_and_its_hash_that_of_the_content },
         { "refused file leaves nothing", test_refused_file_leaves_nothing },
+        { "file that is being written", test_file_that_is_being_written_is_refused },
         { "FIFO is refused", test_fifo_is_refused_without_waiting },
         { "copy is renamed and discarded", test_copy_is_renamed_and_discarded },
         CU_TEST_INFO_NULL,
