@@ -133,7 +133,9 @@ static const struct language_row pool_restart[] = {
           .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
           .help = "pauses before a worker is opened again, from first to longest"),
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
-          .choices = thens, .help = "what is done past `max`"),
+          .choices = thens,
+          .help = "what is done past `max`: tried again for ever, stopped until a reload, or "
+                  "stopped and the host ends with 70"),
     END,
 };
 

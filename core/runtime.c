@@ -302,6 +302,18 @@ int runtime_exit_status(struct runtime *runtime)
     return atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);
 }
 
+void runtime_escalate(struct runtime *runtime)
+{
+    /* Relaxed: it is looked at again and again. */
+    atomic_store_explicit(&runtime->escalated, true, memory_order_relaxed);
+    runtime_notice(runtime);
+}
+
+bool runtime_has_escalated(struct runtime *runtime)
+{
+    return atomic_load_explicit(&runtime->escalated, memory_order_relaxed);
+}
+
 /* --- the end -------------------------------------------------------------------------------- */
 
 static void abandon(struct actor *actor, void *context)

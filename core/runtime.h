@@ -49,6 +49,7 @@ struct runtime {
     _Atomic uint32_t dispatcher_count; /* written by who adds, read by all */
     bool started;
     _Atomic int exit_status; /* the largest that an actor asked for */
+    _Atomic bool escalated;  /* see runtime_escalate */
     _Atomic uint64_t late_replies;
     _Atomic uint64_t late_notices; /* to origins that have ended */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
@@ -113,5 +114,10 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
 
 /* What actors asked the program to exit with. */
 int runtime_exit_status(struct runtime *runtime);
+
+/* A pool has failed that says `then: escalate`: no pool above it can hold that, so the program
+ * shall end, and say so. Any thread. */
+void runtime_escalate(struct runtime *runtime);
+bool runtime_has_escalated(struct runtime *runtime);
 
 #endif

@@ -104,6 +104,18 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
     return spec;
 }
 
+static enum restart_then then_of(const struct settings_pool *pool)
+{
+    switch (pool->restart.then) {
+    case SETTINGS_STOP:
+        return RESTART_STOP;
+    case SETTINGS_ESCALATE:
+        return RESTART_ESCALATE;
+    default:
+        return RESTART_KEEP_TRYING;
+    }
+}
+
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
 {
     const struct settings_pool *pool = &held->settings->pools[index];
@@ -117,7 +129,7 @@ struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
         .within_ms = pool->restart.within_ms,
         .backoff_ms_min = pool->restart.backoff_ms_min,
         .backoff_ms_max = pool->restart.backoff_ms_max,
-        .then = RESTART_KEEP_TRYING,
+        .then = then_of(pool),
     };
     return spec;
 }

@@ -156,6 +156,8 @@ static void on_tick(void *context, uint64_t now_ms)
     logger_tick(host->logger);
     turn_watch_tick(host->turn_watch, now_ms);
     look_for_the_end(host);
+    if (runtime_has_escalated(host->runtime))
+        supervisor_finish(&host->supervisor);
 }
 
 /* --- setting up ----------------------------------------------------------------------------- */
@@ -322,6 +324,8 @@ static int exit_code(struct host *host)
 {
     bool drained = atomic_load_explicit(&host->drained, memory_order_relaxed);
 
+    if (runtime_has_escalated(host->runtime))
+        return EX_SOFTWARE;
     if (!drained || host->unfinished)
         return EX_TEMPFAIL;
     return runtime_exit_status(host->runtime);

@@ -25,18 +25,18 @@ struct figure {
     }
 
 static const struct figure figures[] = {
-    FIGURE(target), FIGURE(live),     FIGURE(busy), FIGURE(starting), FIGURE(retiring),
-    FIGURE(epoch),  FIGURE(accepted), FIGURE(done), FIGURE(dead),     FIGURE(moved),
-    FIGURE(queued), FIGURE(in_hand),  FIGURE(held), FIGURE(refused),  FIGURE(restarts),
-    FIGURE(idle),   FIGURE(paused),
+    FIGURE(target), FIGURE(live),     FIGURE(busy),    FIGURE(starting), FIGURE(retiring),
+    FIGURE(epoch),  FIGURE(accepted), FIGURE(done),    FIGURE(dead),     FIGURE(moved),
+    FIGURE(queued), FIGURE(in_hand),  FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
+    FIGURE(idle),   FIGURE(paused),   FIGURE(stopped), FIGURE(degraded),
 };
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
 /* Who adds a figure to the pools' adds it to the table. */
-static_assert(offsetof(struct weir_pool_stats, paused) + sizeof(uint32_t) ==
+static_assert(offsetof(struct weir_pool_stats, degraded) + sizeof(uint32_t) ==
                   sizeof(struct weir_pool_stats),
-              "`paused` is the last figure");
+              "`degraded` is the last figure");
 
 const char *overview_figure_name(uint32_t number)
 {

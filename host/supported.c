@@ -71,8 +71,6 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
         refuse(&part, "log", NULL);
     if (pool->mailbox_bytes)
         refuse(&part, "mailbox_bytes", NULL);
-    if (pool->restart.then == SETTINGS_ESCALATE || pool->restart.then == SETTINGS_STOP)
-        refuse(&part, "restart", "then");
 }
 
 static void check_source(const struct config_tree *tree, const struct settings_source *source,

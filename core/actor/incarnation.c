@@ -1,5 +1,6 @@
 #include "actor/incarnation.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "actor/callback.h"
@@ -97,6 +98,49 @@ static void wait_to_open(struct actor *actor)
     incarnation_reroute(actor);
 }
 
+static bool restarts_too_often(struct actor *actor)
+{
+    struct place *place = actor->place;
+    const struct restart *restart = &actor->spec->restart;
+    uint64_t now = executor_look_at_clock(actor->executor);
+
+    if (now - place->window_start_ns > restart->within_ms * NS_PER_MS) {
+        place->window_start_ns = now;
+        place->failures = 0;
+    }
+    return ++place->failures > restart->max;
+}
+
+/* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
+static void stay_closed(struct actor *actor)
+{
+    bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
+
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
+              "worker fails too often", weir_uint("failures", actor->place->failures),
+              weir_str("effect", escalates ? "stopped, and the program is to end"
+                                           : "stopped until a reload"));
+    set_state(actor, ACTOR_WAITING);
+    /* Relaxed: a figure for people. */
+    atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
+    actor->place->reopen_ns = TIMER_NEVER;
+    keep_out(actor);
+    incarnation_reroute(actor);
+    incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
+    /* Also those whose senders are between taking a place and linking: an instant away. */
+    while (!mailbox_empty(&actor->mailbox)) {
+        (void)sched_yield();
+        incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
+    }
+    if (escalates)
+        runtime_escalate(actor->runtime);
+}
+
+static bool gives_up(const struct actor *actor)
+{
+    return actor->spec->restart.then != RESTART_KEEP_TRYING;
+}
+
 void incarnation_open(struct actor *actor)
 {
     struct place *place = actor->place;
@@ -118,7 +162,10 @@ void incarnation_open(struct actor *actor)
         log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
                   weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),
                   weir_str("effect", "tried again later"));
-        wait_to_open(actor);
+        if (gives_up(actor) && restarts_too_often(actor))
+            stay_closed(actor);
+        else
+            wait_to_open(actor);
     }
     if (place->gives_notice)
         runtime_notice(actor->runtime);
@@ -197,19 +244,6 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     actor->front = again;
 }
 
-static bool restarts_too_often(struct actor *actor)
-{
-    struct place *place = actor->place;
-    const struct restart *restart = &actor->spec->restart;
-    uint64_t now = executor_look_at_clock(actor->executor);
-
-    if (now - place->window_start_ns > restart->within_ms * NS_PER_MS) {
-        place->window_start_ns = now;
-        place->failures = 0;
-    }
-    return ++place->failures > restart->max;
-}
-
 /* A member of a pool, its manager, or a source: its place is opened anew. */
 static bool is_replaced(const struct actor *actor)
 {
@@ -237,7 +271,11 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     }
     ledger_add(&place->restarts, 1);
     set_state(actor, ACTOR_STARTING);
-    if (restarts_too_often(actor))
+    if (!restarts_too_often(actor))
+        return;
+    if (gives_up(actor))
+        stay_closed(actor);
+    else
         wait_to_open(actor);
 }
 
@@ -275,6 +313,12 @@ void incarnation_respec(struct actor *actor)
     if (!spec)
         return;
     actor->spec = spec;
+    if (atomic_load_explicit(&actor->place->stopped, memory_order_relaxed)) {
+        atomic_store_explicit(&actor->place->stopped, false, memory_order_relaxed);
+        actor->place->failures = 0;
+        actor->place->backoff_ms = 0;
+        set_state(actor, ACTOR_STARTING);
+    }
     if (actor->memory && spec->behaviour->reconfigure) {
         callback_begin(actor);
         spec->behaviour->reconfigure(&actor->self, actor->memory, spec->settings);

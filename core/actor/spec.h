@@ -12,8 +12,8 @@
 
 enum restart_then {
     RESTART_KEEP_TRYING, /* with the longest backoff, for ever */
-    RESTART_STOP,        /* the place stays closed */
-    RESTART_ESCALATE,    /* the pool fails */
+    RESTART_STOP,        /* the place stays closed until a reload */
+    RESTART_ESCALATE,    /* likewise, and the program shall end: see runtime_escalate */
 };
 
 struct restart {

@@ -25,6 +25,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
         tally->stats.live++;
     else
         tally->stats.starting++;
+    tally->stats.stopped += atomic_load_explicit(&place->stopped, memory_order_relaxed);
     if (reading.in_hand > 0)
         tally->stats.busy++;
     else if (place->opened && !place->prepared)
@@ -73,6 +74,8 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out)
 
     count_pool(&tally, pool);
     tally.stats.size = size < sizeof tally.stats ? size : (uint32_t)sizeof tally.stats;
+    if (tally.stats.live < tally.stats.target)
+        tally.stats.degraded = tally.stats.target - tally.stats.live;
     tally.stats.accepted = tally.ledger.accepted;
     tally.stats.done = tally.ledger.done;
     tally.stats.dead = tally.ledger.dead;
@@ -140,6 +143,8 @@ static uint32_t state_of(const struct place *place, bool retiring)
         return WEIR_MEMBER_RETIRING;
     if (place->opened)
         return WEIR_MEMBER_OPEN;
+    if (atomic_load_explicit(&place->stopped, memory_order_relaxed))
+        return WEIR_MEMBER_STOPPED;
     /* Relaxed: a figure for people. */
     return atomic_load_explicit(&place->opens, memory_order_relaxed) ? WEIR_MEMBER_BROKEN
                                                                      : WEIR_MEMBER_STARTING;

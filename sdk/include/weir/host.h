@@ -88,8 +88,10 @@ struct weir_pool_stats {
     uint64_t restarts;
 
     /* since ABI 1.1 */
-    uint32_t idle;   /* live and with nothing in hand */
-    uint32_t paused; /* 1: it refuses every message; of a nested pool: it, or how many below */
+    uint32_t idle;     /* live and with nothing in hand */
+    uint32_t paused;   /* 1: it refuses every message; of a nested pool: it, or how many below */
+    uint32_t stopped;  /* of those starting: given up, by `then` of the restart */
+    uint32_t degraded; /* members short of the target */
 };
 
 /*

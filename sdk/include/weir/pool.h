@@ -56,6 +56,7 @@ enum weir_member_state {
     WEIR_MEMBER_BROKEN = 2,   /* its last open failed, or it failed too often: tried again later */
     WEIR_MEMBER_RETIRING = 3, /* removed, finishing what it accepted */
     WEIR_MEMBER_POOL = 4,     /* a nested pool */
+    WEIR_MEMBER_STOPPED = 5,  /* given up, by `then` of its restart: until a reload */
 };
 
 /* One member of a pool. */
