@@ -8,6 +8,7 @@
 #include "actor/extra.h"
 #include "actor/host_table_messages.h"
 #include "actor/host_table_pool.h"
+#include "actor/host_table_source.h"
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/request.h"
@@ -396,4 +397,5 @@ const struct weir_host host_table = {
     .unstash = host_unstash,
     .rename = host_rename,
     .pool_tell = host_table_pool_tell,
+    .leave_position = host_leave_position,
 };

@@ -10,6 +10,7 @@
 #include "actor/output.h"
 #include "actor/room.h"
 #include "actor/settle.h"
+#include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/tie.h"
 #include "pool/places.h"
@@ -195,6 +196,9 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
         actor->memory = NULL;
         spec_unref(actor->place->opened_with);
         actor->place->opened_with = NULL;
+        /* What it left, if anything, is where the next one goes on. */
+        if (actor->place->left.data)
+            position_move(&actor->place->from, &actor->place->left);
     }
     extra_end_incarnation(actor);
     tie_tell_all(actor, reason, 0);
@@ -307,7 +311,9 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
 
 void incarnation_respec(struct actor *actor)
 {
-    struct spec *spec = pool_place_take_respec(actor->place->pool, actor->place);
+    struct spec *spec = actor->kind == ACTOR_SOURCE
+                            ? source_take_respec(actor)
+                            : pool_place_take_respec(actor->place->pool, actor->place);
     struct spec *old = actor->spec;
 
     if (!spec)

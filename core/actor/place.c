@@ -37,5 +37,7 @@ void place_destroy(struct place *place)
         return;
     spec_unref(place->opened_with);
     spec_unref(place->respec);
+    position_clear(&place->left);
+    position_clear(&place->from);
     free(place);
 }

@@ -8,6 +8,7 @@
 
 #include "actor/actor.h"
 #include "actor/misuse.h"
+#include "actor/position.h"
 #include "actor/waiters.h"
 #include "actor/wiring.h"
 #include "base/list.h"
@@ -42,6 +43,8 @@ struct place {
     uint64_t backoff_ms;      /* the next one */
     uint64_t reopen_ns;       /* when to open again, in state WAITING */
     uint64_t leave_due_ns;    /* when it must have finished; 0 = whenever it has */
+    struct position left;     /* by the present incarnation of a source */
+    struct position from;     /* what the next one, or this one, is to go on from */
     struct spec *opened_with; /* counted: what `open` was given stays readable until `close` */
 
     /* const: told in the actor's last turn, e.g. to the owner of a source; may be NULL */

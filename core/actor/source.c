@@ -13,6 +13,16 @@
 
 #define CREDIT_MAX 256 /* asked for at once: what an outbox holds, should the hint be wrong */
 
+/* Under the lock: its owner forgets an heir under it, before that one is freed. */
+static void let_heir_go_locked(struct source *source, struct executor *executor)
+{
+    if (!source->heir)
+        return;
+    position_move(&source->heir->position, &source->position);
+    source_go(source->heir, executor);
+    source->heir = NULL;
+}
+
 static void on_end(void *context, struct place *place)
 {
     struct source *source = context;
@@ -30,7 +40,10 @@ static void on_end(void *context, struct place *place)
     }
     source->emitted = atomic_load(&place->emitted);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
+    if (place->from.data) /* else it may never have gone, and has what it was to go on from */
+        position_move(&source->position, &place->from);
     source->place = NULL;
+    let_heir_go_locked(source, place->actor->executor);
     pthread_mutex_unlock(&source->lock);
     atomic_store_explicit(&source->ended, true, memory_order_release);
 }
@@ -75,6 +88,7 @@ static int create_actor(struct source *source, struct executor *executor,
 static void destroy(struct source *source)
 {
     wiring_destroy(atomic_load(&source->wiring.wiring));
+    position_clear(&source->position);
     dead_letters_finish(&source->dead);
     pthread_mutex_destroy(&source->lock);
     free(source);
@@ -106,8 +120,80 @@ int source_create(struct runtime *runtime, struct executor *executor,
         return status;
     }
     *out = source;
-    actor_begin(source->actor, executor);
+    if (!options->unborn)
+        actor_begin(source->actor, executor);
     return 0;
+}
+
+void source_begin(struct source *source, struct executor *executor)
+{
+    actor_begin(source->actor, executor);
+}
+
+void source_discard(struct source *source, struct executor *executor)
+{
+    end_unborn(source->actor, executor);
+    destroy(source);
+}
+
+/* --- taking over ---------------------------------------------------------------------------- */
+
+static void become_heir_locked(struct source *source, struct source *heir,
+                               struct executor *executor)
+{
+    source->heir = heir;
+    source->successor = heir;
+    heir->predecessor = source;
+    if (!source->place) /* it has ended already */
+        let_heir_go_locked(source, executor);
+}
+
+/* True when `source` itself was still waiting, and its predecessor has another heir now. */
+static bool step_aside(struct source *source, struct source *heir, struct executor *executor)
+{
+    struct source *first = source->predecessor;
+    bool waits = false;
+
+    if (!first)
+        return false;
+    pthread_mutex_lock(&first->lock);
+    if (first->heir == source) {
+        waits = true;
+        source->predecessor = NULL;
+        become_heir_locked(first, heir, executor);
+    }
+    pthread_mutex_unlock(&first->lock);
+    return waits;
+}
+
+void source_succeed(struct source *source, struct source *heir, struct executor *executor)
+{
+    if (step_aside(source, heir, executor))
+        return;
+    pthread_mutex_lock(&source->lock);
+    become_heir_locked(source, heir, executor);
+    pthread_mutex_unlock(&source->lock);
+}
+
+void source_inherit(struct source *to, struct source *from)
+{
+    position_move(&to->position, &from->position);
+}
+
+/* Neither of the two is to know of one that is freed. */
+static void break_ties(struct source *source)
+{
+    struct source *first = source->predecessor;
+
+    if (first) {
+        pthread_mutex_lock(&first->lock);
+        if (first->heir == source)
+            first->heir = NULL;
+        pthread_mutex_unlock(&first->lock);
+        first->successor = NULL;
+    }
+    if (source->successor)
+        source->successor->predecessor = NULL;
 }
 
 void source_close(struct source *source, struct executor *executor)
@@ -127,11 +213,39 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
 }
 
+void source_respec(struct source *source, struct spec *spec, struct executor *executor)
+{
+    struct spec *missed = spec;
+
+    pthread_mutex_lock(&source->lock);
+    if (source->place) {
+        missed = source->place->respec;
+        source->place->respec = spec;
+    }
+    pthread_mutex_unlock(&source->lock);
+    spec_unref(missed); /* an earlier one that never took effect, or this: it has ended */
+    (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_RESPEC);
+}
+
+struct spec *source_take_respec(struct actor *actor)
+{
+    struct source *source = actor->place->on_end_context;
+    struct spec *spec;
+
+    pthread_mutex_lock(&source->lock);
+    spec = actor->place->respec;
+    actor->place->respec = NULL;
+    pthread_mutex_unlock(&source->lock);
+    return spec;
+}
+
 void source_destroy(struct source *source, struct executor *executor)
 {
     (void)executor;
-    if (source)
-        destroy(source);
+    if (!source)
+        return;
+    break_ties(source);
+    destroy(source);
 }
 
 /* --- figures -------------------------------------------------------------------------------- */
@@ -228,6 +342,24 @@ static uint32_t credit_of(struct actor *actor)
     return room < CREDIT_MAX ? room : CREDIT_MAX;
 }
 
+/* Goes on where the one before it was: once, before it produces. */
+static void resume(struct actor *actor, struct source *source)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+    struct place *place = actor->place;
+
+    if (source->position.data)
+        position_move(&place->from, &source->position);
+    if (!place->from.data)
+        return;
+    if (behaviour->resume) {
+        callback_begin(actor);
+        behaviour->resume(&actor->self, actor->memory, place->from.data, place->from.size);
+        callback_end(actor);
+    }
+    position_clear(&place->from);
+}
+
 static void exhausted(struct actor *actor)
 {
     struct source *source = actor->place->on_end_context;
@@ -239,14 +371,14 @@ static void exhausted(struct actor *actor)
 
 bool source_step(struct actor *actor)
 {
+    struct source *source = actor->place->on_end_context;
     uint32_t credit;
     int produced;
-
-    struct source *source = actor->place->on_end_context;
 
     if (actor->flags & (ACTOR_EXHAUSTED | ACTOR_PAUSED | ACTOR_LEAVING) ||
         !atomic_load_explicit(&source->going, memory_order_acquire))
         return false;
+    resume(actor, source);
     credit = credit_of(actor);
     if (credit == 0)
         return false;

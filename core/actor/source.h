@@ -3,6 +3,10 @@
  *
  * It is asked for as many messages as the pool that it feeds has places; what does not fit waits
  * in its outbox, and it is not asked again until that is empty.
+ *
+ * One source can take over from another: it opens beside it, held; when the other has ended, it is
+ * given the position that was left, and goes. Who owns the two calls one at a time; the end of the
+ * other comes from its own thread.
  */
 #ifndef ACTOR_SOURCE_H
 #define ACTOR_SOURCE_H
@@ -18,6 +22,7 @@ struct source_options {
     bool registered;                                /* its path can be looked up */
     bool held;                                      /* opens, but produces only after source_go */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
+    bool unborn;                                    /* does nothing before source_begin */
 };
 
 /* Owned by whoever created it; the actor in it ends by itself. */
@@ -37,17 +42,39 @@ struct source {
     struct progress last[PLACE_UNITS]; /* lock: what it told last, once it has ended */
     uint64_t emitted;                  /* lock: likewise */
     struct ledger_reading ledger;      /* lock: likewise */
+    struct source *heir;               /* lock: goes when this one has ended */
+    /* Before `going`: whoever makes it go. After: its own turn. After `ended`: its owner. */
+    struct position position;
+    struct source *predecessor; /* owner: whose heir this is, while that one lives */
+    struct source *successor;   /* owner: the other way round */
+    struct source *next_gone;   /* owner: in its list of those that do not end */
 };
 
 /* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
 int source_create(struct runtime *runtime, struct executor *executor,
                   const struct source_options *options, struct source **out);
 
+/* For an unborn one: its first turn opens it; or it is freed as if it had never been. */
+void source_begin(struct source *source, struct executor *executor);
+void source_discard(struct source *source, struct executor *executor);
+
+/*
+ * `heir`, which is held, goes on where `source` ends, as soon as it has; the caller closes `source`
+ * then. When that one still waits for its own predecessor, the heir waits for that instead.
+ */
+void source_succeed(struct source *source, struct source *heir, struct executor *executor);
+
+/* `to`, which is held, shall go on where `from` was, which has ended. */
+void source_inherit(struct source *to, struct source *from);
+
 /* Lets a held source produce. Any thread; cannot fail. */
 void source_go(struct source *source, struct executor *executor);
 
 /* Feeds another pool from now on. Takes the wiring, whose output 0 says which. */
 void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor);
+
+/* Takes on a spec that differs in live options only. Takes the reference. */
+void source_respec(struct source *source, struct spec *spec, struct executor *executor);
 
 /* How far it is: by unit; also after it has ended. Returns how many; at most `max`. */
 struct pool_progress;
@@ -69,6 +96,9 @@ void source_close(struct source *source, struct executor *executor);
 void source_destroy(struct source *source, struct executor *executor);
 
 /* --- in its own turn ------------------------------------------------------------------------- */
+
+/* The spec of source_respec, counted; NULL when there is none. */
+struct spec *source_take_respec(struct actor *actor);
 
 /* Asks for messages if there is room. False: nothing can be done now. */
 bool source_step(struct actor *actor);

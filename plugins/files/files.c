@@ -13,6 +13,7 @@
 
 #include <weir/plugin.h>
 
+#include "position.h"
 #include "reader.h"
 
 #define OUTPUT_OUT 0u
@@ -36,9 +37,11 @@ struct lines {
     struct reader_line line; /* read, but not emitted, when have_line */
     bool have_line;
     glob_t files;
-    uint64_t *sizes; /* owned; of each file, when this worker was opened */
-    size_t current;  /* index of the file that is being read, or comes next */
-    uint64_t key;    /* of the current file's name */
+    uint64_t *sizes;           /* owned; of each file, when this worker was opened */
+    bool *done;                /* owned; read by the source before this one; NULL = none */
+    struct position_here here; /* where to go on in the file that is opened first */
+    size_t current;            /* index of the file that is being read, or comes next */
+    uint64_t key;              /* of the current file's name */
     uint64_t bytes_total;
     uint64_t bytes_passed; /* in the files before the current one */
     uint64_t lines_done;
@@ -110,6 +113,8 @@ static void release(struct lines *state)
     reader_finish(&state->reader);
     free(state->sizes);
     state->sizes = NULL;
+    free(state->done);
+    state->done = NULL;
     globfree(&state->files);
 }
 
@@ -138,10 +143,19 @@ static const char *current_path(const struct lines *state)
     return state->files.gl_pathv[state->current];
 }
 
+/* Those that another source has read are passed over. */
+static void pass_done(struct lines *state)
+{
+    while (state->done && state->current < state->files.gl_pathc && state->done[state->current])
+        state->bytes_passed += state->sizes[state->current++];
+}
+
 static void next_file(struct lines *state)
 {
-    state->bytes_passed += state->sizes[state->current];
-    state->current++;
+    if (state->done)
+        state->done[state->current] = true;
+    state->bytes_passed += state->sizes[state->current++];
+    pass_done(state);
 }
 
 static void tell_progress(struct weir_self *self, const struct lines *state)
@@ -180,8 +194,15 @@ static void open_file(struct weir_self *self, struct lines *state)
 {
     const char *path = current_path(state);
 
+    uint64_t offset = 0, number = 0;
+
+    if (state->here.path == path) { /* the very one: see go_on_in */
+        offset = state->here.offset;
+        number = state->here.number;
+        state->here.path = NULL;
+    }
     state->key = weir_key(path, strlen(path));
-    if (reader_open(&state->reader, path) < 0)
+    if (reader_open_at(&state->reader, path, offset, number) < 0)
         give_up_file(self, state, "file cannot be opened; skipped");
 }
 
@@ -305,10 +326,100 @@ static int lines_produce(struct weir_self *self, void *state, uint32_t credit)
     return produced;
 }
 
-static void lines_close(struct weir_self *self, void *state, int reason)
+/* --- taking over ------------------------------------------------------------------------------ */
+
+/* Where the next line begins that has not been emitted. */
+static struct position_here here_of(const struct lines *state)
 {
-    (void)self;
+    const struct reader *reader = &state->reader;
+    struct position_here here = { NULL, reader->offset, reader->number };
+
+    if (state->have_line) {
+        here.offset = state->line.offset;
+        here.number = state->line.number - 1;
+    } else if (reader->skipping) {
+        here.offset = reader->skip_from;
+    }
+    if (state->have_line || reader->descriptor >= 0)
+        here.path = current_path(state);
+    return here.path ? here : state->here;
+}
+
+/* The files of this source that are done. */
+static size_t list_done(const struct lines *state, char **out_paths)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < state->files.gl_pathc; i++)
+        if (state->done ? state->done[i] : i < state->current)
+            out_paths[count++] = state->files.gl_pathv[i];
+    return count;
+}
+
+static int leave_position(struct weir_self *self, const struct lines *state)
+{
+    struct position_here here = here_of(state);
+    char **done = calloc(state->files.gl_pathc + 1, sizeof *done);
+    size_t size = 0;
+    void *position = NULL;
+    int status = WEIR_ENOMEM;
+
+    if (done)
+        position = position_pack(&here, done, list_done(state, done), &size);
+    if (position)
+        status = weir_leave_position(self, position, size);
+    free(position);
+    free(done);
+    return status;
+}
+
+/* The file that the other source was in comes first, so that never two are half read. */
+static void go_on_in(struct lines *state, const struct position_here *here)
+{
+    char **paths = state->files.gl_pathv;
+
+    for (size_t i = 0; here->path && i < state->files.gl_pathc; i++) {
+        char *path = paths[i];
+        uint64_t size = state->sizes[i];
+
+        if (state->done[i] || strcmp(path, here->path) != 0)
+            continue;
+        memmove(paths + 1, paths, i * sizeof *paths);
+        memmove(state->sizes + 1, state->sizes, i * sizeof *state->sizes);
+        memmove(state->done + 1, state->done, i * sizeof *state->done);
+        paths[0] = path;
+        state->sizes[0] = size;
+        state->done[0] = false;
+        state->here = (struct position_here){ path, here->offset, here->number };
+        return;
+    }
+}
+
+static void lines_resume(struct weir_self *self, void *memory, const void *position, size_t size)
+{
+    struct lines *state = memory;
+    size_t count = state->files.gl_pathc;
+    struct position_here here;
+
+    if (!position_unpack(position, size, &here))
+        return;
+    state->done = calloc(count + 1, sizeof *state->done);
+    if (!state->done ||
+        position_mark(position, size, state->files.gl_pathv, count, state->done) != 0) {
+        weir_log(self, WEIR_LOG_ERROR, "position lost: out of memory; begins anew");
+        return;
+    }
+    go_on_in(state, &here);
+    pass_done(state);
+}
+
+static void lines_close(struct weir_self *self, void *memory, int reason)
+{
+    struct lines *state = memory;
+
     (void)reason;
+    if (leave_position(self, state) != 0)
+        weir_log(self, WEIR_LOG_ERROR, "position lost: out of memory");
     release(state);
 }
 
@@ -337,6 +448,7 @@ static const struct weir_behaviour behaviours[] = {
         .open = lines_open,
         .produce = lines_produce,
         .close = lines_close,
+        .resume = lines_resume,
     },
     { 0 },
 };

@@ -55,6 +55,20 @@ int reader_open(struct reader *reader, const char *path)
     return -1;
 }
 
+int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uint64_t number)
+{
+    if (reader_open(reader, path) < 0)
+        return -1;
+    if (lseek(reader->descriptor, (off_t)offset, SEEK_SET) < 0) {
+        reader->error = errno;
+        reader_close(reader);
+        return -1;
+    }
+    reader->offset = offset;
+    reader->number = number;
+    return 0;
+}
+
 /* Moves past `size` bytes and the line end behind them, if there is one. */
 static void consume(struct reader *reader, size_t size, bool with_end)
 {

@@ -54,6 +54,8 @@ void reader_finish(struct reader *reader);
  * Never waits for the other end of a FIFO. Closes the file that was open.
  */
 int reader_open(struct reader *reader, const char *path);
+/* Goes on at a line that begins at `offset` with `number` lines before it. As reader_open. */
+int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uint64_t number);
 /* Legal when none is open. */
 void reader_close(struct reader *reader);
 

@@ -3,6 +3,8 @@
  */
 #include "gen.h"
 
+#include <string.h>
+
 #include <weir/plugin.h>
 
 #define OUTPUT_OUT 0u
@@ -43,6 +45,34 @@ static int numbers_open(struct weir_self *self, const void *settings, void *memo
     state->key = wanted->key;
     state->tag = weir_tag(self, GEN_NUMBER_TAG);
     return state->tag ? 0 : WEIR_ENOMEM;
+}
+
+/* The next number is the position: it means the same under other args. */
+static void numbers_close(struct weir_self *self, void *memory, int reason)
+{
+    struct numbers *state = memory;
+    uint64_t next = state->first + state->done;
+
+    (void)reason;
+    if (weir_leave_position(self, &next, sizeof next) != 0)
+        weir_log(self, WEIR_LOG_WARNING, "position lost", weir_uint("next", next));
+}
+
+/* A number that is not among ours: they begin anew. */
+static void numbers_resume(struct weir_self *self, void *memory, const void *position, size_t size)
+{
+    struct numbers *state = memory;
+    uint64_t next;
+
+    (void)self;
+    if (size != sizeof next)
+        return;
+    memcpy(&next, position, sizeof next);
+    if (next < state->first)
+        return;
+    state->done = next - state->first;
+    if (state->count > 0 && state->done > state->count)
+        state->done = state->count;
 }
 
 /* On any answer but 0 the number has not gone out, and is the next one again. */
@@ -146,6 +176,8 @@ static const struct weir_behaviour behaviours[] = {
         .check = numbers_check,
         .open = numbers_open,
         .produce = numbers_produce,
+        .close = numbers_close,
+        .resume = numbers_resume,
     },
     {
         .name = "forever",
@@ -157,6 +189,8 @@ static const struct weir_behaviour behaviours[] = {
         .flags = WEIR_ENDLESS,
         .open = numbers_open,
         .produce = numbers_produce,
+        .close = numbers_close,
+        .resume = numbers_resume,
     },
     { 0 },
 };

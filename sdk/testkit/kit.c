@@ -231,6 +231,20 @@ int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, si
     return deliver_kind(kit, WEIR_REQUEST, tag, data, size);
 }
 
+void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size)
+{
+    kit_turn_begin(kit);
+    if (kit->behaviour.resume)
+        kit->behaviour.resume(&kit->self, kit->state, position, size);
+    kit_turn_end(kit);
+}
+
+const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size)
+{
+    *out_size = kit->left_size;
+    return kit->left;
+}
+
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
 {
     size_t before = kit->emit_count;

@@ -113,6 +113,8 @@ struct weir_kit {
     char reason[48];
     uint64_t retry_ms;
     int exit_status;
+    void *left; /* owned: the position of a source */
+    size_t left_size;
 };
 
 /* The kit of what the plugin calls `self`. */

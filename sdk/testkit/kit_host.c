@@ -463,6 +463,28 @@ static void print(struct weir_self *self, const char *text, size_t size)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+/* --- sources ---------------------------------------------------------------------------------- */
+
+static int leave_position(struct weir_self *self, const void *data, size_t size)
+{
+    struct weir_kit *kit = kit_of(self);
+    void *copy;
+
+    if (!kit->behaviour->produce)
+        return WEIR_ENOTALLOWED;
+    if (size > WEIR_POSITION_MAX)
+        return WEIR_EINVALID;
+    if (kit_allocation_fails(kit))
+        return WEIR_ENOMEM;
+    copy = kit_take(size ? size : 1);
+    if (size > 0)
+        memcpy(copy, data, size);
+    free(kit->left);
+    kit->left = copy;
+    kit->left_size = size;
+    return 0;
+}
+
 static const struct weir_host table = {
     .size = sizeof table,
     .minor = WEIR_ABI_MINOR,
@@ -511,6 +533,7 @@ static const struct weir_host table = {
     .unstash = kit_stash_give,
     .rename = rename_self,
     .pool_tell = pool_tell,
+    .leave_position = leave_position,
 };
 
 const struct weir_host *kit_host_table(void)
@@ -520,6 +543,7 @@ const struct weir_host *kit_host_table(void)
 
 void kit_host_finish(struct weir_kit *kit)
 {
+    free(kit->left);
     for (struct kit_sent *sent = kit->sent, *next; sent; sent = next) {
         next = sent->next;
         free(sent);

@@ -182,6 +182,9 @@ struct weir_host {
 
     /* pools (round trip) */
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
+
+    /* sources (same) */
+    int (*leave_position)(struct weir_self *, const void *data, size_t size);
 };
 
 /*
@@ -517,6 +520,20 @@ static inline void weir_exit_status(struct weir_self *self, int status)
 static inline void weir_print(struct weir_self *self, const char *text, size_t size)
 {
     self->host->print(self, text, size);
+}
+
+/* Bytes that a source may leave as its position: the names of a million files fit. */
+#define WEIR_POSITION_MAX (64u * 1024u * 1024u)
+
+/*
+ * In a source, mostly in `close`: says how far it is, in a form of its own. Whoever produces next
+ * in its place is given it by `resume`: the next incarnation after a failure, or the source that a
+ * reload puts there with other args. The last one counts. Borrows, copies. WEIR_ENOMEM,
+ * WEIR_EINVALID: over WEIR_POSITION_MAX; WEIR_ENOTALLOWED: it is no source. Since 1.1.
+ */
+static inline int weir_leave_position(struct weir_self *self, const void *data, size_t size)
+{
+    return self->host->leave_position(self, data, size);
 }
 
 /* A text for a log line. Borrows it until the call of weir_log returns. */

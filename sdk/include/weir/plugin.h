@@ -98,6 +98,11 @@ struct weir_behaviour {
 
     /* Since 1.1. A message that this incarnation is the origin of has ended: once for each. */
     void (*settled)(struct weir_self *self, void *state, const struct weir_outcome *outcome);
+    /* Since 1.1. A source goes on where another one in its place has ended: what that one left by
+     * weir_leave_position. Once, after `open`, before the first `produce`; it may be of other
+     * settings, or of another version: what cannot be used is passed over. Borrows. NULL, or
+     * nothing was left: it begins where its settings say. */
+    void (*resume)(struct weir_self *self, void *state, const void *position, size_t size);
 };
 
 /* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */

@@ -282,6 +282,79 @@ static void test_no_paths_are_refused(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+/* A source over all files of one letter, which goes on where `before` is. */
+static struct weir_kit *take_over(struct scratch *scratch, struct weir_kit *before)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
+    const void *left;
+    size_t size;
+
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "paths: [%s]", scratch_path(scratch, "?.txt")),
+                          0);
+    if (!before)
+        return kit;
+    weir_kit_close(before, WEIR_END_SHUTDOWN);
+    left = weir_kit_left(before, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(left);
+    weir_kit_resume(kit, left, size);
+    return kit;
+}
+
+static uint32_t count_of(struct weir_kit *const *kits, const char *text)
+{
+    uint32_t count = 0;
+
+    for (int i = 0; i < 3; i++)
+        for (size_t j = 0; j < weir_kit_sent_count(kits[i]); j++)
+            count += strcmp(files_line_text(files_line_get(weir_kit_sent(kits[i], j)->message)),
+                            text) == 0;
+    return count;
+}
+
+/* Three sources, one after the other, stopped after so many lines each. */
+static void relay(uint32_t first, uint32_t second)
+{
+    static const char *const lines[] = { "a1", "a2", "b1", "b2", "b3", "c1", "01", "02" };
+    struct weir_kit *kits[3];
+    struct scratch scratch;
+
+    scratch_init(&scratch);
+    (void)scratch_write(&scratch, "a.txt", "a1\r\na2");
+    (void)scratch_write(&scratch, "b.txt", "b1\nb2\nb3\n");
+    kits[0] = take_over(&scratch, NULL);
+    (void)weir_kit_produce(kits[0], first);
+    (void)scratch_write(&scratch, "c.txt", "c1\n");
+    (void)scratch_write(&scratch, "0.txt", "01\n02\n");
+    kits[1] = take_over(&scratch, kits[0]);
+    weir_kit_limit(kits[1], second, WEIR_EFULL); /* so that it may hold a line that it has read */
+    (void)weir_kit_produce(kits[1], second + 1);
+    kits[2] = take_over(&scratch, kits[1]);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kits[2], 100), WEIR_END);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        CU_ASSERT_EQUAL(count_of(kits, lines[i]), 1);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(weir_kit_destroy(kits[i]), 0);
+    scratch_finish(&scratch);
+}
+
+static void test_one_that_takes_over_reads_what_is_left(void)
+{
+    for (uint32_t first = 0; first <= 5; first++)
+        for (uint32_t second = 0; second <= 4; second++)
+            relay(first, second);
+}
+
+static void test_position_of_another_plugin_is_passed_over(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit = start_with_two_files(&scratch);
+
+    weir_kit_resume(kit, "12345678", 8);
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 100), WEIR_END);
+    expect_two_files(kit, &scratch);
+    finish(kit, &scratch);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -300,6 +373,8 @@ int main(void)
         { "call without lines ends after a while", test_call_without_lines_ends_after_a_while },
         { "lines of a file share a key", test_lines_of_a_file_share_a_key },
         { "no paths are refused", test_no_paths_are_refused },
+        { "takes over", test_one_that_takes_over_reads_what_is_left },
+        { "other position", test_position_of_another_plugin_is_passed_over },
         CU_TEST_INFO_NULL,
     };
 

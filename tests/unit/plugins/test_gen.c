@@ -101,6 +101,43 @@ static void test_count_is_required_and_not_zero(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+/* Ten of 20 from 5 on, then another source with these args. */
+static struct weir_kit *go_on(struct weir_kit *before, const char *args)
+{
+    struct weir_kit *kit = start(args);
+    const void *left;
+    size_t size;
+
+    CU_ASSERT_EQUAL(weir_kit_produce(before, 10), WEIR_MORE);
+    weir_kit_close(before, WEIR_END_SHUTDOWN);
+    left = weir_kit_left(before, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(left);
+    weir_kit_resume(kit, left, size);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    return kit;
+}
+
+static void test_one_that_takes_over_goes_on_with_the_next_number(void)
+{
+    static const struct {
+        const char *args;
+        uint64_t from;
+        size_t emitted;
+    } rows[] = { { "count: 30\nfirst: 5", 15, 20 },
+                 { "count: 30\nfirst: 0", 15, 15 },
+                 { "count: 4\nfirst: 5", 0, 0 },
+                 { "count: 3\nfirst: 100", 100, 3 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct weir_kit *before = start("count: 20\nfirst: 5");
+        struct weir_kit *kit = go_on(before, rows[i].args);
+
+        expect_numbers(kit, rows[i].from, rows[i].emitted);
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+        CU_ASSERT_EQUAL(weir_kit_destroy(before), 0);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -111,6 +148,7 @@ int main(void)
         { "range past the largest number is refused",
           test_range_past_the_largest_number_is_refused },
         { "count is required and not zero", test_count_is_required_and_not_zero },
+        { "takes over", test_one_that_takes_over_goes_on_with_the_next_number },
         CU_TEST_INFO_NULL,
     };
 

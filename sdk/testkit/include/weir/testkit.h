@@ -81,6 +81,10 @@ int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, siz
 int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, size_t size);
 /* Likewise, with all public fields as in `like`: kind, attempt, key, from. Borrows. */
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like);
+/* Runs `resume` of an open source with what another one left. Borrows. */
+void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);
+/* What weir_leave_position was given last, also after `close`; NULL and 0 when nothing. */
+const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size);
 /* Runs `produce`. Returns what it answered. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
 /* Likewise, again and again until it answers anything but WEIR_MORE, and returns that. */

@@ -1,0 +1,303 @@
+/*
+ * Goal: a source goes on where another one in its place has ended: after a failure, and as the heir
+ * of one that is closed, before which it produces nothing; an heir may be replaced while it waits.
+ *
+ * Method: sources that count up, and leave the next number when they close, before a pool of one
+ * worker that can be held; the numbers that arrive are looked at.
+ */
+#include "actor/source.h"
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#include <sched.h>
+
+#define TOTAL 40u
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+    struct weir_behaviour behaviour;
+    _Atomic uint64_t fails_at; /* once */
+    _Atomic uint64_t until;    /* then it waits, and is asked again at each turn */
+    _Atomic uint32_t opened;
+    _Atomic uint32_t closed;
+    _Atomic uint32_t resumed;
+    bool mute; /* it leaves nothing */
+    struct spec *spec;
+};
+
+struct counting {
+    struct fixture *f;
+    uint64_t next;
+};
+
+static int open_counting(struct weir_self *self, const void *settings, void *state)
+{
+    struct counting *counting = state;
+
+    (void)self;
+    counting->f = (struct fixture *)(uintptr_t)settings;
+    atomic_fetch_add(&counting->f->opened, 1);
+    return 0;
+}
+
+static int produce(struct weir_self *self, void *state, uint32_t credit)
+{
+    struct counting *counting = state;
+    struct fixture *f = counting->f;
+
+    for (uint32_t i = 0; i < credit; i++) {
+        if (counting->next == TOTAL)
+            return WEIR_END;
+        if (counting->next == atomic_load(&f->until))
+            return WEIR_WAIT;
+        if (counting->next == atomic_load(&f->fails_at)) {
+            atomic_store(&f->fails_at, UINT64_MAX);
+            return -1;
+        }
+        if (weir_emit(self, 0, probe_message(self, (struct order){ .id = counting->next })) != 0)
+            return -1;
+        counting->next++;
+    }
+    return WEIR_MORE;
+}
+
+static void close_counting(struct weir_self *self, void *state, int reason)
+{
+    struct counting *counting = state;
+
+    (void)reason;
+    if (!counting->f->mute)
+        CU_ASSERT_EQUAL(weir_leave_position(self, &counting->next, sizeof counting->next), 0);
+    atomic_fetch_add(&counting->f->closed, 1);
+}
+
+static void resume(struct weir_self *self, void *state, const void *position, size_t size)
+{
+    struct counting *counting = state;
+
+    (void)self;
+    CU_ASSERT_EQUAL_FATAL(size, sizeof counting->next);
+    memcpy(&counting->next, position, size);
+    atomic_fetch_add(&counting->f->resumed, 1);
+}
+
+static void begin(struct fixture *f, uint64_t fails_at, uint64_t until)
+{
+    memset((void *)f, 0, sizeof *f);
+    atomic_init(&f->fails_at, fails_at);
+    atomic_init(&f->until, until);
+    f->probe = probe_create();
+    f->probe->act = probe_wait;
+    gate_open(&f->probe->gate);
+    rig_init(&f->rig, 2, 0);
+    f->pool = rig_workers(&f->rig, f->probe, "pool", 1, 4);
+    f->behaviour = (struct weir_behaviour){ .name = "counting",
+                                            .state_size = sizeof(struct counting),
+                                            .open = open_counting,
+                                            .produce = produce,
+                                            .close = close_counting,
+                                            .resume = resume };
+    f->spec = spec_create(&f->behaviour, f);
+}
+
+static struct source *make(struct fixture *f, bool held, bool unborn)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct source_options options = {
+        .path = "source",
+        .output_count = 1,
+        .dispatcher = f->rig.dispatcher,
+        .spec = f->spec,
+        .target = f->pool->pid,
+        .held = held,
+        .unborn = unborn,
+    };
+    struct source *source = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(source_create(f->rig.runtime, executor, &options, &source), 0);
+    runtime_leave(executor);
+    return source;
+}
+
+static void succeed(struct fixture *f, struct source *source, struct source *heir)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    source_succeed(source, heir, executor);
+    runtime_leave(executor);
+}
+
+static void close_one(struct fixture *f, struct source *source)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    source_close(source, executor);
+    runtime_leave(executor);
+}
+
+static bool has_ended(void *context)
+{
+    return atomic_load(&((struct source *)context)->ended);
+}
+
+static void destroy(struct fixture *f, struct source *source)
+{
+    struct executor *executor;
+
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_ended, source));
+    executor = runtime_enter(f->rig.runtime);
+    source_destroy(source, executor);
+    runtime_leave(executor);
+}
+
+/* Every number arrived once, in order; what was opened was closed. */
+static void finish(struct fixture *f)
+{
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, NULL));
+    CU_ASSERT_EQUAL(probe_count(f->probe), TOTAL);
+    for (uint32_t i = 0; i < TOTAL; i++)
+        CU_ASSERT_EQUAL(probe_get(f->probe, i), i);
+    CU_ASSERT_EQUAL(atomic_load(&f->opened), atomic_load(&f->closed));
+    rig_finish(&f->rig);
+    spec_unref(f->spec);
+    probe_destroy(f->probe);
+}
+
+/* promise O6 */
+static void test_failed_source_goes_on_where_it_was(void)
+{
+    static struct fixture f;
+    struct source *source;
+
+    begin(&f, 17, UINT64_MAX);
+    source = make(&f, false, false);
+    destroy(&f, source);
+    CU_ASSERT_EQUAL(atomic_load(&f.resumed), 1);
+    CU_ASSERT_EQUAL(atomic_load(&f.opened), 2);
+    finish(&f);
+}
+
+/* promise O6 */
+static void test_heir_goes_on_where_the_first_ended(void)
+{
+    static struct fixture f;
+    struct source *first, *heir;
+
+    begin(&f, UINT64_MAX, 9);
+    first = make(&f, false, false);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1)); /* then the first one waits */
+    heir = make(&f, true, false);
+    succeed(&f, first, heir);
+    while (atomic_load(&f.opened) < 2)
+        (void)sched_yield();
+    CU_ASSERT_FALSE(atomic_load(&heir->going));
+    atomic_store(&f.until, UINT64_MAX);
+    close_one(&f, first);
+    destroy(&f, heir);
+    destroy(&f, first);
+    finish(&f);
+}
+
+/* The first one cannot end while its outbox has no room; a third one comes. promise O6 */
+static void test_heir_that_still_waits_can_be_replaced(void)
+{
+    static struct fixture f;
+    struct source *first, *second, *third;
+
+    begin(&f, UINT64_MAX, 9);
+    gate_shut(&f.probe->gate);
+    first = make(&f, false, false);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    second = make(&f, true, false);
+    third = make(&f, true, false);
+    succeed(&f, first, second);
+    close_one(&f, first);
+    succeed(&f, second, third);
+    close_one(&f, second);
+    destroy(&f, second);
+    atomic_store(&f.until, UINT64_MAX);
+    gate_open(&f.probe->gate);
+    destroy(&f, third);
+    destroy(&f, first);
+    finish(&f);
+}
+
+/* promise O6 */
+static void test_heir_of_one_that_has_ended_goes_at_once(void)
+{
+    static struct fixture f;
+    struct source *first, *heir;
+
+    begin(&f, UINT64_MAX, 9);
+    first = make(&f, false, false);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
+    close_one(&f, first);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, first));
+    atomic_store(&f.until, UINT64_MAX);
+    heir = make(&f, true, false);
+    succeed(&f, first, heir);
+    destroy(&f, first);
+    destroy(&f, heir);
+    finish(&f);
+}
+
+static void test_one_without_a_position_begins_anew(void)
+{
+    static struct fixture f;
+
+    begin(&f, 0, UINT64_MAX);
+    f.mute = true;
+    destroy(&f, make(&f, false, false)); /* failed before the first number */
+    CU_ASSERT_EQUAL(atomic_load(&f.resumed), 0);
+    finish(&f);
+}
+
+static void test_unborn_source_is_discarded_without_a_trace(void)
+{
+    static struct fixture f;
+    struct executor *executor;
+    struct source *source;
+
+    begin(&f, UINT64_MAX, UINT64_MAX);
+    source = make(&f, true, true);
+    executor = runtime_enter(f.rig.runtime);
+    source_discard(source, executor);
+    runtime_leave(executor);
+    CU_ASSERT_EQUAL(atomic_load(&f.opened), 0);
+    destroy(&f, make(&f, false, false));
+    finish(&f);
+}
+
+static void test_position_that_is_too_large_changes_nothing(void)
+{
+    static struct fixture f;
+    struct position position = { 0 };
+
+    begin(&f, UINT64_MAX, UINT64_MAX);
+    CU_ASSERT_EQUAL(position_set(&position, "1234", 4), 0);
+    CU_ASSERT_EQUAL(position_set(&position, "", (size_t)WEIR_POSITION_MAX + 1), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(position.size, 4); /* as it was */
+    position_clear(&position);
+    destroy(&f, make(&f, false, false));
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "failed", test_failed_source_goes_on_where_it_was },
+        { "heir", test_heir_goes_on_where_the_first_ended },
+        { "replaced heir", test_heir_that_still_waits_can_be_replaced },
+        { "late heir", test_heir_of_one_that_has_ended_goes_at_once },
+        { "no position", test_one_without_a_position_begins_anew },
+        { "unborn", test_unborn_source_is_discarded_without_a_trace },
+        { "too large", test_position_that_is_too_large_changes_nothing },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("succession", tests);
+}
