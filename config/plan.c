@@ -188,6 +188,8 @@ static const char *cost_of(const struct plan_step *step)
 
     if (step->live || !step->old_text || !step->new_text)
         return "";
+    if (step->stops_first)
+        return "  (stops first, then the new one opens)";
     if (workers)
         return "  (new workers beside the old)";
     return source ? "  (a new source takes over)" : "";

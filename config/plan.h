@@ -49,6 +49,7 @@ struct plan_step {
     const char *old_text; /* NULL = it is new */
     const char *new_text; /* NULL = it goes */
     bool live;            /* takes effect without a new worker, source or thread */
+    bool stops_first;     /* two cannot live side by side: the old stops before the new opens */
     uint32_t old_index;   /* in the old settings' array of its kind; SETTINGS_NONE = none */
     uint32_t new_index;   /* likewise in the new settings */
 };

@@ -48,12 +48,20 @@ static void compare_entries(struct planning *planning, const struct plan_subject
                  plan_text(planning, "%s %s", uses->newer->use, newer->version), false);
 }
 
+/* Of what has been added since `first`: what needs something new. */
+static void mark_stops_first(struct planning *planning, size_t first)
+{
+    for (size_t i = first; i < planning->plan->count; i++)
+        planning->plan->steps[i].stops_first = !planning->plan->steps[i].live;
+}
+
 void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses)
 {
     const char *older = dispatcher_name(planning->old_settings, uses->older);
     const char *newer = dispatcher_name(planning->new_settings, uses->newer);
     bool same_use = strcmp(uses->older->use, uses->newer->use) == 0;
+    size_t first = planning->plan->count;
     bool same_code = same_use &&
                      uses->older->entry->content_hash == uses->newer->entry->content_hash;
 
@@ -62,4 +70,6 @@ void plan_compare_uses(struct planning *planning, const struct plan_subject *sub
     plan_compare(planning, uses->replaced, subject, "dispatcher", older, newer, false);
     if (same_use)
         plan_compare_args(planning, subject, uses, "args", !same_code || strcmp(older, newer) != 0);
+    if (same_use && uses->newer->entry->behaviour->flags & WEIR_EXCLUSIVE)
+        mark_stops_first(planning, first);
 }

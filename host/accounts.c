@@ -189,6 +189,9 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
     pthread_mutex_lock(&assembly->lock);
     settings = assembly->held->settings;
     out->sources = settings->source_count;
+    out->open_sources = assembly->changing;
+    for (struct source *source = assembly->gone_sources; source; source = source->next_gone)
+        out->open_sources += !atomic_load_explicit(&source->ended, memory_order_acquire);
     for (uint32_t i = 0; i < settings->source_count; i++)
         count_source(&settings->sources[i], assembly->sources[i], out);
     for (uint32_t i = 0; i < settings->pool_count; i++) {

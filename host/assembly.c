@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "host/dispatcher_change.h"
 #include "host/opening.h"
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
@@ -34,10 +35,15 @@ void assembly_finish(struct assembly *assembly)
 {
     uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
     uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
+    struct source *gone = assembly->gone_sources;
     struct executor *executor = runtime_enter(assembly->runtime);
 
     for (uint32_t i = 0; executor && i < sources; i++)
         source_destroy(assembly->sources[i], executor);
+    for (struct source *next; executor && gone; gone = next) {
+        next = gone->next_gone;
+        source_destroy(gone, executor);
+    }
     for (uint32_t i = 0; executor && i < pools; i++)
         pool_destroy(assembly->pools[i], executor);
     for (uint32_t i = 0; executor && i < assembly->gone_count; i++)
@@ -52,35 +58,6 @@ void assembly_finish(struct assembly *assembly)
 }
 
 /* --- parts ---------------------------------------------------------------------------------- */
-
-int assembly_add_dispatchers(struct assembly *assembly, const struct settings *settings,
-                             struct report *report)
-{
-    for (uint32_t i = 0; i < settings->dispatcher_count; i++) {
-        const struct settings_dispatcher *wanted = &settings->dispatchers[i];
-        struct dispatcher *present;
-        int status;
-
-        present = runtime_find_dispatcher(assembly->runtime, wanted->name);
-        if (present && present->thread_count != wanted->threads) {
-            report_add(report, NULL, wanted->name,
-                       "dispatcher runs %u threads already; restart the "
-                       "host to have %u",
-                       present->thread_count, wanted->threads);
-            return WEIR_EUNSUPPORTED;
-        }
-        if (present)
-            continue;
-        status = runtime_add_dispatcher(assembly->runtime, wanted->name, wanted->threads,
-                                        wanted->budget, NULL);
-        if (status != 0) {
-            report_add(report, NULL, wanted->name, "dispatcher with %u threads cannot start: %s",
-                       wanted->threads, weir_status_text(status));
-            return status;
-        }
-    }
-    return 0;
-}
 
 static void release_held(void *owner)
 {
@@ -258,7 +235,7 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
 
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           struct source **out)
+                           bool unborn, struct source **out)
 {
     const struct settings_source *wanted = &held->settings->sources[index];
     struct spec *spec = assembly_spec_of_source(held, index);
@@ -270,6 +247,7 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
         .target = pools[wanted->to]->pid,
         .output_count = 1,
         .held = true,
+        .unborn = unborn,
         .dead_letters = &dead_letters,
     };
     int status = spec ? source_create(assembly->runtime, executor, &options, out) : WEIR_ENOMEM;
@@ -278,9 +256,10 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
     return status;
 }
 
-void assembly_change_options(const struct settings_pool *pool, uint32_t present,
-                             struct pool_change_options *out)
+void assembly_change_options(struct assembly *assembly, const struct settings *settings,
+                             uint32_t index, uint32_t present, struct pool_change_options *out)
 {
+    const struct settings_pool *pool = &settings->pools[index];
     bool fixed = pool->size_min == pool->size_max;
     uint32_t size = fixed || present < pool->size_min ? (fixed ? pool->size : pool->size_min)
                                                       : present;
@@ -288,6 +267,8 @@ void assembly_change_options(const struct settings_pool *pool, uint32_t present,
     if (!fixed && size > pool->size_max)
         size = pool->size_max;
     *out = (struct pool_change_options){
+        .dispatcher = dispatcher_at(assembly, settings,
+                                    pool->nested ? SETTINGS_NONE : pool->use.dispatcher),
         .size = pool->nested ? 0 : size,
         .size_min = fixed ? 0 : pool->size_min,
         .size_max = fixed ? 0 : pool->size_max,
@@ -338,7 +319,7 @@ static int create_sources(struct assembly *assembly, struct executor *executor,
 
     for (uint32_t i = 0; i < settings->source_count; i++) {
         int status = assembly_create_source(assembly, executor, assembly->held, i, assembly->pools,
-                                            &assembly->sources[i]);
+                                            false, &assembly->sources[i]);
 
         if (status != 0) {
             report_add(report, NULL, settings->sources[i].name, "cannot be made: %s",
@@ -380,6 +361,16 @@ static int wait_until_open(struct assembly *assembly, struct report *report)
     return opening_wait(&opening, assembly->runtime, report);
 }
 
+static int start_dispatchers(struct assembly *assembly, struct report *report)
+{
+    struct dispatcher_change change;
+    int status = dispatcher_change_prepare(&change, assembly, assembly->held->settings, report);
+
+    if (status == 0)
+        dispatcher_change_commit(&change);
+    return status;
+}
+
 int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report)
 {
     int status;
@@ -393,7 +384,7 @@ int assembly_start(struct assembly *assembly, struct settings *settings, struct 
     assembly->sources = calloc(settings->source_count + 1, sizeof *assembly->sources);
     if (!assembly->pools || !assembly->sources)
         return WEIR_ENOMEM;
-    status = assembly_add_dispatchers(assembly, settings, report);
+    status = start_dispatchers(assembly, report);
     if (status == 0)
         status = create_parts(assembly, report);
     if (status == 0)

@@ -33,11 +33,17 @@ struct assembly {
     struct source **sources;               /* lock */
     struct pool **gone;                    /* lock: removed pools that have not ended */
     uint32_t gone_count;                   /* lock */
+    struct source *gone_sources;           /* lock: closed ones that have not ended */
     struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
     struct dead_letters_figures gone_dead; /* lock: likewise, and of removed sources */
     uint64_t gone_misuses;                 /* lock: likewise */
     uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
+    bool changing;         /* lock: by a reload; sources that are not there may come back */
     _Atomic bool stopping; /* the host is to end: nobody waits for anything new */
+
+    /* Those made for the settings, also old ones that are still in use. Its thread. */
+    struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
+    uint32_t dispatcher_count;
 };
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime);
@@ -55,14 +61,10 @@ void assembly_go(struct assembly *assembly);
 /* Frees the tables, and drops the settings. */
 void assembly_finish(struct assembly *assembly);
 
-/* --- for rebuild.c and closing.c ------------------------------------------------------------- */
+/* --- for reloads and closing.c --------------------------------------------------------------- */
 
 struct held_settings *held_settings_create(struct settings *settings);
 void held_settings_unref(struct held_settings *held);
-
-/* Adds dispatchers of `settings` that the runtime does not have. */
-int assembly_add_dispatchers(struct assembly *assembly, const struct settings *settings,
-                             struct report *report);
 
 /* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index);
@@ -83,13 +85,13 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools);
 
-/* Makes source `index`, held. */
+/* Makes source `index`, held; `unborn` see source.h. */
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           struct source **out);
+                           bool unborn, struct source **out);
 
-/* What a settings_pool says, for a pool that has `present` workers now. */
-void assembly_change_options(const struct settings_pool *pool, uint32_t present,
-                             struct pool_change_options *out);
+/* What the settings say of pool `index`, which has `present` workers now. */
+void assembly_change_options(struct assembly *assembly, const struct settings *settings,
+                             uint32_t index, uint32_t present, struct pool_change_options *out);
 
 #endif

@@ -63,6 +63,15 @@ static void forget_source(struct assembly *assembly, struct source *source)
     runtime_leave(executor);
 }
 
+static void leave_source_behind(struct assembly *assembly, struct source *source)
+{
+    name_left_behind(assembly, source->path, NULL);
+    pthread_mutex_lock(&assembly->lock);
+    source->next_gone = assembly->gone_sources;
+    assembly->gone_sources = source;
+    pthread_mutex_unlock(&assembly->lock);
+}
+
 void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
                             uint32_t count)
 {
@@ -73,8 +82,32 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
                   CLOSING_TIMEOUT_MS))
             forget_source(assembly, sources[i]);
         else
-            name_left_behind(assembly, sources[i]->path, NULL);
+            leave_source_behind(assembly, sources[i]);
     }
+}
+
+/* Takes one that has ended off the list; NULL: there is none. */
+static struct source *take_ended(struct assembly *assembly)
+{
+    struct source **link = &assembly->gone_sources;
+    struct source *source;
+
+    pthread_mutex_lock(&assembly->lock);
+    while (*link && !atomic_load_explicit(&(*link)->ended, memory_order_acquire))
+        link = &(*link)->next_gone;
+    source = *link;
+    if (source)
+        *link = source->next_gone;
+    pthread_mutex_unlock(&assembly->lock);
+    return source;
+}
+
+static void collect_gone_sources(struct assembly *assembly)
+{
+    struct source *source;
+
+    while ((source = take_ended(assembly)))
+        forget_source(assembly, source);
 }
 
 /* In one step with the sum, under the lock: whoever adds up sees the pool once, and never freed. */
@@ -175,6 +208,7 @@ void closing_drain_gone(struct assembly *assembly)
 
 void closing_collect_gone(struct assembly *assembly)
 {
+    collect_gone_sources(assembly);
     (void)drain_gone(assembly, assembly, 0);
 }
 
@@ -210,6 +244,9 @@ static void close_sources(struct shut_down *down)
         name_left_behind(assembly, assembly->sources[i]->path, NULL);
         down->in_time = false;
     }
+    for (struct source *gone = assembly->gone_sources; gone; gone = gone->next_gone)
+        if (!await(assembly, (struct awaited){ .source = gone }, time_left_ms(down)))
+            down->in_time = false;
 }
 
 /* Pools of one group feed each other: they close together. */

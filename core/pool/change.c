@@ -19,64 +19,6 @@ static uint32_t to_prepare_locked(const struct pool *pool,
     return options->size > pool->target ? options->size - pool->target : 0;
 }
 
-static int prepare_locked(struct pool *pool, struct executor *executor,
-                          const struct pool_change_options *options)
-{
-    struct spec *spec = options->spec ? options->spec : pool->spec;
-    struct list made;
-    int status;
-
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
-        return WEIR_ECLOSED;
-    if (!pool->spec)
-        return 0;
-    list_init(&made);
-    status = resize_make_locked(pool, executor, spec, to_prepare_locked(pool, options), &made);
-    if (status != 0)
-        return status;
-    for (struct list *node = made.next; node != &made; node = node->next)
-        LIST_ENTRY(node, struct place, link)->prepared = true;
-    resize_begin_locked(&made, executor);
-    while (!list_empty(&made)) {
-        struct list *node = made.next;
-
-        list_remove(node);
-        list_append(&pool->prepared, node);
-    }
-    return 0;
-}
-
-int pool_change_prepare(struct pool *pool, struct executor *executor,
-                        const struct pool_change_options *options, struct pool_change **out)
-{
-    struct pool_change *change = calloc(1, sizeof *change);
-    int status = WEIR_ENOMEM;
-
-    if (change)
-        change->next = members_create(options->size);
-    if (change && change->next) {
-        pthread_mutex_lock(&pool->lock);
-        status = prepare_locked(pool, executor, options);
-        pthread_mutex_unlock(&pool->lock);
-    }
-    if (status != 0) {
-        if (change)
-            members_destroy(change->next);
-        free(change);
-        return status;
-    }
-    change->pool = pool;
-    change->options = *options;
-    if (options->spec)
-        spec_ref(options->spec);
-    if (options->manager)
-        spec_ref(options->manager);
-    *out = change;
-    return 0;
-}
-
-/* --- committing ----------------------------------------------------------------------------- */
-
 static void move(struct list *node, struct list *to)
 {
     list_remove(node);
@@ -88,6 +30,138 @@ static void move_all(struct list *from, struct list *to)
     while (!list_empty(from))
         move(from->next, to);
 }
+
+static void begin_prepared_locked(struct pool *pool, struct list *made, struct executor *executor)
+{
+    for (struct list *node = made->next; node != made; node = node->next)
+        LIST_ENTRY(node, struct place, link)->prepared = true;
+    resize_begin_locked(made, executor);
+    move_all(made, &pool->prepared);
+}
+
+/* The new workers wait unborn, and so do others like the old ones. */
+static int make_spare_locked(struct pool_change *change, struct executor *executor,
+                             struct list *made)
+{
+    struct pool *pool = change->pool;
+    int status = WEIR_ENOMEM;
+
+    change->none = members_create(0);
+    change->back_size = pool->target;
+    change->back = members_create(change->back_size);
+    if (change->none && change->back)
+        status = resize_make_locked(pool, executor, pool->spec, pool->target, &change->spare);
+    if (status == 0)
+        move_all(made, &change->fresh);
+    else
+        resize_unmake_locked(made, executor);
+    return status;
+}
+
+static int prepare_locked(struct pool_change *change, struct executor *executor)
+{
+    const struct pool_change_options *options = &change->options;
+    struct pool *pool = change->pool;
+    struct spec *spec = options->spec ? options->spec : pool->spec;
+    struct dispatcher *present = pool->dispatcher;
+    struct list made;
+    int status;
+
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        return WEIR_ECLOSED;
+    if (!pool->spec)
+        return 0;
+    list_init(&made);
+    if (options->dispatcher) /* of those that are made now; the pool's from the commit on */
+        pool->dispatcher = options->dispatcher;
+    status = resize_make_locked(pool, executor, spec, to_prepare_locked(pool, options), &made);
+    pool->dispatcher = present;
+    if (status != 0)
+        return status;
+    if (options->exclusive)
+        return make_spare_locked(change, executor, &made);
+    begin_prepared_locked(pool, &made, executor);
+    return 0;
+}
+
+static void free_change(struct pool_change *change)
+{
+    members_destroy(change->next);
+    members_destroy(change->none);
+    members_destroy(change->back);
+    wiring_destroy(change->options.wiring);
+    spec_unref(change->options.spec);
+    spec_unref(change->options.manager);
+    free(change);
+}
+
+int pool_change_prepare(struct pool *pool, struct executor *executor,
+                        const struct pool_change_options *options, struct pool_change **out)
+{
+    struct pool_change *change = calloc(1, sizeof *change);
+    int status = WEIR_ENOMEM;
+
+    if (!change)
+        return WEIR_ENOMEM;
+    change->pool = pool;
+    change->options = *options;
+    if (options->spec)
+        spec_ref(options->spec);
+    if (options->manager)
+        spec_ref(options->manager);
+    list_init(&change->fresh);
+    list_init(&change->spare);
+    change->next = members_create(options->size);
+    if (change->next) {
+        pthread_mutex_lock(&pool->lock);
+        status = prepare_locked(change, executor);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    if (status == 0) {
+        *out = change;
+        return 0;
+    }
+    change->options.wiring = NULL; /* the caller's still */
+    free_change(change);
+    return status;
+}
+
+/* --- stopping first ------------------------------------------------------------------------- */
+
+void pool_change_stop(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
+    struct list leaving;
+
+    list_init(&leaving);
+    pthread_mutex_lock(&pool->lock);
+    move_all(&pool->places, &leaving);
+    resize_publish_locked(pool, change->none, executor);
+    resize_dismiss_locked(pool, &leaving, executor);
+    change->none = NULL;
+    change->stopped = true;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool pool_change_has_stopped(struct pool_change *change)
+{
+    struct pool *pool = change->pool;
+    bool stopped;
+
+    pthread_mutex_lock(&pool->lock);
+    stopped = list_empty(&pool->leavers) && list_empty(&pool->closers);
+    pthread_mutex_unlock(&pool->lock);
+    return stopped;
+}
+
+void pool_change_begin(struct pool_change *change, struct executor *executor)
+{
+    pthread_mutex_lock(&change->pool->lock);
+    begin_prepared_locked(change->pool, &change->fresh, executor);
+    pthread_mutex_unlock(&change->pool->lock);
+}
+
+/* --- committing ----------------------------------------------------------------------------- */
 
 /* Lets a prepared worker in; if it has not opened yet it lets itself in when it does. */
 static void let_in(struct place *place)
@@ -161,6 +235,8 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
 
+    if (options->dispatcher)
+        pool->dispatcher = options->dispatcher;
     pool->size_min = options->size_min;
     pool->size_max = options->size_max;
     pool->remove = options->remove;
@@ -174,15 +250,6 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     change->options.wiring = NULL;
     if (options->renews_manager)
         manager_set_locked(pool, options->manager, executor);
-}
-
-static void free_change(struct pool_change *change)
-{
-    members_destroy(change->next);
-    wiring_destroy(change->options.wiring);
-    spec_unref(change->options.spec);
-    spec_unref(change->options.manager);
-    free(change);
 }
 
 void pool_change_commit(struct pool_change *change, struct executor *executor)
@@ -200,6 +267,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
         old = pool->spec;
         pool->spec = spec_ref(change->options.spec);
     }
+    resize_unmake_locked(&change->spare, executor);
     if (pool->spec)
         commit_members_locked(change, executor);
     commit_settings_locked(change, executor);
@@ -207,6 +275,27 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     spec_unref(old);
     pool_wake_waiters(pool, executor);
     free_change(change);
+}
+
+/* As many like the old ones as are missing: the pool may have been resized meanwhile. */
+static void open_again_locked(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
+    uint32_t present = resize_count_locked(pool);
+    struct list again;
+
+    if (present >= change->back_size || atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        return;
+    list_init(&again);
+    while (present < change->back_size && present < pool->target && !list_empty(&change->spare)) {
+        move(change->spare.next, &again);
+        present++;
+    }
+    resize_begin_locked(&again, executor);
+    move_all(&again, &pool->places);
+    pool->target = resize_count_locked(pool);
+    resize_publish_locked(pool, change->back, executor);
+    change->back = NULL;
 }
 
 void pool_change_abort(struct pool_change *change, struct executor *executor)
@@ -221,6 +310,10 @@ void pool_change_abort(struct pool_change *change, struct executor *executor)
     pthread_mutex_lock(&pool->lock);
     move_all(&pool->prepared, &leaving);
     resize_dismiss_locked(pool, &leaving, executor);
+    resize_unmake_locked(&change->fresh, executor);
+    if (change->stopped)
+        open_again_locked(change, executor);
+    resize_unmake_locked(&change->spare, executor);
     pthread_mutex_unlock(&pool->lock);
     free_change(change);
 }

@@ -11,8 +11,10 @@
 #include "pool/figures.h"
 
 struct pool_change_options {
-    struct spec *spec; /* takes a reference; NULL = as it is */
-    bool live;         /* the new spec differs in live options only: workers stay */
+    struct spec *spec;             /* takes a reference; NULL = as it is */
+    bool live;                     /* the new spec differs in live options only: workers stay */
+    bool exclusive;                /* two workers cannot live side by side: see pool_change_stop */
+    struct dispatcher *dispatcher; /* of new workers; NULL = as it is */
     uint32_t size;
     uint32_t size_min, size_max;
     uint32_t limit;
@@ -28,11 +30,29 @@ struct pool_change {
     struct pool *pool;
     struct pool_change_options options;
     struct members *next; /* room for `size` */
+
+    /* of an exclusive one; both lists are unborn */
+    struct list fresh;    /* the new workers, until they begin */
+    struct list spare;    /* as the old ones: for an abort */
+    struct members *none; /* published while there are no workers */
+    struct members *back; /* room for as many workers as there were */
+    uint32_t back_size;
+    bool stopped;
 };
 
 /* WEIR_ECLOSED, WEIR_ENOMEM: nothing has happened. Returns owned. */
 int pool_change_prepare(struct pool *pool, struct executor *executor,
                         const struct pool_change_options *options, struct pool_change **out);
+
+/*
+ * An exclusive change: its old workers drain and end before the new ones open. Senders are told
+ * FULL meanwhile. An abort opens workers like the old ones.
+ */
+void pool_change_stop(struct pool_change *change, struct executor *executor);
+/* Whether the last of the old workers has ended. */
+bool pool_change_has_stopped(struct pool_change *change);
+/* Then: opens the new ones. */
+void pool_change_begin(struct pool_change *change, struct executor *executor);
 
 /* Carries it out and frees it. */
 void pool_change_commit(struct pool_change *change, struct executor *executor);

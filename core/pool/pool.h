@@ -69,7 +69,7 @@ struct pool {
     uint32_t number;               /* const: which of the executors' positions it uses */
     char path[PLACE_PATH_MAX];     /* const */
     struct pool *parent;           /* const */
-    struct dispatcher *dispatcher; /* const */
+    struct dispatcher *dispatcher; /* lock: of new workers */
 
     _Atomic(struct members *) members; /* published under lock, read by senders */
     _Atomic uint32_t route;            /* enum pool_route */

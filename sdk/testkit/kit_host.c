@@ -470,7 +470,7 @@ static int leave_position(struct weir_self *self, const void *data, size_t size)
     struct weir_kit *kit = kit_of(self);
     void *copy;
 
-    if (!kit->behaviour->produce)
+    if (!kit->behaviour.produce)
         return WEIR_ENOTALLOWED;
     if (size > WEIR_POSITION_MAX)
         return WEIR_EINVALID;

@@ -526,10 +526,9 @@ static inline void weir_print(struct weir_self *self, const char *text, size_t s
 #define WEIR_POSITION_MAX (64u * 1024u * 1024u)
 
 /*
- * In a source, mostly in `close`: says how far it is, in a form of its own. Whoever produces next
- * in its place is given it by `resume`: the next incarnation after a failure, or the source that a
- * reload puts there with other args. The last one counts. Borrows, copies. WEIR_ENOMEM,
- * WEIR_EINVALID: over WEIR_POSITION_MAX; WEIR_ENOTALLOWED: it is no source. Since 1.1.
+ * In a source, mostly in `close`: how far it is, in a form of its own; the last one counts. Who
+ * produces next in its place - another incarnation, or a source with other args - is given it by
+ * `resume`. Borrows. WEIR_ENOMEM; WEIR_EINVALID: too large; WEIR_ENOTALLOWED: no source. Since 1.1.
  */
 static inline int weir_leave_position(struct weir_self *self, const void *data, size_t size)
 {

@@ -2,7 +2,7 @@
 # Goal:   a running host takes on another shape - members, pools, outputs, arguments, restarts - and
 #         loses nothing and doubles nothing; a worker that does not open changes nothing, and does
 #         not keep the host from ending. Shows promise R1, promise R2, promise R3, promise R5,
-#         promise H1 and promise O5.
+#         promise R7, promise O5, promise O6 and promise H1.
 # Method: a source counts up, sinks record each number they handle; the recorded numbers are
 #         compared with the ledger, to the message. Workers open when a byte comes through a FIFO,
 #         so that "not open yet" lasts as long as the test wants. Every wait is for a line of the
@@ -237,7 +237,8 @@ stop "reloads asked for while one waits"
 check_numbers "reloads asked for while one waits" first 2
 (($(count 'event="configuration reloaded"') == 2)) || fail "more than one more reload"
 
-# --- a dispatcher of a refused file stays as it is: another size is refused, not ignored
+# --- a dispatcher of a refused file goes again; one that stays gets more threads and fewer; one
+# --- that no file names any more goes, when its pool has moved elsewhere
 configure 'pools:' "$(record end)"
 start
 # sideways THREADS FILE: one more dispatcher, and a pool on it
@@ -246,15 +247,41 @@ sideways() {
     sed -i "s/^dispatchers: {/&side: {threads: $1}, /" "$work/weir.yaml"
     kill -HUP "$host"
 }
+# threads COUNT: waits until so many threads are the dispatcher's
+threads() {
+    while [[ $(cat "/proc/$host/task/"*/comm 2>/dev/null | grep -c '^side-') != "$1" ]]; do
+        kill -0 "$host" 2>/dev/null || { fail "the host ended before it had $1 threads"; exit 1; }
+        read -r -t 0.02 <>"$work/pipe"
+    done
+}
 sideways 3 none/side
 await 'event="configuration refused".* generation=1 '
+threads 0
 sideways 6 side
-await 'event="configuration refused".* generation=1 ' 2
-(($(count 'side: .*runs 3 threads already') == 1)) || fail "the log does not tell of 3 threads"
-sideways 3 side
 await 'event="configuration reloaded".* generation=2 '
+threads 6
+sideways 2 side
+await 'event="configuration reloaded".* generation=3 '
+threads 2
+generation=3
+reload 'pools:' "$(record end)" "$(record side)"
+threads 0
 kill -TERM "$host"
-finish 0 "a dispatcher of a refused file"
+finish 0 "a dispatcher that comes, changes and goes"
+
+# --- other arguments of the source: a new one goes on where the old one has ended
+configure "${simple[@]}" "$(pass first end)" "$(record end)"
+start
+for round in 1 2 3 4; do
+    await_work end
+    args="key: true, count: 100000000000$round"
+    reload "sources: {numbers: {use: gen.numbers, args: {$args}, to: first}}" 'pools:' \
+        "$(pass first end)" "$(record end)"
+done
+await_work end
+stop "another source takes over"
+check_numbers "another source takes over" first 2
+(($(count 'event="source args"') == 5)) || fail "the log does not tell of the source's arguments"
 
 # --- outputs and the source lead elsewhere, to pools that come and go
 configure "${simple[@]}" "$(pass first end)" "$(record end)"

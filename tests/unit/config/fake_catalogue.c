@@ -139,6 +139,14 @@ static const struct weir_behaviour sink = {
     .handle = handle_nothing,
 };
 
+static const struct weir_behaviour listener = {
+    .name = "listen",
+    .options = scale_options,
+    .settings_size = sizeof(struct fake_scale),
+    .flags = WEIR_EXCLUSIVE,
+    .handle = handle_nothing,
+};
+
 /* --- finding ---------------------------------------------------------------------------------- */
 
 struct row {
@@ -154,6 +162,8 @@ struct row {
             { "thumb.scale", { &scale, "thumb", plugin_version, plugin_generation, (hash) + 3 } }, \
             { "count.words", { &words, "count", plugin_version, plugin_generation, (hash) + 4 } }, \
             { "sink.null", { &sink, "sink", plugin_version, plugin_generation, (hash) + 5 } },     \
+            { "door.listen",                                                                       \
+              { &listener, "door", plugin_version, plugin_generation, (hash) + 6 } },              \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);

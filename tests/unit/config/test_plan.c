@@ -321,6 +321,21 @@ static void test_colour_is_that_of_a_diff(void)
     change_finish(&change);
 }
 
+/* promise R11 */
+static void test_exclusive_ones_are_said_to_stop_first(void)
+{
+    expect_change("pools: {a: {use: door.listen, size: 1, args: {threads: 1, label: x}}}",
+                  "pools: {a: {use: door.listen, size: 1, args: {threads: 2, label: x}}}",
+                  "~ pools.a.args.threads: 1 -> 2  (stops first, then the new one opens)\n");
+    expect_change("pools: {a: {use: door.listen, size: 1, args: {label: x}}}",
+                  "pools: {a: {use: door.listen, size: 1, args: {label: y}}}",
+                  "~ pools.a.args.label: x -> y\n");
+    expect_change("pools: {a: {use: sink.null, size: 1}}",
+                  "pools: {a: {use: door.listen, size: 1}}",
+                  "~ pools.a.use: sink.null 1.0.0 -> door.listen 1.0.0  (new workers beside the "
+                  "old)\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -341,6 +356,7 @@ int main(void)
         { "the rest", test_host_dispatchers_and_sources_change },
         { "indexes", test_step_says_where_it_stands_in_both_settings },
         { "colour", test_colour_is_that_of_a_diff },
+        { "exclusive", test_exclusive_ones_are_said_to_stop_first },
         CU_TEST_INFO_NULL,
     };
 

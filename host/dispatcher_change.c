@@ -1,0 +1,138 @@
+#include "host/dispatcher_change.h"
+
+static uint32_t threads_of(struct dispatcher *dispatcher)
+{
+    /* Relaxed: only this thread changes it. */
+    return atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+}
+
+/* --- prepare -------------------------------------------------------------------------------- */
+
+static int add(struct assembly *assembly, const struct settings_dispatcher *wanted,
+               struct dispatcher **out)
+{
+    int status = runtime_add_dispatcher(assembly->runtime, wanted->name, wanted->threads,
+                                        wanted->budget, out);
+
+    if (status == 0)
+        assembly->dispatchers[assembly->dispatcher_count++] = *out;
+    return status;
+}
+
+static int prepare_one(struct dispatcher_change *change, struct assembly *assembly, uint32_t index)
+{
+    const struct settings_dispatcher *wanted = &change->settings->dispatchers[index];
+    struct dispatcher *dispatcher = runtime_find_dispatcher(assembly->runtime, wanted->name);
+    uint32_t before = dispatcher ? threads_of(dispatcher) : 0;
+    int status = 0;
+
+    if (!dispatcher)
+        status = add(assembly, wanted, &dispatcher);
+    else if (wanted->threads > before)
+        status = dispatcher_resize(dispatcher, wanted->threads);
+    if (status != 0)
+        return status;
+    change->parts[change->count].dispatcher = dispatcher;
+    change->parts[change->count++].before = before;
+    return 0;
+}
+
+int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly *assembly,
+                              const struct settings *settings, struct report *report)
+{
+    *change = (struct dispatcher_change){ .settings = settings };
+    for (uint32_t i = 0; i < settings->dispatcher_count; i++) {
+        const struct settings_dispatcher *wanted = &settings->dispatchers[i];
+        int status = i < RUNTIME_DISPATCHERS_MAX ? prepare_one(change, assembly, i) : WEIR_ENOMEM;
+
+        if (status != 0) {
+            report_add(report, NULL, wanted->name, "dispatcher with %u threads cannot start: %s",
+                       wanted->threads, weir_status_text(status));
+            return status;
+        }
+    }
+    return 0;
+}
+
+/* --- commit and abort ----------------------------------------------------------------------- */
+
+void dispatcher_change_commit(struct dispatcher_change *change)
+{
+    for (uint32_t i = 0; i < change->count; i++) {
+        const struct settings_dispatcher *wanted = &change->settings->dispatchers[i];
+        struct dispatcher *dispatcher = change->parts[i].dispatcher;
+
+        /* Relaxed: a changed budget counts from some turn on. */
+        atomic_store_explicit(&dispatcher->budget,
+                              wanted->budget ? wanted->budget : DISPATCHER_BUDGET,
+                              memory_order_relaxed);
+        if (wanted->threads < threads_of(dispatcher))
+            (void)dispatcher_resize(dispatcher, wanted->threads); /* fewer: cannot fail */
+    }
+}
+
+/* True when the dispatcher has gone, or sleeps until it is added again. */
+static bool try_retire(struct assembly *assembly, uint32_t index)
+{
+    if (!runtime_retire_dispatcher(assembly->dispatchers[index]))
+        return false;
+    assembly->dispatchers[index] = assembly->dispatchers[--assembly->dispatcher_count];
+    return true;
+}
+
+static void retire(struct assembly *assembly, const struct dispatcher *dispatcher)
+{
+    for (uint32_t i = 0; i < assembly->dispatcher_count; i++) {
+        if (assembly->dispatchers[i] == dispatcher) {
+            (void)try_retire(assembly, i);
+            return;
+        }
+    }
+}
+
+void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *assembly)
+{
+    for (uint32_t i = 0; i < change->count; i++) {
+        struct dispatcher *dispatcher = change->parts[i].dispatcher;
+
+        if (change->parts[i].before == 0)
+            retire(assembly, dispatcher);
+        else if (change->parts[i].before < threads_of(dispatcher))
+            (void)dispatcher_resize(dispatcher, change->parts[i].before);
+    }
+    change->count = 0;
+}
+
+/* --- afterwards ----------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct assembly *assembly, uint32_t index)
+{
+    return settings_find_dispatcher(assembly->held->settings, assembly->dispatchers[index]->name) !=
+           SETTINGS_NONE;
+}
+
+static bool nobody_uses_the_unwanted(void *context)
+{
+    const struct assembly *assembly = context;
+
+    if (atomic_load_explicit(&assembly->stopping, memory_order_acquire))
+        return true;
+    for (uint32_t i = 0; i < assembly->dispatcher_count; i++)
+        if (!is_wanted(assembly, i) &&
+            atomic_load_explicit(&assembly->dispatchers[i]->users, memory_order_acquire) != 0)
+            return false;
+    return true;
+}
+
+void dispatcher_change_collect(struct assembly *assembly, uint64_t timeout_ms)
+{
+    uint32_t i = 0;
+
+    (void)runtime_wait(assembly->runtime, nobody_uses_the_unwanted, assembly, timeout_ms);
+    while (i < assembly->dispatcher_count) {
+        if (is_wanted(assembly, i) || !try_retire(assembly, i))
+            i++;
+    }
+    for (i = 0; i < assembly->runtime->dispatcher_count; i++)
+        dispatcher_reap(assembly->runtime->dispatchers[i]);
+}
