@@ -80,27 +80,18 @@ static bool try_retire(struct assembly *assembly, uint32_t index)
     return true;
 }
 
-static void retire(struct assembly *assembly, const struct dispatcher *dispatcher)
-{
-    for (uint32_t i = 0; i < assembly->dispatcher_count; i++) {
-        if (assembly->dispatchers[i] == dispatcher) {
-            (void)try_retire(assembly, i);
-            return;
-        }
-    }
-}
-
-void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *assembly)
+void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *assembly,
+                             uint64_t timeout_ms)
 {
     for (uint32_t i = 0; i < change->count; i++) {
         struct dispatcher *dispatcher = change->parts[i].dispatcher;
 
-        if (change->parts[i].before == 0)
-            retire(assembly, dispatcher);
-        else if (change->parts[i].before < threads_of(dispatcher))
+        if (change->parts[i].before > 0 && change->parts[i].before < threads_of(dispatcher))
             (void)dispatcher_resize(dispatcher, change->parts[i].before);
     }
     change->count = 0;
+    /* The new ones are named by no settings in force; the last turn on them may not be over yet. */
+    dispatcher_change_collect(assembly, timeout_ms);
 }
 
 /* --- afterwards ----------------------------------------------------------------------------- */

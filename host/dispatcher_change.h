@@ -28,8 +28,9 @@ int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly 
 /* Cannot fail, never waits. */
 void dispatcher_change_commit(struct dispatcher_change *change);
 
-/* The dispatchers are as they were before. */
-void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *assembly);
+/* The dispatchers are as they were before; waits up to `timeout_ms` for those who used new ones. */
+void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *assembly,
+                             uint64_t timeout_ms);
 
 /*
  * Takes away dispatchers that the settings in force do not name, once nobody runs on them; waits

@@ -156,7 +156,7 @@ static void go_back(struct transaction *transaction)
     }
     source_changes_abort(&transaction->sources);
     pool_changes_forget(&transaction->pools);
-    dispatcher_change_abort(&transaction->dispatchers, assembly);
+    dispatcher_change_abort(&transaction->dispatchers, assembly, CLOSING_TIMEOUT_MS);
 }
 
 /* --- committing ----------------------------------------------------------------------------- */
