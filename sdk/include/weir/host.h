@@ -182,7 +182,6 @@ struct weir_host {
 
     /* pools (round trip) */
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
-
     /* sources (same) */
     int (*leave_position)(struct weir_self *, const void *data, size_t size);
 };
@@ -522,19 +521,6 @@ static inline void weir_print(struct weir_self *self, const char *text, size_t s
     self->host->print(self, text, size);
 }
 
-/* Bytes that a source may leave as its position: the names of a million files fit. */
-#define WEIR_POSITION_MAX (64u * 1024u * 1024u)
-
-/*
- * In a source, mostly in `close`: how far it is, in a form of its own; the last one counts. Who
- * produces next in its place - another incarnation, or a source with other args - is given it by
- * `resume`. Borrows. WEIR_ENOMEM; WEIR_EINVALID: too large; WEIR_ENOTALLOWED: no source. Since 1.1.
- */
-static inline int weir_leave_position(struct weir_self *self, const void *data, size_t size)
-{
-    return self->host->leave_position(self, data, size);
-}
-
 /* A text for a log line. Borrows it until the call of weir_log returns. */
 static inline struct weir_field weir_str(const char *key, const char *value)
 {
@@ -586,7 +572,6 @@ static inline struct weir_field weir_real(const char *key, double value)
 /*
  * weir_log(self, level, event, field...): one line, `event key=value ...`; the host adds time,
  * level, pool and worker. At most 8 fields.
- *
  *     weir_log(self, WEIR_LOG_WARNING, "unreadable", weir_str("path", p), weir_int("errno", e));
  */
 #define weir_log(self, level, ...) weir_log_fields(self, level, __VA_ARGS__, weir_str(NULL, NULL))
@@ -611,4 +596,5 @@ static inline void weir_log_fields(struct weir_self *self, enum weir_log_level l
     self->host->log(self, level, event, fields);
 }
 
+#include "source.h"
 #endif
