@@ -130,6 +130,20 @@ static void test_leaving_worker_gets_nothing_new(void)
     finish(&f);
 }
 
+/* A worker counts as open an instant before the turn ends that opened it. */
+static bool others_are_asleep(void *context)
+{
+    struct fixture *f = context;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct actor *actor = actor_find(f->rig.runtime, rig_worker(f->pool, i));
+
+        if (!(atomic_load(&actor->mailbox.word) & MAILBOX_IDLE))
+            return false;
+    }
+    return true;
+}
+
 static void test_idle_workers_leave_first(void)
 {
     struct fixture f;
@@ -139,6 +153,7 @@ static void test_idle_workers_leave_first(void)
     pid = rig_worker(f.pool, 2); /* the last would leave first */
     CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = f.next++ }), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, others_are_asleep, &f));
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool)); /* while the busy one is held */
     CU_ASSERT_EQUAL(rig_worker(f.pool, 2), pid);
