@@ -8,7 +8,8 @@
 # user.sh gets that, moved to another place, and the folder examples/, as a user without rights.
 #
 # Usage, as root: bareroot.sh CACHE. The bare root and packages are kept in CACHE, so that the
-# second run is short. BAREROOT_MIRROR is a mirror of Debian other than the usual one.
+# second run is short. Exit code 75: no root can be made here, nothing was tried.
+# BAREROOT_MIRROR is a mirror of Debian other than the usual one.
 set -euo pipefail
 cache=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,10 +24,16 @@ fail() {
     exit 1
 }
 
-((EUID == 0)) || fail "needs root, to make a root: sudo ./dev bareroot"
-command -v debootstrap >/dev/null || fail "needs debootstrap: apt-get install debootstrap"
+# Nothing was tried: this machine, or the way to the mirror, does not allow it. Exit code 75.
+cannot() {
+    echo "bareroot: CANNOT BE MADE HERE: $*" >&2
+    exit 75
+}
+
+((EUID == 0)) || cannot "needs root, to make a root: sudo ./dev bareroot"
+command -v debootstrap >/dev/null || cannot "needs debootstrap: apt-get install debootstrap"
 unshare --mount --pid --fork true 2>/dev/null ||
-    fail "may not mount here; in a container, it must be one with CAP_SYS_ADMIN"
+    cannot "may not mount here; in a container, it must be one with CAP_SYS_ADMIN"
 
 mkdir -p "$cache/archives"
 cache=$(cd "$cache" && pwd)
@@ -38,7 +45,7 @@ make_base() {
     [[ -z $(find "$cache/base.tar" -mtime "-$days_max" 2>/dev/null) ]] || return 0
     say "making a bare $suite from $mirror"
     debootstrap --variant=minbase "$suite" "$work/base" "$mirror" >"$work/log" 2>&1 ||
-        fail "debootstrap from $mirror: $(tail -n 5 "$work/log")"
+        cannot "debootstrap from $mirror: $(tail -n 5 "$work/log")"
     rm -f "$work/base/var/cache/apt/archives/"*.deb
     tar -C "$work/base" -cf "$work/base.tar" .
     mv "$work/base.tar" "$cache/base.tar"
