@@ -34,14 +34,16 @@ static int allocate(struct source_changes *changes)
 
     changes->all = calloc(count, sizeof *changes->all);
     changes->made = calloc(count, sizeof *changes->made);
+    changes->unborn = calloc(count, sizeof *changes->unborn);
     changes->spare = calloc(count, sizeof *changes->spare);
     changes->wirings = calloc(count, sizeof *changes->wirings);
     changes->specs = calloc(count, sizeof *changes->specs);
     changes->wishes = calloc(count, sizeof *changes->wishes);
     changes->old_of = calloc(count, sizeof *changes->old_of);
     changes->closed = calloc(old_count, sizeof *changes->closed);
-    changes->allocated = changes->all && changes->made && changes->spare && changes->wirings &&
-                         changes->specs && changes->wishes && changes->old_of && changes->closed;
+    changes->allocated = changes->all && changes->made && changes->unborn && changes->spare &&
+                         changes->wirings && changes->specs && changes->wishes && changes->old_of &&
+                         changes->closed;
     return changes->allocated ? 0 : WEIR_ENOMEM;
 }
 
@@ -80,10 +82,11 @@ static int make(struct source_changes *changes, uint32_t index, struct pool *con
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
     bool unborn = changes->wishes[index].exclusive;
+    struct source **made = unborn ? &changes->unborn[index] : &changes->made[index];
     int status = assembly_create_source(rebuilding->assembly, executor, rebuilding->held, index,
-                                        pools, unborn, &changes->made[index]);
+                                        pools, unborn, made);
 
-    changes->all[index] = changes->made[index];
+    changes->all[index] = *made;
     if (status == 0 && unborn)
         status = assembly_create_source(rebuilding->assembly, executor, rebuilding->old_held,
                                         changes->old_of[index], rebuilding->assembly->pools, true,
@@ -183,9 +186,10 @@ void source_changes_begin(struct source_changes *changes, struct executor *execu
     for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
         if (!changes->wishes[i].exclusive)
             continue;
+        changes->made[i] = changes->unborn[i]; /* born: it is like any other now */
+        changes->unborn[i] = NULL;
         source_inherit(changes->made[i], old_at(changes, i));
         source_begin(changes->made[i], executor);
-        changes->wishes[i].exclusive = false; /* born: it is like any other now */
     }
 }
 
@@ -256,14 +260,10 @@ static void end_made(struct source_changes *changes, struct executor *executor)
     for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
         wiring_destroy(changes->wirings[i]);
         spec_unref(changes->specs[i]);
-        if (!changes->made[i])
-            continue;
-        if (changes->wishes[i].exclusive)
-            source_discard(changes->made[i], executor);
-        else
+        if (changes->unborn[i])
+            source_discard(changes->unborn[i], executor);
+        if (changes->made[i])
             source_close(changes->made[i], executor);
-        if (changes->wishes[i].exclusive)
-            changes->made[i] = NULL;
     }
 }
 
@@ -313,6 +313,7 @@ void source_changes_finish(struct source_changes *changes)
 {
     free(changes->all);
     free(changes->made);
+    free(changes->unborn);
     free(changes->spare);
     free(changes->wirings);
     free(changes->specs);

@@ -18,6 +18,7 @@ struct source_changes {
     /* by index of the new settings */
     struct source **all;     /* every one of them */
     struct source **made;    /* those made here */
+    struct source **unborn;  /* the new ones that wait until the old have stopped */
     struct source **spare;   /* as the old ones, unborn: for those that are stopped first */
     struct wiring **wirings; /* of those that feed another pool now */
     struct spec **specs;     /* of those whose changed options are live */
