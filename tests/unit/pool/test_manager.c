@@ -28,6 +28,13 @@ struct fixture {
 };
 
 /* A pool of `size` workers between 1 and 4; with a manager unless `act` is NULL. */
+static bool is_managed(void *context)
+{
+    struct probe *managing = context;
+
+    return !managing->act || atomic_load(&managing->opened) + atomic_load(&managing->refused) > 0;
+}
+
 static void begin(struct fixture *f, uint32_t size, probe_act *act)
 {
     struct pool_options options = { .path = "pool", .size = size, .limit = 4 };
@@ -47,6 +54,7 @@ static void begin(struct fixture *f, uint32_t size, probe_act *act)
     spec_unref(options.manager);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    CU_ASSERT_TRUE(rig_wait(&f->rig, is_managed, f->managing));
     f->asking->context = f;
     f->askers = rig_workers(&f->rig, f->asking, "askers", 1, 16);
 }
