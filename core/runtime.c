@@ -1,12 +1,15 @@
 #include "runtime.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "actor/asking.h"
 #include "actor/end.h"
+#include "actor/extra.h"
+#include "actor/port.h"
 
 /* An outside thread's executor. Reused, and freed with the runtime: messages may refer to its
  * cache for as long as they live. */
@@ -316,6 +319,27 @@ bool runtime_has_escalated(struct runtime *runtime)
 
 /* --- the end -------------------------------------------------------------------------------- */
 
+/* Threads of plugins stay outside from now on. */
+static void close_port(struct actor *actor, void *context)
+{
+    (void)context;
+    if (!actor->runtime || !actor->extra)
+        return;
+    port_close(actor->extra->port);
+    actor->extra->port = NULL;
+}
+
+static bool is_anybody_inside(struct runtime *runtime)
+{
+    bool inside = false;
+
+    pthread_mutex_lock(&runtime->entry_lock);
+    for (struct entry *entry = runtime->entries; entry && !inside; entry = entry->next)
+        inside = entry->in_use;
+    pthread_mutex_unlock(&runtime->entry_lock);
+    return inside;
+}
+
 static void abandon(struct actor *actor, void *context)
 {
     if (actor->runtime)
@@ -354,6 +378,9 @@ void runtime_destroy(struct runtime *runtime)
 
     if (!runtime)
         return;
+    slots_visit(&runtime->slots, close_port, NULL);
+    while (is_anybody_inside(runtime)) /* through a port, for the length of one call */
+        (void)sched_yield();
     executor = runtime_enter(runtime);
     if (executor) {
         askings_close(runtime->askings, &executor->cache);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actor/send.h"
 #include "dispatch/futex.h"
@@ -256,6 +257,16 @@ int askings_cancel(struct askings *askings, uint64_t reference, struct asking_an
         return WEIR_EUNKNOWN;
     (void)fetch(askings, asking, out);
     return 0;
+}
+
+void asking_show(const struct asking_answer *answer, struct weir_answer *out)
+{
+    uint32_t known = (uint32_t)sizeof(struct weir_answer);
+    struct weir_answer shown = { .size = out->size < known ? out->size : known,
+                                 .message = answer->reply ? &answer->reply->public : NULL };
+
+    memcpy(shown.detail, answer->detail, sizeof shown.detail);
+    memcpy(out, &shown, shown.size);
 }
 
 void askings_close(struct askings *askings, struct cache *cache)

@@ -17,6 +17,8 @@
 
 #include "message/message.h"
 
+#include <weir/port.h>
+
 struct cache;
 struct executor;
 struct runtime;
@@ -71,6 +73,9 @@ int askings_await(struct askings *askings, uint64_t reference, struct asking_ans
 
 /* Gives it up; an answer that came is left in `out`. WEIR_EUNKNOWN as above. */
 int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out);
+
+/* An answer as programs and plugins see it; fills out->size bytes. */
+void asking_show(const struct asking_answer *answer, struct weir_answer *out);
 
 /* The runtime ends: those who wait are told, answers that nobody fetched are freed. */
 void askings_close(struct askings *askings, struct cache *cache);

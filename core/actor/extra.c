@@ -6,6 +6,7 @@
 #include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/place.h"
+#include "actor/port.h"
 #include "actor/request.h"
 #include "actor/tie.h"
 #include "runtime.h"
@@ -82,6 +83,8 @@ void extra_end_incarnation(struct actor *actor)
     if (extra->has_names)
         names_remove_pid(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
     extra->has_names = false;
+    port_close(extra->port);
+    extra->port = NULL;
     extra->life++;
     extra->origins_open = 0;
 }
@@ -94,6 +97,7 @@ void extra_destroy(struct actor *actor)
         return;
     timers_disarm(&actor->dispatcher->timers, &extra->timer);
     timers_release(&actor->dispatcher->timers);
+    port_close(extra->port);
     free(extra->pending);
     free(extra->alarms);
     free(extra->watches);

@@ -31,6 +31,8 @@ struct watch {
     weir_pid subject;
 };
 
+struct port;
+
 struct extra {
     struct timer timer;
     struct actor *actor;
@@ -49,6 +51,7 @@ struct extra {
     uint32_t watch_count;  /* of the array */
     uint64_t next_watch;
     bool has_names;
+    struct port *port; /* of this incarnation, counted; NULL until it is asked for */
 
     uint32_t life;         /* grows with each end of an incarnation: who is meant by a token */
     uint32_t origins_open; /* messages whose origin this life is, and that are not settled */
@@ -63,7 +66,8 @@ void extra_arm(struct actor *actor, uint64_t due_ns);
 /* After SIGNAL_TIME: runs what is due, and arms for the rest. */
 void extra_time(struct actor *actor);
 
-/* Ends everything that belongs to the incarnation: requests, alarms, names, watches. */
+/* Ends everything that belongs to the incarnation: requests, alarms, names, watches,
+ * its port. */
 void extra_end_incarnation(struct actor *actor);
 
 /* With the actor. */

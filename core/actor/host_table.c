@@ -11,6 +11,7 @@
 #include "actor/host_table_source.h"
 #include "actor/origin.h"
 #include "actor/output.h"
+#include "actor/port.h"
 #include "actor/request.h"
 #include "actor/send.h"
 #include "actor/settle.h"
@@ -87,6 +88,11 @@ static int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane
 
     callback_leave_host(actor);
     return status;
+}
+
+static struct weir_port *host_port(struct weir_self *self)
+{
+    return port_get(actor_of_self(self));
 }
 
 static int host_cancel(struct weir_self *self, uint64_t reference)
@@ -391,6 +397,7 @@ const struct weir_host host_table = {
     .pool_members = host_table_pool_members,
     .pool_pause = host_table_pool_pause,
     .pool_size = host_table_pool_size,
+    .port = host_port,
     .set_origin = host_set_origin,
     .send_chain = host_send_chain,
     .stash = host_stash,

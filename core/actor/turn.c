@@ -9,6 +9,7 @@
 #include "actor/leave.h"
 #include "actor/origin.h"
 #include "actor/output.h"
+#include "actor/port.h"
 #include "actor/request.h"
 #include "actor/room.h"
 #include "actor/settle.h"
@@ -254,6 +255,10 @@ static void control(struct actor *actor, struct message *message)
     case WEIR_EXIT:
     case WEIR_DOWN:
         told_of_an_end(actor, message);
+        break;
+    case MESSAGE_PORT_REPLY:
+    case MESSAGE_PORT_SETTLE:
+        port_arrived(actor, message);
         break;
     case MESSAGE_SETTLED:
         origin_told(actor, message);

@@ -1,6 +1,4 @@
 /* Messages from threads outside: see weir/runtime.h. */
-#include <string.h>
-
 #include "actor/asking.h"
 #include "actor/send.h"
 #include "actor/send_wait.h"
@@ -73,15 +71,6 @@ int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enum weir_la
     return status;
 }
 
-static void copy_answer(const struct asking_answer *answer, struct weir_answer *out)
-{
-    struct weir_answer copy = { .size = out->size < sizeof copy ? out->size : (uint32_t)sizeof copy,
-                                .message = answer->reply ? &answer->reply->public : NULL };
-
-    memcpy(copy.detail, answer->detail, sizeof copy.detail);
-    memcpy(out, &copy, copy.size);
-}
-
 int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference, struct weir_answer *out)
 {
     struct asking_answer answer;
@@ -90,7 +79,7 @@ int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference, struct 
     if (runtime_is_own_thread(runtime->core))
         return WEIR_EDEADLK;
     status = askings_await(runtime->core->askings, reference, &answer);
-    copy_answer(&answer, out);
+    asking_show(&answer, out);
     return status;
 }
 

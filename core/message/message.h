@@ -19,12 +19,14 @@ struct cache;
 
 /* Kinds beyond those of weir/message.h: they never reach a behaviour. */
 enum message_kind {
-    MESSAGE_REPLY = 16,     /* answers a request; `status` says how */
-    MESSAGE_LINK = 17,      /* "tell me by WEIR_EXIT when you end" */
-    MESSAGE_UNLINK = 18,    /* takes that back */
-    MESSAGE_MONITOR = 19,   /* "tell me by WEIR_DOWN when you end" */
-    MESSAGE_DEMONITOR = 20, /* takes that back */
-    MESSAGE_SETTLED = 21,   /* tells an origin what became of its message; see origin.h */
+    MESSAGE_REPLY = 16,       /* answers a request; `status` says how */
+    MESSAGE_LINK = 17,        /* "tell me by WEIR_EXIT when you end" */
+    MESSAGE_UNLINK = 18,      /* takes that back */
+    MESSAGE_MONITOR = 19,     /* "tell me by WEIR_DOWN when you end" */
+    MESSAGE_DEMONITOR = 20,   /* takes that back */
+    MESSAGE_SETTLED = 21,     /* tells an origin what became of its message; see origin.h */
+    MESSAGE_PORT_REPLY = 22,  /* from a thread of the plugin's: answer a kept request with this */
+    MESSAGE_PORT_SETTLE = 23, /* likewise: settle a kept message */
 };
 
 /* Bits of `public.reserved`, which the SDK leaves to us. */

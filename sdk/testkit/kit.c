@@ -8,6 +8,7 @@
 #include "kit_host.h"
 #include "kit_message.h"
 #include "kit_options.h"
+#include "kit_port.h"
 #include "kit_time.h"
 
 struct weir_kit *kit_of(struct weir_self *self)
@@ -85,6 +86,7 @@ size_t weir_kit_destroy(struct weir_kit *kit)
         return 0;
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
     kit_message_find_forgotten(kit);
+    kit_port_find_forgotten(kit);
     fputs(kit_text_get(&kit->problems), stderr);
     count = kit->problem_count;
     kit_time_finish(kit);
@@ -144,8 +146,10 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     kit_turn_end(kit);
     if (status > 0)
         kit_problem(kit, "open answered %d, which is neither 0 nor a negative status", status);
-    if (status != 0)
+    if (status != 0) {
         kit_time_finish(kit);
+        kit_port_close(kit);
+    }
     return status;
 }
 
@@ -179,6 +183,7 @@ void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
         kit->behaviour.close(&kit->self, kit->state, (int)reason);
     kit->is_open = false;
     kit_time_finish(kit);
+    kit_port_close(kit);
 }
 
 void *weir_kit_state(struct weir_kit *kit)

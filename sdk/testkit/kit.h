@@ -74,6 +74,8 @@ struct kit_unit {
     struct kit_unit *next;
 };
 
+struct kit_port;
+
 struct weir_kit {
     struct weir_self self;           /* first: found again from what the plugin hands over */
     struct weir_behaviour behaviour; /* in our layout; owns its tables */
@@ -93,6 +95,7 @@ struct weir_kit {
     size_t emit_count; /* of these */
     struct kit_name *names;
     struct kit_unit *units;
+    struct kit_port *ports; /* newest first */
 
     uint32_t fail_in;    /* calls until one finds no memory; 0 = never */
     uint32_t fail_count; /* of those that find none from there on */

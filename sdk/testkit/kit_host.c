@@ -7,6 +7,7 @@
 #include "kit_log.h"
 #include "kit_message.h"
 #include "kit_origin.h"
+#include "kit_port.h"
 #include "kit_stash.h"
 #include "kit_time.h"
 
@@ -528,6 +529,7 @@ static const struct weir_host table = {
     .pool_pause = pool_pause,
     .pool_size = pool_size,
     .set_origin = kit_origin_set,
+    .port = kit_port_get,
     .send_chain = send_chain,
     .stash = kit_stash_put,
     .unstash = kit_stash_give,

@@ -5,7 +5,8 @@
  * stand in for the host. Use the inline functions; include <weir/plugin.h>, not this file.
  *
  * `self` is valid only inside a callback of its own actor. None of these calls blocks, none calls
- * back before it returns, and none may be made from a thread of the plugin's own. Words used:
+ * back before it returns, and none may be made from a thread of the plugin's own: weir_port is for
+ * those. Words used:
  * *takes* - the callee owns it when the answer is 0; *borrows* - until the call returns; *returns
  * owned* - the caller owns it.
  */
@@ -28,6 +29,7 @@
 #endif
 
 struct weir_host;
+struct weir_port;
 
 /* The actor that a callback runs for. */
 struct weir_self {
@@ -172,6 +174,7 @@ struct weir_host {
 
     /* origins (same) */
     int (*set_origin)(struct weir_self *, struct weir_message *, uint64_t token);
+    struct weir_port *(*port)(struct weir_self *); /* ports (unsupported) */
 
     /* chains (round trip), the stash (same), names (round trip) */
     int (*send_chain)(struct weir_self *, weir_pid to, struct weir_message *const *messages,

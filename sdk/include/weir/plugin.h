@@ -27,6 +27,7 @@
 
 #include "delivery.h"
 #include "host.h"
+#include "port.h"
 
 #define WEIR_ABI_MAJOR 1
 #define WEIR_ABI_MINOR 1

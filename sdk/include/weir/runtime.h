@@ -160,14 +160,6 @@ struct weir_ledger {
     uint64_t held; /* waiting for a retry, or for room behind an output */
 };
 
-/* What came of a request. Set size to sizeof before the call. */
-struct weir_answer {
-    uint32_t size; /* of this struct */
-    uint32_t reserved;
-    struct weir_message *message; /* owned by the caller; NULL when there is none */
-    char detail[48];              /* what a rejecting or failing worker said; may be empty */
-};
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 /*

@@ -7,6 +7,7 @@
  */
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "unit/embed/hand.h"
@@ -160,12 +161,30 @@ static void test_circle_of_pools_shuts_down_as_one(void)
     hand_finish(&hand);
 }
 
-/* promise E3: the nested one feeds its sibling, and is made before it. */
+struct opener {
+    struct hand *hand;
+    weir_pid watched;
+};
+
+/* Opens the gate once the watched pool has been told to close. */
+static void *open_when_closing(void *context)
+{
+    struct opener *opener = context;
+
+    while (hand_send(opener->hand, opener->watched, (struct hand_order){ .id = 0 }) != WEIR_ECLOSED)
+        (void)sched_yield();
+    gate_open(&opener->hand->gate);
+    return NULL;
+}
+
+/* promise E3: the nested one feeds its sibling, and is held until it has been told to close. */
 static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
 {
     struct weir_pool_options top = WEIR_POOL_OPTIONS;
     struct weir_pool_options nested;
     struct weir_ledger ledger;
+    struct opener opener;
+    pthread_t thread;
     struct hand hand;
     weir_pid pids[3];
 
@@ -179,14 +198,21 @@ static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
     }
     CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pids[0], patience_ms()), 0);
     bind_to(&hand, pids[1], pids[2]);
+    CU_ASSERT_EQUAL(hand_send(&hand, pids[1], (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
     for (uint64_t id = 0; id < 100; id++)
         CU_ASSERT_EQUAL(
             hand_send(&hand, pids[1], (struct hand_order){ .act = hand_emit, .id = id }), 0);
+    opener = (struct opener){ &hand, pids[1] };
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, open_when_closing, &opener), 0);
     CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
-    ledger = hand_ledger(&hand, pids[0]);
+    pthread_join(thread, NULL);
+    ledger = hand_ledger(&hand, pids[2]);
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
-    CU_ASSERT_EQUAL(ledger.done, 200);
-    CU_ASSERT_EQUAL(hand_stats(&hand, pids[0]).done, 200);
+    CU_ASSERT_EQUAL(ledger.done, 100);
+    ledger = hand_ledger(&hand, pids[0]);
+    CU_ASSERT_EQUAL(ledger.dead, 0);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pids[0]).done, ledger.done);
     hand_finish(&hand);
 }
 

@@ -1,0 +1,306 @@
+#include "actor/port.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/asking.h"
+#include "actor/extra.h"
+#include "actor/request.h"
+#include "actor/send.h"
+#include "actor/turn.h"
+#include "runtime.h"
+
+/* What MESSAGE_PORT_SETTLE carries; the kept message is meant by its address. */
+struct settle_order {
+    const struct weir_message *kept;
+    int verdict;
+    uint32_t retry_after_ms;
+    char reason[48];
+};
+
+static struct port *port_of(struct weir_port *public)
+{
+    return (struct port *)(void *)public;
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static void ref(struct weir_port *public)
+{
+    /* Relaxed: who takes a reference has one already. */
+    atomic_fetch_add_explicit(&port_of(public)->references, 1, memory_order_relaxed);
+}
+
+static void unref(struct weir_port *public)
+{
+    struct port *port = port_of(public);
+
+    /* Each release pairs with the acquire of the last one: all uses were before. */
+    if (atomic_fetch_sub_explicit(&port->references, 1, memory_order_acq_rel) != 1)
+        return;
+    askings_unref(port->askings);
+    pthread_mutex_destroy(&port->lock);
+    free(port);
+}
+
+void port_close(struct port *port)
+{
+    if (!port)
+        return;
+    pthread_mutex_lock(&port->lock);
+    port->runtime = NULL;
+    pthread_mutex_unlock(&port->lock);
+    unref(&port->public);
+}
+
+/* Into the runtime, in a read section. WEIR_ECLOSED, WEIR_ENOMEM. */
+static int enter(struct port *port, struct executor **out)
+{
+    int status = WEIR_ECLOSED;
+
+    pthread_mutex_lock(&port->lock);
+    if (port->runtime) {
+        *out = runtime_enter(port->runtime);
+        status = *out ? 0 : WEIR_ENOMEM;
+    }
+    pthread_mutex_unlock(&port->lock);
+    return status;
+}
+
+/* The actor of a port that was open a moment ago has gone. */
+static int closed_if_gone(int status)
+{
+    return status == WEIR_ETERMINATED || status == WEIR_EUNKNOWN ? WEIR_ECLOSED : status;
+}
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static struct weir_message *new_message(struct weir_port *public, const struct weir_tag *tag,
+                                        size_t size)
+{
+    struct executor *executor;
+    struct message *message;
+
+    if (enter(port_of(public), &executor) != 0)
+        return NULL;
+    message = message_create(&executor->cache, tag, size);
+    runtime_leave(executor);
+    return message ? &message->public : NULL;
+}
+
+static void free_message(struct weir_port *public, struct weir_message *message)
+{
+    struct executor *executor;
+
+    if (!message)
+        return;
+    if (enter(port_of(public), &executor) != 0) {
+        /* Its cache may be no more. */
+        message_release(message_of(message));
+        return;
+    }
+    message_destroy(&executor->cache, message_of(message));
+    runtime_leave(executor);
+}
+
+static int send(struct weir_port *public, weir_pid to, enum weir_lane lane,
+                struct weir_message *message)
+{
+    struct port *port = port_of(public);
+    struct executor *executor;
+    int status = enter(port, &executor);
+
+    if (status != 0)
+        return status;
+    message->from = port->pid;
+    status = send_message(executor->runtime, executor, to ? to : port->pid, lane,
+                          message_of(message));
+    runtime_leave(executor);
+    return to ? status : closed_if_gone(status);
+}
+
+/* Sends a request. Takes the message on 0. */
+static int ask(struct port *port, const struct asking_options *options, struct message *message,
+               uint64_t *out_reference)
+{
+    struct executor *executor;
+    int status = enter(port, &executor);
+
+    if (status != 0)
+        return status;
+    status = runtime_is_own_thread(executor->runtime)
+                 ? WEIR_EDEADLK
+                 : asking_send(executor->runtime, executor, options, message, out_reference);
+    runtime_leave(executor);
+    return status;
+}
+
+static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
+                   struct weir_message *message, uint64_t timeout_ms, struct weir_answer *out)
+{
+    const struct asking_options options = { to, lane, timeout_ms };
+    struct port *port = port_of(public);
+    struct asking_answer answer = { 0 };
+    uint64_t reference;
+    int status = ask(port, &options, message_of(message), &reference);
+
+    if (status != 0)
+        free_message(public, message);
+    else
+        status = askings_await(port->askings, reference, &answer);
+    asking_show(&answer, out);
+    return status;
+}
+
+/* --- kept messages -------------------------------------------------------------------------- */
+
+static int reply(struct weir_port *public, const struct weir_message *kept,
+                 struct weir_message *given)
+{
+    struct port *port = port_of(public);
+    struct message *message = message_of(given);
+    struct executor *executor;
+    int status = enter(port, &executor);
+
+    if (status != 0)
+        return status;
+    /* The reply itself is the order: nothing can fail later. */
+    message->public.kind = MESSAGE_PORT_REPLY;
+    message->reference = (uint64_t)(uintptr_t)kept;
+    message->output = port->life;
+    status = send_control(executor->runtime, executor, port->pid, message);
+    if (status != 0)
+        message->public.kind = WEIR_MESSAGE;
+    runtime_leave(executor);
+    return closed_if_gone(status);
+}
+
+static struct message *make_order(struct executor *executor, const struct port *port,
+                                  const struct settle_order *order)
+{
+    struct message *message = message_create(&executor->cache, NULL, sizeof *order);
+
+    if (!message)
+        return NULL;
+    memcpy(message->public.data, order, sizeof *order);
+    message->public.kind = MESSAGE_PORT_SETTLE;
+    message->output = port->life;
+    return message;
+}
+
+static int settle(struct weir_port *public, const struct weir_message *kept, int verdict,
+                  uint64_t retry_after_ms, const char *reason)
+{
+    struct settle_order order = {
+        .kept = kept,
+        .verdict = verdict,
+        .retry_after_ms = retry_after_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)retry_after_ms,
+    };
+    struct port *port = port_of(public);
+    struct executor *executor;
+    struct message *message;
+    int status;
+
+    if (verdict < WEIR_DONE || verdict > WEIR_REJECT)
+        return WEIR_EINVALID;
+    status = enter(port, &executor);
+    if (status != 0)
+        return status;
+    (void)snprintf(order.reason, sizeof order.reason, "%s", reason ? reason : "");
+    message = make_order(executor, port, &order);
+    status = message ? send_control(executor->runtime, executor, port->pid, message) : WEIR_ENOMEM;
+    if (status != 0)
+        message_destroy(&executor->cache, message);
+    runtime_leave(executor);
+    return closed_if_gone(status);
+}
+
+/* --- in the actor's turn -------------------------------------------------------------------- */
+
+/* Compared by address only: it may be gone. */
+static struct message *find_kept(struct actor *actor, uint64_t address)
+{
+    struct message *message = actor->kept.first;
+
+    while (message && (uint64_t)(uintptr_t)message != address)
+        message = atomic_load_explicit(&message->next, memory_order_relaxed);
+    return message;
+}
+
+/* Takes the reply. */
+static void carry_out_reply(struct actor *actor, struct message *message)
+{
+    struct message *kept = find_kept(actor, message->reference);
+
+    message->public.kind = WEIR_MESSAGE;
+    if (!kept || request_reply(actor, kept, message) != 0)
+        message_destroy(&actor->executor->cache, message);
+}
+
+static void carry_out_settle(struct actor *actor, const struct settle_order *order)
+{
+    struct message *kept = find_kept(actor, (uint64_t)(uintptr_t)order->kept);
+
+    if (!kept)
+        return;
+    actor->retry_after_ms = order->retry_after_ms;
+    (void)snprintf(actor->detail, sizeof actor->detail, "%s", order->reason);
+    (void)turn_settle_kept(actor, kept, order->verdict);
+    actor->detail[0] = '\0';
+}
+
+void port_arrived(struct actor *actor, struct message *message)
+{
+    bool is_meant = actor->extra && actor->extra->life == message->output;
+
+    if (is_meant && message->public.kind == MESSAGE_PORT_REPLY) {
+        carry_out_reply(actor, message);
+        return;
+    }
+    if (is_meant)
+        carry_out_settle(actor, message->public.data);
+    message_destroy(&actor->executor->cache, message);
+}
+
+static const struct weir_port_calls calls = {
+    .size = sizeof(struct weir_port_calls),
+    .ref = ref,
+    .unref = unref,
+    .message_new = new_message,
+    .message_free = free_message,
+    .send = send,
+    .request = request,
+    .reply = reply,
+    .settle = settle,
+};
+
+static struct port *create(struct actor *actor, uint32_t life)
+{
+    struct port *port = calloc(1, sizeof *port);
+
+    if (!port)
+        return NULL;
+    port->public.calls = &calls;
+    atomic_init(&port->references, 1);
+    port->pid = actor_pid(actor);
+    port->life = life;
+    port->runtime = actor->runtime;
+    port->askings = askings_ref(actor->runtime->askings);
+    pthread_mutex_init(&port->lock, NULL);
+    return port;
+}
+
+struct weir_port *port_get(struct actor *actor)
+{
+    struct extra *extra = extra_get(actor);
+
+    if (!extra)
+        return NULL;
+    if (!extra->port)
+        extra->port = create(actor, extra->life);
+    if (!extra->port)
+        return NULL;
+    ref(&extra->port->public);
+    return &extra->port->public;
+}

@@ -1,0 +1,135 @@
+/*
+ * weir/port.h - how threads of a plugin's own reach its actor.
+ *
+ * `self` is valid inside its callbacks only. An actor whose work is done by threads of its own, or
+ * told by a library that calls back on a thread of its, takes a port with weir_port and hands it
+ * to them. Every call below is for any thread. None of them blocks but weir_port_request.
+ *
+ * A port belongs to one incarnation. When that has ended, after its `close` returned, every call
+ * answers WEIR_ECLOSED; nothing else happens, however long the port lives on. It may outlive the
+ * actor and the runtime, but not the code that it calls: the program, or libweir. A thread that
+ * runs code of the plugin must be joined in `close`.
+ *
+ * A kept message is the actor's: a thread that is to read its payload gets a copy, for the
+ * incarnation may end at any time. The pointer serves to say which one is meant.
+ */
+#ifndef WEIR_PORT_H
+#define WEIR_PORT_H
+
+#include "host.h"
+
+/* What came of a request. Set size to sizeof before the call. */
+struct weir_answer {
+    uint32_t size; /* of this struct */
+    uint32_t reserved;
+    struct weir_message *message; /* owned by the caller; NULL when there is none */
+    char detail[48];              /* what a rejecting or failing worker said; may be empty */
+};
+
+struct weir_port;
+
+/* The calls of a port. Append-only. */
+struct weir_port_calls {
+    uint32_t size;
+    uint32_t reserved;
+    void (*ref)(struct weir_port *);
+    void (*unref)(struct weir_port *);
+    struct weir_message *(*message_new)(struct weir_port *, const struct weir_tag *, size_t size);
+    void (*message_free)(struct weir_port *, struct weir_message *);
+    int (*send)(struct weir_port *, weir_pid to, enum weir_lane, struct weir_message *);
+    int (*request)(struct weir_port *, weir_pid to, enum weir_lane, struct weir_message *,
+                   uint64_t timeout_ms, struct weir_answer *out);
+    int (*reply)(struct weir_port *, const struct weir_message *kept, struct weir_message *reply);
+    int (*settle)(struct weir_port *, const struct weir_message *kept, int verdict,
+                  uint64_t retry_after_ms, const char *reason);
+};
+
+struct weir_port {
+    const struct weir_port_calls *calls; /* const */
+};
+
+/* The port of this incarnation. Returns owned: a reference. NULL when memory is out. */
+static inline struct weir_port *weir_port(struct weir_self *self)
+{
+    return self->host->port(self);
+}
+
+/* One more reference; each needs a weir_port_unref. */
+static inline struct weir_port *weir_port_ref(struct weir_port *port)
+{
+    port->calls->ref(port);
+    return port;
+}
+
+/* Gives a reference back; NULL is allowed. */
+static inline void weir_port_unref(struct weir_port *port)
+{
+    if (port)
+        port->calls->unref(port);
+}
+
+/* As weir_message_new. NULL also when the incarnation has ended. */
+static inline struct weir_message *weir_port_message_new(struct weir_port *port,
+                                                         const struct weir_tag *tag, size_t size)
+{
+    return port->calls->message_new(port, tag, size);
+}
+
+/* Takes a message that was not sent, or an answer; also after the end. NULL is allowed. */
+static inline void weir_port_message_free(struct weir_port *port, struct weir_message *message)
+{
+    port->calls->message_free(port, message);
+}
+
+/*
+ * Sends a message as the actor would; `to` 0 is the actor itself. Takes it on 0. As weir_send;
+ * WEIR_ECLOSED also when the incarnation has ended.
+ */
+static inline int weir_port_send(struct weir_port *port, weir_pid to, struct weir_message *message)
+{
+    return port->calls->send(port, to, WEIR_NORMAL, message);
+}
+
+/* As weir_port_send, in a lane. */
+static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum weir_lane lane,
+                                      struct weir_message *message)
+{
+    return port->calls->send(port, to, lane, message);
+}
+
+/*
+ * Asks and waits for the answer, up to `timeout_ms`. Takes the message always: a refused one is
+ * freed. 0 with the reply in `out`; what is known to be impossible at once, as weir_send;
+ * WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED, WEIR_ENOREPLY, ...; WEIR_EDEADLK on a thread of
+ * the runtime's dispatchers.
+ */
+static inline int weir_port_request(struct weir_port *port, weir_pid to,
+                                    struct weir_message *message, uint64_t timeout_ms,
+                                    struct weir_answer *out)
+{
+    return port->calls->request(port, to, WEIR_NORMAL, message, timeout_ms, out);
+}
+
+/*
+ * Answers a kept request in the actor's next turn. Takes the reply on 0; it is freed when the
+ * request is answered already, not kept any more, or its requester gave up.
+ */
+static inline int weir_port_reply(struct weir_port *port, const struct weir_message *kept,
+                                  struct weir_message *reply)
+{
+    return port->calls->reply(port, kept, reply);
+}
+
+/*
+ * Settles a kept message with WEIR_DONE, WEIR_REJECT or WEIR_RETRY in the actor's next turn, in the
+ * order of calls. If the incarnation ends before that turn, the message is dead as any other that
+ * it kept. `retry_after_ms` is for WEIR_RETRY; `reason`, copied up to 47 bytes, may be NULL.
+ * WEIR_EINVALID: another verdict; WEIR_ENOMEM.
+ */
+static inline int weir_port_settle(struct weir_port *port, const struct weir_message *kept,
+                                   int verdict, uint64_t retry_after_ms, const char *reason)
+{
+    return port->calls->settle(port, kept, verdict, retry_after_ms, reason);
+}
+
+#endif

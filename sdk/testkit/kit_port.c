@@ -1,0 +1,155 @@
+#include "kit_port.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit_host.h"
+#include "kit_message.h"
+
+struct kit_port {
+    struct weir_port port; /* first */
+    struct weir_kit *kit;  /* NULL = closed */
+    size_t references;     /* the kit's own is not counted */
+    bool has_kit;          /* the kit has it still */
+    struct kit_port *next; /* in the kit */
+};
+
+static struct kit_port *port_of(struct weir_port *port)
+{
+    return (struct kit_port *)(void *)port;
+}
+
+static void free_unless_used(struct kit_port *port)
+{
+    if (port->references == 0 && !port->has_kit)
+        free(port);
+}
+
+static void ref(struct weir_port *port)
+{
+    port_of(port)->references++;
+}
+
+static void unref(struct weir_port *port)
+{
+    port_of(port)->references--;
+    free_unless_used(port_of(port));
+}
+
+static struct weir_message *new_message(struct weir_port *port, const struct weir_tag *tag,
+                                        size_t size)
+{
+    struct weir_kit *kit = port_of(port)->kit;
+
+    return kit ? kit->self.host->message_new(&kit->self, tag, size) : NULL;
+}
+
+/* Messages belong to the kit, which frees them: one that outlives it is forgotten here. */
+static void free_message(struct weir_port *port, struct weir_message *message)
+{
+    struct weir_kit *kit = port_of(port)->kit;
+
+    if (kit)
+        kit->self.host->message_free(&kit->self, message);
+}
+
+static int send(struct weir_port *port, weir_pid to, enum weir_lane lane,
+                struct weir_message *message)
+{
+    struct weir_kit *kit = port_of(port)->kit;
+
+    if (!kit)
+        return WEIR_ECLOSED;
+    return kit->self.host->send(&kit->self, to ? to : kit->self.host->pid(&kit->self), lane,
+                                message);
+}
+
+/* Nobody answers here: it was sent, and its time is over at once. */
+static int request(struct weir_port *port, weir_pid to, enum weir_lane lane,
+                   struct weir_message *message, uint64_t timeout_ms, struct weir_answer *out)
+{
+    int status = send(port, to, lane, message);
+    uint32_t size = out->size;
+
+    (void)timeout_ms;
+    if (status != 0)
+        free_message(port, message);
+    memset(out, 0, size < sizeof *out ? size : sizeof *out);
+    out->size = size;
+    return status == 0 ? WEIR_ETIMEOUT : status;
+}
+
+static int reply(struct weir_port *port, const struct weir_message *kept,
+                 struct weir_message *message)
+{
+    struct weir_kit *kit = port_of(port)->kit;
+
+    if (!kit)
+        return WEIR_ECLOSED;
+    return kit->self.host->reply(&kit->self, (struct weir_message *)(uintptr_t)kept, message);
+}
+
+static int settle(struct weir_port *port, const struct weir_message *kept, int verdict,
+                  uint64_t retry_after_ms, const char *reason)
+{
+    struct weir_kit *kit = port_of(port)->kit;
+
+    if (verdict < WEIR_DONE || verdict > WEIR_REJECT)
+        return WEIR_EINVALID;
+    if (!kit)
+        return WEIR_ECLOSED;
+    kit->self.host->retry_after(&kit->self, retry_after_ms);
+    kit->self.host->reason(&kit->self, reason ? reason : "");
+    /* A host finds out in a later turn that it was not kept: the kit notes it, and so does it. */
+    (void)kit->self.host->settle(&kit->self, (struct weir_message *)(uintptr_t)kept, verdict);
+    return 0;
+}
+
+static const struct weir_port_calls calls = {
+    .size = sizeof calls,
+    .ref = ref,
+    .unref = unref,
+    .message_new = new_message,
+    .message_free = free_message,
+    .send = send,
+    .request = request,
+    .reply = reply,
+    .settle = settle,
+};
+
+struct weir_port *kit_port_get(struct weir_self *self)
+{
+    struct weir_kit *kit = kit_of(self);
+
+    if (kit_allocation_fails(kit))
+        return NULL;
+    if (!kit->ports || !kit->ports->kit) {
+        struct kit_port *port = kit_take(sizeof *port);
+
+        *port = (struct kit_port){
+            .port = { &calls }, .kit = kit, .has_kit = true, .next = kit->ports
+        };
+        kit->ports = port;
+    }
+    kit->ports->references++;
+    return &kit->ports->port;
+}
+
+void kit_port_close(struct weir_kit *kit)
+{
+    for (struct kit_port *port = kit->ports; port; port = port->next)
+        port->kit = NULL;
+}
+
+void kit_port_find_forgotten(struct weir_kit *kit)
+{
+    while (kit->ports) {
+        struct kit_port *port = kit->ports;
+
+        kit->ports = port->next;
+        port->has_kit = false;
+        if (port->references > 0)
+            kit_problem(kit, "a port was not given back: weir_port_unref");
+        free_unless_used(port);
+    }
+}
