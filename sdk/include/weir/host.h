@@ -5,10 +5,9 @@
  * stand in for the host. Use the inline functions; include <weir/plugin.h>, not this file.
  *
  * `self` is valid only inside a callback of its own actor. None of these calls blocks, none calls
- * back before it returns, and none may be made from a thread of the plugin's own: weir_port is for
- * those. Words used:
- * *takes* - the callee owns it when the answer is 0; *borrows* - until the call returns; *returns
- * owned* - the caller owns it.
+ * back before it returns, and none may be made from a thread of the plugin's own (weir_port is).
+ * Words used: *takes* - the callee owns it when the answer is 0; *borrows* - until the call
+ * returns; *returns owned* - the caller owns it.
  */
 #ifndef WEIR_HOST_H
 #define WEIR_HOST_H
@@ -29,7 +28,6 @@
 #endif
 
 struct weir_host;
-struct weir_port;
 
 /* The actor that a callback runs for. */
 struct weir_self {
@@ -182,7 +180,6 @@ struct weir_host {
     int (*stash)(struct weir_self *, struct weir_message *);
     uint32_t (*unstash)(struct weir_self *, uint32_t count);
     int (*rename)(struct weir_self *, const char *from, const char *to);
-
     /* pools (round trip) */
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
     /* sources (same) */

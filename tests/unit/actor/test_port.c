@@ -310,9 +310,9 @@ static void test_threads_use_a_port_while_everything_ends(void)
 
     begin(&f, 2);
     pool = rig_workers(&f.rig, f.probe, "pool", 1, 4);
+    keep_one(&f, pool, 1);
     for (int i = 0; i < 2; i++)
         CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, use_without_end, &f), 0);
-    keep_one(&f, pool, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, 10));
     while (rig_send(&f.rig, pool->pid, (struct order){ .act = probe_fail, .id = 9 }) != 0)
         (void)sched_yield();

@@ -29,10 +29,14 @@ static uint32_t count_threads(void)
 /* promise E1 */
 static void test_threads_are_those_asked_for(void)
 {
-    uint32_t before = count_threads();
     struct hand one;
     struct hand two;
+    uint32_t before;
 
+    /* A sanitizer has a thread of its own from the first one on. */
+    hand_begin(&one, 1);
+    hand_finish(&one);
+    before = count_threads();
     CU_ASSERT_TRUE(before > 0);
     hand_begin(&one, 2);
     CU_ASSERT_EQUAL(count_threads(), before + 2);

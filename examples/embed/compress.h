@@ -1,0 +1,12 @@
+/*
+ * compress.h - workers that read a file and write it compressed, with a name for the time being.
+ */
+#ifndef PACK_COMPRESS_H
+#define PACK_COMPRESS_H
+
+#include <weir/plugin.h>
+
+/* Takes a struct job, emits it with its sizes and checksum at output 0. */
+extern const struct weir_behaviour compress_behaviour;
+
+#endif

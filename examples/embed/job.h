@@ -1,0 +1,30 @@
+/*
+ * job.h - what the parts of the packer tell each other.
+ */
+#ifndef PACK_JOB_H
+#define PACK_JOB_H
+
+#include <stdint.h>
+
+#define JOB_NAME_MAX 256 /* NAME_MAX and a NUL */
+
+/* What all workers know; lives as long as the runtime. */
+struct job_settings {
+    int from;  /* descriptor of the folder that is packed */
+    int to;    /* and of the one where it goes */
+    int level; /* of zlib, 1..9 */
+};
+
+/* One file on its way: from main to compress, to verify, to index. Each adds what it knows. */
+struct job {
+    char name[JOB_NAME_MAX]; /* in the folder */
+    uint64_t size;           /* compress */
+    uint64_t packed_size;    /* compress */
+    uint32_t crc;            /* compress: crc32 of what was read */
+};
+
+/* `NAME.gz`, or with `part` the name under which it is written until it has been verified. */
+#define JOB_PACKED_MAX (JOB_NAME_MAX + 16)
+void job_packed_name(const struct job *job, int part, char out[JOB_PACKED_MAX]);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * verify.h - workers that unpack what was written, and give it its name when it is as it was.
+ */
+#ifndef PACK_VERIFY_H
+#define PACK_VERIFY_H
+
+#include <weir/plugin.h>
+
+/* Takes a struct job of compress, emits it at output 0 when the packed file is right. */
+extern const struct weir_behaviour verify_behaviour;
+
+#endif
