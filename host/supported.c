@@ -69,8 +69,6 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
         refuse(&part, "subscribe", NULL);
     if (pool->log_level != SETTINGS_LEVEL_HOST)
         refuse(&part, "log", NULL);
-    if (pool->mailbox_bytes)
-        refuse(&part, "mailbox_bytes", NULL);
 }
 
 static void check_source(const struct config_tree *tree, const struct settings_source *source,

@@ -70,6 +70,7 @@ int actor_create(struct runtime *runtime, struct executor *executor,
     if (actor->place)
         actor->place->actor = actor;
     mailbox_init(&actor->mailbox, serial, options->limit);
+    mailbox_set_bytes_limit(&actor->mailbox, options->bytes_limit);
     /* Release pairs with the acquire in runtime_retire_dispatcher. */
     atomic_fetch_add_explicit(&actor->dispatcher->users, 1, memory_order_release);
     *out = actor;

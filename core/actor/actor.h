@@ -116,7 +116,8 @@ struct actor_options {
     struct place *place; /* ownership moves on success; NULL for a plain actor */
     struct pool *pool;
     enum actor_kind kind;
-    uint32_t limit; /* of the normal lane; 0 = unlimited */
+    uint32_t limit;       /* of the normal lane; 0 = unlimited */
+    uint64_t bytes_limit; /* of payload in it; 0 = unlimited */
 };
 
 /*

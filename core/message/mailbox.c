@@ -11,6 +11,8 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->signals, 0);
     atomic_init(&mailbox->first, NULL);
     atomic_init(&mailbox->head, 0);
+    atomic_init(&mailbox->bytes_limit, 0);
+    atomic_init(&mailbox->bytes, 0);
     atomic_store_explicit(&mailbox->limit, limit, memory_order_relaxed);
     /* [M0] publishes the rest to senders that find the new serial. */
     atomic_store_explicit(&mailbox->word,
@@ -88,9 +90,88 @@ static void link_chain(struct mailbox *mailbox, struct message *first, struct me
         atomic_store_explicit(&mailbox->first, first, memory_order_release);
 }
 
+/* --- bytes ---------------------------------------------------------------------------------- */
+
+void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit)
+{
+    /* Relaxed: a changed limit counts from when it is seen. */
+    atomic_store_explicit(&mailbox->bytes_limit, limit, memory_order_relaxed);
+}
+
+bool mailbox_bytes_full(struct mailbox *mailbox)
+{
+    uint64_t limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
+
+    return limit && atomic_load_explicit(&mailbox->bytes, memory_order_relaxed) >= limit;
+}
+
+/*
+ * Takes `size` of the bytes that may wait; false: they would be too many. Relaxed, as give_bytes:
+ * the bytes are a count, and read-modify-writes never lose one. Who has to see what a turn gave back
+ * has read the word that the turn wrote after it.
+ */
+static bool take_bytes(struct mailbox *mailbox, uint64_t size, uint64_t limit)
+{
+    uint64_t bytes = atomic_load_explicit(&mailbox->bytes, memory_order_relaxed);
+
+    do
+        if (bytes > limit || size > limit - bytes)
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(&mailbox->bytes, &bytes, bytes + size,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+static void give_bytes(struct mailbox *mailbox, uint64_t size)
+{
+    atomic_fetch_sub_explicit(&mailbox->bytes, size, memory_order_relaxed);
+}
+
+/* As mailbox_push, under a limit of bytes. */
+static int push_weighed(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                        bool *out_wake, uint64_t limit)
+{
+    uint64_t size = message->public.size;
+    int status;
+
+    /* The word before the bytes: who looks a second time (waiters.h) sees what the turn that it
+     * would have to hear of has freed. */
+    if (mailbox_serial(atomic_load_explicit(&mailbox->word, memory_order_seq_cst)) != serial)
+        return WEIR_ETERMINATED;
+    if (size > limit)
+        return WEIR_EINVALID;
+    if (!take_bytes(mailbox, size, limit))
+        return WEIR_EFULL;
+    status = admit(mailbox, serial, out_wake);
+    if (status != 0) {
+        give_bytes(mailbox, size);
+        return status;
+    }
+    message->public.reserved |= MESSAGE_WEIGHED;
+    link_chain(mailbox, message, message);
+    return 0;
+}
+
+/* Gives back the bytes of a message that leaves the queue, if they were counted. */
+static void unweigh(struct mailbox *mailbox, struct message *message)
+{
+    if (!(message->public.reserved & MESSAGE_WEIGHED))
+        return;
+    message->public.reserved &= ~(uint32_t)MESSAGE_WEIGHED;
+    give_bytes(mailbox, message->public.size);
+}
+
+/* --- the normal lane ------------------------------------------------------------------------ */
+
 int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake)
 {
-    int status = admit(mailbox, serial, out_wake);
+    /* Relaxed: a changed limit counts from when it is seen. */
+    uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
+    int status;
+
+    if (bytes_limit)
+        return push_weighed(mailbox, serial, message, out_wake, bytes_limit);
+    status = admit(mailbox, serial, out_wake);
 
     if (status == 0)
         link_chain(mailbox, message, message);
@@ -139,11 +220,43 @@ static int admit_chain(struct mailbox *mailbox, uint32_t serial, uint32_t count,
     return (int)taken;
 }
 
+/* Takes the bytes of as many of the first as there is room for; answers how many. */
+static uint32_t take_bytes_of_chain(struct mailbox *mailbox, struct message *const *messages,
+                                    uint32_t count, uint64_t limit)
+{
+    uint32_t taken = 0;
+
+    /* The word before the bytes, as in push_weighed. */
+    (void)atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+    while (taken < count && take_bytes(mailbox, messages[taken]->public.size, limit))
+        taken++;
+    return taken;
+}
+
+/* Marks those that were let in, and gives back the bytes of the others. */
+static void weigh_chain(struct mailbox *mailbox, struct message *const *messages, uint32_t fits,
+                        uint32_t taken)
+{
+    for (uint32_t i = 0; i < taken; i++)
+        messages[i]->public.reserved |= MESSAGE_WEIGHED;
+    for (uint32_t i = taken; i < fits; i++)
+        give_bytes(mailbox, messages[i]->public.size);
+}
+
 int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message *const *messages,
                        uint32_t count, bool *out_wake)
 {
-    int taken = admit_chain(mailbox, serial, count, out_wake);
+    uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
+    uint32_t fits = count;
+    int taken;
 
+    if (bytes_limit && messages[0]->public.size > bytes_limit)
+        return WEIR_EINVALID;
+    if (bytes_limit)
+        fits = take_bytes_of_chain(mailbox, messages, count, bytes_limit);
+    taken = fits ? admit_chain(mailbox, serial, fits, out_wake) : WEIR_EFULL;
+    if (bytes_limit)
+        weigh_chain(mailbox, messages, fits, taken > 0 ? (uint32_t)taken : 0);
     if (taken <= 0)
         return taken;
     /* Relaxed: [M4] publishes these links, too. */
@@ -232,6 +345,7 @@ struct message *mailbox_pop(struct mailbox *mailbox)
         atomic_store_explicit(&mailbox->first, next, memory_order_relaxed);
     else if (!unlink_last(mailbox, message))
         return NULL;
+    unweigh(mailbox, message);
     /* Relaxed load: only we write it. [M1] the release gives the place to senders. */
     head = atomic_load_explicit(&mailbox->head, memory_order_relaxed);
     atomic_store_explicit(&mailbox->head, head + 1, memory_order_release);

@@ -14,6 +14,12 @@
  *
  * `head` counts what has left the queue; waiting = tail - head, exact.
  *
+ * A limit of bytes is a second word: a sender takes its bytes before its place, and gives them back
+ * when it gets none. So the payload that waits never passes the limit, under any number of senders;
+ * a "full" is true of the bytes that wait and those of senders between the two steps, of which one
+ * may yet be refused: at the very edge, several senders at once may be told FULL where one after
+ * the other would find room. Without a limit none of this costs anything.
+ *
  *              | push signal | pop idle take_other | open close restart
  *   push signal|      -      |         -           |       -            - = any threads at once
  *   pop idle.. |      -      |         X           |       X            X = the owner alone
@@ -42,6 +48,8 @@ struct mailbox {
     _Atomic uint32_t head_seen;      /* advisory: some earlier head; backstop: head itself */
     _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint32_t signals;        /* bits of the owner's choosing, set by anybody */
+    _Atomic uint64_t bytes_limit;    /* written by whoever reconfigures; 0 = unlimited */
+    _Atomic uint64_t bytes;          /* of payload that wait, weighed while there is a limit */
 
     /* written by the owner */
     alignas(64) _Atomic(struct message *) first; /* also by the sender that found it empty */
@@ -54,8 +62,9 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
 /*
  * Admits one message into the normal lane. Any thread. Never blocks, never allocates.
  *
- * Takes `message` on 0; on any other status the caller keeps it: WEIR_EFULL no place, WEIR_ECLOSED
- * the owner drains or is not open, WEIR_ETERMINATED another serial. On 0, `out_wake` says that the
+ * Takes `message` on 0; on any other status the caller keeps it: WEIR_EFULL no place, WEIR_EINVALID
+ * its payload alone passes the limit of bytes, WEIR_ECLOSED the owner drains or is not open,
+ * WEIR_ETERMINATED another serial. On 0, `out_wake` says that the
  * caller must schedule the actor. A sender paused between its two steps holds back later messages
  * of others; none is lost or reordered.
  */
@@ -102,6 +111,12 @@ bool mailbox_try_idle(struct mailbox *mailbox);
  * true touch nothing of it any more. False: they have something.
  */
 bool mailbox_try_mute(struct mailbox *mailbox);
+
+/* From now on, for what is pushed from now on; 0 = unlimited. Any thread. */
+void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit);
+
+/* True when not even a message of one byte would be admitted, for its bytes. A hint. */
+bool mailbox_bytes_full(struct mailbox *mailbox);
 
 void mailbox_open(struct mailbox *mailbox);
 void mailbox_close(struct mailbox *mailbox);

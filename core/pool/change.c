@@ -243,6 +243,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool->remove_timeout_ms = options->remove_timeout_ms;
     pool_set_limit_locked(pool, options->limit);
     pool_set_route(pool, options->route);
+    pool_set_bytes_limit_locked(pool, options->bytes_limit);
     if (options->route == ROUTE_PULL)
         pulling_begin_locked(pool, executor);
     if (options->wiring)

@@ -18,6 +18,7 @@ struct pool_change_options {
     uint32_t size;
     uint32_t size_min, size_max;
     uint32_t limit;
+    uint64_t bytes_limit;
     enum pool_route route;
     enum remove_mode remove;
     uint64_t remove_timeout_ms;

@@ -32,6 +32,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->dispatcher = options->dispatcher;
     pool->spec = options->spec ? spec_ref(options->spec) : NULL;
     pool->limit = options->limit;
+    pool->bytes_limit = options->bytes_limit;
     pool->size_min = options->size_min;
     pool->size_max = options->size_max;
     pool->remove = options->remove;
@@ -220,6 +221,20 @@ void pool_set_limit_locked(struct pool *pool, uint32_t limit)
     pool->limit = limit;
     set_limit_locked(&pool->places, limit);
     set_limit_locked(&pool->prepared, limit);
+    pulling_set_bounds_locked(pool);
+}
+
+static void set_bytes_limit_locked(struct list *places, uint64_t limit)
+{
+    for (struct list *node = places->next; node != places; node = node->next)
+        mailbox_set_bytes_limit(&LIST_ENTRY(node, struct place, link)->actor->mailbox, limit);
+}
+
+void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit)
+{
+    pool->bytes_limit = limit;
+    set_bytes_limit_locked(&pool->places, limit);
+    set_bytes_limit_locked(&pool->prepared, limit);
     pulling_set_bounds_locked(pool);
 }
 

@@ -47,6 +47,7 @@ struct pool_options {
     uint32_t size;               /* workers at first */
     uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
     uint32_t limit;              /* of each mailbox; 0 = unlimited */
+    uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
     enum pool_route route;
     enum remove_mode remove;
     uint64_t remove_timeout_ms; /* for those who leave; 0 = as long as it takes */
@@ -94,6 +95,7 @@ struct pool {
     bool has_manager;             /* lock: a behaviour manages it, not the built-in one */
     bool manager_is_new;          /* lock: manager->respec is to be taken on, also when NULL */
     uint32_t limit;               /* lock */
+    uint64_t bytes_limit;         /* lock */
     uint32_t target;              /* lock */
     uint32_t size_min, size_max;  /* lock */
     enum remove_mode remove;      /* lock */
@@ -140,6 +142,7 @@ void pool_destroy(struct pool *pool, struct executor *executor);
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
 /* Likewise; pool->lock is held, and the caller wakes those who wait. */
 void pool_set_limit_locked(struct pool *pool, uint32_t limit);
+void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit);
 void pool_set_route(struct pool *pool, enum pool_route route);
 /* Takes the wiring. */
 void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);

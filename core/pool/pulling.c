@@ -88,19 +88,28 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 
 /* --- in and out ------------------------------------------------------------------------------ */
 
+/* Whether the bytes have room for so many more. */
+static int weigh_locked(const struct pull_queue *pull, uint64_t size)
+{
+    if (size > pull->bytes_limit_each)
+        return WEIR_EINVALID;
+    return pull->bytes > pull->bytes_limit || size > pull->bytes_limit - pull->bytes ? WEIR_EFULL
+                                                                                     : 0;
+}
+
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message)
 {
     struct pull_queue *pull = &pool->pull;
-    int status = 0;
+    int status;
 
     message->public.lane = WEIR_NORMAL;
     pthread_mutex_lock(&pull->lock);
-    if (pull->closed)
-        status = WEIR_ECLOSED;
-    else if (pull->messages.count >= pull->limit)
+    status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, message->public.size);
+    if (status == 0 && pull->messages.count >= pull->limit)
         status = WEIR_EFULL;
     if (status == 0) {
         message_list_append(&pull->messages, message);
+        pull->bytes += message->public.size;
         set_waiting_locked(pull);
         wake_one_locked(pull, executor);
     }
@@ -128,6 +137,7 @@ struct message *pulling_take(struct actor *actor)
     pthread_mutex_lock(&pull->lock);
     message = message_list_take(&pull->messages);
     if (message) {
+        pull->bytes -= message->public.size;
         set_waiting_locked(pull);
         settle_pulled(actor);
         if (atomic_load_explicit(&actor->place->pulls, memory_order_relaxed))
@@ -166,7 +176,7 @@ uint64_t pulling_room(struct pool *pool)
     uint64_t room = 0;
 
     pthread_mutex_lock(&pull->lock);
-    if (!pull->closed && pull->messages.count < pull->limit)
+    if (!pull->closed && pull->messages.count < pull->limit && pull->bytes < pull->bytes_limit)
         room = pull->limit - pull->messages.count;
     pthread_mutex_unlock(&pull->lock);
     return room;
@@ -179,6 +189,10 @@ void pulling_set_bounds_locked(struct pool *pool)
     pthread_mutex_lock(&pull->lock);
     pull->limit = pool->limit || pool->target == 0 ? (uint64_t)pool->target * pool->limit
                                                    : UINT64_MAX;
+    pull->bytes_limit_each = pool->bytes_limit ? pool->bytes_limit : UINT64_MAX;
+    if (!pool->bytes_limit ||
+        __builtin_mul_overflow(pool->bytes_limit, pool->target, &pull->bytes_limit))
+        pull->bytes_limit = UINT64_MAX;
     pull->closed = atomic_load_explicit(&pool->closing, memory_order_relaxed);
     pthread_mutex_unlock(&pull->lock);
 }
@@ -201,6 +215,7 @@ static struct message *take_left_locked(struct pool *pool)
 
     pthread_mutex_lock(&pull->lock);
     message = message_list_take(&pull->messages);
+    pull->bytes -= message ? message->public.size : 0;
     set_waiting_locked(pull);
     pthread_mutex_unlock(&pull->lock);
     if (message) {

@@ -29,6 +29,9 @@ struct pull_queue {
     pthread_mutex_t lock;
     struct message_list messages; /* lock */
     uint64_t limit;               /* lock: of messages */
+    uint64_t bytes;               /* lock: of payload in them */
+    uint64_t bytes_limit;         /* lock: of these */
+    uint64_t bytes_limit_each;    /* lock: of one message */
     bool closed;                  /* lock: the pool closes, nothing is let in */
     struct list idle;             /* lock: places whose workers sleep for want of messages */
     _Atomic uint32_t waiting;     /* written under lock: messages */
@@ -39,7 +42,8 @@ void pulling_init(struct pull_queue *pull);
 /* Frees what is left in it. `executor` may be NULL when it is empty. */
 void pulling_finish(struct pull_queue *pull, struct executor *executor);
 
-/* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED. Any thread, in a read section. */
+/* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED, WEIR_EINVALID: larger than one worker's bytes.
+ * Any thread, in a read section. */
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message);
 
 /* How many more it takes now. Any thread. */

@@ -63,9 +63,11 @@ static bool *numbers_in_use_locked(struct pool *pool, uint32_t count)
 static int make_place(struct pool *pool, struct executor *executor, struct spec *spec,
                       uint32_t index, struct place **out)
 {
-    struct actor_options options = {
-        .dispatcher = pool->dispatcher, .spec = spec, .kind = ACTOR_WORKER, .limit = pool->limit
-    };
+    struct actor_options options = { .dispatcher = pool->dispatcher,
+                                     .spec = spec,
+                                     .kind = ACTOR_WORKER,
+                                     .limit = pool->limit,
+                                     .bytes_limit = pool->bytes_limit };
     char path[PLACE_PATH_MAX + 16];
     struct place *place;
     struct actor *actor;

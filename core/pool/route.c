@@ -23,18 +23,22 @@ static int try_member(const struct member *member, struct executor *executor,
     return send_deliver(member->actor, member->serial, executor, message);
 }
 
-/* Tries all members once, from `start` on. */
+/* Tries all members once, from `start` on. WEIR_EINVALID: not one of them would ever take it. */
 static int try_from(const struct members *members, uint32_t start, struct executor *executor,
                     struct message *message)
 {
+    int refusal = WEIR_EINVALID;
+
     for (uint32_t i = 0; i < members->count; i++) {
         uint32_t index = start + i < members->count ? start + i : start + i - members->count;
         int status = try_member(&members->members[index], executor, message);
 
-        if (status == 0 || status == WEIR_EINVALID)
-            return status;
+        if (status == 0)
+            return 0;
+        if (status != WEIR_EINVALID)
+            refusal = WEIR_EFULL;
     }
-    return WEIR_EFULL;
+    return refusal;
 }
 
 static uint32_t waiting_in(const struct member *member);
@@ -171,7 +175,7 @@ static uint32_t room_in(struct actor *actor)
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
     uint32_t waiting = mailbox_waiting(mailbox);
 
-    if (word & MAILBOX_CLOSED)
+    if ((word & MAILBOX_CLOSED) || mailbox_bytes_full(mailbox))
         return 0;
     if (limit == 0)
         return UNLIMITED_ROOM;

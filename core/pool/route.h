@@ -11,8 +11,9 @@ struct pool;
 
 /*
  * Puts a message into one worker's normal lane. Any thread, in a read section. Takes it on 0;
- * WEIR_EFULL no worker below has room; WEIR_ECLOSED the pool is ending; WEIR_EINVALID it routes by
- * hash and the message has no key.
+ * WEIR_EFULL no worker below has room; WEIR_ECLOSED the pool is ending; WEIR_EINVALID no
+ * worker below would ever take it: it routes by hash and the message has no key, or the payload is
+ * larger than all that may wait at a worker.
  */
 int route_message(struct pool *pool, struct executor *executor, struct message *message);
 

@@ -214,8 +214,9 @@ static inline void weir_message_free(struct weir_self *self, struct weir_message
 /*
  * Sends a message to an actor or, through its routing, to one worker of a pool. Takes it on 0.
  * WEIR_EFULL no room anywhere below; WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor any more;
- * WEIR_ECLOSED it drains; WEIR_EINVALID a pool that routes by hash and no key. Order of sending is
- * order of handling, per sender, receiver and lane.
+ * WEIR_ECLOSED it drains; WEIR_EINVALID it will never be taken: a pool that routes by hash and no
+ * key, or a payload larger than the pool's `mailbox_bytes`. Order of sending is order of handling,
+ * per sender, receiver and lane.
  */
 static inline int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
 {
@@ -240,7 +241,7 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
  * happens when the pool behind it is full is the operator's choice: `wait` keeps it, in order, and
  * gives this worker nothing new until there is room (WEIR_EFULL only past 256 waiting); `reject`
  * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and count it dead. An output that
- * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output.
+ * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output, or as weir_send.
  */
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
