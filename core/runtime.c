@@ -50,6 +50,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     reclaim_init(&runtime->reclaim);
     names_init(&runtime->names);
     tag_table_init(&runtime->tags);
+    memory_init(&runtime->memory, options->memory);
     pthread_mutex_init(&runtime->entry_lock, NULL);
     init_notice(runtime);
     *out = runtime;
@@ -101,6 +102,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .threads = threads,
         .budget = budget,
         .runtime = runtime,
+        .memory = &runtime->memory,
         .reclaim = &runtime->reclaim,
         .clock = runtime->options.clock,
         .thread_start = runtime->options.thread_start,
@@ -204,6 +206,7 @@ static struct entry *make_entry(struct runtime *runtime)
         free(entry);
         return NULL;
     }
+    entry->executor.cache.share.memory = &runtime->memory;
     entry->in_use = true;
     return entry;
 }

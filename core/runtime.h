@@ -34,6 +34,7 @@ struct runtime_options {
     void *print_context;
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */
+    uint64_t memory;                                 /* cap on bytes of messages; 0 = none */
 };
 
 struct runtime {
@@ -43,6 +44,7 @@ struct runtime {
     struct names names;
     struct tag_table tags;
     struct askings *askings; /* const: requests of threads from outside */
+    struct memory memory;
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];

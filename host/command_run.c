@@ -179,7 +179,7 @@ static int make_voice(struct host *host)
     return host->logger ? 0 : WEIR_ENOMEM;
 }
 
-static int make_runtime(struct host *host)
+static int make_runtime(struct host *host, uint64_t memory)
 {
     struct runtime_options options = {
         .clock = clock_monotonic(),
@@ -188,6 +188,7 @@ static int make_runtime(struct host *host)
         .print_context = host->screen,
         .thread_start = crash_watch_thread_start,
         .thread_end = crash_watch_thread_end,
+        .memory = memory,
     };
     int status = runtime_create(&options, &host->runtime);
 
@@ -388,7 +389,7 @@ static int run_host(struct host *host)
 
     if (code != EX_OK)
         return code;
-    if (make_voice(host) != 0 || make_runtime(host) != 0) {
+    if (make_voice(host) != 0 || make_runtime(host, settings->host.memory) != 0) {
         settings_destroy(settings);
         return EX_SOFTWARE;
     }

@@ -46,6 +46,9 @@ struct overview_pool {
 void overview_look_locked(const struct overview *overview, uint32_t index,
                           struct overview_pool *out);
 
+/* Bytes that messages hold, and the threads for the next ones; 0 without host.memory. */
+uint64_t overview_memory(const struct overview *overview);
+
 /* A figure of a pool by its place in a table of all of them; its name is NULL at the end. */
 const char *overview_figure_name(uint32_t number);
 uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number);

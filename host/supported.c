@@ -86,8 +86,6 @@ static void check_host(const struct config_tree *tree, const struct settings_hos
 {
     struct part part = { config_find(tree->root, "host"), "host", NULL, report };
 
-    if (host->memory)
-        refuse(&part, "memory", NULL);
     if (host->watch)
         refuse(&part, "watch", NULL);
 }

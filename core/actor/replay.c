@@ -34,8 +34,8 @@ static bool can_be_sent(const struct dead_letter *letter)
 static struct message *revive(const struct replaying *replaying, const struct dead_message *dead)
 {
     const struct dead_letter *letter = &dead->letter;
-    struct message *message = message_create(&replaying->executor->cache, letter->tag,
-                                             letter->size);
+    struct message *message = message_create_counted(&replaying->executor->cache, letter->tag,
+                                                     letter->size);
 
     if (!message)
         return NULL;

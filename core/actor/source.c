@@ -5,12 +5,14 @@
 
 #include "actor/callback.h"
 #include "actor/end.h"
+#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
 #include "pool/pool.h"
 #include "pool/route.h"
 #include "runtime.h"
 
+#define SCARCE_LOOK_NS 10000000u /* 10 ms: nobody tells of memory that comes free */
 #define CREDIT_MAX 256 /* asked for at once: what an outbox holds, should the hint be wrong */
 
 /* Under the lock: its owner forgets an heir under it, before that one is freed. */
@@ -369,6 +371,13 @@ static void exhausted(struct actor *actor)
     atomic_store_explicit(&source->exhausted, true, memory_order_release);
 }
 
+/* Looks again in a moment. */
+static void wait_for_memory(struct actor *actor)
+{
+    if (extra_get(actor))
+        extra_arm(actor, executor_look_at_clock(actor->executor) + SCARCE_LOOK_NS);
+}
+
 bool source_step(struct actor *actor)
 {
     struct source *source = actor->place->on_end_context;
@@ -378,6 +387,10 @@ bool source_step(struct actor *actor)
     if (actor->flags & (ACTOR_EXHAUSTED | ACTOR_PAUSED | ACTOR_LEAVING) ||
         !atomic_load_explicit(&source->going, memory_order_acquire))
         return false;
+    if (memory_is_scarce(&actor->runtime->memory)) {
+        wait_for_memory(actor);
+        return false;
+    }
     resume(actor, source);
     credit = credit_of(actor);
     if (credit == 0)

@@ -33,6 +33,7 @@ struct dispatcher_options {
     void *runtime;          /* given to every executor */
     struct reclaim *reclaim;
     struct clock clock;
+    struct memory *memory; /* of which its threads hold shares; NULL: nothing is counted */
     void (*thread_start)(struct executor *executor); /* on each new thread, first; may be NULL */
     void (*thread_end)(struct executor *executor);   /* on each thread, last; may be NULL */
 };

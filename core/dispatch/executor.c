@@ -25,6 +25,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->now_ns = clock_now_ns(&clock);
     executor->random = (uint64_t)(uintptr_t)executor | 1;
     cache_init(&executor->cache);
+    executor->cache.share.memory = dispatcher ? dispatcher->options.memory : NULL;
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     return reader_init(&executor->reader, reclaim);
 }

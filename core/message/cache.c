@@ -1,5 +1,6 @@
 #include "message/cache.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "message/message.h"
@@ -34,7 +35,7 @@ static uint32_t class_for(size_t bytes)
 
 static uint32_t class_of(const struct message *message)
 {
-    return message->public.reserved >> MESSAGE_CLASS_SHIFT;
+    return message->public.reserved >> MESSAGE_CLASS_SHIFT & 0xff;
 }
 
 void cache_init(struct cache *cache)
@@ -117,6 +118,16 @@ struct message *cache_take(struct cache *cache, size_t header, size_t size)
     return message;
 }
 
+size_t cache_room(const struct message *message, size_t header)
+{
+    uint32_t class_index = class_of(message);
+    size_t bytes = class_index < CLASS_LARGE && !CACHE_BYPASS
+                       ? class_bytes(class_index)
+                       : malloc_usable_size((void *)(uintptr_t)message);
+
+    return bytes - header;
+}
+
 static void send_home(struct cache_parcel *parcel)
 {
     struct message *top;
@@ -173,6 +184,7 @@ void cache_give(struct cache *cache, struct message *message)
 
 void cache_flush(struct cache *cache)
 {
+    memory_flush(&cache->share);
     for (size_t i = 0; i < CACHE_PARCELS; i++)
         send_home(&cache->parcels[i]);
 }

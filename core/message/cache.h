@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "message/memory.h"
+
 struct message;
 
 #define CACHE_CLASSES 6             /* 128, 256, 512, 1024, 2048, 4096 bytes; above: malloc */
@@ -43,6 +45,7 @@ struct cache_parcel {
 #define CACHE_PARCELS 4 /* homes served at once; more are sent early */
 
 struct cache {
+    struct memory_share share;                      /* owner */
     struct cache_shelf shelves[CACHE_CLASSES];      /* owner */
     struct cache_parcel parcels[CACHE_PARCELS];     /* owner */
     alignas(64) _Atomic(struct message *) returned; /* pushed by others, taken whole by owner */
@@ -61,7 +64,12 @@ struct message *cache_take(struct cache *cache, size_t header, size_t size);
 /* Takes a message of any cache; `cache` is the calling thread's. */
 void cache_give(struct cache *cache, struct message *message);
 
-/* Sends everything home that still waits for its batch to fill. Before a thread sleeps. */
+/* The bytes of its block behind a header: at least what was asked for. Any thread; the same for as
+ * long as the message lives. */
+size_t cache_room(const struct message *message, size_t header);
+
+/* Sends everything home that still waits for its batch to fill, and gives the share of memory back.
+ * Before a thread sleeps. */
 void cache_flush(struct cache *cache);
 
 #endif

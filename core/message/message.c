@@ -35,10 +35,32 @@ void message_say(struct message *message, const char *text)
         message->public.size = 0;
 }
 
+struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag, size_t size)
+{
+    struct message *message;
+
+    if (!memory_is_counted(&cache->share))
+        return message_create(cache, tag, size);
+    /* First without the memory: what is refused costs no allocation. */
+    if (!memory_take(&cache->share, size))
+        return NULL;
+    message = message_create(cache, tag, size);
+    if (message && memory_take(&cache->share, cache_room(message, MESSAGE_HEADER_SIZE) - size)) {
+        message->public.reserved |= MESSAGE_COUNTED;
+        return message;
+    }
+    memory_give(&cache->share, size);
+    message_destroy(cache, message);
+    return NULL;
+}
+
 void message_destroy(struct cache *cache, struct message *message)
 {
-    if (message)
-        cache_give(cache, message);
+    if (!message)
+        return;
+    if (message->public.reserved & MESSAGE_COUNTED)
+        memory_give(&cache->share, cache_room(message, MESSAGE_HEADER_SIZE));
+    cache_give(cache, message);
 }
 
 void message_release(struct message *message)

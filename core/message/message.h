@@ -38,6 +38,7 @@ enum message_flags {
     MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told how it ends; never a request */
     MESSAGE_WEIGHED = 1u << 7,  /* its bytes count in the mailbox where it waits */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
+    MESSAGE_COUNTED = 1u << 16, /* taken out of the cap on memory */
 };
 
 struct message {
@@ -80,6 +81,13 @@ struct message *message_create(struct cache *cache, const struct weir_tag *tag, 
 
 /* Replaces the payload by a text for people, cut to fit; by nothing when there is no room. */
 void message_say(struct message *message, const char *text);
+
+/*
+ * As message_create, within the cap on memory; NULL also when that is reached. What counts is the
+ * block that holds the payload, so that nobody can make it another one by writing to `size`.
+ */
+struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag,
+                                       size_t size);
 
 /* Takes a message; `cache` is the calling thread's. NULL is allowed. */
 void message_destroy(struct cache *cache, struct message *message);

@@ -197,7 +197,9 @@ static inline const struct weir_tag *weir_tag(struct weir_self *self, const char
 
 /*
  * A new message with `size` bytes of zeroed payload, owned by the caller; NULL when memory is out
- * or the host's cap is reached. Set `key` when it goes to a pool that routes by hash.
+ * or `host.memory` is reached: try again later, a worker by WEIR_RETRY, a source by a timer and
+ * WEIR_WAIT; it is asked again only when there is room. Set `key` when it goes to a pool that
+ * routes by hash.
  */
 static inline struct weir_message *weir_message_new(struct weir_self *self,
                                                     const struct weir_tag *tag, size_t size)
@@ -241,7 +243,8 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
  * happens when the pool behind it is full is the operator's choice: `wait` keeps it, in order, and
  * gives this worker nothing new until there is room (WEIR_EFULL only past 256 waiting); `reject`
  * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and count it dead. An output that
- * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output, or as weir_send.
+ * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output, or as
+ * weir_send.
  */
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {

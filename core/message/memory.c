@@ -1,0 +1,70 @@
+#include "message/memory.h"
+
+void memory_init(struct memory *memory, uint64_t limit)
+{
+    memory->limit = limit;
+    memory->batch = limit / MEMORY_BATCHES < MEMORY_BATCH_MAX ? limit / MEMORY_BATCHES
+                                                              : MEMORY_BATCH_MAX;
+    atomic_init(&memory->taken, 0);
+    atomic_init(&memory->refused, 0);
+}
+
+bool memory_is_scarce(struct memory *memory)
+{
+    return memory->limit && atomic_load_explicit(&memory->taken, memory_order_relaxed) >
+                                memory->limit - memory->limit / 4;
+}
+
+/* Relaxed throughout: it is a count, and publishes nothing. */
+static bool take_common(struct memory *memory, uint64_t bytes)
+{
+    uint64_t taken = atomic_load_explicit(&memory->taken, memory_order_relaxed);
+
+    do
+        if (bytes > memory->limit - taken)
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(&memory->taken, &taken, taken + bytes,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+bool memory_take(struct memory_share *share, uint64_t bytes)
+{
+    struct memory *memory = share->memory;
+    uint64_t missing;
+
+    if (bytes <= share->at_hand) {
+        share->at_hand -= bytes;
+        return true;
+    }
+    missing = bytes - share->at_hand;
+    if (take_common(memory, missing + memory->batch)) {
+        share->at_hand = memory->batch;
+        return true;
+    }
+    if (take_common(memory, missing)) {
+        share->at_hand = 0;
+        return true;
+    }
+    atomic_fetch_add_explicit(&memory->refused, 1, memory_order_relaxed);
+    return false;
+}
+
+static void give_common(struct memory_share *share, uint64_t bytes)
+{
+    share->at_hand -= bytes;
+    atomic_fetch_sub_explicit(&share->memory->taken, bytes, memory_order_relaxed);
+}
+
+void memory_give(struct memory_share *share, uint64_t bytes)
+{
+    share->at_hand += bytes;
+    if (share->at_hand > 2 * share->memory->batch)
+        give_common(share, share->at_hand - share->memory->batch);
+}
+
+void memory_flush(struct memory_share *share)
+{
+    if (share->at_hand)
+        give_common(share, share->at_hand);
+}

@@ -1,0 +1,56 @@
+/*
+ * message/memory.h - a cap on the bytes of messages, without a common counter in the way.
+ *
+ * Every thread holds a share: bytes that are taken from the cap and in no message. A message takes
+ * from the share of the thread that makes it and gives to the share of the thread that frees it;
+ * only a share that is empty, or too full, touches the common count. So `taken` never passes the
+ * limit, and is above what messages hold by at most two batches a thread; a thread gives its share
+ * back before it sleeps. Without a limit nothing is counted.
+ *
+ * A refusal is true of messages and shares together: at most 2 * batch * threads bytes, a five
+ * hundredth of the limit for each thread, may be free in shares of others at that moment.
+ *
+ * memory_*: any thread. A share: its own thread.
+ */
+#ifndef MESSAGE_MEMORY_H
+#define MESSAGE_MEMORY_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEMORY_BATCH_MAX (64u << 10) /* a thread's working set of small messages */
+#define MEMORY_BATCHES 1024u         /* of a limit at least: a hundred threads do not hold it all */
+
+struct memory {
+    uint64_t limit;                     /* const; 0 = none */
+    uint64_t batch;                     /* const */
+    alignas(64) _Atomic uint64_t taken; /* by messages and shares */
+    _Atomic uint64_t refused;           /* messages for which there was no room */
+};
+
+struct memory_share {
+    struct memory *memory; /* const; NULL: nothing is counted */
+    uint64_t at_hand;      /* taken, and in no message */
+};
+
+void memory_init(struct memory *memory, uint64_t limit);
+
+/* True when sources shall wait: over three quarters are taken. The rest lets those who work on what
+ * is inside make what they need to finish it. */
+bool memory_is_scarce(struct memory *memory);
+
+static inline bool memory_is_counted(const struct memory_share *share)
+{
+    return share->memory && share->memory->limit;
+}
+
+/* Takes bytes out of the cap; false: there are not so many. Only when it is counted. */
+bool memory_take(struct memory_share *share, uint64_t bytes);
+void memory_give(struct memory_share *share, uint64_t bytes);
+
+/* Gives the whole share back. Before a thread sleeps or ends. */
+void memory_flush(struct memory_share *share);
+
+#endif
