@@ -7,6 +7,7 @@
 #include "host/opening.h"
 #include "host/pool_changes.h"
 #include "host/source_changes.h"
+#include "host/supervisor.h"
 
 /* One reload under way. */
 struct transaction {
@@ -22,7 +23,7 @@ static bool can_change(const struct rebuilding *rebuilding, const struct plan_st
 {
     switch (step->kind) {
     case PLAN_HOST:
-        return step->field && strncmp(step->field, "log", 3) == 0;
+        return step->field && supervisor_takes_on(step->field);
     case PLAN_POOL_REPLACED:
         return rebuilding->old_settings->pools[step->old_index].nested ==
                rebuilding->settings->pools[step->new_index].nested;

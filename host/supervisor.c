@@ -91,9 +91,37 @@ static void write_present_sizes(struct assembly *assembly)
             settings->pools[i].size_now = pool_target(assembly->pools[i]);
 }
 
+bool supervisor_takes_on(const char *field)
+{
+    /* A section's name stands for all of it. The last two are read when they are needed. */
+    static const char *const live[] = { "log", "turn_warning", "dead_letters", "shutdown_timeout",
+                                        "name" };
+
+    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+        size_t length = strlen(live[i]);
+
+        if (strncmp(field, live[i], length) == 0 && (!field[length] || field[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static void apply_dead_letters(struct assembly *assembly)
+{
+    const struct settings *settings = assembly->held->settings;
+    struct dead_letters_bounds bounds = assembly_dead_letters_of(settings);
+
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        dead_letters_set_bounds(&assembly->pools[i]->dead, &bounds);
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        dead_letters_set_bounds(&assembly->sources[i]->dead, &bounds);
+}
+
 static void apply_host(const struct supervisor *supervisor)
 {
     const struct settings_host *host = &supervisor->assembly->held->settings->host;
+
+    apply_dead_letters(supervisor->assembly);
 
     logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
     logger_set_format(supervisor->logger, (enum log_format)host->log.format);

@@ -43,6 +43,9 @@ int supervisor_start(struct supervisor *supervisor);
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);
 
+/* True for a field of `host` (`log.level`) that a reload takes on while the host runs. */
+bool supervisor_takes_on(const char *field);
+
 /* Takes an errand, and sees to it. */
 void supervisor_ask(struct supervisor *supervisor, struct errand *errand);
 

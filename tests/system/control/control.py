@@ -47,11 +47,11 @@ class Host:
         self.log = os.path.join(work, f"{name}.log")
         self.process = None
 
-    def write(self, text, control=None):
+    def write(self, text, control=None, more=""):
         with open(self.file + ".new", "w", encoding="utf-8") as stream:
             stream.write("version: 1\n"
                          f'host: {{name: "test", plugins: ["{PLUGINS}"], '
-                         f'control: "{control or self.socket}"}}\n' + text)
+                         f'control: "{control or self.socket}"{more}}}\n' + text)
         os.rename(self.file + ".new", self.file)
 
     def start(self):
@@ -211,6 +211,33 @@ def test_pause():
         check(host.run("resume", "work").stdout == "work: resumed\n", "resume")
         until(lambda: host.json("status", "work")["done"] > before["done"], "work after resume")
         check(host.run("pause", "nobody").returncode == 66, "a pool that is not there")
+
+
+def test_keys_of_the_host():
+    """Those that a reload takes on, and those that it refuses by name."""
+    with running(busy()) as host:
+        for more in (", dead_letters: {count: 3}", ", turn_warning: 2s", ", shutdown_timeout: 5s",
+                     ", log: {level: debug}", ", memory: 4MiB"):
+            key = re.search(r"\w+", more)[0]
+            host.write(busy(), more=more)
+            answer = host.run("reload")
+            if key == "memory":
+                check(answer.returncode == 78 and key in answer.stderr, f"{key}: {answer}")
+            else:
+                check(answer.returncode == 0 and f"host.{key}" in answer.stdout, f"{key}: {answer}")
+
+
+def test_memory_is_told():
+    with tempfile.TemporaryDirectory() as work:
+        host = Host(work)
+        host.write(busy().replace("mailbox: 8", "mailbox: 0"), more=", memory: 1MiB")
+        host.start()
+        told = until(lambda: (lambda h: h if h["memory_bytes"] > 0 else None)(
+            host.json("status")["host"]), "messages")
+        check(0 < told["memory_bytes"] <= told["memory_limit"] == 1 << 20, f"memory: {told}")
+        until(lambda: host.json("status")["host"]["memory_bytes"] > 700000, "the source to wait")
+        check(host.json("status", "work")["queued"] > 1000, "what waits in a quarter less")
+        host.stop(9)
 
 
 def test_reload():
