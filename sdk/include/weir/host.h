@@ -197,9 +197,7 @@ static inline const struct weir_tag *weir_tag(struct weir_self *self, const char
 
 /*
  * A new message with `size` bytes of zeroed payload, owned by the caller; NULL when memory is out
- * or `host.memory` is reached: try again later, a worker by WEIR_RETRY, a source by a timer and
- * WEIR_WAIT; it is asked again only when there is room. Set `key` when it goes to a pool that
- * routes by hash.
+ * or `host.memory` is reached (try again later). Set `key` for a pool that routes by hash.
  */
 static inline struct weir_message *weir_message_new(struct weir_self *self,
                                                     const struct weir_tag *tag, size_t size)
@@ -216,9 +214,8 @@ static inline void weir_message_free(struct weir_self *self, struct weir_message
 /*
  * Sends a message to an actor or, through its routing, to one worker of a pool. Takes it on 0.
  * WEIR_EFULL no room anywhere below; WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor any more;
- * WEIR_ECLOSED it drains; WEIR_EINVALID it will never be taken: a pool that routes by hash and no
- * key, or a payload larger than the pool's `mailbox_bytes`. Order of sending is order of handling,
- * per sender, receiver and lane.
+ * WEIR_ECLOSED it drains; WEIR_EINVALID no key for a pool that routes by hash, or larger than its
+ * `mailbox_bytes`. Order of sending is order of handling, per sender, receiver and lane.
  */
 static inline int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
 {
@@ -243,8 +240,7 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
  * happens when the pool behind it is full is the operator's choice: `wait` keeps it, in order, and
  * gives this worker nothing new until there is room (WEIR_EFULL only past 256 waiting); `reject`
  * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and count it dead. An output that
- * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output, or as
- * weir_send.
+ * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output.
  */
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {

@@ -42,7 +42,7 @@ static void test_all_of_the_cap_can_be_used_and_no_more(void)
     uint64_t sum = 0;
 
     begin(&memory, &cache, LIMIT);
-    while ((message = message_create_counted(&cache, NULL, 1000))) {
+    while (sum <= LIMIT && (message = message_create_counted(&cache, NULL, 1000))) {
         sum += cache_room(message, MESSAGE_HEADER_SIZE);
         message_list_append(&list, message);
     }
