@@ -131,6 +131,7 @@ static void test_thread_reaches_its_actor_and_others(void)
 /* promise A15: in_hand is 1, so that the next message waits for the settling. */
 static void test_kept_message_is_settled_from_a_thread(void)
 {
+    const struct weir_message stranger = { .size = 0 };
     struct ledger_reading ledger;
     struct fixture f;
     struct pool *pool;
@@ -145,6 +146,8 @@ static void test_kept_message_is_settled_from_a_thread(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, pool));
     keep_one(&f, pool, 3);
+    /* What is not kept is no message of the worker's, whatever it keeps. */
+    CU_ASSERT_EQUAL(weir_port_settle(f.port, &stranger, WEIR_DONE, 0, NULL), 0);
     CU_ASSERT_EQUAL(weir_port_settle(f.port, f.kept, WEIR_REJECT, 0, "not good"), 0);
     /* Once more is nothing more. */
     CU_ASSERT_EQUAL(weir_port_settle(f.port, f.kept, WEIR_DONE, 0, NULL), 0);
