@@ -292,9 +292,13 @@ static void replace_stopped(struct source_changes *changes, struct executor *exe
 
 void source_changes_abort(struct source_changes *changes)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
-    struct executor *executor = changes->allocated ? runtime_enter(assembly->runtime) : NULL;
+    struct assembly *assembly;
+    struct executor *executor;
 
+    if (!changes->allocated)
+        return; /* what comes before them has failed */
+    assembly = changes->rebuilding->assembly;
+    executor = runtime_enter(assembly->runtime);
     if (!executor)
         return;
     end_made(changes, executor);

@@ -101,7 +101,10 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
     [[ $round != 2 ]] || early=$(resident_kib)
 done
 late=$(resident_kib)
-((late - early < 16384)) || fail "memory grew from $early to $late KiB over 32 reloads"
+# Its own allocator holds back more the more runs at once, whatever the quarantine.
+growth_max=16384
+! grep -q __asan_init "$weir" || growth_max=131072
+((late - early < growth_max)) || fail "memory grew from $early to $late KiB over 32 reloads"
 grep -q 'event="pool size" path=pools.work field=size from=2 to=8' "$work/log" ||
     fail "the log does not tell the step from 2 to 8"
 
