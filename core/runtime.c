@@ -49,6 +49,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     }
     reclaim_init(&runtime->reclaim);
     names_init(&runtime->names);
+    events_init(&runtime->events);
     tag_table_init(&runtime->tags);
     memory_init(&runtime->memory, options->memory);
     pthread_mutex_init(&runtime->entry_lock, NULL);
@@ -398,6 +399,7 @@ void runtime_destroy(struct runtime *runtime)
     finish_entries(runtime);
     reclaim_finish(&runtime->reclaim);
     slots_finish(&runtime->slots);
+    events_finish(&runtime->events);
     names_finish(&runtime->names);
     tag_table_finish(&runtime->tags);
     askings_unref(runtime->askings);

@@ -14,6 +14,7 @@
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
+#include "actor/events.h"
 #include "actor/names.h"
 #include "actor/slots.h"
 #include "base/clock.h"
@@ -42,6 +43,7 @@ struct runtime {
     struct reclaim reclaim;
     struct slots slots;
     struct names names;
+    struct events events;
     struct tag_table tags;
     struct askings *askings; /* const: requests of threads from outside */
     struct memory memory;

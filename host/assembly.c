@@ -4,6 +4,7 @@
 
 #include "host/dispatcher_change.h"
 #include "host/opening.h"
+#include "pool/subscription.h"
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {
@@ -314,6 +315,22 @@ static int wire_pools(struct assembly *assembly, struct executor *executor)
     return 0;
 }
 
+int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
+                       struct executor *executor)
+{
+    return subscription_set(pool, executor, &wanted->subscribe, wanted->fan_out);
+}
+
+static int subscribe_pools(struct assembly *assembly, struct executor *executor)
+{
+    const struct settings *settings = assembly->held->settings;
+    int status = 0;
+
+    for (uint32_t i = 0; i < settings->pool_count && status == 0; i++)
+        status = assembly_subscribe(&settings->pools[i], assembly->pools[i], executor);
+    return status;
+}
+
 static int create_sources(struct assembly *assembly, struct executor *executor,
                           struct report *report)
 {
@@ -342,6 +359,8 @@ static int create_parts(struct assembly *assembly, struct report *report)
     status = create_pools(assembly, executor, report);
     if (status == 0)
         status = wire_pools(assembly, executor);
+    if (status == 0)
+        status = subscribe_pools(assembly, executor);
     if (status == 0)
         status = create_sources(assembly, executor, report);
     runtime_leave(executor);

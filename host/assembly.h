@@ -81,6 +81,10 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
                          struct held_settings *held, uint32_t index, struct pool **pools,
                          bool apart);
 
+/* Subscribes a pool to the events that its settings name, and to no others. */
+int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
+                       struct executor *executor);
+
 /* The outputs of pool `index`, as they lead to `pools`. NULL when memory is out. */
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools);

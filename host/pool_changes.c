@@ -298,6 +298,19 @@ static void set_gone(struct pool_changes *changes)
     changes->gone_pools = NULL;
 }
 
+/* Events are no part of what a reload promises whole: without memory some are missing, and told. */
+static void subscribe(struct pool_changes *changes, uint32_t index, struct executor *executor)
+{
+    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct settings_pool *wanted = &rebuilding->settings->pools[index];
+    int status = assembly_subscribe(wanted, changes->all[index], executor);
+
+    if (status != 0)
+        log_event(&rebuilding->assembly->runtime->options.log, WEIR_LOG_ERROR, wanted->path,
+                  "events are missing", weir_str("reason", weir_status_text(status)),
+                  weir_str("effect", "the next reload that changes the pool tries again"));
+}
+
 void pool_changes_commit(struct pool_changes *changes, struct executor *executor)
 {
     struct assembly *assembly = changes->rebuilding->assembly;
@@ -307,6 +320,7 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
         uint32_t index = changes->touched[i];
         struct pool *made = changes->made[index];
 
+        subscribe(changes, index, executor);
         if (changes->changes[index])
             pool_change_commit(changes->changes[index], executor);
         else if (made && made->parent && !made->joined)

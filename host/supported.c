@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/events.h"
+
 #define PATH_SIZE 256 /* a pool's path is at most 100 bytes */
 
 /* A map of the file and its path, for what is refused in it. */
@@ -56,6 +58,22 @@ static const struct config_node *find_pool(const struct config_tree *tree, const
     return pool;
 }
 
+/* The names of events are those that a plugin may give one. */
+static void check_events(const struct part *part, const struct settings_pool *pool)
+{
+    const struct config_node *node = config_find(part->map, "subscribe");
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s.%s.subscribe", part->section, pool->path);
+    for (size_t i = 0; i < pool->subscribe.count; i++) {
+        size_t length = strlen(pool->subscribe.items[i]);
+
+        if (length == 0 || length > EVENTS_NAME_MAX)
+            report_add(part->report, node ? &node->mark : NULL, path,
+                       "the name of an event has 1 to %d bytes, got %zu", EVENTS_NAME_MAX, length);
+    }
+}
+
 static void check_pool(const struct config_tree *tree, const struct settings_pool *pool,
                        struct report *report)
 {
@@ -65,8 +83,7 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
         return; /* told at the first one */
     if (pool->route == SETTINGS_BROADCAST)
         refuse(&part, "route", NULL);
-    if (pool->subscribe.count)
-        refuse(&part, "subscribe", NULL);
+    check_events(&part, pool);
     if (pool->log_level != SETTINGS_LEVEL_HOST)
         refuse(&part, "log", NULL);
 }

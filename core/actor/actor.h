@@ -45,17 +45,18 @@ enum actor_state {
 
 /* Bits of mailbox.signals: things that may be asked of an actor without any memory. */
 enum actor_signal {
-    SIGNAL_DRAIN = 1u << 0,    /* accept nothing new, finish, end */
-    SIGNAL_KILL = 1u << 1,     /* end after the message in hand */
-    SIGNAL_SHUTDOWN = 1u << 2, /* as DRAIN; a plain actor ends without its backlog */
-    SIGNAL_CRASH = 1u << 3,    /* a linked actor crashed */
-    SIGNAL_ROOM = 1u << 4,     /* a pool that it waits for has places */
-    SIGNAL_TIME = 1u << 5,     /* its timer is due */
-    SIGNAL_STAY = 1u << 6,     /* takes DRAIN back */
-    SIGNAL_RESPEC = 1u << 7,   /* its place has a new spec with live options */
-    SIGNAL_REROUTE = 1u << 8,  /* with DRAIN: hand the backlog to the siblings */
-    SIGNAL_DISCARD = 1u << 9,  /* with DRAIN: the backlog is dead `removed` */
-    SIGNAL_WORK = 1u << 10,    /* the queue of its pool has something: see pool/pulling.h */
+    SIGNAL_DRAIN = 1u << 0,     /* accept nothing new, finish, end */
+    SIGNAL_KILL = 1u << 1,      /* end after the message in hand */
+    SIGNAL_SHUTDOWN = 1u << 2,  /* as DRAIN; a plain actor ends without its backlog */
+    SIGNAL_CRASH = 1u << 3,     /* a linked actor crashed */
+    SIGNAL_ROOM = 1u << 4,      /* a pool that it waits for has places */
+    SIGNAL_TIME = 1u << 5,      /* its timer is due */
+    SIGNAL_STAY = 1u << 6,      /* takes DRAIN back */
+    SIGNAL_RESPEC = 1u << 7,    /* its place has a new spec with live options */
+    SIGNAL_REROUTE = 1u << 8,   /* with DRAIN: hand the backlog to the siblings */
+    SIGNAL_DISCARD = 1u << 9,   /* with DRAIN: the backlog is dead `removed` */
+    SIGNAL_WORK = 1u << 10,     /* the queue of its pool has something: see pool/pulling.h */
+    SIGNAL_AUDIENCE = 1u << 11, /* an event of its own has an audience now, or none any more */
 };
 
 struct actor {

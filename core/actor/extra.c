@@ -85,6 +85,9 @@ void extra_end_incarnation(struct actor *actor)
     extra->has_names = false;
     port_close(extra->port);
     extra->port = NULL;
+    if (extra->has_events)
+        events_forget(actor->runtime, actor->executor, actor_pid(actor));
+    extra->has_events = false;
     extra->life++;
     extra->origins_open = 0;
 }

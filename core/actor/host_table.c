@@ -6,6 +6,7 @@
 #include "actor/alarm.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/host_table_events.h"
 #include "actor/host_table_messages.h"
 #include "actor/host_table_pool.h"
 #include "actor/host_table_source.h"
@@ -419,4 +420,8 @@ const struct weir_host host_table = {
     .rename = host_rename,
     .pool_tell = host_table_pool_tell,
     .leave_position = host_leave_position,
+    .event = host_event,
+    .subscribe = host_subscribe,
+    .unsubscribe = host_unsubscribe,
+    .publish = host_publish,
 };

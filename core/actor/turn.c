@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "actor/audience.h"
 #include "actor/callback.h"
 #include "actor/end.h"
 #include "actor/extra.h"
@@ -192,6 +193,8 @@ static void obey(struct actor *actor, uint32_t signals)
         actor->flags |= ACTOR_KILLED;
     if (signals & SIGNAL_RESPEC)
         respec(actor);
+    if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
+        audience_tell(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= ~(uint32_t)ACTOR_PAUSED;
         extra_time(actor);

@@ -27,6 +27,20 @@ struct message *message_create(struct cache *cache, const struct weir_tag *tag, 
     return message;
 }
 
+struct message *message_copy(struct cache *cache, const struct message *message)
+{
+    struct message *copy = message_create(cache, message->public.tag, message->public.size);
+
+    if (!copy)
+        return NULL;
+    copy->public.key = message->public.key;
+    copy->public.from = message->public.from;
+    copy->public.kind = message->public.kind;
+    if (message->public.size > 0)
+        memcpy(copy->public.data, message->public.data, message->public.size);
+    return copy;
+}
+
 void message_say(struct message *message, const char *text)
 {
     if (message->public.size >= sizeof "" && text[0])

@@ -79,6 +79,12 @@ static_assert(offsetof(struct message, reference) == 64, "the first line holds t
  */
 struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size);
 
+/*
+ * A message of its own with the same tag, key, sender, kind and payload, owned by the caller; NULL
+ * when memory is out. It is nobody's answer, and has no origin.
+ */
+struct message *message_copy(struct cache *cache, const struct message *message);
+
 /* Replaces the payload by a text for people, cut to fit; by nothing when there is no room. */
 void message_say(struct message *message, const char *text);
 

@@ -310,6 +310,8 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
 
 void pool_actor_ended(struct pool *pool, struct executor *executor)
 {
+    if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
+        events_forget(pool->runtime, executor, pool->pid);
     pthread_mutex_lock(&pool->lock);
     pool->manager = NULL;
     pthread_mutex_unlock(&pool->lock);

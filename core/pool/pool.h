@@ -108,6 +108,7 @@ struct pool {
     struct pool_progress gone_progress[PLACE_UNITS]; /* lock */
     bool joined;                                     /* its maker, then the parent's lock */
     struct members *join_members; /* its maker: room for the parent's members with it */
+    _Atomic bool has_subscribed;  /* to events, which are forgotten at its end */
     bool ending;                  /* lock: its own actor has been told to end */
     bool ended;                   /* lock: and has */
     struct retired retired;

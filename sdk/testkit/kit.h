@@ -67,6 +67,14 @@ struct kit_name {
     struct kit_name *next;
 };
 
+struct kit_event {
+    uint64_t token; /* 0: the worker does not own it */
+    uint32_t subscribers;
+    bool subscribed;
+    struct kit_event *next;
+    char name[];
+};
+
 struct kit_unit {
     const char *unit; /* a constant of the plugin */
     uint64_t done;
@@ -96,6 +104,7 @@ struct weir_kit {
     struct kit_name *names;
     struct kit_unit *units;
     struct kit_port *ports; /* newest first */
+    struct kit_event *events;
 
     uint32_t fail_in;    /* calls until one finds no memory; 0 = never */
     uint32_t fail_count; /* of those that find none from there on */

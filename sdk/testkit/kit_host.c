@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit_event.h"
 #include "kit_log.h"
 #include "kit_message.h"
 #include "kit_origin.h"
@@ -66,7 +67,8 @@ static int may_leave(struct weir_kit *kit, const struct weir_message *message)
 static void leave(struct weir_kit *kit, struct weir_message *message, struct weir_kit_sent sent)
 {
     sent.message = message;
-    sent.token = ((struct kit_message *)(void *)message)->token;
+    if (sent.way != WEIR_KIT_PUBLISH)
+        sent.token = ((struct kit_message *)(void *)message)->token;
     message->lane = (uint8_t)sent.lane;
     message->from = PID_OF_WORKER + kit->index;
     kit_message_give((struct kit_message *)(void *)message, KIT_SENT);
@@ -95,6 +97,25 @@ static int send_chain(struct weir_self *self, weir_pid to, struct weir_message *
         taken += status == 0;
     }
     return taken > 0 ? (int)taken : status;
+}
+
+static int publish(struct weir_self *self, uint64_t token, struct weir_message *message,
+                   uint32_t *out_taken, uint32_t *out_refused)
+{
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_event *event = kit_event_find(kit, token);
+
+    if (!event)
+        return WEIR_EUNKNOWN;
+    if (!kit_message_is_owned(kit, message, "published") || kit_origin_is_set(message))
+        return WEIR_EINVALID;
+    message->kind = WEIR_EVENT;
+    leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_PUBLISH, .token = token });
+    if (out_taken)
+        *out_taken = event->subscribers;
+    if (out_refused)
+        *out_refused = 0;
+    return 0;
 }
 
 static int lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
@@ -536,6 +557,10 @@ static const struct weir_host table = {
     .rename = rename_self,
     .pool_tell = pool_tell,
     .leave_position = leave_position,
+    .event = kit_event_own,
+    .subscribe = kit_event_subscribe,
+    .unsubscribe = kit_event_unsubscribe,
+    .publish = publish,
 };
 
 const struct weir_host *kit_host_table(void)
@@ -546,6 +571,7 @@ const struct weir_host *kit_host_table(void)
 void kit_host_finish(struct weir_kit *kit)
 {
     free(kit->left);
+    kit_event_finish(kit);
     for (struct kit_sent *sent = kit->sent, *next; sent; sent = next) {
         next = sent->next;
         free(sent);

@@ -184,6 +184,12 @@ struct weir_host {
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
     /* sources (same) */
     int (*leave_position)(struct weir_self *, const void *data, size_t size);
+    /* events (round trip) */
+    int (*event)(struct weir_self *, const char *name, uint64_t *out_event);
+    int (*subscribe)(struct weir_self *, const char *name);
+    int (*unsubscribe)(struct weir_self *, const char *name);
+    int (*publish)(struct weir_self *, uint64_t event, struct weir_message *, uint32_t *out_taken,
+                   uint32_t *out_refused);
 };
 
 /*

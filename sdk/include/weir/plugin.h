@@ -26,6 +26,7 @@
 #define WEIR_PLUGIN_H
 
 #include "delivery.h"
+#include "event.h"
 #include "host.h"
 #include "port.h"
 
@@ -104,6 +105,8 @@ struct weir_behaviour {
      * settings, or of another version: what cannot be used is passed over. Borrows. NULL, or
      * nothing was left: it begins where its settings say. */
     void (*resume)(struct weir_self *self, void *state, const void *position, size_t size);
+    /* Since 1.1. An event that this incarnation owns has subscribers now, or, 0, no more. */
+    void (*audience)(struct weir_self *self, void *state, uint64_t event, uint32_t subscribers);
 };
 
 /* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */

@@ -98,6 +98,11 @@ int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const 
 
 /* Hands what was unstashed to `handle` again, in order. How many. */
 size_t weir_kit_handle_unstashed(struct weir_kit *kit);
+/* Gives an event that the behaviour owns so many subscribers, who take all of it; `audience` is
+ * told when the first came or the last went. WEIR_EUNKNOWN: it owns none of this name. */
+int weir_kit_audience(struct weir_kit *kit, const char *event, uint32_t subscribers);
+/* Whether the behaviour has subscribed to the event of this name. */
+bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *event);
 /* Tells `settled` of a message that left with this worker as its origin, once for each: fills in
  * what is not set of reason and detail. WEIR_EUNKNOWN: no such token is open. Borrows. */
 int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
@@ -125,6 +130,7 @@ enum weir_kit_way {
     WEIR_KIT_REQUEST = 3,
     WEIR_KIT_REPLY = 4,
     WEIR_KIT_FORWARD = 5,
+    WEIR_KIT_PUBLISH = 6,
 };
 
 /* One message that left. */
@@ -135,7 +141,7 @@ struct weir_kit_sent {
     enum weir_lane lane;
     uint64_t reference; /* of a request, for weir_kit_answer */
     const struct weir_message *message;
-    uint64_t token; /* as given to weir_set_origin; 0: it has no origin, or its token is 0 */
+    uint64_t token; /* as given to weir_set_origin, 0 without one; of a publish: the event */
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);

@@ -1,0 +1,49 @@
+#include "actor/audience.h"
+
+#include "actor/callback.h"
+#include "actor/extra.h"
+#include "runtime.h"
+
+int audience_own(struct actor *actor, const char *name, uint64_t *out_event)
+{
+    struct extra *extra = extra_get(actor);
+    int status;
+
+    if (!extra)
+        return WEIR_ENOMEM;
+    status = events_register(actor->runtime, actor->executor, name, actor_pid(actor), out_event);
+    extra->has_events |= status == 0;
+    return status;
+}
+
+int audience_join(struct actor *actor, const char *name)
+{
+    struct extra *extra = extra_get(actor);
+    int status;
+
+    if (!extra)
+        return WEIR_ENOMEM;
+    status = events_subscribe(actor->runtime, actor->executor, name, actor_pid(actor), false);
+    extra->has_events |= status == 0;
+    return status;
+}
+
+int audience_leave(struct actor *actor, const char *name)
+{
+    return events_unsubscribe(actor->runtime, actor->executor, name, actor_pid(actor));
+}
+
+void audience_tell(struct actor *actor)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+    uint32_t subscribers;
+    uint64_t event;
+
+    if (!behaviour->audience)
+        return;
+    while (events_news(actor->runtime, actor_pid(actor), &event, &subscribers)) {
+        callback_begin(actor);
+        behaviour->audience(&actor->self, actor->memory, event, subscribers);
+        callback_end(actor);
+    }
+}

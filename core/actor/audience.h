@@ -1,0 +1,17 @@
+/*
+ * actor/audience.h - an actor's own events, and the telling of who listens. Owner's turn only.
+ */
+#ifndef ACTOR_AUDIENCE_H
+#define ACTOR_AUDIENCE_H
+
+#include "actor/actor.h"
+
+/* As weir_event, weir_subscribe and weir_unsubscribe. */
+int audience_own(struct actor *actor, const char *name, uint64_t *out_event);
+int audience_join(struct actor *actor, const char *name);
+int audience_leave(struct actor *actor, const char *name);
+
+/* After SIGNAL_AUDIENCE: tells the behaviour of each event whose audience has come or gone. */
+void audience_tell(struct actor *actor);
+
+#endif
