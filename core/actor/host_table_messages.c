@@ -4,6 +4,7 @@
 #include "actor/origin.h"
 #include "actor/send.h"
 #include "actor/stash.h"
+#include "message/blob.h"
 #include "runtime.h"
 
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token)
@@ -35,6 +36,31 @@ int host_stash(struct weir_self *self, struct weir_message *message)
 uint32_t host_unstash(struct weir_self *self, uint32_t count)
 {
     return stash_give(actor_of_self(self), count);
+}
+
+struct weir_blob *host_blob_new(struct weir_self *self, size_t size)
+{
+    struct blob *blob = blob_create(size);
+
+    (void)self;
+    return blob ? &blob->public : NULL;
+}
+
+struct weir_message *host_message_with_blob(struct weir_self *self, const struct weir_tag *tag,
+                                            struct weir_blob *blob)
+{
+    struct message *message = message_create_with_blob(&actor_of_self(self)->executor->cache, tag,
+                                                       blob_of(blob));
+
+    return message ? &message->public : NULL;
+}
+
+struct weir_blob *host_message_blob(struct weir_self *self, const struct weir_message *message)
+{
+    struct blob *blob = message_blob(message_of(message));
+
+    (void)self;
+    return blob ? &blob->public : NULL;
 }
 
 int host_rename(struct weir_self *self, const char *from, const char *to)

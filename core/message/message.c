@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message/blob.h"
 #include "message/cache.h"
 
 struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size)
@@ -27,22 +28,69 @@ struct message *message_create(struct cache *cache, const struct weir_tag *tag, 
     return message;
 }
 
+/* A message with a blob has a pointer to it where others have their payload. */
+static struct blob **blob_slot(const struct message *message)
+{
+    return (struct blob **)(void *)((char *)(uintptr_t)message + MESSAGE_HEADER_SIZE);
+}
+
+struct message *message_create_with_blob(struct cache *cache, const struct weir_tag *tag,
+                                         struct blob *blob)
+{
+    struct message *message = message_create(cache, tag, sizeof blob);
+
+    if (!message)
+        return NULL;
+    *blob_slot(message) = blob_ref(blob);
+    message->public.reserved |= MESSAGE_BLOB;
+    message->public.data = blob->public.data;
+    message->public.size = blob->public.size;
+    return message;
+}
+
+struct blob *message_blob(const struct message *message)
+{
+    return message->public.reserved & MESSAGE_BLOB ? *blob_slot(message) : NULL;
+}
+
+/* Then it has no payload. */
+static void drop_blob(struct message *message)
+{
+    blob_unref(*blob_slot(message));
+    message->public.reserved &= ~(uint32_t)MESSAGE_BLOB;
+    message->public.data = NULL;
+    message->public.size = 0;
+}
+
+/* With the same payload. */
+static struct message *copy_payload(struct cache *cache, const struct message *message)
+{
+    struct message *copy;
+
+    if (message->public.reserved & MESSAGE_BLOB)
+        return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
+    copy = message_create(cache, message->public.tag, message->public.size);
+    if (copy && message->public.size > 0)
+        memcpy(copy->public.data, message->public.data, message->public.size);
+    return copy;
+}
+
 struct message *message_copy(struct cache *cache, const struct message *message)
 {
-    struct message *copy = message_create(cache, message->public.tag, message->public.size);
+    struct message *copy = copy_payload(cache, message);
 
     if (!copy)
         return NULL;
     copy->public.key = message->public.key;
     copy->public.from = message->public.from;
     copy->public.kind = message->public.kind;
-    if (message->public.size > 0)
-        memcpy(copy->public.data, message->public.data, message->public.size);
     return copy;
 }
 
 void message_say(struct message *message, const char *text)
 {
+    if (message->public.reserved & MESSAGE_BLOB)
+        drop_blob(message);
     if (message->public.size >= sizeof "" && text[0])
         (void)snprintf(message->public.data, message->public.size, "%s", text);
     else
@@ -74,6 +122,8 @@ void message_destroy(struct cache *cache, struct message *message)
         return;
     if (message->public.reserved & MESSAGE_COUNTED)
         memory_give(&cache->share, cache_room(message, MESSAGE_HEADER_SIZE));
+    if (message->public.reserved & MESSAGE_BLOB)
+        drop_blob(message);
     cache_give(cache, message);
 }
 

@@ -15,6 +15,7 @@
 
 #include <weir/plugin.h>
 
+struct blob;
 struct cache;
 
 /* Kinds beyond those of weir/message.h: they never reach a behaviour. */
@@ -37,6 +38,7 @@ enum message_flags {
     MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
     MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told how it ends; never a request */
     MESSAGE_WEIGHED = 1u << 7,  /* its bytes count in the mailbox where it waits */
+    MESSAGE_BLOB = 1u << 5,     /* the payload is a blob's, which it holds */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
     MESSAGE_COUNTED = 1u << 16, /* taken out of the cap on memory */
 };
@@ -78,6 +80,13 @@ static_assert(offsetof(struct message, reference) == 64, "the first line holds t
  * calling thread's.
  */
 struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size);
+
+/* A new message whose payload is the blob's; takes a reference of its own. NULL as above. */
+struct message *message_create_with_blob(struct cache *cache, const struct weir_tag *tag,
+                                         struct blob *blob);
+
+/* The blob of a message; NULL: it has none. Borrowed. */
+struct blob *message_blob(const struct message *message);
 
 /*
  * A message of its own with the same tag, key, sender, kind and payload, owned by the caller; NULL

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kit_behaviour.h"
+#include "kit_blob.h"
 #include "kit_host.h"
 #include "kit_message.h"
 #include "kit_options.h"
@@ -87,6 +88,7 @@ size_t weir_kit_destroy(struct weir_kit *kit)
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
     kit_message_find_forgotten(kit);
     kit_port_find_forgotten(kit);
+    kit_blob_find_forgotten(kit);
     fputs(kit_text_get(&kit->problems), stderr);
     count = kit->problem_count;
     kit_time_finish(kit);

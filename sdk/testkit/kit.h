@@ -24,13 +24,21 @@ enum kit_owner {
     KIT_READY = 9, /* unstashed, to be handled again */
 };
 
+struct kit_blob {
+    struct weir_blob blob; /* first: this is what the plugin sees */
+    uint32_t holds;        /* the plugin's own */
+    struct weir_kit *kit;
+    struct kit_blob *next;
+};
+
 struct kit_message {
     struct weir_message message; /* first: this is what the plugin sees */
     enum kit_owner owner;
     bool replied;
     bool forwarded;
-    bool stashed;    /* by the `handle` that runs */
-    bool has_origin; /* this worker, which waits to be told of `token` */
+    struct kit_blob *blob; /* whose the payload is; NULL: its own */
+    bool stashed;          /* by the `handle` that runs */
+    bool has_origin;       /* this worker, which waits to be told of `token` */
     uint64_t token;
     struct kit_message *next;
 };
@@ -105,6 +113,7 @@ struct weir_kit {
     struct kit_unit *units;
     struct kit_port *ports; /* newest first */
     struct kit_event *events;
+    struct kit_blob *blobs;
 
     uint32_t fail_in;    /* calls until one finds no memory; 0 = never */
     uint32_t fail_count; /* of those that find none from there on */

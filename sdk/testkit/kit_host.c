@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit_blob.h"
 #include "kit_event.h"
 #include "kit_log.h"
 #include "kit_message.h"
@@ -557,6 +558,9 @@ static const struct weir_host table = {
     .rename = rename_self,
     .pool_tell = pool_tell,
     .leave_position = leave_position,
+    .blob_new = kit_blob_new,
+    .message_with_blob = kit_blob_message,
+    .message_blob = kit_blob_find,
     .event = kit_event_own,
     .subscribe = kit_event_subscribe,
     .unsubscribe = kit_event_unsubscribe,
@@ -572,6 +576,7 @@ void kit_host_finish(struct weir_kit *kit)
 {
     free(kit->left);
     kit_event_finish(kit);
+    kit_blob_finish(kit);
     for (struct kit_sent *sent = kit->sent, *next; sent; sent = next) {
         next = sent->next;
         free(sent);

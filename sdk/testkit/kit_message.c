@@ -81,7 +81,8 @@ void kit_message_give(struct kit_message *message, enum kit_owner owner)
     message->owner = owner;
     if (owner == KIT_SENT)
         return;
-    free(message->message.data);
+    if (!message->blob)
+        free(message->message.data);
     message->message.data = NULL;
 }
 
@@ -168,7 +169,8 @@ void kit_message_finish(struct weir_kit *kit)
 {
     for (struct kit_message *message = kit->messages, *next; message; message = next) {
         next = message->next;
-        free(message->message.data);
+        if (!message->blob)
+            free(message->message.data);
         free(message);
     }
     for (struct kit_tag *tag = kit->tags, *next; tag; tag = next) {

@@ -28,6 +28,7 @@
 #endif
 
 struct weir_host;
+struct weir_blob;
 
 /* The actor that a callback runs for. */
 struct weir_self {
@@ -184,6 +185,11 @@ struct weir_host {
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
     /* sources (same) */
     int (*leave_position)(struct weir_self *, const void *data, size_t size);
+    /* blobs (same) */
+    struct weir_blob *(*blob_new)(struct weir_self *, size_t size);
+    struct weir_message *(*message_with_blob)(struct weir_self *, const struct weir_tag *,
+                                              struct weir_blob *);
+    struct weir_blob *(*message_blob)(struct weir_self *, const struct weir_message *);
     /* events (round trip) */
     int (*event)(struct weir_self *, const char *name, uint64_t *out_event);
     int (*subscribe)(struct weir_self *, const char *name);

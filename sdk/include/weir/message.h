@@ -57,7 +57,7 @@ struct weir_end {
 
 /* The public part of a message. These fields are frozen; what lies behind them is the host's. */
 struct weir_message {
-    void *data;                 /* the payload: aligned to 16, in line; NULL when size is 0 */
+    void *data;                 /* the payload: aligned to 16; NULL when size is 0 */
     size_t size;                /* bytes of payload */
     const struct weir_tag *tag; /* may be NULL */
     uint64_t key;               /* for `route: hash`; 0 = none */

@@ -25,6 +25,7 @@
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
 
+#include "blob.h"
 #include "delivery.h"
 #include "event.h"
 #include "host.h"

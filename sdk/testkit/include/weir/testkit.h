@@ -77,6 +77,8 @@ void *weir_kit_state(struct weir_kit *kit);
 const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name);
 /* Hands a copy of the payload to `handle`, as a message. Returns the verdict. */
 int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, size_t size);
+/* Likewise, as a message whose payload is a blob of these bytes. */
+int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data, size_t size);
 /* Likewise, as a request. */
 int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, size_t size);
 /* Likewise, with all public fields as in `like`: kind, attempt, key, from. Borrows. */
