@@ -52,7 +52,7 @@ struct extra {
     uint64_t next_watch;
     bool has_names;
     struct port *port; /* of this incarnation, counted; NULL until it is asked for */
-    bool has_events; /* owns or has subscribed some */
+    bool has_events;   /* owns or has subscribed some */
 
     uint32_t life;         /* grows with each end of an incarnation: who is meant by a token */
     uint32_t origins_open; /* messages whose origin this life is, and that are not settled */

@@ -420,6 +420,7 @@ const struct weir_host host_table = {
     .rename = host_rename,
     .pool_tell = host_table_pool_tell,
     .leave_position = host_leave_position,
+    .time_left = host_time_left,
     .blob_new = host_blob_new,
     .message_with_blob = host_message_with_blob,
     .message_blob = host_message_blob,

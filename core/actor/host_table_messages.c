@@ -2,6 +2,7 @@
 
 #include "actor/callback.h"
 #include "actor/origin.h"
+#include "actor/request.h"
 #include "actor/send.h"
 #include "actor/stash.h"
 #include "message/blob.h"
@@ -61,6 +62,11 @@ struct weir_blob *host_message_blob(struct weir_self *self, const struct weir_me
 
     (void)self;
     return blob ? &blob->public : NULL;
+}
+
+uint64_t host_time_left(struct weir_self *self, const struct weir_message *message)
+{
+    return request_time_left_ms(actor_of_self(self), message_of(message));
 }
 
 int host_rename(struct weir_self *self, const char *from, const char *to)

@@ -16,6 +16,7 @@ struct weir_blob *host_blob_new(struct weir_self *self, size_t size);
 struct weir_message *host_message_with_blob(struct weir_self *self, const struct weir_tag *tag,
                                             struct weir_blob *blob);
 struct weir_blob *host_message_blob(struct weir_self *self, const struct weir_message *message);
+uint64_t host_time_left(struct weir_self *self, const struct weir_message *message);
 int host_rename(struct weir_self *self, const char *from, const char *to);
 
 #endif

@@ -248,3 +248,15 @@ bool request_has_expired(const struct message *message, struct executor *executo
     return message->public.kind == WEIR_REQUEST && (message->public.reserved & MESSAGE_EXPIRES) &&
            message->deadline_ns <= executor->now_ns;
 }
+
+uint64_t request_time_left_ms(struct actor *actor, const struct message *message)
+{
+    uint64_t now;
+
+    if (!(message->public.reserved & MESSAGE_EXPIRES) || message->deadline_ns == TIMER_NEVER)
+        return UINT64_MAX;
+    now = executor_look_at_clock(actor->executor);
+    if (message->deadline_ns <= now)
+        return 0;
+    return (message->deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+}

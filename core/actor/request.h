@@ -44,4 +44,7 @@ void request_drop_all(struct actor *actor);
 /* True when the message is a request whose requester has given up by now. */
 bool request_has_expired(const struct message *message, struct executor *executor);
 
+/* Until the requester gives up, rounded up; UINT64_MAX: never, or it is no request. */
+uint64_t request_time_left_ms(struct actor *actor, const struct message *message);
+
 #endif

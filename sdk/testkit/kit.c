@@ -73,6 +73,7 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
     }
     kit->self.host = kit_host_table();
     kit->room = UINT32_MAX;
+    kit->time_left_ms = UINT64_MAX;
     kit->sent_end = &kit->sent;
     kit->stats.size = sizeof kit->stats;
     kit_options_check_table(kit);
@@ -298,6 +299,11 @@ void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status)
 {
     kit->room = room;
     kit->room_status = status;
+}
+
+void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms)
+{
+    kit->time_left_ms = time_left_ms;
 }
 
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool)

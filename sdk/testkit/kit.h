@@ -114,6 +114,7 @@ struct weir_kit {
     struct kit_port *ports; /* newest first */
     struct kit_event *events;
     struct kit_blob *blobs;
+    uint64_t time_left_ms; /* of requests that it is given */
 
     uint32_t fail_in;    /* calls until one finds no memory; 0 = never */
     uint32_t fail_count; /* of those that find none from there on */

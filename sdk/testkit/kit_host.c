@@ -238,6 +238,11 @@ static void reason(struct weir_self *self, const char *text)
     (void)snprintf(kit->reason, sizeof kit->reason, "%s", text);
 }
 
+static uint64_t time_left(struct weir_self *self, const struct weir_message *message)
+{
+    return message->kind == WEIR_REQUEST ? kit_of(self)->time_left_ms : UINT64_MAX;
+}
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 static uint64_t now_ms(struct weir_self *self)
@@ -558,6 +563,7 @@ static const struct weir_host table = {
     .rename = rename_self,
     .pool_tell = pool_tell,
     .leave_position = leave_position,
+    .time_left = time_left,
     .blob_new = kit_blob_new,
     .message_with_blob = kit_blob_message,
     .message_blob = kit_blob_find,

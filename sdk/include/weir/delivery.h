@@ -74,6 +74,15 @@ static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 }
 
 /*
+ * Milliseconds until nobody wants the answer to a request any more, rounded up; 0 when the time is
+ * over, UINT64_MAX when there is no end, or it is no request. Borrows a message in hand or kept.
+ */
+static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_message *message)
+{
+    return self->host->time_left(self, message);
+}
+
+/*
  * Calls this actor `to` instead of `from`, which it registered: whoever looks up finds it under one
  * of the two at each instant. WEIR_EEXISTS, WEIR_EUNKNOWN (it is not called so): nothing changed.
  */

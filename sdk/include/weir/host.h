@@ -185,11 +185,14 @@ struct weir_host {
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
     /* sources (same) */
     int (*leave_position)(struct weir_self *, const void *data, size_t size);
-    /* blobs (same) */
+
+    /* requests (same), blobs (same) */
+    uint64_t (*time_left)(struct weir_self *, const struct weir_message *);
     struct weir_blob *(*blob_new)(struct weir_self *, size_t size);
     struct weir_message *(*message_with_blob)(struct weir_self *, const struct weir_tag *,
                                               struct weir_blob *);
     struct weir_blob *(*message_blob)(struct weir_self *, const struct weir_message *);
+
     /* events (round trip) */
     int (*event)(struct weir_self *, const char *name, uint64_t *out_event);
     int (*subscribe)(struct weir_self *, const char *name);
@@ -533,80 +536,7 @@ static inline void weir_print(struct weir_self *self, const char *text, size_t s
     self->host->print(self, text, size);
 }
 
-/* A text for a log line. Borrows it until the call of weir_log returns. */
-static inline struct weir_field weir_str(const char *key, const char *value)
-{
-    struct weir_field field;
-
-    field.key = key;
-    field.kind = WEIR_STRING;
-    field.reserved = 0;
-    field.value.string = value;
-    return field;
-}
-
-/* A signed number for a log line. */
-static inline struct weir_field weir_int(const char *key, int64_t value)
-{
-    struct weir_field field;
-
-    field.key = key;
-    field.kind = WEIR_I64;
-    field.reserved = 0;
-    field.value.integer = value;
-    return field;
-}
-
-/* A number for a log line. */
-static inline struct weir_field weir_uint(const char *key, uint64_t value)
-{
-    struct weir_field field;
-
-    field.key = key;
-    field.kind = WEIR_U64;
-    field.reserved = 0;
-    field.value.natural = value;
-    return field;
-}
-
-/* A real number for a log line. */
-static inline struct weir_field weir_real(const char *key, double value)
-{
-    struct weir_field field;
-
-    field.key = key;
-    field.kind = WEIR_F64;
-    field.reserved = 0;
-    field.value.real = value;
-    return field;
-}
-
-/*
- * weir_log(self, level, event, field...): one line, `event key=value ...`; the host adds time,
- * level, pool and worker. At most 8 fields.
- *     weir_log(self, WEIR_LOG_WARNING, "unreadable", weir_str("path", p), weir_int("errno", e));
- */
-#define weir_log(self, level, ...) weir_log_fields(self, level, __VA_ARGS__, weir_str(NULL, NULL))
-
-/* What weir_log calls; the last field has a NULL key. */
-static inline void weir_log_fields(struct weir_self *self, enum weir_log_level level,
-                                   const char *event, ...)
-{
-    struct weir_field fields[9];
-    va_list arguments;
-    size_t count = 0;
-
-    va_start(arguments, event);
-    while (count < 8) {
-        fields[count] = va_arg(arguments, struct weir_field);
-        if (!fields[count].key)
-            break;
-        count++;
-    }
-    fields[count].key = NULL;
-    va_end(arguments);
-    self->host->log(self, level, event, fields);
-}
-
+#include "log.h"
 #include "source.h"
+
 #endif

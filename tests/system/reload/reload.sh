@@ -205,13 +205,13 @@ pools:
       one: {use: sink.null, route: broadcast}
       two:
         use: sink.null
-        subscribe: [x, y, z]
+        log: {level: debug}
   copies: {size: 2, pool: {use: sink.null, log: {level: debug}}}
 END
 "$weir" check "$work/weir.yaml" 2>"$work/check"
 [[ $? == 78 ]] || fail "check accepts what run refuses"
 for place in '2:[0-9]*: host.watch: ' '6:36: pools.nest/one.route: ' \
-    '9:20: pools.nest/two.subscribe: ' '10:[0-9]*: pools.copies/0.log: '; do
+    '9:[0-9]*: pools.nest/two.log: ' '10:[0-9]*: pools.copies/0.log: '; do
     grep -q "weir.yaml:$place" "$work/check" || {
         fail "no refusal at $place"
         cat "$work/check"

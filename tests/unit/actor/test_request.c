@@ -17,6 +17,7 @@ struct fixture {
     struct probe *answering;
     struct pool *askers;
     struct pool *answerers;
+    const struct weir_message *kept;
 };
 
 static void begin(struct fixture *f, uint32_t threads, uint32_t limit)
@@ -428,6 +429,68 @@ static void test_refused_forward_leaves_the_message_in_hand(void)
     finish(&f);
 }
 
+/* --- in hand -------------------------------------------------------------------------------- */
+
+static void settle_then(struct weir_self *self, void *state, void *context,
+                        const struct weir_reply *reply)
+{
+    struct fixture *f = context;
+
+    (void)state;
+    probe_note(f->asking, 700 + (uint64_t)-reply->status);
+    CU_ASSERT_EQUAL(weir_settle(self, f->kept, WEIR_DONE), 0);
+}
+
+static int keep_and_ask(struct weir_self *self, struct probe *probe,
+                        const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+    struct weir_message *question = probe_message(self, (struct order){ .act = probe_reply });
+
+    f->kept = message;
+    CU_ASSERT_EQUAL(
+        weir_request(self, f->answerers->pid, question, TIMEOUT_MS, settle_then, f, NULL), 0);
+    return WEIR_KEEP;
+}
+
+/* promise S6: who may take nothing new is found by its replies all the same. */
+static void test_reply_reaches_a_worker_that_is_at_in_hand(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, 4);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = keep_and_ask, .id = 1 }),
+                    0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .id = 2 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, 2, 1));
+    CU_ASSERT_EQUAL(probe_get(f.asking, 1), 700);
+    CU_ASSERT_EQUAL(probe_get(f.asking, 2), 2);
+    finish(&f);
+}
+
+static int note_time_left(struct weir_self *self, struct probe *probe,
+                          const struct weir_message *message)
+{
+    uint64_t left = weir_time_left(self, message);
+
+    probe_note(probe, left == UINT64_MAX ? 799 : 800 + left);
+    return WEIR_DONE;
+}
+
+/* promise S6 */
+static void test_handler_sees_how_long_the_answer_is_wanted(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, 4);
+    order_question(&f, note_time_left, 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.answering, 800 + TIMEOUT_MS, 1));
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.answerers->pid, (struct order){ .act = note_time_left, .id = 2 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.answering, 799, 1));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -447,6 +510,8 @@ int main(void)
         { "asks again", test_continuation_may_ask_again },
         { "forward", test_forwarded_request_is_answered_by_the_last },
         { "refused forward", test_refused_forward_leaves_the_message_in_hand },
+        { "in hand", test_reply_reaches_a_worker_that_is_at_in_hand },
+        { "time left", test_handler_sees_how_long_the_answer_is_wanted },
         CU_TEST_INFO_NULL,
     };
 

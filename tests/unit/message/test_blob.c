@@ -23,7 +23,7 @@ static uint32_t holds(struct blob *blob)
     return atomic_load(&blob->references);
 }
 
-/* promise S10 */
+/* promise S12 */
 static void test_copies_share_the_blob_until_the_last_is_gone(void)
 {
     struct cache cache;
@@ -50,7 +50,7 @@ static void test_copies_share_the_blob_until_the_last_is_gone(void)
     cache_finish(&cache);
 }
 
-/* promise S10: a text for people never lands in what others read. */
+/* promise S12: a text for people never lands in what others read. */
 static void test_text_replaces_the_blob_and_does_not_write_to_it(void)
 {
     struct cache cache;
@@ -87,7 +87,7 @@ static void *hold_and_release(void *context)
     return NULL;
 }
 
-/* promise S10: the last of several threads frees it, whichever it is. */
+/* promise S12: the last of several threads frees it, whichever it is. */
 static void test_any_thread_holds_and_releases(void)
 {
     struct blob *blob = blob_create(64);
@@ -129,7 +129,7 @@ static int send_it(struct weir_self *self, struct probe *probe, const struct wei
     return WEIR_DONE;
 }
 
-/* promise S10 */
+/* promise S12 */
 static void test_blob_reaches_workers_as_it_is(void)
 {
     struct probe *probe = probe_create();

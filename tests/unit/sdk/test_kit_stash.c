@@ -1,5 +1,6 @@
 /*
- * Goal: the test kit plays the stash, and chains that find room for some of them only.
+ * Goal: the test kit plays the stash, chains that find room for some of them only, and the time
+ * that a requester has.
  * Method: a behaviour that stashes everything until it is told to go on, and then sends a chain.
  */
 #include <string.h>
@@ -34,6 +35,8 @@ static int handle(struct weir_self *self, void *state_, const struct weir_messag
         send_three(self, state);
         return weir_unstash(self, UINT32_MAX) > 0 ? WEIR_DONE : WEIR_REJECT;
     }
+    if (message->kind == WEIR_REQUEST)
+        return weir_time_left(self, message) < 100 ? WEIR_REJECT : WEIR_DONE;
     if (state->goes_on) {
         weir_print(self, message->data, message->size);
         return WEIR_DONE;
@@ -102,12 +105,23 @@ static void test_chain_is_taken_as_far_as_there_is_room(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_time_left_is_as_told(void)
+{
+    struct weir_kit *kit = start();
+
+    CU_ASSERT_EQUAL(weir_kit_request(kit, "ask/1", NULL, 0), WEIR_DONE);
+    weir_kit_time_left(kit, 99);
+    CU_ASSERT_EQUAL(weir_kit_request(kit, "ask/1", NULL, 0), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "stash", test_stash_comes_again_in_order },
         { "twice", test_message_stashed_twice_is_found },
         { "chain", test_chain_is_taken_as_far_as_there_is_room },
+        { "time left", test_time_left_is_as_told },
         CU_TEST_INFO_NULL,
     };
 

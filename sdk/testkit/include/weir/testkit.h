@@ -117,6 +117,8 @@ void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
 /* So many more emits, sends and requests are taken; then the answer is `status`. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
+/* How long those who sent it requests still want the answers; at first without end. */
+void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms);
 /* Which worker of which pool it is; 0 and 0 at first. */
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool);
 /* What weir_lookup finds. Borrows the name until destroy. */
