@@ -129,6 +129,8 @@ AT_WORK = [
 FORGETFUL = Row("never settles what it keeps", "unruly.keep",
                 host=r"ended and had not settled what it kept", marked=True,
                 more=", remove: {timeout: 100ms}")
+LATE = Row("sends after `close` from a thread of its own", "late.run",
+           host=r"the sender is told CLOSED", marked=True)
 OVERWRITTEN = Row("is overwritten in place while it runs", "sample.bare",
                   r"sample\.so: is no shared object", marked=True)
 CLASHING = Row("brings functions of zlib of its own, which others use", "own_zlib.run",
@@ -138,7 +140,7 @@ CRASHING = Row("crashes in `handle`", "unruly.crash", marked=True, apart=True,
                     r"behaviour=crash worker=0 message=unruly\.line/1; the host ends")
 
 ROWS = (LOADING + [HANGING] + OPENING + [SLOW] + AT_WORK +
-        [FORGETFUL, OVERWRITTEN, CLASHING, CRASHING])
+        [FORGETFUL, LATE, OVERWRITTEN, CLASHING, CRASHING])
 
 
 # --- the stage ------------------------------------------------------------------------------------
@@ -436,6 +438,17 @@ class Wrong(unittest.TestCase):
         self.accept()
         self.hear_misuse(FORGETFUL, start)
         self.served(FORGETFUL)
+        self.put_back()
+
+    def test_3_late(self):
+        self.take_on(LATE)
+        self.host.out.await_line("^late began$")
+        self.host.configure_row(LATE, size=0)
+        self.accept()
+        said = self.host.out.lines[self.host.out.await_line("^late [A-Z]+$")]
+        LATE.said_host = "the sender is told " + said.split()[1]
+        self.assertRegex(LATE.said_host, LATE.host)
+        self.served(LATE)
         self.put_back()
 
     def test_4_overwritten(self):
