@@ -135,7 +135,7 @@ static int start(struct probing *probing, const char *program, const char *copy)
 /* Reads what there is; what does not fit is dropped. False: nothing more will come. */
 static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
 {
-    char surplus[256];
+    char surplus[256] = { 0 };
     ssize_t got;
 
     do {

@@ -17,7 +17,8 @@ int position_set(struct position *position, const void *data, size_t size)
     if (size > 0)
         memcpy(copy, data, size);
     position_clear(position);
-    *position = (struct position){ copy, size };
+    position->data = copy;
+    position->size = size;
     return 0;
 }
 

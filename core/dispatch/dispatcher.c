@@ -262,18 +262,19 @@ void dispatcher_signal_stop(struct dispatcher *dispatcher)
     kick_all(dispatcher, 0);
 }
 
-/* The first thread that is not joined, and no longer is to be; NULL: there is none. */
-static struct executor *take_joinable(struct dispatcher *dispatcher, pthread_t *out_thread)
+/* The first thread that is not joined, and is the caller's to join; false: there is none. */
+static bool take_joinable(struct dispatcher *dispatcher, pthread_t *out_thread)
 {
-    struct executor *found = NULL;
+    bool found = false;
 
     pthread_mutex_lock(&dispatcher->lock);
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count && !found; i++) {
-        if (!dispatcher->executors[i]->joinable)
-            continue;
-        found = dispatcher->executors[i];
-        *out_thread = found->thread;
-        found->joinable = false;
+        struct executor *executor = dispatcher->executors[i];
+
+        found = executor->joinable;
+        if (found)
+            *out_thread = executor->thread;
+        executor->joinable = false;
     }
     pthread_mutex_unlock(&dispatcher->lock);
     return found;

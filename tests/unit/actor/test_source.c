@@ -278,7 +278,6 @@ static void test_source_that_is_led_elsewhere_loses_nothing(void)
     begin(&f,
           (struct script){ .total = NEVER, .endless = true, .pauses_at = NEVER, .fails_at = NEVER },
           false);
-    f.probe->act = probe_done;
     for (uint32_t i = 0; i < REBINDINGS; i++) {
         struct pool *next = rig_workers(&f.rig, f.probe, i % 2 ? "odd" : "even", 1, LIMIT);
 

@@ -245,9 +245,11 @@ static int produce_ten(struct weir_self *self, void *state, uint32_t credit)
         struct weir_message *message = weir_message_new(self, NULL, sizeof(struct hand_order));
         const struct hand_order order = { .act = hand_emit, .id = id };
 
-        if (!message || weir_emit(self, 0, message) != 0)
+        if (!message)
             return WEIR_ENOMEM;
         memcpy(message->data, &order, sizeof order);
+        if (weir_emit(self, 0, message) != 0)
+            return WEIR_ENOMEM;
     }
     return gate_pass(&hand->gate) ? WEIR_END : WEIR_ECANCELLED;
 }
