@@ -68,12 +68,14 @@ def main():
                 print(f"      {path}")
     wrong = list(check(promises, cited))
     try:
-        wrong += breaks.check_fits(root, promises, breaks.read_breaks(root))
+        records = breaks.read_breaks(root)
+        wrong += breaks.check_fits(root, promises, records)
+        wrong += breaks.check_complete(promises, records)
     except breaks.BreakError as error:
         wrong.append(str(error))
     for sentence in wrong:
         print(sentence)
-    good = f"{len(promises)}, all cited"
+    good = f"{len(promises)}, all cited, each with a break"
     print(f"promises: {len(wrong)} wrong" if wrong else f"promises: {good}")
     return 1 if wrong else 0
 
