@@ -142,6 +142,12 @@ static bool gives_up(const struct actor *actor)
     return actor->spec->restart.then != RESTART_KEEP_TRYING;
 }
 
+static void publish_opening(struct place *place, int status)
+{
+    atomic_store_explicit(&place->open_status, status, memory_order_relaxed);
+    atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
+}
+
 void incarnation_open(struct actor *actor)
 {
     struct place *place = actor->place;
@@ -151,15 +157,16 @@ void incarnation_open(struct actor *actor)
     actor->flags &= ~(uint32_t)(ACTOR_TRAPS_EXITS | ACTOR_PAUSED);
     status = call_open(actor);
 
-    atomic_store_explicit(&place->open_status, status, memory_order_relaxed);
-    atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
     if (status == 0) {
         actor->incarnation++;
         place->opened_with = spec_ref(actor->spec);
         place->backoff_ms = 0;
-        set_state(actor, ACTOR_OPEN);
+        /* Who sees it open is let in: the state, and that it was opened, come last. */
         let_in(actor);
+        set_state(actor, ACTOR_OPEN);
+        publish_opening(place, status);
     } else {
+        publish_opening(place, status);
         log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
                   weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),
                   weir_str("effect", "tried again later"));

@@ -20,36 +20,54 @@ static void wake(struct waiter *waiter, struct executor *executor)
     futex_wake(&sleeper->woken);
 }
 
-/* It refuses for now, not for good. */
-static bool may_have_room_later(const struct actor *actor, int status)
-{
-    enum actor_state state;
+/* One try to send. */
+struct attempt {
+    int status;
+    bool may_have_room_later; /* it was refused for now, not for good */
+};
 
-    if (status != WEIR_ECLOSED || actor->kind == ACTOR_POOL)
-        return status == WEIR_EFULL;
-    state = actor_state(actor);
-    return state == ACTOR_STARTING || state == ACTOR_WAITING;
+/* A worker that opens, or will be opened anew. */
+static bool is_coming(const struct actor *actor)
+{
+    enum actor_state state = actor_state(actor);
+
+    return actor->kind != ACTOR_POOL && (state == ACTOR_STARTING || state == ACTOR_WAITING);
+}
+
+static struct attempt try_to_send(struct runtime *runtime, struct executor *executor, weir_pid to,
+                                  struct message *message)
+{
+    struct actor *actor = actor_find(runtime, to);
+    struct attempt attempt = { 0, false };
+    /* Before it is sent, too: it may open between the refusal and the look at why. */
+    bool was_coming = actor && is_coming(actor);
+
+    attempt.status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    if (actor && attempt.status == WEIR_ECLOSED)
+        attempt.may_have_room_later = was_coming || is_coming(actor);
+    else
+        attempt.may_have_room_later = attempt.status == WEIR_EFULL;
+    return attempt;
 }
 
 /* One look, in a read section. WEIR_EFULL: it stands in line now. */
 static int try_or_join(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
-    struct actor *actor = actor_find(runtime, to);
-    int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    struct attempt attempt = try_to_send(runtime, executor, to, message);
     struct waiters *room;
 
-    if (!actor || !may_have_room_later(actor, status))
-        return status;
-    room = room_of(actor);
+    if (!attempt.may_have_room_later)
+        return attempt.status;
+    room = room_of(actor_find(runtime, to));
     if (!room)
         return WEIR_ENOMEM;
     waiters_join(room, &sleeper->waiter, executor);
     /* Second look: see waiters.h. */
-    status = send_message(runtime, executor, to, WEIR_NORMAL, message);
-    if (status == 0)
+    attempt = try_to_send(runtime, executor, to, message);
+    if (attempt.status == 0)
         waiters_use(&sleeper->waiter);
-    return may_have_room_later(actor, status) ? WEIR_EFULL : status;
+    return attempt.may_have_room_later ? WEIR_EFULL : attempt.status;
 }
 
 /* False: the time is over. */

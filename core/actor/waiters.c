@@ -4,6 +4,7 @@ void waiters_init(struct waiters *waiters)
 {
     pthread_mutex_init(&waiters->lock, NULL);
     list_init(&waiters->list);
+    waiters->dissolved = false;
     atomic_init(&waiters->count, 0);
 }
 
@@ -31,7 +32,9 @@ void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executo
     if (waited_for(waiter) != waiters)
         waiters_leave(waiter, executor);
     pthread_mutex_lock(&waiters->lock);
-    if (!waited_for(waiter)) {
+    if (waiters->dissolved) {
+        waiter->wake(waiter, executor);
+    } else if (!waited_for(waiter)) {
         list_append(&waiters->list, &waiter->link);
         atomic_store_explicit(&waiter->waits_for, waiters, memory_order_release);
         atomic_fetch_add_explicit(&waiters->count, 1, memory_order_seq_cst);
@@ -83,6 +86,7 @@ void waiters_leave(struct waiter *waiter, struct executor *executor)
 void waiters_dissolve(struct waiters *waiters, struct executor *executor)
 {
     pthread_mutex_lock(&waiters->lock);
+    waiters->dissolved = true;
     while (!list_empty(&waiters->list)) {
         struct waiter *waiter = LIST_ENTRY(waiters->list.next, struct waiter, link);
 

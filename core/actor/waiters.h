@@ -25,6 +25,7 @@ struct executor;
 struct waiters {
     pthread_mutex_t lock;
     struct list list;       /* lock: of waiters */
+    bool dissolved;         /* lock: nobody can wait here any more */
     _Atomic uint32_t count; /* written under lock, read by freeing turns */
 };
 
@@ -43,7 +44,8 @@ void waiter_init(struct waiter *waiter,
                  void (*wake)(struct waiter *waiter, struct executor *executor));
 
 /* The waiter's owner. Does nothing when it waits there already, but for being wakeable again;
- * leaves where it waited before. */
+ * leaves where it waited before. Where nobody can wait any more it is woken at once, and waits
+ * nowhere. */
 void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executor *executor);
 
 /* The waiter's owner has used what it was woken for; it may be woken for more. */

@@ -54,6 +54,22 @@ static bool is_woken(struct fixture *f, uint32_t index)
     return atomic_exchange(&f->actors[index].mailbox.signals, 0) == SIGNAL_ROOM;
 }
 
+/* promise O2: it would stand in a line that is freed. */
+static void test_who_comes_too_late_is_woken_at_once(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_dissolve(&f.waiters, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 1));
+    CU_ASSERT_FALSE(waiters_any(&f.waiters));
+    CU_ASSERT_PTR_NULL(atomic_load(&f.places[1]->waiter.waits_for));
+    finish(&f);
+}
+
 /* promise O2 */
 static void test_first_to_come_is_woken_first(void)
 {
@@ -160,6 +176,7 @@ static void test_joining_elsewhere_leaves_where_one_waited(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "too late", test_who_comes_too_late_is_woken_at_once },
         { "first come", test_first_to_come_is_woken_first },
         { "joins again", test_waiter_that_joins_again_keeps_its_position },
         { "leaves", test_waiter_that_leaves_is_not_woken },

@@ -324,6 +324,30 @@ static void test_actor_that_fails_ends(void)
     hand_finish(&hand);
 }
 
+/* promise E4: it may open between the refusal and the look at why. */
+static void test_actor_that_has_just_begun_is_waited_for(void)
+{
+    struct weir_actor_options options = WEIR_ACTOR_OPTIONS;
+    struct hand hand;
+
+    hand_begin(&hand, 1);
+    options.behaviour = &hand.behaviour;
+    options.settings = &hand;
+    for (uint64_t i = 0; i < 500; i++) {
+        struct weir_message *message = hand_message(&hand, (struct hand_order){ .id = i });
+        weir_pid pid;
+        int status;
+
+        CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), 0);
+        status = weir_runtime_send_wait(hand.runtime, pid, message, patience_ms());
+        CU_ASSERT_EQUAL(status, 0);
+        if (status != 0)
+            weir_runtime_message_free(hand.runtime, message);
+        CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    }
+    hand_finish(&hand);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -336,6 +360,7 @@ int main(void)
         { "in a callback", test_waiting_inside_a_callback_is_refused_and_changes_nothing },
         { "another runtime", test_waiting_for_another_runtime_in_a_callback_waits },
         { "chain", test_source_pool_and_actor_make_a_chain },
+        { "just begun", test_actor_that_has_just_begun_is_waited_for },
         { "actor fails", test_actor_that_fails_ends },
         CU_TEST_INFO_NULL,
     };
