@@ -12,9 +12,16 @@
 #include "kit_port.h"
 #include "kit_time.h"
 
+#define PID_OF_WORKER ((weir_pid)0x100) /* of worker 0; any number but 0 would do */
+
 struct weir_kit *kit_of(struct weir_self *self)
 {
     return (struct weir_kit *)(void *)self;
+}
+
+weir_pid kit_pid(const struct weir_kit *kit)
+{
+    return PID_OF_WORKER + kit->index;
 }
 
 void *kit_take(size_t size)

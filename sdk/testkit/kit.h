@@ -142,6 +142,9 @@ struct weir_kit {
 /* The kit of what the plugin calls `self`. */
 struct weir_kit *kit_of(struct weir_self *self);
 
+/* The PID of the worker under test. */
+weir_pid kit_pid(const struct weir_kit *kit);
+
 /* Zeroed memory; aborts the program when there is none. */
 void *kit_take(size_t size);
 

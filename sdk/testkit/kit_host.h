@@ -11,8 +11,6 @@
 /* The table, complete; lives for ever. */
 const struct weir_host *kit_host_table(void);
 
-/* Notes that a message left. Copies. */
-void kit_host_note_sent(struct weir_kit *kit, const struct weir_kit_sent *sent);
 /* Frees what was noted. */
 void kit_host_finish(struct weir_kit *kit);
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "kit_host.h"
 #include "kit_message.h"
+#include "kit_send.h"
 
 uint64_t kit_time_add(struct weir_kit *kit, const struct kit_due *due)
 {
@@ -34,8 +34,9 @@ static struct kit_due *take_out(struct weir_kit *kit, uint64_t number, bool requ
     return found;
 }
 
-int kit_time_cancel_timer(struct weir_kit *kit, uint64_t number)
+int kit_time_cancel_timer(struct weir_self *self, uint64_t number)
 {
+    struct weir_kit *kit = kit_of(self);
     struct kit_due *due = take_out(kit, number, false);
 
     if (!due)
@@ -46,9 +47,9 @@ int kit_time_cancel_timer(struct weir_kit *kit, uint64_t number)
     return 0;
 }
 
-int kit_time_cancel_request(struct weir_kit *kit, uint64_t number)
+int kit_time_cancel_request(struct weir_self *self, uint64_t number)
 {
-    struct kit_due *due = kit->dues;
+    struct kit_due *due = kit_of(self)->dues;
 
     while (due && (due->number != number || !due->then || due->cancelled))
         due = due->next;
@@ -56,6 +57,57 @@ int kit_time_cancel_request(struct weir_kit *kit, uint64_t number)
         return WEIR_EUNKNOWN;
     due->cancelled = true;
     return 0;
+}
+
+static int add_timer(struct weir_kit *kit, const struct kit_due *due, uint64_t *out_timer)
+{
+    uint64_t number = kit_time_add(kit, due);
+
+    if (out_timer)
+        *out_timer = number;
+    return 0;
+}
+
+int kit_time_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                        struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer)
+{
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_due due = {
+        .at_ms = kit->now_ms + delay_ms, .message = message, .to = to, .lane = lane
+    };
+
+    if (!kit_message_is_owned(kit, message, "sent"))
+        return WEIR_EINVALID;
+    if (kit_allocation_fails(kit))
+        return WEIR_ENOMEM;
+    kit_message_give((struct kit_message *)(void *)message, KIT_SENT);
+    return add_timer(kit, &due, out_timer);
+}
+
+int kit_time_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
+                   uint64_t *out_timer)
+{
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_due due = { .at_ms = kit->now_ms + delay_ms,
+                                 .tick = tick,
+                                 .context = context };
+
+    if (!tick)
+        return WEIR_EINVALID;
+    return kit_allocation_fails(kit) ? WEIR_ENOMEM : add_timer(kit, &due, out_timer);
+}
+
+int kit_time_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, void *context,
+                   uint64_t *out_timer)
+{
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_due due = {
+        .at_ms = kit->now_ms + period_ms, .every_ms = period_ms, .tick = tick, .context = context
+    };
+
+    if (!tick || period_ms == 0)
+        return WEIR_EINVALID;
+    return kit_allocation_fails(kit) ? WEIR_ENOMEM : add_timer(kit, &due, out_timer);
 }
 
 /* Frees the due before the continuation, which may ask again. */
@@ -131,7 +183,7 @@ static void send_due(struct weir_kit *kit, const struct kit_due *due)
         .way = WEIR_KIT_SEND, .to = due->to, .lane = due->lane, .message = due->message
     };
 
-    kit_host_note_sent(kit, &sent);
+    kit_send_note(kit, &sent);
 }
 
 static void happen(struct weir_kit *kit, struct kit_due *due)

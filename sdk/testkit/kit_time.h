@@ -10,12 +10,19 @@
 
 /* Adds a due with all fields but its number, which it returns. Copies. */
 uint64_t kit_time_add(struct weir_kit *kit, const struct kit_due *due);
-/* WEIR_EUNKNOWN: no such timer. Frees its message. */
-int kit_time_cancel_timer(struct weir_kit *kit, uint64_t number);
-/* WEIR_EUNKNOWN: no such request is open. It is answered at the end of the turn. */
-int kit_time_cancel_request(struct weir_kit *kit, uint64_t number);
 /* Answers what was given up in this turn. */
 void kit_time_answer_cancelled(struct weir_kit *kit);
+/* What weir_send_after, weir_after, weir_every, weir_cancel_timer and weir_cancel do; what is given
+ * up is answered at the end of the turn. */
+int kit_time_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                        struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer);
+int kit_time_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
+                   uint64_t *out_timer);
+int kit_time_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, void *context,
+                   uint64_t *out_timer);
+int kit_time_cancel_timer(struct weir_self *self, uint64_t number);
+int kit_time_cancel_request(struct weir_self *self, uint64_t number);
+
 /* With the end of the incarnation all ends silently. */
 void kit_time_finish(struct weir_kit *kit);
 

@@ -1,0 +1,172 @@
+#include "kit_send.h"
+
+#include <inttypes.h>
+
+#include "kit_event.h"
+#include "kit_message.h"
+#include "kit_origin.h"
+#include "kit_time.h"
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent)
+{
+    struct kit_sent *added = kit_take(sizeof *added);
+
+    added->sent = *sent;
+    *kit->sent_end = added;
+    kit->sent_end = &added->next;
+    kit->sent_count++;
+    kit->emit_count += sent->way == WEIR_KIT_EMIT;
+}
+
+/* Whether a message that the plugin owns may leave now. */
+static int may_leave(struct weir_kit *kit, const struct weir_message *message)
+{
+    if (!kit_message_is_owned(kit, message, "sent"))
+        return WEIR_EINVALID;
+    if (kit->room == 0)
+        return kit->room_status;
+    if (kit->room != UINT32_MAX)
+        kit->room--;
+    return 0;
+}
+
+static void leave(struct weir_kit *kit, struct weir_message *message, struct weir_kit_sent sent)
+{
+    sent.message = message;
+    if (sent.way != WEIR_KIT_PUBLISH)
+        sent.token = ((struct kit_message *)(void *)message)->token;
+    message->lane = (uint8_t)sent.lane;
+    message->from = kit_pid(kit);
+    kit_message_give((struct kit_message *)(void *)message, KIT_SENT);
+    kit_send_note(kit, &sent);
+}
+
+int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message)
+{
+    struct weir_kit *kit = kit_of(self);
+    int status = may_leave(kit, message);
+
+    if (status == 0)
+        leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_SEND, .to = to, .lane = lane });
+    return status;
+}
+
+int kit_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
+                   uint32_t count)
+{
+    uint32_t taken = 0;
+    int status = 0;
+
+    while (taken < count && status == 0) {
+        status = kit_send_message(self, to, WEIR_NORMAL, messages[taken]);
+        taken += status == 0;
+    }
+    return taken > 0 ? (int)taken : status;
+}
+
+int kit_send_publish(struct weir_self *self, uint64_t token, struct weir_message *message,
+                     uint32_t *out_taken, uint32_t *out_refused)
+{
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_event *event = kit_event_find(kit, token);
+
+    if (!event)
+        return WEIR_EUNKNOWN;
+    if (!kit_message_is_owned(kit, message, "published") || kit_origin_is_set(message))
+        return WEIR_EINVALID;
+    message->kind = WEIR_EVENT;
+    leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_PUBLISH, .token = token });
+    if (out_taken)
+        *out_taken = event->subscribers;
+    if (out_refused)
+        *out_refused = 0;
+    return 0;
+}
+
+static bool has_output(const struct weir_behaviour *behaviour, uint32_t output)
+{
+    uint32_t count = 0;
+
+    while (behaviour->outputs && count <= output && behaviour->outputs[count].name)
+        count++;
+    return output < count;
+}
+
+int kit_send_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
+{
+    struct weir_kit *kit = kit_of(self);
+    int status;
+
+    if (!has_output(&kit->behaviour, output)) {
+        kit_problem(kit, "a message was emitted at output %" PRIu32 ", which is not declared",
+                    output);
+        return WEIR_EINVALID;
+    }
+    status = may_leave(kit, message);
+    if (status == 0)
+        leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_EMIT, .output = output });
+    return status;
+}
+
+int kit_send_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message, uint64_t timeout_ms, weir_then *then,
+                     void *context, uint64_t *out_reference)
+{
+    struct weir_kit *kit = kit_of(self);
+    struct kit_due due = { .at_ms = kit->now_ms + timeout_ms, .then = then, .context = context };
+    struct weir_kit_sent sent = { .way = WEIR_KIT_REQUEST, .to = to, .lane = lane };
+    int status = then ? may_leave(kit, message) : WEIR_EINVALID;
+
+    if (status == 0 && kit_origin_is_set(message))
+        status = WEIR_EINVALID;
+    if (status == 0 && kit_allocation_fails(kit))
+        status = WEIR_ENOMEM;
+    if (status != 0)
+        return status;
+    sent.reference = kit_time_add(kit, &due);
+    message->kind = WEIR_REQUEST;
+    leave(kit, message, sent);
+    if (out_reference)
+        *out_reference = sent.reference;
+    return 0;
+}
+
+/* --- answering -------------------------------------------------------------------------------- */
+
+int kit_send_reply(struct weir_self *self, struct weir_message *to, struct weir_message *message)
+{
+    struct weir_kit *kit = kit_of(self);
+    struct kit_message *asked = (struct kit_message *)(void *)to;
+
+    if (!kit_message_is_owned(kit, message, "sent") || to->kind != WEIR_REQUEST ||
+        kit_origin_is_set(message))
+        return WEIR_EINVALID;
+    if (asked->replied || (asked->owner != KIT_IN_HAND && asked->owner != KIT_KEPT))
+        return WEIR_ENOTALLOWED;
+    asked->replied = true;
+    leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_REPLY, .to = to->from });
+    return 0;
+}
+
+int kit_send_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message)
+{
+    struct weir_kit *kit = kit_of(self);
+    struct kit_message *in_hand = (struct kit_message *)(void *)message;
+    const struct weir_kit_sent sent = {
+        .way = WEIR_KIT_FORWARD, .to = to, .lane = lane, .message = message
+    };
+
+    if (in_hand->owner != KIT_IN_HAND || in_hand->forwarded) {
+        kit_problem(kit, "a message was forwarded that is not in hand");
+        return WEIR_EINVALID;
+    }
+    if (kit->room == 0)
+        return kit->room_status;
+    in_hand->forwarded = true;
+    kit_send_note(kit, &sent);
+    return 0;
+}

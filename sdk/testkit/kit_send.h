@@ -1,0 +1,28 @@
+/*
+ * kit_send.h - what weir_send and its kin do: everything that leaves is noted.
+ */
+#ifndef SDK_TESTKIT_KIT_SEND_H
+#define SDK_TESTKIT_KIT_SEND_H
+
+#include "kit.h"
+
+/* Notes that a message left. Copies. */
+void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent);
+
+/* What weir_send, weir_send_chain, weir_publish, weir_emit, weir_request, weir_reply and
+ * weir_forward do. */
+int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message);
+int kit_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
+                   uint32_t count);
+int kit_send_publish(struct weir_self *self, uint64_t token, struct weir_message *message,
+                     uint32_t *out_taken, uint32_t *out_refused);
+int kit_send_emit(struct weir_self *self, uint32_t output, struct weir_message *message);
+int kit_send_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message, uint64_t timeout_ms, weir_then *then,
+                     void *context, uint64_t *out_reference);
+int kit_send_reply(struct weir_self *self, struct weir_message *to, struct weir_message *message);
+int kit_send_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                     struct weir_message *message);
+
+#endif
