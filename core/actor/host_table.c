@@ -6,6 +6,7 @@
 #include "actor/alarm.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/handling.h"
 #include "actor/host_table_events.h"
 #include "actor/host_table_messages.h"
 #include "actor/host_table_pool.h"
@@ -17,7 +18,6 @@
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "actor/tie.h"
-#include "actor/turn.h"
 #include "pool/pool.h"
 #include "runtime.h"
 
@@ -164,7 +164,7 @@ static int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane
 static int host_settle(struct weir_self *self, struct weir_message *kept, int verdict)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = turn_settle_kept(actor, message_of(kept), verdict);
+    int status = handling_settle_kept(actor, message_of(kept), verdict);
 
     callback_leave_host(actor);
     return status;

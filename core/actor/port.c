@@ -6,9 +6,9 @@
 
 #include "actor/asking.h"
 #include "actor/extra.h"
+#include "actor/handling.h"
 #include "actor/request.h"
 #include "actor/send.h"
-#include "actor/turn.h"
 #include "runtime.h"
 
 /* What MESSAGE_PORT_SETTLE carries; the kept message is meant by its address. */
@@ -246,7 +246,7 @@ static void carry_out_settle(struct actor *actor, const struct settle_order *ord
         return;
     actor->retry_after_ms = order->retry_after_ms;
     (void)snprintf(actor->detail, sizeof actor->detail, "%s", order->reason);
-    (void)turn_settle_kept(actor, kept, order->verdict);
+    (void)handling_settle_kept(actor, kept, order->verdict);
     actor->detail[0] = '\0';
 }
 

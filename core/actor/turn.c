@@ -1,24 +1,21 @@
 #include "actor/turn.h"
 
-#include <string.h>
-
 #include "actor/audience.h"
-#include "actor/callback.h"
 #include "actor/end.h"
 #include "actor/extra.h"
+#include "actor/freed.h"
+#include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/port.h"
 #include "actor/request.h"
-#include "actor/room.h"
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/tie.h"
 #include "pool/manager.h"
-#include "pool/places.h"
-#include "pool/pulling.h"
+#include "pool/pool.h"
 #include "runtime.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
@@ -29,130 +26,9 @@
 struct stint {
     uint32_t budget;
     uint32_t handled;
-    uint32_t freed;  /* places in the normal lane */
-    uint32_t pulled; /* places in the queue of the pool */
+    struct freed freed;
     bool hog;
 };
-
-/* --- one message ---------------------------------------------------------------------------- */
-
-static void hold_for_outbox(struct actor *actor, struct message *message)
-{
-    settle_hold(actor);
-    actor->place->settling = message;
-    actor->flags |= ACTOR_SETTLING;
-}
-
-static void finish_done(struct actor *actor, struct message *message)
-{
-    if (message->public.reserved & MESSAGE_ASIDE)
-        settle_aside(actor, message, 0, DEAD_UNHANDLED);
-    else if (output_is_waiting(actor))
-        hold_for_outbox(actor, message);
-    else
-        settle_done(actor, message);
-}
-
-/* A pool's own message that its manager has no use for. */
-static void unhandled(struct actor *actor, struct message *message)
-{
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor->pool->path,
-              "message for the pool itself is not handled",
-              weir_str("tag", message->public.tag ? message->public.tag->name : ""),
-              weir_str("effect", "dead letter"));
-    settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
-}
-
-static void finish_rejected(struct actor *actor, struct message *message)
-{
-    if (actor->kind == ACTOR_POOL)
-        unhandled(actor, message);
-    else if (message->public.reserved & MESSAGE_ASIDE)
-        settle_aside(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
-    else
-        settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
-}
-
-static void finish_kept(struct actor *actor, struct message *message)
-{
-    message->public.reserved |= MESSAGE_KEPT;
-    message_list_append(&actor->kept, message);
-}
-
-/* Settles the message in hand as a verdict says that leaves the incarnation alive. */
-static void finish_message(struct actor *actor, struct message *message, int verdict)
-{
-    if (verdict == WEIR_DONE)
-        finish_done(actor, message);
-    else if (verdict == WEIR_KEEP)
-        finish_kept(actor, message);
-    else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_ASIDE))
-        incarnation_retry(actor, message);
-    else
-        finish_rejected(actor, message);
-}
-
-int turn_settle_kept(struct actor *actor, struct message *message, int verdict)
-{
-    if (verdict < WEIR_DONE || verdict > WEIR_REJECT) {
-        misuse_report(actor, MISUSE_UNSETTLED, verdict);
-        return WEIR_EINVALID;
-    }
-    /* By its address first: it may be gone, in `close` or when it was settled before. */
-    if (!message_list_remove(&actor->kept, message)) {
-        if (!(actor->flags & ACTOR_CLOSING))
-            misuse_report(actor, MISUSE_SETTLED, verdict);
-        return WEIR_EINVALID;
-    }
-    message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
-    if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_ASIDE))
-        settle_done(actor, message);
-    else
-        finish_message(actor, message, verdict);
-    return 0;
-}
-
-/* Carries out what `handle` answered. `current` is NULL when the message was forwarded. */
-static void finish(struct actor *actor, int verdict)
-{
-    struct message *message = actor->current;
-
-    if (verdict == WEIR_STOP || verdict < WEIR_DONE || verdict >= WEIR_FAIL) {
-        if (verdict == WEIR_STOP) {
-            actor->current = NULL;
-            if (message)
-                finish_done(actor, message);
-            incarnation_stop(actor);
-        } else {
-            if (verdict != WEIR_FAIL)
-                misuse_report(actor, MISUSE_VERDICT, verdict);
-            incarnation_fail(actor, WEIR_END_CRASH);
-        }
-        return;
-    }
-    actor->current = NULL;
-    if (message)
-        finish_message(actor, message, verdict);
-}
-
-static void handle(struct actor *actor, struct message *message)
-{
-    const struct weir_behaviour *behaviour = actor->spec->behaviour;
-    int verdict = WEIR_REJECT;
-
-    actor->current = message;
-    actor->retry_after_ms = 0;
-    actor->detail[0] = '\0';
-    atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
-    if (behaviour->handle) {
-        callback_begin(actor);
-        verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
-        callback_end(actor);
-    }
-    actor->flags &= ~(uint32_t)ACTOR_PAUSED;
-    atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
-    finish(actor, verdict);
-}
 
 /* --- the other lanes ------------------------------------------------------------------------ */
 
@@ -226,7 +102,7 @@ static void linked_ended(struct actor *actor, struct message *message)
     enum weir_end_reason reason = (enum weir_end_reason)end->reason;
 
     if ((actor->flags & ACTOR_TRAPS_EXITS) && is_alive(actor)) {
-        handle(actor, message);
+        handling_run(actor, message);
         return;
     }
     message_destroy(&actor->executor->cache, message);
@@ -244,7 +120,7 @@ static void told_of_an_end(struct actor *actor, struct message *message)
     if (is_current && message->public.kind == WEIR_EXIT)
         linked_ended(actor, message);
     else if (is_current && is_alive(actor))
-        handle(actor, message);
+        handling_run(actor, message);
     else
         message_destroy(&actor->executor->cache, message);
 }
@@ -295,13 +171,13 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
     }
     message = settle_pop(actor);
     if (message) {
-        stint->freed++;
+        stint->freed.places++;
         return message;
     }
     if (actor->place->pool)
         message = pulling_take(actor);
     if (message)
-        stint->pulled++;
+        stint->freed.pulled++;
     return message;
 }
 
@@ -325,7 +201,7 @@ static void manage(struct actor *actor, struct message *message)
     int status = manager_handle(actor, message);
 
     if (status == WEIR_EUNSUPPORTED)
-        unhandled(actor, message);
+        handling_unhandled(actor, message);
     else
         settle_aside(actor, message, status, DEAD_REJECTED);
 }
@@ -336,59 +212,6 @@ static void watch_clock(struct actor *actor, struct stint *stint)
 
     if (stint->handled <= 16 && (CLOCK_LOOKS >> stint->handled & 1))
         stint->hog = executor_look_at_clock(actor->executor) - before > TURN_NS_MAX;
-}
-
-/* How many of the places freed in this turn are still free: waking more waiters than can be served
- * lets a later one overtake. Who took the others is popped in its turn, which wakes the next. */
-static uint32_t still_free(struct actor *actor, uint32_t freed)
-{
-    uint32_t limit = atomic_load_explicit(&actor->mailbox.limit, memory_order_relaxed);
-    uint32_t waiting = mailbox_waiting(&actor->mailbox);
-
-    if (limit == 0)
-        return freed;
-    if (waiting >= limit)
-        return 0;
-    return limit - waiting < freed ? limit - waiting : freed;
-}
-
-/* All that were freed in this turn and are free still. */
-static uint32_t all_free(struct actor *actor, struct pool *pool, const struct stint *stint)
-{
-    uint32_t freed = stint->freed ? still_free(actor, stint->freed) : 0;
-    uint64_t room = stint->pulled ? pulling_room(pool) : 0;
-
-    return freed + (uint32_t)(room < stint->pulled ? room : stint->pulled);
-}
-
-/* Places were freed in this turn: those who wait for them are told, at every level. The actor may
- * be somebody else's by now. */
-static void wake_waiters(struct actor *actor, struct pool *pool, uint32_t freed,
-                         struct executor *executor)
-{
-    room_wake(actor, freed, executor);
-    for (; pool; pool = pool->parent) {
-        /* By key: the place may be of use to any of them, not to the first. */
-        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_HASH)
-            freed = UINT32_MAX;
-        if (waiters_any(&pool->waiters))
-            waiters_wake(&pool->waiters, freed, executor);
-    }
-}
-
-/*
- * Tells of the places that were freed so far, while the actor is still ours. The read-modify-write
- * is the one that waiters.h asks for.
- */
-static void tell_of_places(struct actor *actor, struct stint *stint)
-{
-    if (stint->freed + stint->pulled == 0)
-        return;
-    (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    wake_waiters(actor, actor->place->pool, all_free(actor, actor->place->pool, stint),
-                 actor->executor);
-    stint->freed = 0;
-    stint->pulled = 0;
 }
 
 static void give(struct actor *actor, struct message *message, struct stint *stint)
@@ -409,8 +232,8 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
         pulling_awake(actor->place); /* whatever it is, it may take long */
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
-        tell_of_places(actor, stint);
-    handle(actor, message);
+        freed_tell_now(&stint->freed, actor);
+    handling_run(actor, message);
     watch_clock(actor, stint);
 }
 
@@ -541,7 +364,7 @@ static bool sleep_now(struct actor *actor)
     return may_take(actor) ? mailbox_try_idle(&actor->mailbox) : mailbox_try_mute(&actor->mailbox);
 }
 
-static enum turn end_turn(struct actor *actor, const struct stint *stint, bool more)
+static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 {
     struct pool *pool = actor->place ? actor->place->pool : NULL;
     struct executor *executor = actor->executor;
@@ -551,12 +374,12 @@ static enum turn end_turn(struct actor *actor, const struct stint *stint, bool m
         return TURN_IDLE;
     if ((!more || is_at_rest(actor)) && sleep_now(actor))
         turn = TURN_IDLE;
-    else if (stint->freed)
+    else if (stint->freed.places)
         /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The pool outlives this turn, also when the actor is somebody else's by now. */
-    if (stint->freed + stint->pulled)
-        wake_waiters(actor, pool, all_free(actor, pool, stint), executor);
+    if (freed_any(&stint->freed))
+        freed_tell(&stint->freed, actor, pool, executor);
     if (pool)
         pulling_pass_on(pool, executor);
     return turn;

@@ -6,14 +6,9 @@
 
 #include "dispatch/schedulable.h"
 
-struct actor;
-struct message;
+struct executor;
 
 /* The `run` of every actor. */
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor);
-
-/* As weir_settle: takes a kept message. WEIR_EINVALID: not kept by this actor, or the verdict
- * cannot be given late. */
-int turn_settle_kept(struct actor *actor, struct message *message, int verdict);
 
 #endif

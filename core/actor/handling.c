@@ -1,0 +1,125 @@
+#include "actor/handling.h"
+
+#include "actor/callback.h"
+#include "actor/incarnation.h"
+#include "actor/output.h"
+#include "actor/settle.h"
+#include "pool/pool.h"
+#include "runtime.h"
+
+static void hold_for_outbox(struct actor *actor, struct message *message)
+{
+    settle_hold(actor);
+    actor->place->settling = message;
+    actor->flags |= ACTOR_SETTLING;
+}
+
+static void finish_done(struct actor *actor, struct message *message)
+{
+    if (message->public.reserved & MESSAGE_ASIDE)
+        settle_aside(actor, message, 0, DEAD_UNHANDLED);
+    else if (output_is_waiting(actor))
+        hold_for_outbox(actor, message);
+    else
+        settle_done(actor, message);
+}
+
+void handling_unhandled(struct actor *actor, struct message *message)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor->pool->path,
+              "message for the pool itself is not handled",
+              weir_str("tag", message->public.tag ? message->public.tag->name : ""),
+              weir_str("effect", "dead letter"));
+    settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
+}
+
+static void finish_rejected(struct actor *actor, struct message *message)
+{
+    if (actor->kind == ACTOR_POOL)
+        handling_unhandled(actor, message);
+    else if (message->public.reserved & MESSAGE_ASIDE)
+        settle_aside(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
+    else
+        settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
+}
+
+static void finish_kept(struct actor *actor, struct message *message)
+{
+    message->public.reserved |= MESSAGE_KEPT;
+    message_list_append(&actor->kept, message);
+}
+
+/* Settles the message in hand as a verdict says that leaves the incarnation alive. */
+static void finish_message(struct actor *actor, struct message *message, int verdict)
+{
+    if (verdict == WEIR_DONE)
+        finish_done(actor, message);
+    else if (verdict == WEIR_KEEP)
+        finish_kept(actor, message);
+    else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_ASIDE))
+        incarnation_retry(actor, message);
+    else
+        finish_rejected(actor, message);
+}
+
+int handling_settle_kept(struct actor *actor, struct message *message, int verdict)
+{
+    if (verdict < WEIR_DONE || verdict > WEIR_REJECT) {
+        misuse_report(actor, MISUSE_UNSETTLED, verdict);
+        return WEIR_EINVALID;
+    }
+    /* By its address first: it may be gone, in `close` or when it was settled before. */
+    if (!message_list_remove(&actor->kept, message)) {
+        if (!(actor->flags & ACTOR_CLOSING))
+            misuse_report(actor, MISUSE_SETTLED, verdict);
+        return WEIR_EINVALID;
+    }
+    message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+    if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_ASIDE))
+        settle_done(actor, message);
+    else
+        finish_message(actor, message, verdict);
+    return 0;
+}
+
+/* Carries out what `handle` answered. `current` is NULL when the message was forwarded. */
+static void finish(struct actor *actor, int verdict)
+{
+    struct message *message = actor->current;
+
+    if (verdict == WEIR_STOP || verdict < WEIR_DONE || verdict >= WEIR_FAIL) {
+        if (verdict == WEIR_STOP) {
+            actor->current = NULL;
+            if (message)
+                finish_done(actor, message);
+            incarnation_stop(actor);
+        } else {
+            if (verdict != WEIR_FAIL)
+                misuse_report(actor, MISUSE_VERDICT, verdict);
+            incarnation_fail(actor, WEIR_END_CRASH);
+        }
+        return;
+    }
+    actor->current = NULL;
+    if (message)
+        finish_message(actor, message, verdict);
+}
+
+void handling_run(struct actor *actor, struct message *message)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+    int verdict = WEIR_REJECT;
+
+    actor->current = message;
+    actor->retry_after_ms = 0;
+    actor->detail[0] = '\0';
+    atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
+    if (behaviour->handle) {
+        callback_begin(actor);
+        verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
+        callback_end(actor);
+    }
+    actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+    atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
+    finish(actor, verdict);
+}
