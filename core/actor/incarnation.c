@@ -280,7 +280,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
         incarnation_end(actor, reason);
         return;
     }
-    ledger_add(&place->restarts, 1);
+    ledger_count(&place->restarts);
     set_state(actor, ACTOR_STARTING);
     if (!restarts_too_often(actor))
         return;
@@ -410,7 +410,7 @@ static struct message *take_backlog(struct actor *actor)
     if (!message)
         message = message_list_take(&actor->place->retries);
     if (!message)
-        return settle_pop(actor);
+        return mailbox_pop(&actor->mailbox);
     settle_unhold(actor);
     return message;
 }

@@ -4,24 +4,9 @@
 #include "actor/place.h"
 #include "actor/request.h"
 
-struct message *settle_pop(struct actor *actor)
-{
-    struct message *message;
-
-    ledger_begin(&actor->ledger);
-    message = mailbox_pop(&actor->mailbox);
-    if (message)
-        ledger_shift(&actor->ledger.in_hand, 1);
-    ledger_end(&actor->ledger);
-    return message;
-}
-
 void settle_pulled(struct actor *actor)
 {
-    ledger_begin(&actor->ledger);
-    ledger_add(&actor->ledger.pulled, 1);
-    ledger_shift(&actor->ledger.in_hand, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.pulled);
 }
 
 /* Takes the message: it becomes the requester's answer or the origin's notice, or it is freed. */
@@ -56,10 +41,7 @@ static void end_dead(struct actor *actor, struct message *message, enum dead_rea
 
 void settle_done(struct actor *actor, struct message *message)
 {
-    ledger_begin(&actor->ledger);
-    ledger_shift(&actor->ledger.in_hand, -1);
-    ledger_add(&actor->ledger.done, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.done);
     end_done(actor, message);
 }
 
@@ -78,19 +60,13 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)
 {
     settle_record(actor, message, reason, NULL, actor->detail);
-    ledger_begin(&actor->ledger);
-    ledger_shift(&actor->ledger.in_hand, -1);
-    ledger_add(&actor->ledger.dead, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.dead);
     end_dead(actor, message, reason, status);
 }
 
 void settle_moved(struct actor *actor)
 {
-    ledger_begin(&actor->ledger);
-    ledger_shift(&actor->ledger.in_hand, -1);
-    ledger_add(&actor->ledger.moved, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.moved);
 }
 
 void settle_returned(struct actor *actor, struct message *message, uint64_t delay_ms)
@@ -105,26 +81,17 @@ void settle_returned(struct actor *actor, struct message *message, uint64_t dela
 
 void settle_forwarded(struct actor *actor)
 {
-    ledger_begin(&actor->ledger);
-    ledger_shift(&actor->ledger.in_hand, -1);
-    ledger_add(&actor->ledger.done, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.done);
 }
 
 void settle_hold(struct actor *actor)
 {
-    ledger_begin(&actor->ledger);
-    ledger_shift(&actor->ledger.in_hand, -1);
-    ledger_shift(&actor->ledger.held, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.put_by);
 }
 
 void settle_unhold(struct actor *actor)
 {
-    ledger_begin(&actor->ledger);
-    ledger_shift(&actor->ledger.held, -1);
-    ledger_shift(&actor->ledger.in_hand, 1);
-    ledger_end(&actor->ledger);
+    ledger_count(&actor->ledger.resumed);
 }
 
 void settle_aside(struct actor *actor, struct message *message, int status, enum dead_reason reason)

@@ -5,7 +5,7 @@
  * request without a reply, or its origin if it has one (origin.h), count it, and free it or hand it
  * on. Owner's turn only, but for settle_stray.
  *
- *      popped ----> in hand ---> done
+ *      popped ----> in hand ---> done       (stats/ledger.h: each arrow is one store)
  *                    |   ^  \--> dead(reason)
  *                    v   |   \-> moved
  *                    held        (retry due, outbox empty)
@@ -15,9 +15,6 @@
 
 #include "actor/actor.h"
 #include "stats/dead_letters.h"
-
-/* Counts a message that left the queue into the hand. */
-struct message *settle_pop(struct actor *actor);
 
 /* Counts a message that came from the queue of the pool into the hand. */
 void settle_pulled(struct actor *actor);

@@ -169,7 +169,7 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
         settle_unhold(actor);
         return message;
     }
-    message = settle_pop(actor);
+    message = mailbox_pop(&actor->mailbox);
     if (message) {
         stint->freed.places++;
         return message;

@@ -1,10 +1,11 @@
 #include "stats/ledger.h"
 
 #include <sched.h>
+#include <string.h>
 
 #include "message/mailbox.h"
 
-#define SPINS_MAX 1000 /* then the owner has been preempted: let it run */
+#define SPINS_MAX 1000 /* then the owner runs beside us and is fast: give way */
 
 const char *dead_reason_name(enum dead_reason reason)
 {
@@ -17,49 +18,58 @@ const char *dead_reason_name(enum dead_reason reason)
     return (unsigned)reason < DEAD_REASONS ? names[reason] : "?";
 }
 
-static void step_version(struct ledger *ledger)
+/* What the owner counts. */
+struct counts {
+    uint64_t done;
+    uint64_t dead;
+    uint64_t moved;
+    uint64_t pulled;
+    uint64_t put_by;
+    uint64_t resumed;
+    uint64_t popped;
+};
+
+static struct counts collect(struct ledger *ledger, struct mailbox *mailbox)
 {
-    atomic_store_explicit(&ledger->version,
-                          atomic_load_explicit(&ledger->version, memory_order_relaxed) + 1,
-                          memory_order_release);
+    /* Acquire: the first look is over before the tail is read, and that before the second look. */
+    return (struct counts){
+        .done = atomic_load_explicit(&ledger->done, memory_order_acquire),
+        .dead = atomic_load_explicit(&ledger->dead, memory_order_acquire),
+        .moved = atomic_load_explicit(&ledger->moved, memory_order_acquire),
+        .pulled = atomic_load_explicit(&ledger->pulled, memory_order_acquire),
+        .put_by = atomic_load_explicit(&ledger->put_by, memory_order_acquire),
+        .resumed = atomic_load_explicit(&ledger->resumed, memory_order_acquire),
+        .popped = atomic_load_explicit(&mailbox->head, memory_order_acquire),
+    };
 }
 
-void ledger_begin(struct ledger *ledger)
+/* `tail` is of an instant at which the counts were these. */
+static void read_off(const struct counts *counts, uint32_t tail, struct ledger_reading *out)
 {
-    step_version(ledger);
-}
+    uint64_t held = counts->put_by - counts->resumed;
+    int64_t in_hand = (int64_t)(counts->popped + counts->pulled - counts->done - counts->dead -
+                                counts->moved - held);
 
-void ledger_end(struct ledger *ledger)
-{
-    step_version(ledger);
-}
-
-static void read_once(struct ledger *ledger, struct mailbox *mailbox, struct ledger_reading *out)
-{
-    uint64_t head;
-    uint64_t word;
-
-    out->done = atomic_load_explicit(&ledger->done, memory_order_acquire);
-    out->dead = atomic_load_explicit(&ledger->dead, memory_order_acquire);
-    out->moved = atomic_load_explicit(&ledger->moved, memory_order_acquire);
-    out->in_hand = atomic_load_explicit(&ledger->in_hand, memory_order_acquire);
-    out->held = atomic_load_explicit(&ledger->held, memory_order_acquire);
-    head = atomic_load_explicit(&mailbox->head, memory_order_acquire);
-    word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
-    out->queued = (uint32_t)((uint32_t)word - (uint32_t)head);
-    out->accepted = head + out->queued +
-                    atomic_load_explicit(&ledger->pulled, memory_order_acquire);
+    out->done = counts->done;
+    out->dead = counts->dead;
+    out->moved = counts->moved;
+    out->held = held;
+    out->queued = (uint32_t)(tail - (uint32_t)counts->popped);
+    out->accepted = counts->popped + out->queued + counts->pulled;
+    /* More settled than were taken: the reading shall not balance. */
+    out->in_hand = in_hand > 0 ? (uint64_t)in_hand : 0;
 }
 
 void ledger_read(struct ledger *ledger, struct mailbox *mailbox, struct ledger_reading *out)
 {
     for (uint32_t spins = 0;; spins++) {
-        uint32_t version = atomic_load_explicit(&ledger->version, memory_order_acquire);
+        struct counts before = collect(ledger, mailbox);
+        uint32_t tail = (uint32_t)atomic_load_explicit(&mailbox->word, memory_order_acquire);
+        struct counts after = collect(ledger, mailbox);
 
-        if (!(version & 1)) {
-            read_once(ledger, mailbox, out);
-            if (atomic_load_explicit(&ledger->version, memory_order_acquire) == version)
-                return;
+        if (memcmp(&before, &after, sizeof before) == 0) {
+            read_off(&before, tail, out);
+            return;
         }
         if (spins >= SPINS_MAX)
             (void)sched_yield();

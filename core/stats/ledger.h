@@ -3,11 +3,15 @@
  *
  *      accepted = done + dead + moved + queued + in hand + held
  *
- * `accepted` and `queued` are the mailbox's own indexes, and what was pulled; the rest stands
- * here, written by the owner alone between ledger_begin and ledger_end. A reader takes a snapshot
- * that is exact at one instant: it reads again when the version was odd or has changed. Every
- * store is a release and every load an acquire, so a reader that sees a new figure sees the
- * version that goes with it.
+ * Only counters that grow are kept: `accepted` and `queued` are the mailbox's own indexes, and what
+ * was pulled; the rest stands here, written by the owner alone. Every step of a message is one
+ * store to one of them. `in_hand` is what has left the queue and is nowhere else, so a message that
+ * nobody settles stays in hand for ever, and is seen there.
+ *
+ * A reader takes a snapshot that is exact at one instant: it reads all of them, the tail of the
+ * mailbox, and all of them again. Since they never go back, equal values mean that none changed in
+ * between, and the tail was read in between. Every store is a release and every load an acquire:
+ * who has seen one step sees those before it.
  */
 #ifndef STATS_LEDGER_H
 #define STATS_LEDGER_H
@@ -42,13 +46,13 @@ enum dead_reason {
 const char *dead_reason_name(enum dead_reason reason);
 
 struct ledger {
-    _Atomic uint32_t version; /* odd while the owner writes */
-    _Atomic uint32_t in_hand;
-    _Atomic uint32_t held;
+    /* written by the owner, read by all */
     _Atomic uint64_t done;
     _Atomic uint64_t dead;
     _Atomic uint64_t moved;
-    _Atomic uint64_t pulled; /* accepted by the queue of its pool, not by its mailbox */
+    _Atomic uint64_t pulled;  /* accepted by the queue of its pool, not by its mailbox */
+    _Atomic uint64_t put_by;  /* from the hand to held */
+    _Atomic uint64_t resumed; /* from held to the hand */
 };
 
 /* One reading, or a sum of readings. */
@@ -62,24 +66,15 @@ struct ledger_reading {
     uint64_t held;
 };
 
-/* Owner. */
-void ledger_begin(struct ledger *ledger);
-void ledger_end(struct ledger *ledger);
-
-/* Owner, between begin and end. */
-static inline void ledger_add(_Atomic uint64_t *counter, uint64_t count)
+/* Owner: one message more. */
+static inline void ledger_count(_Atomic uint64_t *counter)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + count,
+    /* Relaxed load: only we write it. Release: see above. */
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
                           memory_order_release);
 }
 
-static inline void ledger_shift(_Atomic uint32_t *gauge, int32_t by)
-{
-    atomic_store_explicit(gauge, atomic_load_explicit(gauge, memory_order_relaxed) + (uint32_t)by,
-                          memory_order_release);
-}
-
-/* Any thread. Spins while the owner writes, which takes nanoseconds. */
+/* Any thread. Reads again when the owner was faster, which takes nanoseconds. */
 void ledger_read(struct ledger *ledger, struct mailbox *mailbox, struct ledger_reading *out);
 
 void ledger_reading_add(struct ledger_reading *sum, const struct ledger_reading *reading);
