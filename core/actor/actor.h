@@ -30,6 +30,8 @@ struct extra;
 struct pool;
 struct waiters;
 
+#define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
+
 enum actor_kind {
     ACTOR_WORKER, /* handles; a member of a pool, or plain */
     ACTOR_SOURCE, /* produces */
@@ -91,7 +93,7 @@ struct actor {
     uint8_t end_reason;     /* owner: enum weir_end_reason, once it is ending */
     _Atomic uint32_t lane_waiting[2]; /* high, urgent: counted in by senders, out by the owner */
     uint32_t retry_after_ms;          /* owner: set during handle */
-    char detail[48];                  /* owner: set by weir_reason */
+    char detail[ACTOR_DETAIL_SIZE];   /* owner: set by weir_reason */
     _Atomic(struct waiters *) room;   /* see room.h; written by the first who waits */
 };
 

@@ -166,6 +166,7 @@ void incarnation_open(struct actor *actor)
         set_state(actor, ACTOR_OPEN);
         publish_opening(place, status);
     } else {
+        place_keep_open_reason(place, actor->detail);
         publish_opening(place, status);
         log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
                   weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),

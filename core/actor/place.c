@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* There is room where the place waits for it: its actor looks. */
 static void wake(struct waiter *waiter, struct executor *executor)
@@ -39,5 +40,21 @@ void place_destroy(struct place *place)
     spec_unref(place->respec);
     position_clear(&place->left);
     position_clear(&place->from);
+    free(atomic_load_explicit(&place->open_reason, memory_order_relaxed)); /* nobody else is left */
     free(place);
+}
+
+void place_keep_open_reason(struct place *place, const char *text)
+{
+    /* Relaxed: written in turns of this actor only. */
+    if (text[0] && !atomic_load_explicit(&place->open_reason, memory_order_relaxed))
+        /* Release pairs with the acquire in place_open_reason: the words are there. */
+        atomic_store_explicit(&place->open_reason, strdup(text), memory_order_release);
+}
+
+const char *place_open_reason(const struct place *place)
+{
+    const char *reason = atomic_load_explicit(&place->open_reason, memory_order_acquire);
+
+    return reason ? reason : "";
 }

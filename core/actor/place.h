@@ -52,10 +52,11 @@ struct place {
     void *on_end_context;
 
     /* any thread */
-    _Atomic uint64_t restarts; /* owner writes */
-    _Atomic bool stopped;      /* owner writes: given up, by `then` of its restart */
-    _Atomic int open_status;   /* owner writes: of the last open */
-    _Atomic uint32_t opens;    /* owner writes: attempts so far */
+    _Atomic uint64_t restarts;   /* owner writes */
+    _Atomic bool stopped;        /* owner writes: given up, by `then` of its restart */
+    _Atomic int open_status;     /* owner writes: of the last open */
+    _Atomic uint32_t opens;      /* owner writes: attempts so far */
+    _Atomic(char *) open_reason; /* owner writes once: what was said of the first failed open */
     struct progress progress[PLACE_UNITS];
     _Atomic uint64_t emitted; /* owner writes: messages accepted by the pools it feeds */
 
@@ -80,5 +81,10 @@ struct place {
 int place_create(const char *path, uint32_t index, struct place **out);
 /* NULL is allowed. */
 void place_destroy(struct place *place);
+
+/* Keeps what was said of the first open that failed. In a turn of its actor. */
+void place_keep_open_reason(struct place *place, const char *text);
+/* That; "" when nothing was said. Any thread; borrowed while the place lives. */
+const char *place_open_reason(const struct place *place);
 
 #endif

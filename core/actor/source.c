@@ -288,6 +288,13 @@ int source_opening(struct source *source)
     return status;
 }
 
+void source_opening_reason(struct source *source, char *text, size_t size)
+{
+    pthread_mutex_lock(&source->lock);
+    (void)snprintf(text, size, "%s", source->place ? place_open_reason(source->place) : "");
+    pthread_mutex_unlock(&source->lock);
+}
+
 uint64_t source_emitted(struct source *source)
 {
     uint64_t emitted;

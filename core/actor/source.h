@@ -82,6 +82,8 @@ uint32_t source_progress(struct source *source, struct pool_progress *out, uint3
 
 /* Whether it is open: 0; 1 not yet; or the negative status of an open that failed. */
 int source_opening(struct source *source);
+/* What it said when its open failed, cut at `size`; "" when it said nothing. */
+void source_opening_reason(struct source *source, char *text, size_t size);
 
 /* Messages that the pool it feeds has accepted, and that wait in its outbox. */
 uint64_t source_emitted(struct source *source);

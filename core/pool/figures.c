@@ -286,6 +286,14 @@ uint64_t pool_misuses(struct pool *pool)
 
 /* --- opening -------------------------------------------------------------------------------- */
 
+static void tell_failed(const struct place *place, int status, struct pool_opening *out)
+{
+    out->failed++;
+    out->status = status;
+    (void)snprintf(out->path, sizeof out->path, "%s", place->path);
+    (void)snprintf(out->reason, sizeof out->reason, "%s", place_open_reason(place));
+}
+
 static void look_at_opening(struct list *places, struct pool_opening *out)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
@@ -300,9 +308,7 @@ static void look_at_opening(struct list *places, struct pool_opening *out)
             out->starting++;
             continue;
         }
-        out->failed++;
-        out->status = status;
-        (void)snprintf(out->path, sizeof out->path, "%s", place->path);
+        tell_failed(place, status, out);
     }
 }
 
@@ -322,9 +328,8 @@ static void look_at_manager_locked(const struct pool *pool, struct pool_opening 
         out->starting++;
     if (opens == 0 || status == 0)
         return;
-    out->failed++;
-    out->status = status;
-    (void)snprintf(out->path, sizeof out->path, "%s", manager->path);
+    tell_failed(manager, status, out);
+    out->manager = true;
 }
 
 void pool_opening(struct pool *pool, struct pool_opening *out)
@@ -334,6 +339,14 @@ void pool_opening(struct pool *pool, struct pool_opening *out)
     look_at_manager_locked(pool, out);
     for (uint32_t i = 0; i < pool->child_count; i++)
         pool_opening(pool->children[i], out);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_opening_here(struct pool *pool, struct pool_opening *out)
+{
+    pthread_mutex_lock(&pool->lock);
+    look_at_opening(&pool->places, out);
+    look_at_manager_locked(pool, out);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -25,15 +25,19 @@ uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t membe
 /* Progress of its members, also those that have ended, by unit. Returns how many; at most `max`. */
 uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max);
 
-/* Workers of this pool and below that are not open: not yet, or their last open failed. */
+/* Workers that are not open: not yet, or their last open failed. */
 struct pool_opening {
     uint32_t starting;
     uint32_t failed;
-    int status;                /* of one that failed */
-    char path[PLACE_PATH_MAX]; /* its path */
+    int status;                     /* of one that failed */
+    char path[PLACE_PATH_MAX];      /* its path */
+    bool manager;                   /* it is the pool's manager */
+    char reason[ACTOR_DETAIL_SIZE]; /* what it said; "" = nothing */
 };
-/* Adds to `out`, which the caller has cleared. */
+/* Of this pool and below. Adds to `out`, which the caller has cleared. */
 void pool_opening(struct pool *pool, struct pool_opening *out);
+/* Likewise, without the pools below. */
+void pool_opening_here(struct pool *pool, struct pool_opening *out);
 /* Likewise, of the workers that a reload has prepared. */
 void pool_opening_prepared(struct pool *pool, struct pool_opening *out);
 
