@@ -104,7 +104,7 @@ static int open_recorder(struct weir_self *self, struct recorder *recorder,
     if (status == WEIR_EINVALID) {
         weir_log(self, WEIR_LOG_ERROR, "record cannot be opened", weir_str("path", path),
                  weir_str("reason", strerror_r(recorder->error, text, sizeof text)));
-        weir_reason(self, "record cannot be opened");
+        weir_reason(self, "record: %s", strerror_r(recorder->error, text, sizeof text));
     }
     free(path);
     return status;

@@ -122,7 +122,7 @@ static void test_file_that_cannot_be_opened_is_told(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
     CU_ASSERT_EQUAL(weir_kit_open_args(kit, "path: /no/such/directory/file"), WEIR_EINVALID);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "record cannot be opened");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "record: No such file or directory");
     CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "path=/no/such/directory/file"));
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
