@@ -27,6 +27,12 @@ int checking_note(struct checking *checking, int status)
     return WEIR_OK;
 }
 
+int checking_written(struct checking *checking, const char *path, const struct mark *mark,
+                     const struct config_node *map, struct written *out)
+{
+    return written_note(&checking->settings->store, &checking->file, path, mark, map, out);
+}
+
 /* --- top and host ----------------------------------------------------------------------------- */
 
 static void check_version(struct checking *checking)
@@ -42,11 +48,22 @@ static void check_version(struct checking *checking)
     checking->wrong = true;
 }
 
+/* A host that is not in the file stands where the file begins. */
+static int note_host(struct checking *checking)
+{
+    const struct config_pair *pair = config_find_pair(checking->root, "host");
+
+    return checking_written(checking, "host", pair ? &pair->key->mark : &checking->root->mark,
+                            pair ? pair->value : NULL, &checking->settings->host.written);
+}
+
 static int read_top(struct checking *checking)
 {
     struct fill fill = checking_fill(checking, checking->report);
 
     check_version(checking);
+    if (note_host(checking) != WEIR_OK)
+        return WEIR_ENOMEM;
     return checking_note(checking,
                          fill_section(&fill, language_top, 0, checking->root, &checking->root->mark,
                                       "", &checking->settings->host));
@@ -96,7 +113,8 @@ static int read_dispatcher(struct checking *checking, const struct config_pair *
     if (status != WEIR_OK)
         return status;
     out->name = text_store_copy(&settings->store, pair->key->text);
-    if (!out->name)
+    if (!out->name ||
+        checking_written(checking, path, &pair->key->mark, pair->value, &out->written) != WEIR_OK)
         return WEIR_ENOMEM;
     settings->dispatcher_count++;
     status = fill_section(&fill, language_dispatcher, 0, pair->value, &pair->key->mark, path, out);
@@ -118,6 +136,9 @@ static int add_default_dispatcher(struct checking *checking, const struct config
 
     if (config_find(map, "default"))
         return WEIR_OK;
+    if (checking_written(checking, "dispatchers.default", map ? &map->mark : &checking->root->mark,
+                         NULL, &out->written) != WEIR_OK)
+        return WEIR_ENOMEM;
     status = fill_section(&fill, language_dispatcher, 0, NULL, &checking->root->mark, "", out);
     out->name = "default";
     settings->dispatcher_count = 1;
@@ -187,7 +208,8 @@ static int read_source(struct checking *checking, const struct config_pair *pair
         return checking_note(checking, status);
     out->to = SETTINGS_NONE;
     out->name = text_store_copy(&settings->store, pair->key->text);
-    if (!out->name)
+    if (!out->name ||
+        checking_written(checking, path, &pair->key->mark, pair->value, &out->written) != WEIR_OK)
         return WEIR_ENOMEM;
     settings->source_count++;
     return read_source_keys(checking, pair, path, out);

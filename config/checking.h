@@ -27,8 +27,9 @@ struct checking {
     struct settings *settings;   /* grows */
     struct checking_pool *pools; /* owned; beside settings->pools */
     uint32_t pool_capacity;      /* of both */
-    struct key_index paths;      /* of pools: path -> uint32_t, their index */
+    struct key_index paths;      /* path, or {node, ""}, of a pool -> uint32_t, its index */
     struct text_store scratch;   /* gone when the check is over */
+    struct written_file file;    /* whose name was kept last */
     bool wrong;                  /* a mistake was reported */
 };
 
@@ -37,6 +38,10 @@ struct checking {
 
 /* How the parts fill structs of the settings. A NULL report keeps silent. */
 struct fill checking_fill(struct checking *checking, struct report *report);
+
+/* Notes where a part of the settings is written, see written.h. WEIR_ENOMEM. */
+int checking_written(struct checking *checking, const char *path, const struct mark *mark,
+                     const struct config_node *map, struct written *out);
 
 /* Notes that a part went wrong; answers WEIR_ENOMEM for that, WEIR_OK to go on otherwise. */
 int checking_note(struct checking *checking, int status);

@@ -140,6 +140,27 @@ static int set_path(struct pool_reading *at, const char *path)
     return key_index_put(&at->checking->paths, NULL, path, index);
 }
 
+/* Copies are written where the first one is. */
+static int note_written(const struct pool_reading *at)
+{
+    struct checking *checking = at->checking;
+    const struct checking_pool *place = &at->waiting->at;
+    const uint32_t *first = at->waiting->copy ? key_index_find(&checking->paths, place->node, "")
+                                              : NULL;
+    uint32_t *index;
+
+    if (first) {
+        pool_of(at)->written = checking->settings->pools[*first].written;
+        return WEIR_OK;
+    }
+    index = text_store_take(&checking->scratch, sizeof *index);
+    if (!index || key_index_put(&checking->paths, place->node, "", index) != WEIR_OK)
+        return WEIR_ENOMEM;
+    *index = at->index;
+    return checking_written(checking, place->path, &place->mark, place->node,
+                            &pool_of(at)->written);
+}
+
 /* Adds the pool to the settings, with nothing but its place among the others. */
 static int add_pool(struct pool_reading *at)
 {
@@ -161,6 +182,8 @@ static int add_pool(struct pool_reading *at)
         .copy = at->waiting->copy,
         .size_now = SETTINGS_NONE,
     };
+    if (note_written(at) != WEIR_OK)
+        return WEIR_ENOMEM;
     path = text_store_format(&settings->store, "%s%s%s", above ? above->path : "", above ? "/" : "",
                              at->waiting->name);
     return path ? set_path(at, path) : WEIR_ENOMEM;

@@ -141,8 +141,14 @@ static int resolve_args(struct checking *checking, const struct resolve_place *p
 /* The array has room for this one; see check.c. */
 static uint32_t add_blocking(struct settings *settings)
 {
+    uint32_t beside = settings_find_dispatcher(settings, "default");
+
     settings->dispatchers[settings->dispatcher_count] = (struct settings_dispatcher){
-        .name = BLOCKING_NAME, .threads = BLOCKING_THREADS, .budget = BLOCKING_BUDGET
+        .name = BLOCKING_NAME,
+        .threads = BLOCKING_THREADS,
+        .budget = BLOCKING_BUDGET,
+        .written = { .path = "dispatchers." BLOCKING_NAME,
+                     .mark = settings->dispatchers[beside].written.mark },
     };
     return settings->dispatcher_count++;
 }

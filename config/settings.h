@@ -3,7 +3,7 @@
  *
  * Every array is in the order of the file. Pools that nest are flattened: a pool comes before its
  * members, and names its parent by index. Copies of a template (`size: 3`, `pool: {...}`) are
- * written out as members `0`, `1`, `2`.
+ * written out as members `0`, `1`, `2`. Each part knows where it is written.
  *
  * Life: made by config_check, freed by settings_destroy. It borrows catalogue entries and nothing
  * else. It never changes, but for the fields that the host writes before a plan is made
@@ -14,6 +14,7 @@
 
 #include "base/options.h"
 #include "config/catalogue.h"
+#include "config/written.h"
 
 #define SETTINGS_NONE UINT32_MAX      /* no index, no number */
 #define SETTINGS_POOLS_MAX 10000u     /* written out; each is an actor and a line of `status` */
@@ -78,13 +79,15 @@ struct settings_host {
     bool watch;
     uint64_t turn_warning_ms;
     struct settings_log log;
+    struct written written;
 };
 
 struct settings_dispatcher {
     const char *name;
     uint32_t threads; /* resolved: `auto` is max(2, effective CPUs) */
     bool threads_auto;
-    uint32_t budget; /* messages in a turn */
+    uint32_t budget;        /* messages in a turn */
+    struct written written; /* of the whole `dispatchers`, for one that the file does not name */
 };
 
 /* A row of a behaviour's outputs, bound or not. */
@@ -107,6 +110,7 @@ struct settings_source {
     struct settings_use use;
     uint32_t to;        /* index of a pool */
     uint32_t when_full; /* enum settings_when_full */
+    struct written written;
 };
 
 struct settings_restart {
@@ -148,7 +152,8 @@ struct settings_pool {
     struct settings_use manager; /* without a dispatcher; `use` is NULL when there is none */
     struct weir_list subscribe;  /* names of events */
     bool fan_out;
-    uint32_t log_level; /* enum weir_log_level, or SETTINGS_LEVEL_HOST */
+    uint32_t log_level;     /* enum weir_log_level, or SETTINGS_LEVEL_HOST */
+    struct written written; /* copies of a template share that of the template */
 };
 
 struct settings {
