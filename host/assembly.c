@@ -293,8 +293,8 @@ static int create_pools(struct assembly *assembly, struct executor *executor, st
                                           false);
 
         if (status != 0) {
-            report_add(report, NULL, settings->pools[i].path, "cannot be made: %s",
-                       weir_status_text(status));
+            written_report(&settings->pools[i].written, NULL, report, "%s cannot be made: %s",
+                           settings->pools[i].path, weir_status_text(status));
             return status;
         }
     }
@@ -341,8 +341,8 @@ static int create_sources(struct assembly *assembly, struct executor *executor,
                                             false, &assembly->sources[i]);
 
         if (status != 0) {
-            report_add(report, NULL, settings->sources[i].name, "cannot be made: %s",
-                       weir_status_text(status));
+            written_report(&settings->sources[i].written, NULL, report, "cannot be made: %s",
+                           weir_status_text(status));
             return status;
         }
     }

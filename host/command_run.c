@@ -305,15 +305,16 @@ static int serve(struct host *host)
 }
 
 /* Before anything is built: two hosts with one socket are a mistake of the file. */
-static int listen_for_control(struct host *host, const char *path)
+static int listen_for_control(struct host *host, const struct settings_host *settings)
 {
     struct report report;
     int status;
 
-    if (!path)
+    if (!settings->control)
         return 0;
     report_init(&report);
-    status = control_socket_listen(path, &report, &host->socket);
+    status = control_socket_listen(settings->control, written_mark(&settings->written, "control"),
+                                   &report, &host->socket);
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
     return status;
@@ -393,7 +394,7 @@ static int run_host(struct host *host)
         settings_destroy(settings);
         return EX_SOFTWARE;
     }
-    if (listen_for_control(host, settings->host.control) != 0) {
+    if (listen_for_control(host, &settings->host) != 0) {
         settings_destroy(settings);
         return EX_CONFIG;
     }

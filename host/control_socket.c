@@ -132,13 +132,15 @@ static const char *bind_to(struct control_socket *made)
     return NULL;
 }
 
-static int refuse(struct report *report, const char *path, const char *reason)
+static int refuse(struct report *report, const struct mark *mark, const char *path,
+                  const char *reason)
 {
-    report_add(report, NULL, "host.control", "cannot listen at %s: %s", path, reason);
+    report_add(report, mark, "host.control", "cannot listen at %s: %s", path, reason);
     return WEIR_EINVALID;
 }
 
-int control_socket_listen(const char *path, struct report *report, struct control_socket *out)
+int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
+                          struct control_socket *out)
 {
     struct control_socket made = { .descriptor = -1 };
     struct sockaddr_un address;
@@ -146,14 +148,14 @@ int control_socket_listen(const char *path, struct report *report, struct contro
     int lock;
 
     if (fill_address(path, &address) != 0) {
-        report_add(report, NULL, "host.control", "is longer than the %zu bytes of a socket's path",
+        report_add(report, mark, "host.control", "is longer than the %zu bytes of a socket's path",
                    sizeof address.sun_path - 1);
         return WEIR_EINVALID;
     }
     memcpy(made.path, address.sun_path, sizeof made.path);
     lock = lock_directory(path);
     if (lock < 0)
-        return refuse(report, path, strerror(-lock));
+        return refuse(report, mark, path, strerror(-lock));
     made.descriptor = make_socket();
     reason = made.descriptor < 0 ? strerror(-made.descriptor) : make_way(path);
     if (!reason)
@@ -165,7 +167,7 @@ int control_socket_listen(const char *path, struct report *report, struct contro
     }
     if (made.descriptor >= 0)
         close(made.descriptor);
-    return refuse(report, path, reason);
+    return refuse(report, mark, path, reason);
 }
 
 void control_socket_close(struct control_socket *made)

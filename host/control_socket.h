@@ -25,9 +25,10 @@ struct control_socket {
 /*
  * Makes and binds the socket at `path`, and listens. A file that a host left behind is replaced;
  * one at which somebody listens is not, nor is anything that is no socket. WEIR_EINVALID with what
- * is wrong in `report`.
+ * is wrong in `report`, at `mark` (may be NULL), where the file names it.
  */
-int control_socket_listen(const char *path, struct report *report, struct control_socket *out);
+int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
+                          struct control_socket *out);
 
 /* Closes it and removes its file, if that is still its own. */
 void control_socket_close(struct control_socket *made);

@@ -16,8 +16,10 @@ struct pool_wish {
 
 static int fail(const struct pool_changes *changes, uint32_t index, int status)
 {
-    report_add(changes->rebuilding->report, NULL, changes->rebuilding->settings->pools[index].path,
-               "cannot be prepared: %s", weir_status_text(status));
+    const struct settings_pool *pool = &changes->rebuilding->settings->pools[index];
+
+    written_report(&pool->written, NULL, changes->rebuilding->report, "%s cannot be prepared: %s",
+                   pool->path, weir_status_text(status));
     return status;
 }
 

@@ -32,6 +32,14 @@ static bool can_change(const struct rebuilding *rebuilding, const struct plan_st
     }
 }
 
+/* Of what a step would change: both are there, before and after it. */
+static const struct written *written_of(const struct rebuilding *rebuilding,
+                                        const struct plan_step *step)
+{
+    return step->kind == PLAN_HOST ? &rebuilding->settings->host.written
+                                   : &rebuilding->settings->pools[step->new_index].written;
+}
+
 static int check_steps(const struct rebuilding *rebuilding)
 {
     int status = 0;
@@ -41,10 +49,10 @@ static int check_steps(const struct rebuilding *rebuilding)
 
         if (can_change(rebuilding, step))
             continue;
-        report_add(rebuilding->report, NULL, step->path,
-                   "%s%scannot change while it runs in this "
-                   "version; restart the host",
-                   step->field ? step->field : "", step->field ? " " : "");
+        written_report(written_of(rebuilding, step), step->field, rebuilding->report,
+                       "cannot change from %s to %s while it runs in this version; restart the "
+                       "host",
+                       step->old_text, step->new_text);
         status = WEIR_EUNSUPPORTED;
     }
     return status;

@@ -14,9 +14,8 @@ struct source_wish {
 
 static int fail(const struct source_changes *changes, uint32_t index, int status)
 {
-    report_add(changes->rebuilding->report, NULL,
-               changes->rebuilding->settings->sources[index].name, "cannot be prepared: %s",
-               weir_status_text(status));
+    written_report(&changes->rebuilding->settings->sources[index].written, NULL,
+                   changes->rebuilding->report, "cannot be prepared: %s", weir_status_text(status));
     return status;
 }
 

@@ -202,7 +202,7 @@ await_work end
 let_in
 turn_away
 await 'event="configuration refused".* generation=1 '
-count 'first: 1 of its workers failed to open' >"$work/told"
+count 'pools.first.use: first#[0-9]* failed to open: .* the gate stays shut' >"$work/told"
 [[ $(<"$work/told") == 1 ]] || fail "the log does not tell which pool did not open"
 await_work end
 reload_refused "${simple[@]}" "$(pass first new)" "$(record end)" "$(record new none/new)"

@@ -109,12 +109,13 @@ HANGING = Row("has a constructor that never returns", "constructor_hangs.run",
 
 # Found by opening the workers.
 OPENING = [
-    Row("fails in `open`", "unruly.open", host=r"bad: 1 of its workers failed to open"),
+    Row("fails in `open`", "unruly.open",
+        host=r"pools\.bad\.use: bad#0 failed to open: .*: the camera is not there"),
     Row("fails in `open` of the third worker", "unruly.third",
-        host=r"bad: 1 of its workers failed to open"),
+        host=r"pools\.bad\.use: bad#2 failed to open: .*: the camera is not there"),
 ]
 SLOW = Row("is too slow in `open`", "slow_open.pass",
-           host=r"bad: 1 of its workers did not open in time",
+           host=r"pools\.bad\.open_timeout: 1 of the workers of bad did not open in time",
            more=", open_timeout: 300ms, outputs: {out: talk}, args: {gate: %s}")
 
 # Found by giving it a message.

@@ -80,7 +80,7 @@ static void begin(struct fixture *f, uint64_t patience_ms)
     memcpy(f->directory, "/tmp/weir-test-XXXXXX", 22);
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->directory));
     (void)snprintf(f->path, sizeof f->path, "%s/control", f->directory);
-    CU_ASSERT_EQUAL_FATAL(control_socket_listen(f->path, NULL, &f->socket), 0);
+    CU_ASSERT_EQUAL_FATAL(control_socket_listen(f->path, NULL, NULL, &f->socket), 0);
     CU_ASSERT_EQUAL_FATAL(io_create(&callbacks, 0, NULL, &f->io), 0);
     setup.loop = io_loop(f->io);
     setup.socket = &f->socket;

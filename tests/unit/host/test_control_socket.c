@@ -39,7 +39,7 @@ static void finish(struct fixture *f)
 
 static int listen_there(struct fixture *f, struct control_socket *out)
 {
-    return control_socket_listen(f->path, &f->report, out);
+    return control_socket_listen(f->path, NULL, &f->report, out);
 }
 
 /* promise C7 */
@@ -154,7 +154,7 @@ static void test_path_too_long_is_told(void)
     memset(path, 'x', sizeof path);
     path[0] = '/';
     path[CONTROL_SOCKET_PATH_MAX] = '\0';
-    CU_ASSERT_EQUAL(control_socket_listen(path, &f.report, &f.socket), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(control_socket_listen(path, NULL, &f.report, &f.socket), WEIR_EINVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.report.errors.entries[0].reason, "107 bytes"));
     CU_ASSERT_EQUAL(control_socket_connect(path), -ENAMETOOLONG);
     finish(&f);
@@ -165,7 +165,7 @@ static void test_directory_that_is_not_there_is_told(void)
     struct fixture f;
 
     begin(&f);
-    CU_ASSERT_EQUAL(control_socket_listen("/nonexistent/control", &f.report, &f.socket),
+    CU_ASSERT_EQUAL(control_socket_listen("/nonexistent/control", NULL, &f.report, &f.socket),
                     WEIR_EINVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.report.errors.entries[0].reason, "No such file"));
     finish(&f);
