@@ -96,6 +96,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
     /* From anybody else it means nothing here. */
     if (info->si_code != SI_QUEUE || info->si_pid != getpid() || !probe)
         return;
+    /* Acquire pairs with the release in probe_one: what the thread before wrote is over. */
+    if (atomic_load_explicit(&probe->state, memory_order_acquire) != PROBE_SENT)
+        return;
     write_down(probe);
     /* Release pairs with the acquire in tell_answer: what was written down is seen. */
     atomic_store_explicit(&probe->state, PROBE_ANSWERED, memory_order_release);
@@ -256,7 +259,8 @@ static bool probe_one(struct turn_watch *watch, uint32_t index, uint64_t now_ns)
         return false;
     probe->sent_ns = now_ns;
     watch->dispatcher = dispatcher->name;
-    atomic_store_explicit(&probe->state, PROBE_SENT, memory_order_relaxed);
+    /* Release: a signal is no synchronisation of C's. */
+    atomic_store_explicit(&probe->state, PROBE_SENT, memory_order_release);
     if (dispatcher_try_signal(dispatcher, thread, SIGURG, probe))
         return true;
     atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
