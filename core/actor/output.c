@@ -4,7 +4,10 @@
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
+#include "pool/route.h"
 #include "runtime.h"
+
+#define CHAIN_MAX 64u /* as many as a usual mailbox takes */
 
 static const struct binding *binding_of(struct actor *actor, uint32_t output)
 {
@@ -16,16 +19,28 @@ static const struct binding *binding_of(struct actor *actor, uint32_t output)
 /* The target refuses for good, not for want of room. */
 static bool has_ended(int status)
 {
-    return status != 0 && status != WEIR_EFULL && status != WEIR_EINVALID;
+    return status < 0 && status != WEIR_EFULL && status != WEIR_EINVALID;
+}
+
+/* How many were taken, from the front, or why none was. */
+static int send_some(struct actor *actor, weir_pid to, struct message *const *messages,
+                     uint32_t count)
+{
+    int status;
+
+    if (count > 1)
+        return send_chain(actor->runtime, actor->executor, to, messages, count);
+    status = send_message(actor->runtime, actor->executor, to, WEIR_NORMAL, messages[0]);
+    return status == 0 ? 1 : status;
 }
 
 /*
- * Sends to where the output leads; the binding used is left in `binding`. A target that has ended
- * may have been left behind by a re-binding since the turn looked: who re-binds does so before it
- * closes, so that whoever sees the end sees the new binding, and follows it.
+ * Sends to where the output leads, as send_some; the binding used is left in `binding`. A target
+ * that has ended may have been left behind by a re-binding since the turn looked: who re-binds does
+ * so before it closes, so that whoever sees the end sees the new binding, and follows it.
  */
 static int try_send(struct actor *actor, uint32_t output, const struct binding **binding,
-                    struct message *message)
+                    struct message *const *messages, uint32_t count)
 {
     const struct binding *used;
     int status;
@@ -34,14 +49,14 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
         used = *binding;
         if (!used || !used->target)
             return WEIR_EUNKNOWN;
-        status = send_message(actor->runtime, actor->executor, used->target, WEIR_NORMAL, message);
+        status = send_some(actor, used->target, messages, count);
         if (has_ended(status))
             *binding = binding_of(actor, output);
     } while (*binding != used);
-    if (status == 0)
+    if (status > 0)
         atomic_store_explicit(&actor->place->emitted,
                               atomic_load_explicit(&actor->place->emitted, memory_order_relaxed) +
-                                  1,
+                                  (uint32_t)status,
                               memory_order_relaxed);
     return status;
 }
@@ -101,8 +116,8 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WHEN_FULL_WAIT && output_is_waiting(actor))
         return put_aside(actor, output, message);
-    status = try_send(actor, output, &binding, message);
-    return status == 0 ? 0 : refused(actor, output, binding, message, status);
+    status = try_send(actor, output, &binding, &message, 1);
+    return status > 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
 /* Those who wait for places behind an output; NULL: there is nobody there, or no memory. */
@@ -113,57 +128,92 @@ static struct waiters *waiters_of(struct actor *actor, weir_pid target)
     return other ? room_of(other) : NULL;
 }
 
-/* Joins those who wait for places behind an output. */
-static void wait_for_room(struct actor *actor, weir_pid target)
+/* Joins those who wait for places behind an output, with `wants` messages. */
+static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 {
     struct waiters *waiters = waiters_of(actor, target);
 
     if (waiters)
-        waiters_join(waiters, &actor->place->waiter, actor->executor);
+        waiters_join(waiters, &actor->place->waiter, wants, actor->executor);
 }
 
-/* What was sent took the place that this one was woken for, if it waited for that pool. */
-static void take_place(struct actor *actor, weir_pid target)
+/* True when what is sent there takes the places that this one was woken for. */
+static bool waits_for(struct actor *actor, weir_pid target)
 {
-    struct waiters *waits_for = atomic_load_explicit(&actor->place->waiter.waits_for,
-                                                     memory_order_acquire);
+    struct waiters *present = atomic_load_explicit(&actor->place->waiter.waits_for,
+                                                   memory_order_acquire);
 
-    if (waits_for && waits_for == waiters_of(actor, target))
-        waiters_use(&actor->place->waiter);
+    return present && present == waiters_of(actor, target);
 }
 
-/* Sends the first of the outbox. WEIR_EFULL: it stays first. */
-static int flush_first(struct actor *actor)
+/* How many may go to the target in one step. One, when they are to be spread over its members. */
+static uint32_t chain_max(struct actor *actor, const struct binding *binding)
+{
+    struct actor *target = binding ? actor_find(actor->runtime, binding->target) : NULL;
+    uint32_t room = target && target->kind == ACTOR_POOL ? route_room_of_only_worker(target->pool)
+                                                         : 1;
+
+    return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
+}
+
+/* Takes the first of the outbox that leave by the same output; answers how many. */
+static uint32_t take_first(struct place *place, struct message **messages, uint32_t max)
+{
+    uint32_t count = 0;
+
+    do
+        messages[count++] = message_list_take(&place->outbox);
+    while (count < max && place->outbox.first &&
+           place->outbox.first->output == messages[0]->output);
+    return count;
+}
+
+static void put_back(struct place *place, struct message *const *messages, uint32_t count)
+{
+    while (count > 0)
+        message_list_prepend(&place->outbox, messages[--count]);
+}
+
+/* Sends the first of the outbox, several at once where they go to one worker; counts the granted
+ * places that they `used`. WEIR_EFULL: they stay first. */
+static int flush_first(struct actor *actor, uint32_t *used)
 {
     struct place *place = actor->place;
-    struct message *message = message_list_take(&place->outbox);
-    uint32_t output = message->output;
+    struct message *messages[CHAIN_MAX];
+    uint32_t output = place->outbox.first->output;
     const struct binding *binding = binding_of(actor, output);
-    int status = try_send(actor, output, &binding, message);
+    uint32_t count = take_first(place, messages, chain_max(actor, binding));
+    int taken = try_send(actor, output, &binding, messages, count);
 
-    if (status == WEIR_EFULL) {
-        message_list_prepend(&place->outbox, message);
-        wait_for_room(actor, binding->target);
-        message = message_list_take(&place->outbox);
+    if (taken == WEIR_EFULL) {
+        waiters_use(&place->waiter, *used);
+        *used = 0;
+        wait_for_room(actor, binding->target, place->outbox.count + count);
         /* Second look: see waiters.h. */
-        status = try_send(actor, output, &binding, message);
-        if (status == WEIR_EFULL)
-            message_list_prepend(&place->outbox, message);
+        taken = try_send(actor, output, &binding, messages, count);
     }
-    if (status == 0)
-        take_place(actor, binding->target);
-    else if (status != WEIR_EFULL)
-        drop(actor, output, message, DEAD_NO_TARGET, status);
-    return status;
+    if (taken > 0 && waits_for(actor, binding->target))
+        *used += (uint32_t)taken;
+    if (taken < 0 && taken != WEIR_EFULL) {
+        drop(actor, output, messages[0], DEAD_NO_TARGET, taken);
+        taken = 1;
+    }
+    if (taken == WEIR_EFULL)
+        put_back(place, messages, count);
+    else
+        put_back(place, messages + taken, count - (uint32_t)taken);
+    return taken;
 }
 
 bool output_flush(struct actor *actor)
 {
     struct place *place = actor->place;
+    uint32_t used = 0;
 
     while (place->outbox.count > 0)
-        if (flush_first(actor) == WEIR_EFULL)
+        if (flush_first(actor, &used) == WEIR_EFULL)
             return false;
+    waiters_use(&place->waiter, used);
     waiters_leave(&place->waiter, actor->executor);
     return true;
 }

@@ -62,11 +62,11 @@ static int try_or_join(struct runtime *runtime, struct executor *executor, struc
     room = room_of(actor_find(runtime, to));
     if (!room)
         return WEIR_ENOMEM;
-    waiters_join(room, &sleeper->waiter, executor);
+    waiters_join(room, &sleeper->waiter, 1, executor);
     /* Second look: see waiters.h. */
     attempt = try_to_send(runtime, executor, to, message);
     if (attempt.status == 0)
-        waiters_use(&sleeper->waiter);
+        waiters_use(&sleeper->waiter, 1);
     return attempt.may_have_room_later ? WEIR_EFULL : attempt.status;
 }
 

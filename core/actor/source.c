@@ -341,11 +341,11 @@ static uint32_t credit_of(struct actor *actor)
         return CREDIT_MAX;
     room = route_room(pool);
     if (room == 0) {
-        waiters_join(&pool->waiters, &actor->place->waiter, actor->executor);
+        waiters_join(&pool->waiters, &actor->place->waiter, 1, actor->executor);
         room = route_room(pool); /* second look: see waiters.h */
     }
     if (room > 0) {
-        waiters_use(&actor->place->waiter);
+        waiters_use(&actor->place->waiter, 1);
         waiters_leave(&actor->place->waiter, actor->executor);
     }
     return room < CREDIT_MAX ? room : CREDIT_MAX;

@@ -18,7 +18,8 @@ void waiter_init(struct waiter *waiter,
 {
     list_init(&waiter->link);
     atomic_init(&waiter->waits_for, NULL);
-    waiter->woken = false;
+    waiter->wants = 1;
+    atomic_init(&waiter->granted, 0);
     waiter->wake = wake;
 }
 
@@ -27,7 +28,19 @@ static struct waiters *waited_for(struct waiter *waiter)
     return atomic_load_explicit(&waiter->waits_for, memory_order_acquire);
 }
 
-void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executor *executor)
+/* Relaxed, as every look at it: it is written under the lock. */
+static void grant_locked(struct waiter *waiter, uint32_t places)
+{
+    atomic_store_explicit(&waiter->granted, places, memory_order_relaxed);
+}
+
+static uint32_t granted_to(const struct waiter *waiter)
+{
+    return atomic_load_explicit(&waiter->granted, memory_order_relaxed);
+}
+
+void waiters_join(struct waiters *waiters, struct waiter *waiter, uint32_t wants,
+                  struct executor *executor)
 {
     if (waited_for(waiter) != waiters)
         waiters_leave(waiter, executor);
@@ -39,48 +52,52 @@ void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executo
         atomic_store_explicit(&waiter->waits_for, waiters, memory_order_release);
         atomic_fetch_add_explicit(&waiters->count, 1, memory_order_seq_cst);
     }
-    waiter->woken = false;
+    waiter->wants = wants;
+    grant_locked(waiter, 0);
     pthread_mutex_unlock(&waiters->lock);
 }
 
 static void leave_locked(struct waiters *waiters, struct waiter *waiter)
 {
     list_remove(&waiter->link);
-    waiter->woken = false;
+    grant_locked(waiter, 0);
     atomic_fetch_sub_explicit(&waiters->count, 1, memory_order_seq_cst);
     /* Last: whoever sees it without the lock may go away. */
     atomic_store_explicit(&waiter->waits_for, NULL, memory_order_release);
 }
 
-void waiters_use(struct waiter *waiter)
+void waiters_use(struct waiter *waiter, uint32_t places)
 {
     /* Still there: a pool is freed a grace period after its waiters were dissolved. */
     struct waiters *waiters = waited_for(waiter);
+    uint32_t granted = granted_to(waiter);
 
-    if (!waiters)
+    /* Who grants it some at this moment wakes it too, and it looks again. */
+    if (!waiters || granted == 0)
         return;
     pthread_mutex_lock(&waiters->lock);
+    granted = granted_to(waiter);
     if (waited_for(waiter) == waiters)
-        waiter->woken = false;
+        grant_locked(waiter, granted > places ? granted - places : 0);
     pthread_mutex_unlock(&waiters->lock);
 }
 
 void waiters_leave(struct waiter *waiter, struct executor *executor)
 {
     struct waiters *waiters = waited_for(waiter);
-    bool woken = false;
+    uint32_t unused = 0;
 
     if (!waiters)
         return;
     pthread_mutex_lock(&waiters->lock);
     if (waited_for(waiter) == waiters) {
-        woken = waiter->woken;
+        unused = granted_to(waiter);
         leave_locked(waiters, waiter);
     }
     pthread_mutex_unlock(&waiters->lock);
-    /* The place that it was woken for is free still: it went elsewhere, or nowhere. */
-    if (woken)
-        waiters_wake(waiters, 1, executor);
+    /* The places that it was woken for are free still: what it had went elsewhere, or nowhere. */
+    if (unused)
+        waiters_wake(waiters, unused, executor);
 }
 
 void waiters_dissolve(struct waiters *waiters, struct executor *executor)
@@ -96,18 +113,22 @@ void waiters_dissolve(struct waiters *waiters, struct executor *executor)
     pthread_mutex_unlock(&waiters->lock);
 }
 
-void waiters_wake(struct waiters *waiters, uint32_t max, struct executor *executor)
+void waiters_wake(struct waiters *waiters, uint32_t places, struct executor *executor)
 {
     pthread_mutex_lock(&waiters->lock);
-    for (struct list *node = waiters->list.next; node != &waiters->list && max > 0;
+    for (struct list *node = waiters->list.next; node != &waiters->list && places > 0;
          node = node->next) {
         struct waiter *waiter = LIST_ENTRY(node, struct waiter, link);
+        uint32_t granted = granted_to(waiter);
+        uint32_t more = waiter->wants - granted < places ? waiter->wants - granted : places;
 
-        if (waiter->woken)
+        if (more == 0)
             continue;
-        waiter->woken = true;
-        max--;
-        waiter->wake(waiter, executor);
+        grant_locked(waiter, granted + more);
+        places -= more;
+        /* Else it has been woken, and has not looked yet. */
+        if (granted == 0)
+            waiter->wake(waiter, executor);
     }
     pthread_mutex_unlock(&waiters->lock);
 }

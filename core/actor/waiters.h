@@ -1,11 +1,12 @@
 /*
  * actor/waiters.h - who waits for places in a pool or in one actor, first come first served.
  *
- * A waiter joins, looks once more whether there is room, and goes to sleep; whoever freed places
- * wakes as many waiters before its turn is over. A waiter that finds the room taken again keeps its
- * position. Lost wake-ups: joining increments `count` by a read-modify-write before the second
- * look; the freeing turn ends with a read-modify-write of its admission word, which the second look
- * reads, before it reads `count`.
+ * A waiter joins with the number of places that it could use, looks once more whether there is
+ * room, and goes to sleep; whoever freed places grants them to the first before its turn is over,
+ * and wakes those, no more: who is woken finds room, unless somebody from outside the line was
+ * faster. A waiter that finds the room taken again keeps its position. Lost wake-ups: joining
+ * increments `count` by a read-modify-write before the second look; the freeing turn ends with a
+ * read-modify-write of its admission word, which the second look reads, before it reads `count`.
  *
  * A waiter is the place of a worker or source, or a thread from outside (send_wait.h). Any thread,
  * any operation, for different waiters; joining, using and leaving in a read section.
@@ -32,7 +33,9 @@ struct waiters {
 struct waiter {
     struct list link;                    /* lock of the waiters that it is in */
     _Atomic(struct waiters *) waits_for; /* written under lock, read by its owner; NULL = nobody */
-    bool woken;                          /* lock */
+    uint32_t wants;                      /* lock: places that may be granted to it, at least 1 */
+    _Atomic uint32_t granted; /* written under lock, also read by its owner: places that it was
+                                 woken for and has not used */
     /* Called under the lock, so that the waiter cannot go away meanwhile. const */
     void (*wake)(struct waiter *waiter, struct executor *executor);
 };
@@ -43,23 +46,24 @@ void waiters_finish(struct waiters *waiters);
 void waiter_init(struct waiter *waiter,
                  void (*wake)(struct waiter *waiter, struct executor *executor));
 
-/* The waiter's owner. Does nothing when it waits there already, but for being wakeable again;
- * leaves where it waited before. Where nobody can wait any more it is woken at once, and waits
- * nowhere. */
-void waiters_join(struct waiters *waiters, struct waiter *waiter, struct executor *executor);
+/* The waiter's owner, who could use `wants` places, at least 1. Keeps its position when it waits
+ * there already, and may be woken again; leaves where it waited before. Where nobody can wait any
+ * more it is woken at once, and waits nowhere. */
+void waiters_join(struct waiters *waiters, struct waiter *waiter, uint32_t wants,
+                  struct executor *executor);
 
-/* The waiter's owner has used what it was woken for; it may be woken for more. */
-void waiters_use(struct waiter *waiter);
+/* The waiter's owner has used as many places; it may be woken for more. */
+void waiters_use(struct waiter *waiter, uint32_t places);
 
-/* The waiter's owner: it waits for nobody any more. A wake-up that it has not used goes on to the
- * next. */
+/* The waiter's owner: it waits for nobody any more. Places that were granted to it and that it has
+ * not used go on to the next. */
 void waiters_leave(struct waiter *waiter, struct executor *executor);
 
 /* Nobody can wait here any more: all leave, and look again. Any thread. */
 void waiters_dissolve(struct waiters *waiters, struct executor *executor);
 
-/* Wakes up to `max` of those that have not been woken since they joined. */
-void waiters_wake(struct waiters *waiters, uint32_t max, struct executor *executor);
+/* Grants places to the first who have not got all that they want, and wakes them. */
+void waiters_wake(struct waiters *waiters, uint32_t places, struct executor *executor);
 
 static inline bool waiters_any(struct waiters *waiters)
 {

@@ -207,3 +207,13 @@ uint32_t route_room(struct pool *pool)
     }
     return sum;
 }
+
+uint32_t route_room_of_only_worker(struct pool *pool)
+{
+    const struct members *members = members_of(pool);
+
+    if (members->count != 1 || members->members[0].pool ||
+        atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_ROUND_ROBIN)
+        return 0;
+    return room_in(members->members[0].actor);
+}

@@ -20,4 +20,8 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
 /* How many messages the workers below would take now: a hint. Unlimited mailboxes count as 64. */
 uint32_t route_room(struct pool *pool);
 
+/* The same of a pool whose only member is a worker with a mailbox of its own; 0: of another. Any
+ * thread, in a read section. */
+uint32_t route_room_of_only_worker(struct pool *pool);
+
 #endif

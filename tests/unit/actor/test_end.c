@@ -67,7 +67,7 @@ static void test_waiter_lets_go_of_a_pool_that_has_ended(void)
     place->actor = &waiter;
     waiter.executor = executor;
     mailbox_init(&waiter.mailbox, 1, 0);
-    waiters_join(&f.second->waiters, &place->waiter, executor);
+    waiters_join(&f.second->waiters, &place->waiter, 1, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.second, NULL));
     f.second = NULL;

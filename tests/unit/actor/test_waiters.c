@@ -60,10 +60,10 @@ static void test_who_comes_too_late_is_woken_at_once(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
     waiters_dissolve(&f.waiters, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(waiters_any(&f.waiters));
     CU_ASSERT_PTR_NULL(atomic_load(&f.places[1]->waiter.waits_for));
@@ -77,7 +77,7 @@ static void test_first_to_come_is_woken_first(void)
 
     begin(&f);
     for (uint32_t i = 0; i < COUNT; i++)
-        waiters_join(&f.waiters, &f.places[i]->waiter, f.executor);
+        waiters_join(&f.waiters, &f.places[i]->waiter, 1, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
@@ -95,11 +95,12 @@ static void test_waiter_that_joins_again_keeps_its_position(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor); /* the room was taken by another */
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1,
+                 f.executor); /* the room was taken by another */
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
@@ -111,8 +112,8 @@ static void test_waiter_that_leaves_is_not_woken(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
     waiters_leave(&f.places[0]->waiter, f.executor);
     waiters_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_EQUAL(atomic_load(&f.waiters.count), 1);
@@ -128,8 +129,8 @@ static void test_waiter_that_leaves_after_its_wake_up_passes_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     waiters_leave(&f.places[0]->waiter, f.executor);
@@ -143,16 +144,39 @@ static void test_waiter_that_used_its_wake_up_does_not_pass_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
     waiters_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_use(&f.places[0]->waiter);
+    waiters_use(&f.places[0]->waiter, 1);
     waiters_wake(&f.waiters, 1, f.executor); /* it has more to send */
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_use(&f.places[0]->waiter);
+    waiters_use(&f.places[0]->waiter, 1);
     waiters_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 1));
+    finish(&f);
+}
+
+/* promise O2: with room for all that the first has, the others find none. */
+static void test_places_are_granted_to_the_first_until_it_has_what_it_wants(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 5, f.executor);
+    waiters_join(&f.waiters, &f.places[1]->waiter, 2, f.executor);
+    waiters_join(&f.waiters, &f.places[2]->waiter, 1, f.executor);
+    waiters_wake(&f.waiters, 4, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 0));
+    CU_ASSERT_FALSE(is_woken(&f, 1));
+    waiters_wake(&f.waiters, 2, f.executor);
+    CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been told, and looks for all of them */
+    CU_ASSERT_TRUE(is_woken(&f, 1));
+    CU_ASSERT_FALSE(is_woken(&f, 2));
+    waiters_use(&f.places[0]->waiter, 3);
+    waiters_leave(&f.places[0]->waiter, f.executor); /* two of its five are left over */
+    CU_ASSERT_FALSE(is_woken(&f, 1));
+    CU_ASSERT_TRUE(is_woken(&f, 2));
     finish(&f);
 }
 
@@ -163,8 +187,8 @@ static void test_joining_elsewhere_leaves_where_one_waited(void)
 
     begin(&f);
     waiters_init(&other);
-    waiters_join(&f.waiters, &f.places[0]->waiter, f.executor);
-    waiters_join(&other, &f.places[0]->waiter, f.executor);
+    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    waiters_join(&other, &f.places[0]->waiter, 1, f.executor);
     CU_ASSERT_FALSE(waiters_any(&f.waiters));
     CU_ASSERT_TRUE(waiters_any(&other));
     waiters_leave(&f.places[0]->waiter, f.executor);
@@ -182,6 +206,7 @@ int main(void)
         { "leaves", test_waiter_that_leaves_is_not_woken },
         { "passes on", test_waiter_that_leaves_after_its_wake_up_passes_it_on },
         { "used", test_waiter_that_used_its_wake_up_does_not_pass_it_on },
+        { "granted", test_places_are_granted_to_the_first_until_it_has_what_it_wants },
         { "elsewhere", test_joining_elsewhere_leaves_where_one_waited },
         CU_TEST_INFO_NULL,
     };
