@@ -148,6 +148,16 @@ static void close_one(struct askings *askings, struct asking *asking)
     free(asking);
 }
 
+static int dispatch(struct runtime *runtime, struct executor *executor,
+                    const struct asking_options *options, struct message *message)
+{
+    if (options->inspects) {
+        message->public.kind = MESSAGE_INSPECT;
+        return send_control(runtime, executor, options->to, message);
+    }
+    return send_message(runtime, executor, options->to, options->lane, message);
+}
+
 int asking_send(struct runtime *runtime, struct executor *executor,
                 const struct asking_options *options, struct message *message,
                 uint64_t *out_reference)
@@ -164,7 +174,7 @@ int asking_send(struct runtime *runtime, struct executor *executor,
     message->public.reserved |= MESSAGE_EXPIRES;
     message->reference = reference;
     message->deadline_ns = clock_after_ms(&executor->clock, options->timeout_ms);
-    status = send_message(runtime, executor, options->to, options->lane, message);
+    status = dispatch(runtime, executor, options, message);
     if (status != 0) {
         message->public.kind = WEIR_MESSAGE;
         message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;

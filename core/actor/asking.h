@@ -44,6 +44,7 @@ struct asking_options {
     weir_pid to;
     enum weir_lane lane;
     uint64_t timeout_ms;
+    bool inspects; /* it is control, for inspect_arrived */
 };
 
 /* One reference. WEIR_ENOMEM. */

@@ -7,6 +7,7 @@
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
+#include "actor/request.h"
 #include "actor/room.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
@@ -24,6 +25,8 @@ static void bounce(struct runtime *runtime, struct executor *executor, weir_pid 
 {
     if (is_tie(message))
         tie_bounce(runtime, executor, ended, message);
+    else if (message->public.kind == MESSAGE_INSPECT)
+        request_answer(runtime, executor, message, WEIR_ETERMINATED, "");
     else
         settle_stray(runtime, executor, message, DEAD_TERMINATED, WEIR_ETERMINATED);
 }

@@ -8,6 +8,7 @@
 #include "actor/extra.h"
 #include "actor/handling.h"
 #include "actor/host_table_events.h"
+#include "actor/host_table_inspect.h"
 #include "actor/host_table_messages.h"
 #include "actor/host_table_pool.h"
 #include "actor/host_table_source.h"
@@ -97,7 +98,9 @@ static int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane
                         struct weir_message *message, uint64_t timeout_ms, weir_then *then,
                         void *context, uint64_t *out_reference)
 {
-    struct request_options options = { to, lane, timeout_ms, then, context };
+    const struct request_options options = {
+        .to = to, .lane = lane, .timeout_ms = timeout_ms, .then = then, .context = context
+    };
     struct actor *actor = callback_enter_host(self);
     int status = request_send(actor, &options, message_of(message), out_reference);
 
@@ -428,4 +431,5 @@ const struct weir_host host_table = {
     .subscribe = host_subscribe,
     .unsubscribe = host_unsubscribe,
     .publish = host_publish,
+    .inspect = host_inspect,
 };

@@ -139,7 +139,7 @@ static int ask(struct port *port, const struct asking_options *options, struct m
 static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
                    struct weir_message *message, uint64_t timeout_ms, struct weir_answer *out)
 {
-    const struct asking_options options = { to, lane, timeout_ms };
+    const struct asking_options options = { .to = to, .lane = lane, .timeout_ms = timeout_ms };
     struct port *port = port_of(public);
     struct asking_answer answer = { 0 };
     uint64_t reference;

@@ -69,6 +69,16 @@ static uint64_t deadline(struct actor *actor, uint64_t timeout_ms)
                                                             : now + timeout_ms * NS_PER_MS;
 }
 
+static int dispatch(struct actor *actor, const struct request_options *options,
+                    struct message *message)
+{
+    if (options->inspects) {
+        message->public.kind = MESSAGE_INSPECT;
+        return send_control(actor->runtime, actor->executor, options->to, message);
+    }
+    return send_message(actor->runtime, actor->executor, options->to, options->lane, message);
+}
+
 int request_send(struct actor *actor, const struct request_options *options,
                  struct message *message, uint64_t *out_reference)
 {
@@ -92,7 +102,7 @@ int request_send(struct actor *actor, const struct request_options *options,
     message->public.reserved |= MESSAGE_EXPIRES;
     message->reference = reference;
     message->deadline_ns = entry->due_ns;
-    status = send_message(actor->runtime, actor->executor, options->to, options->lane, message);
+    status = dispatch(actor, options, message);
     if (status != 0) {
         give_entry(extra, entry);
         message->public.kind = WEIR_MESSAGE;

@@ -16,6 +16,7 @@ struct request_options {
     uint64_t timeout_ms;
     weir_then *then;
     void *context;
+    bool inspects; /* it is control, for inspect_arrived */
 };
 
 /* As weir_request. Owner's turn. */

@@ -6,6 +6,7 @@
 #include "actor/freed.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
+#include "actor/inspect.h"
 #include "actor/leave.h"
 #include "actor/origin.h"
 #include "actor/output.h"
@@ -141,6 +142,9 @@ static void control(struct actor *actor, struct message *message)
         break;
     case MESSAGE_SETTLED:
         origin_told(actor, message);
+        break;
+    case MESSAGE_INSPECT:
+        inspect_arrived(actor, message);
         break;
     default:
         tie_arrived(actor, message);

@@ -1,5 +1,6 @@
 /* Messages from threads outside: see weir/runtime.h. */
 #include "actor/asking.h"
+#include "actor/inspect.h"
 #include "actor/send.h"
 #include "actor/send_wait.h"
 #include "embed/part.h"
@@ -60,7 +61,7 @@ int weir_runtime_send_wait(struct weir_runtime *runtime, weir_pid to, struct wei
 int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
                          struct weir_message *message, uint64_t timeout_ms, uint64_t *out_reference)
 {
-    const struct asking_options options = { to, lane, timeout_ms };
+    const struct asking_options options = { .to = to, .lane = lane, .timeout_ms = timeout_ms };
     struct executor *executor = runtime_enter(runtime->core);
     int status;
 
@@ -90,5 +91,26 @@ int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t reference)
 
     if (status == 0 && answer.reply)
         weir_runtime_message_free(runtime, &answer.reply->public);
+    return status;
+}
+
+int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid, const char *const *items,
+                         uint64_t timeout_ms, struct weir_answer *out)
+{
+    struct asking_answer answer = { 0 };
+    struct executor *executor;
+    uint64_t reference;
+    int status = WEIR_EDEADLK;
+
+    if (!runtime_is_own_thread(runtime->core)) {
+        executor = runtime_enter(runtime->core);
+        if (!executor)
+            return WEIR_ENOMEM;
+        status = inspect_ask(runtime->core, executor, pid, items, timeout_ms, &reference);
+        runtime_leave(executor);
+    }
+    if (status == 0)
+        status = askings_await(runtime->core->askings, reference, &answer);
+    asking_show(&answer, out);
     return status;
 }

@@ -28,6 +28,7 @@ enum message_kind {
     MESSAGE_SETTLED = 21,     /* tells an origin what became of its message; see origin.h */
     MESSAGE_PORT_REPLY = 22,  /* from a thread of the plugin's: answer a kept request with this */
     MESSAGE_PORT_SETTLE = 23, /* likewise: settle a kept message */
+    MESSAGE_INSPECT = 24,     /* "tell me of yourself"; data: names of items, each with its NUL */
 };
 
 /* Bits of `public.reserved`, which the SDK leaves to us. */

@@ -107,6 +107,7 @@ size_t weir_kit_destroy(struct weir_kit *kit)
     kit_text_finish(&kit->logged);
     kit_text_finish(&kit->checked);
     kit_text_finish(&kit->mistakes);
+    kit_text_finish(&kit->inspected);
     kit_options_finish(kit);
     kit_behaviour_finish(&kit->behaviour);
     free(kit->state);

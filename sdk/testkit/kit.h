@@ -132,6 +132,7 @@ struct weir_kit {
     size_t log_count; /* lines of it */
     struct kit_text checked;
     struct kit_text mistakes;
+    struct kit_text inspected;
     char reason[48];
     uint64_t retry_ms;
     int exit_status;

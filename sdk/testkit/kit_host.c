@@ -6,6 +6,7 @@
 #include "kit_actor.h"
 #include "kit_blob.h"
 #include "kit_event.h"
+#include "kit_inspect.h"
 #include "kit_log.h"
 #include "kit_message.h"
 #include "kit_origin.h"
@@ -208,6 +209,7 @@ static const struct weir_host table = {
     .subscribe = kit_event_subscribe,
     .unsubscribe = kit_event_unsubscribe,
     .publish = kit_send_publish,
+    .inspect = kit_inspect_ask,
 };
 
 const struct weir_host *kit_host_table(void)

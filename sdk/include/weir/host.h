@@ -199,6 +199,9 @@ struct weir_host {
     int (*unsubscribe)(struct weir_self *, const char *name);
     int (*publish)(struct weir_self *, uint64_t event, struct weir_message *, uint32_t *out_taken,
                    uint32_t *out_refused);
+    /* inspecting (round trip) */
+    int (*inspect)(struct weir_self *, weir_pid other, const char *const *items,
+                   uint64_t timeout_ms, weir_then *, void *context, uint64_t *out_reference);
 };
 
 /*

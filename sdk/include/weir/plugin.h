@@ -29,6 +29,7 @@
 #include "delivery.h"
 #include "event.h"
 #include "host.h"
+#include "inspect.h"
 #include "port.h"
 
 #define WEIR_ABI_MAJOR 1
@@ -108,6 +109,9 @@ struct weir_behaviour {
     void (*resume)(struct weir_self *self, void *state, const void *position, size_t size);
     /* Since 1.1. An event that this incarnation owns has subscribers now, or, 0, no more. */
     void (*audience)(struct weir_self *self, void *state, uint64_t event, uint32_t subscribers);
+    /* Since 1.1. Somebody looks: add figures of your own by weir_inspect_add. A look changes
+     * nothing, and is short; it may come between any two other callbacks. */
+    void (*inspect)(struct weir_self *self, void *state, struct weir_inspection *out);
 };
 
 /* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */

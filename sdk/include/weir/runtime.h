@@ -262,6 +262,17 @@ WEIR_API int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid,
                                  struct weir_ledger *out);
 
 /*
+ * Asks a pool, an actor, a source or a worker for items by name; `items` ends with NULL, and NULL
+ * itself asks for all. See weir/inspect.h, whose functions read the message left in `out`, which
+ * the caller owns. Waits; a worker answers behind the message that it has in hand. WEIR_ETIMEOUT;
+ * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor; WEIR_EINVALID: too many items; WEIR_ENOMEM,
+ * WEIR_EDEADLK.
+ */
+WEIR_API int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid,
+                                  const char *const *items, uint64_t timeout_ms,
+                                  struct weir_answer *out);
+
+/*
  * Lets a pool, an actor or a source accept nothing new, finish what it accepted, and end. Returns
  * at once. WEIR_EUNKNOWN.
  */

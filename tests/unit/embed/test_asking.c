@@ -257,6 +257,52 @@ static void test_many_threads_get_each_their_own_answers(void)
     hand_finish(&hand);
 }
 
+/* promise A9 */
+static void test_actor_is_inspected_from_outside(void)
+{
+    static const char *const items[] = { "kind", "in_hand", NULL };
+    struct weir_answer answer = { .size = sizeof answer };
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 2, 1);
+    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, pid, items, patience_ms(), &answer), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(answer.message);
+    CU_ASSERT_STRING_EQUAL(weir_inspected(answer.message, "kind"), "pool");
+    CU_ASSERT_STRING_EQUAL(weir_inspected(answer.message, "in_hand"), "0");
+    CU_ASSERT_PTR_NULL(weir_inspected(answer.message, "queued"));
+    weir_runtime_message_free(hand.runtime, answer.message);
+    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, 0, NULL, 1, &answer), WEIR_EUNKNOWN);
+    CU_ASSERT_PTR_NULL(answer.message);
+    hand_finish(&hand);
+}
+
+static int inspect_and_note(struct weir_self *self, struct hand *hand,
+                            const struct weir_message *message)
+{
+    struct weir_answer answer = { .size = sizeof answer };
+
+    (void)message;
+    atomic_store(&hand->noted,
+                 weir_runtime_inspect(hand->runtime, weir_pid_of(self), NULL, 1000, &answer));
+    return WEIR_DONE;
+}
+
+/* promise E6 */
+static void test_inspecting_on_an_own_thread_is_a_deadlock(void)
+{
+    struct hand hand;
+
+    hand_begin(&hand, 1);
+    CU_ASSERT_EQUAL(hand_send(&hand, hand_pool(&hand, "pool", 1, 1),
+                              (struct hand_order){ inspect_and_note, 1 }),
+                    0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), WEIR_EDEADLK);
+    hand_finish(&hand);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -268,6 +314,8 @@ int main(void)
         { "gave up", test_reply_to_one_who_gave_up_is_refused },
         { "not fetched", test_answer_that_nobody_fetches_is_freed },
         { "many", test_many_threads_get_each_their_own_answers },
+        { "inspect", test_actor_is_inspected_from_outside },
+        { "inspect inside", test_inspecting_on_an_own_thread_is_a_deadlock },
         CU_TEST_INFO_NULL,
     };
 

@@ -103,6 +103,9 @@ size_t weir_kit_handle_unstashed(struct weir_kit *kit);
 /* Gives an event that the behaviour owns so many subscribers, who take all of it; `audience` is
  * told when the first came or the last went. WEIR_EUNKNOWN: it owns none of this name. */
 int weir_kit_audience(struct weir_kit *kit, const char *event, uint32_t subscribers);
+/* Runs `inspect` for these items, ended by NULL; NULL: for all. A line `item=value` for each that
+ * the behaviour told; the host's own are not there. An item that is told twice is a problem. */
+const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items);
 /* Whether the behaviour has subscribed to the event of this name. */
 bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *event);
 /* Tells `settled` of a message that left with this worker as its origin, once for each: fills in
@@ -135,15 +138,16 @@ enum weir_kit_way {
     WEIR_KIT_REPLY = 4,
     WEIR_KIT_FORWARD = 5,
     WEIR_KIT_PUBLISH = 6,
+    WEIR_KIT_INSPECT = 7, /* without a message; answer it as a request, with `name NUL value NUL` */
 };
 
 /* One message that left. */
 struct weir_kit_sent {
     enum weir_kit_way way;
     uint32_t output; /* of an emit */
-    weir_pid to;     /* of a send, a request, a forward */
+    weir_pid to;     /* of a send, a request, a forward, an inspect */
     enum weir_lane lane;
-    uint64_t reference; /* of a request, for weir_kit_answer */
+    uint64_t reference; /* of a request or an inspect, for weir_kit_answer */
     const struct weir_message *message;
     uint64_t token; /* as given to weir_set_origin, 0 without one; of a publish: the event */
 };

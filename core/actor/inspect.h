@@ -1,0 +1,31 @@
+/*
+ * actor/inspect.h - answering what an actor tells of itself, and asking for it.
+ *
+ * An inspect is a request that travels as control: no limit, before every lane. It is answered in a
+ * turn of the actor that is asked, in each of its states. Those for the same items that have come
+ * in the meantime are answered by the same look.
+ */
+#ifndef ACTOR_INSPECT_H
+#define ACTOR_INSPECT_H
+
+#include "actor/actor.h"
+
+struct cache;
+
+/*
+ * The message of an inspect for these items (NULL: all), for request_send or asking_send with
+ * `inspects`. Owned by the caller. WEIR_EINVALID: too many; WEIR_ENOMEM.
+ */
+int inspect_make(struct cache *cache, const char *const *items, struct message **out);
+
+/*
+ * Asks from outside, in a read section; on 0 one of askings_await and askings_cancel is due.
+ * WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
+ */
+int inspect_ask(struct runtime *runtime, struct executor *executor, weir_pid to,
+                const char *const *items, uint64_t timeout_ms, uint64_t *out_reference);
+
+/* Owner's turn: a MESSAGE_INSPECT came. Takes it. */
+void inspect_arrived(struct actor *actor, struct message *message);
+
+#endif

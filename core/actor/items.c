@@ -1,0 +1,166 @@
+#include "actor/items.h"
+
+#include <stdio.h>
+
+#include "actor/extra.h"
+#include "actor/inspection.h"
+#include "actor/place.h"
+
+static const char *kind_of(const struct actor *actor)
+{
+    if (actor->kind == ACTOR_POOL)
+        return "pool";
+    if (actor->kind == ACTOR_SOURCE)
+        return "source";
+    return actor->place->pool ? "worker" : "actor";
+}
+
+static const char *state_of(const struct actor *actor)
+{
+    enum actor_state state = actor_state(actor);
+
+    /* Relaxed: the owner writes it. */
+    if (atomic_load_explicit(&actor->place->stopped, memory_order_relaxed))
+        return "stopped";
+    if (actor->flags & ACTOR_CLOSED)
+        return "closed"; /* its outbox is left */
+    if (!actor->spec)
+        return actor->flags & ACTOR_LEAVING ? "leaving" : "open"; /* the built-in manager */
+    if (state == ACTOR_WAITING)
+        return "waiting"; /* to be opened again */
+    if (state == ACTOR_STARTING)
+        return actor->incarnation ? "restarting" : "starting";
+    return actor->flags & ACTOR_LEAVING ? "leaving" : "open";
+}
+
+static void add_identity(struct inspection *out, const struct actor *actor)
+{
+    const struct spec *spec = actor->spec;
+    char behaviour[WEIR_INSPECT_VALUE_MAX];
+
+    inspection_text(out, "path", actor_path(actor));
+    inspection_number(out, "pid", actor_pid(actor));
+    inspection_text(out, "kind", kind_of(actor));
+    inspection_text(out, "state", state_of(actor));
+    if (!spec)
+        return; /* the built-in manager */
+    (void)snprintf(behaviour, sizeof behaviour, "%s%s%s", spec->plugin, spec->plugin[0] ? "." : "",
+                   spec->behaviour->name ? spec->behaviour->name : "");
+    inspection_text(out, "behaviour", behaviour);
+    if (spec->version)
+        inspection_text(out, "version", spec->version);
+    inspection_number(out, "generation", spec->generation);
+    inspection_number(out, "index", actor->place->index);
+    inspection_number(out, "incarnation", actor->incarnation);
+    inspection_number(out, "restarts",
+                      atomic_load_explicit(&actor->place->restarts, memory_order_relaxed));
+    inspection_number(out, "failures", actor->place->failures);
+}
+
+/* Those of the manager of a pool are its pool's. */
+static void add_ledger(struct inspection *out, struct actor *actor)
+{
+    struct ledger_reading reading;
+
+    ledger_read(&actor->ledger, &actor->mailbox, &reading);
+    inspection_number(out, "accepted", reading.accepted);
+    inspection_number(out, "done", reading.done);
+    inspection_number(out, "dead", reading.dead);
+    inspection_number(out, "moved", reading.moved);
+    inspection_number(out, "queued", reading.queued);
+    inspection_number(out, "in_hand", reading.in_hand);
+    inspection_number(out, "held", reading.held);
+}
+
+static void add_mailbox(struct inspection *out, struct actor *actor)
+{
+    struct mailbox *mailbox = &actor->mailbox;
+
+    /* Relaxed: figures. */
+    inspection_number(out, "mailbox", atomic_load_explicit(&mailbox->limit, memory_order_relaxed));
+    inspection_number(out, "mailbox_bytes",
+                      atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed));
+    inspection_number(out, "queued_bytes",
+                      atomic_load_explicit(&mailbox->bytes, memory_order_relaxed));
+}
+
+/* The lanes beside the normal one, and what it has put somewhere. */
+static void add_waiting(struct inspection *out, const struct actor *actor)
+{
+    const struct place *place = actor->place;
+    const struct message *kept = actor->kept.first;
+
+    inspection_number(out, "high", actor->high.count);
+    inspection_number(out, "urgent", actor->urgent.count);
+    inspection_number(out, "kept", actor->kept.count);
+    inspection_number(out, "attempt", kept ? kept->public.attempt : 0);
+    inspection_number(out, "stashed", place->stash.count);
+    inspection_number(out, "retries", place->retries.count);
+    inspection_number(out, "outbox", place->outbox.count);
+    if (actor->spec)
+        inspection_number(out, "in_hand_max", actor->spec->in_hand_max);
+}
+
+static uint32_t count_ties(const struct actor *actor, enum message_kind kind)
+{
+    uint32_t count = 0;
+
+    for (const struct message *tie = actor->ties.first; tie;
+         tie = atomic_load_explicit(&tie->next, memory_order_relaxed))
+        count += tie->public.kind == kind;
+    return count;
+}
+
+static uint32_t count_timers(const struct extra *extra)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < extra->alarm_count; i++)
+        count += extra->alarms[i].id != 0;
+    return count;
+}
+
+static uint32_t count_requests(const struct extra *extra)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < extra->pending_count; i++)
+        count += extra->pending[i].reference != 0;
+    return count;
+}
+
+static uint32_t count_watches(const struct extra *extra)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < extra->watch_count; i++)
+        count += extra->watches[i].id != 0;
+    return count;
+}
+
+static void add_ties(struct inspection *out, const struct actor *actor)
+{
+    const struct extra *extra = actor->extra;
+
+    inspection_number(out, "links", count_ties(actor, MESSAGE_LINK));
+    inspection_number(out, "watchers", count_ties(actor, MESSAGE_MONITOR));
+    inspection_number(out, "monitors", extra ? count_watches(extra) : 0);
+    inspection_number(out, "traps_exits", (actor->flags & ACTOR_TRAPS_EXITS) != 0);
+    inspection_number(out, "timers", extra ? count_timers(extra) : 0);
+    inspection_number(out, "requests", extra ? count_requests(extra) : 0);
+    inspection_number(out, "origins", extra ? extra->origins_open : 0);
+    inspection_number(out, "port", extra && extra->port);
+}
+
+void items_of_actor(struct inspection *inspection, struct actor *actor)
+{
+    if (!actor->place)
+        return;
+    add_identity(inspection, actor);
+    if (actor->kind != ACTOR_POOL) {
+        add_ledger(inspection, actor);
+        add_mailbox(inspection, actor);
+    }
+    add_waiting(inspection, actor);
+    add_ties(inspection, actor);
+}

@@ -1,0 +1,14 @@
+/*
+ * actor/items.h - the host's own figures of an actor, for an inspect. Owner's turn.
+ */
+#ifndef ACTOR_ITEMS_H
+#define ACTOR_ITEMS_H
+
+#include "actor/actor.h"
+
+struct inspection;
+
+/* Adds them; also those of a pool's manager. */
+void items_of_actor(struct inspection *inspection, struct actor *actor);
+
+#endif

@@ -1,0 +1,90 @@
+#include "pool/pool_items.h"
+
+#include <stdio.h>
+
+#include "actor/inspection.h"
+#include "pool/figures.h"
+
+/* What its workers are; "" when its members are pools. */
+static void name_behaviour(struct pool *pool, char *out, size_t size)
+{
+    const struct spec *spec;
+
+    out[0] = '\0';
+    pthread_mutex_lock(&pool->lock);
+    spec = pool->spec;
+    if (spec)
+        (void)snprintf(out, size, "%s%s%s", spec->plugin, spec->plugin[0] ? "." : "",
+                       spec->behaviour->name ? spec->behaviour->name : "");
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void add_members(struct inspection *out, struct pool *pool,
+                        const struct weir_pool_stats *stats)
+{
+    char behaviour[WEIR_INSPECT_VALUE_MAX];
+    uint32_t limit;
+
+    name_behaviour(pool, behaviour, sizeof behaviour);
+    pthread_mutex_lock(&pool->lock);
+    limit = pool->limit;
+    pthread_mutex_unlock(&pool->lock);
+    inspection_number(out, "pool_size", stats->target);
+    inspection_text(out, "worker_behavior", behaviour);
+    inspection_number(out, "worker_mailbox_size", limit);
+    inspection_number(out, "worker_restarts", stats->restarts);
+    inspection_number(out, "messages_forwarded", stats->accepted);
+    inspection_number(out, "messages_unhandled", stats->refused);
+}
+
+static void add_sizes(struct inspection *out, const struct weir_pool_stats *stats)
+{
+    inspection_number(out, "target", stats->target);
+    inspection_number(out, "live", stats->live);
+    inspection_number(out, "busy", stats->busy);
+    inspection_number(out, "idle", stats->idle);
+    inspection_number(out, "starting", stats->starting);
+    inspection_number(out, "retiring", stats->retiring);
+    inspection_number(out, "stopped", stats->stopped);
+    inspection_number(out, "degraded", stats->degraded);
+    inspection_number(out, "paused", stats->paused);
+    inspection_number(out, "epoch", stats->epoch);
+}
+
+static void add_ledger(struct inspection *out, const struct weir_pool_stats *stats)
+{
+    inspection_number(out, "accepted", stats->accepted);
+    inspection_number(out, "done", stats->done);
+    inspection_number(out, "dead", stats->dead);
+    inspection_number(out, "moved", stats->moved);
+    inspection_number(out, "queued", stats->queued);
+    inspection_number(out, "in_hand", stats->in_hand);
+    inspection_number(out, "held", stats->held);
+    inspection_number(out, "refused", stats->refused);
+    inspection_number(out, "restarts", stats->restarts);
+}
+
+static void add_dead(struct inspection *out, struct pool *pool)
+{
+    struct dead_letters_figures dead = { 0 };
+
+    pool_dead(pool, &dead);
+    for (int reason = 0; reason < DEAD_REASONS; reason++) {
+        char item[WEIR_INSPECT_ITEM_MAX + 1];
+
+        (void)snprintf(item, sizeof item, "dead.%s", dead_reason_name((enum dead_reason)reason));
+        inspection_number(out, item, dead.counts[reason]);
+    }
+}
+
+void pool_items(struct inspection *inspection, struct pool *pool)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+
+    pool_stats(pool, &stats);
+    add_members(inspection, pool, &stats);
+    add_sizes(inspection, &stats);
+    add_ledger(inspection, &stats);
+    add_dead(inspection, pool);
+    inspection_number(inspection, "misuses", pool_misuses(pool));
+}

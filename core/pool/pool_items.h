@@ -1,0 +1,14 @@
+/*
+ * pool/pool_items.h - the figures of a pool, for an inspect. Any thread.
+ */
+#ifndef POOL_POOL_ITEMS_H
+#define POOL_POOL_ITEMS_H
+
+#include "pool/pool.h"
+
+struct inspection;
+
+/* Adds them: of all leaves when it is nested. */
+void pool_items(struct inspection *inspection, struct pool *pool);
+
+#endif

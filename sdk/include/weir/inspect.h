@@ -1,0 +1,105 @@
+/*
+ * weir/inspect.h - what an actor tells of itself, item by item, whatever its backlog.
+ *
+ * Part of <weir/plugin.h>: include that. The words of weir/host.h hold here too. Items are texts
+ * with a name. The host knows those of every actor (`state`, `queued`, `in_hand`, `links`, ...) and
+ * of every pool (`pool_size`, `busy`, `dead.crashed`, ...); a behaviour adds its own in `inspect`.
+ *
+ * An inspect is control: it is never refused for want of room, overtakes everything that waits, and
+ * is answered behind at most the message in hand. Those that ask for the same items at the same
+ * time are answered by one look.
+ */
+#ifndef WEIR_INSPECT_H
+#define WEIR_INSPECT_H
+
+#include <string.h>
+
+#include "host.h"
+
+#define WEIR_INSPECT_ITEM_MAX 63   /* bytes of a name, without its NUL; longer ones are cut */
+#define WEIR_INSPECT_VALUE_MAX 255 /* likewise of a value */
+#define WEIR_INSPECT_ITEMS_MAX 64  /* names that one inspect may ask for */
+
+/* What `inspect` writes to. Made by the host. */
+struct weir_inspection {
+    bool (*wants)(const struct weir_inspection *, const char *item);
+    void (*add)(struct weir_inspection *, const char *item, const char *value);
+};
+
+/* In `inspect`: whether an item was asked for. Ask before a figure that costs time. */
+static inline bool weir_inspect_wants(const struct weir_inspection *out, const char *item)
+{
+    return out->wants(out, item);
+}
+
+/*
+ * In `inspect`: tells an item, with a value as printf. What was not asked for is dropped, and so is
+ * a name that was told before, by the host or here. Borrows.
+ */
+WEIR_PRINTF(3, 4)
+static inline void weir_inspect_add(struct weir_inspection *out, const char *item,
+                                    const char *format, ...)
+{
+    char text[WEIR_INSPECT_VALUE_MAX + 1];
+    va_list arguments;
+
+    if (!out->wants(out, item))
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    out->add(out, item, text);
+}
+
+/*
+ * Asks an actor or a pool for items by name; `items` ends with NULL, and NULL itself asks for all.
+ * On 0 `then` is called exactly once: with status 0 and a message that weir_inspected and
+ * weir_inspected_next read, or with why there is none; after `timeout_ms` with WEIR_ETIMEOUT. A
+ * pool answers for itself, not for its members. WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor;
+ * WEIR_EINVALID: too many items, or `then` is NULL; WEIR_ENOMEM. `out_reference` may be NULL.
+ */
+static inline int weir_inspect(struct weir_self *self, weir_pid other, const char *const *items,
+                               uint64_t timeout_ms, weir_then *then, void *context,
+                               uint64_t *out_reference)
+{
+    return self->host->inspect(self, other, items, timeout_ms, then, context, out_reference);
+}
+
+/* --- reading an answer ------------------------------------------------------------------------ */
+
+/*
+ * One item after the other: false behind the last. `position` is 0 at first. Name and value are
+ * borrowed from the answer.
+ */
+static inline bool weir_inspected_next(const struct weir_message *answer, size_t *position,
+                                       const char **out_item, const char **out_value)
+{
+    const char *item = (const char *)answer->data + *position;
+    const char *end = (const char *)answer->data + answer->size;
+    const char *value, *value_end;
+
+    if (*position >= answer->size)
+        return false;
+    value = (const char *)memchr(item, 0, (size_t)(end - item));
+    value_end = value ? (const char *)memchr(value + 1, 0, (size_t)(end - value - 1)) : NULL;
+    if (!value_end)
+        return false;
+    *out_item = item;
+    *out_value = value + 1;
+    *position += (size_t)(value_end + 1 - item);
+    return true;
+}
+
+/* The value of an item; NULL: it is not in the answer. Borrowed from the answer. */
+static inline const char *weir_inspected(const struct weir_message *answer, const char *item)
+{
+    const char *name, *value;
+    size_t position = 0;
+
+    while (weir_inspected_next(answer, &position, &name, &value))
+        if (strcmp(name, item) == 0)
+            return value;
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,96 @@
+#include "kit_inspect.h"
+
+#include <string.h>
+
+#include "kit_send.h"
+#include "kit_time.h"
+
+int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *items,
+                    uint64_t timeout_ms, weir_then *then, void *context, uint64_t *out_reference)
+{
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_due due = { .at_ms = kit->now_ms + timeout_ms,
+                                 .then = then,
+                                 .context = context };
+    struct weir_kit_sent sent = { .way = WEIR_KIT_INSPECT, .to = other };
+    size_t count = 0;
+
+    while (items && items[count])
+        count++;
+    if (!then || count > WEIR_INSPECT_ITEMS_MAX)
+        return WEIR_EINVALID;
+    if (!other)
+        return WEIR_EUNKNOWN;
+    if (kit_allocation_fails(kit))
+        return WEIR_ENOMEM;
+    sent.reference = kit_time_add(kit, &due);
+    kit_send_note(kit, &sent);
+    if (out_reference)
+        *out_reference = sent.reference;
+    return 0;
+}
+
+/* --- looking at the behaviour ----------------------------------------------------------------- */
+
+/* What `inspect` writes to. */
+struct look {
+    struct weir_inspection inspection; /* first: found again from it */
+    struct weir_kit *kit;
+    const char *const *items; /* NULL: all */
+};
+
+static bool wants(const struct weir_inspection *inspection, const char *item)
+{
+    const struct look *look = (const struct look *)(const void *)inspection;
+    size_t at = 0;
+
+    if (!look->items || !look->items[0])
+        return true;
+    while (look->items[at] && strcmp(look->items[at], item) != 0)
+        at++;
+    return look->items[at] != NULL;
+}
+
+/* Whether a line `item=...` stands in the text. */
+static bool is_told(const char *text, const char *item)
+{
+    size_t length = strlen(item);
+
+    while (text && *text) {
+        if (strncmp(text, item, length) == 0 && text[length] == '=')
+            return true;
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    return false;
+}
+
+static void add(struct weir_inspection *inspection, const char *item, const char *value)
+{
+    struct look *look = (struct look *)(void *)inspection;
+    struct kit_text *told = &look->kit->inspected;
+
+    if (!wants(inspection, item))
+        return;
+    if (!item[0] || strlen(item) > WEIR_INSPECT_ITEM_MAX)
+        kit_problem(look->kit, "an item called \"%s\": a name has 1 to %d bytes", item,
+                    WEIR_INSPECT_ITEM_MAX);
+    else if (is_told(kit_text_get(told), item))
+        kit_problem(look->kit, "the item %s was told twice", item);
+    else
+        kit_text_format(told, "%s=%s\n", item, value);
+}
+
+const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items)
+{
+    struct look look = { { wants, add }, kit, items };
+
+    kit_text_finish(&kit->inspected);
+    if (!kit->is_open)
+        kit_problem(kit, "the test asked for inspect, and the worker is not open");
+    else if (!kit->behaviour.inspect)
+        kit_problem(kit, "the test asked for inspect, which the behaviour has not");
+    else
+        kit->behaviour.inspect(&kit->self, kit->state, &look.inspection);
+    return kit_text_get(&kit->inspected);
+}

@@ -1,0 +1,13 @@
+/*
+ * kit_inspect.h - asking the behaviour under test for its figures, and what it asks of others.
+ */
+#ifndef SDK_TESTKIT_KIT_INSPECT_H
+#define SDK_TESTKIT_KIT_INSPECT_H
+
+#include "kit.h"
+
+/* What weir_inspect does: a request without a message, for weir_kit_answer. */
+int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *items,
+                    uint64_t timeout_ms, weir_then *then, void *context, uint64_t *out_reference);
+
+#endif
