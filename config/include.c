@@ -60,9 +60,17 @@ static int no_match(const struct config_node *pattern, struct report *report)
     return WEIR_EINVALID;
 }
 
-static int find_pattern(struct include_list *list, const char *file,
-                        const struct config_node *pattern, struct report *report)
+/* Looking for the files of one `include`. */
+struct finding {
+    const char *file; /* that has it */
+    struct config_files *files;
+    struct report *report;
+};
+
+static int find_pattern(struct include_list *list, const struct finding *finding,
+                        const struct config_node *pattern)
 {
+    struct report *report = finding->report;
     glob_t matches;
     char *path;
     int found;
@@ -72,9 +80,10 @@ static int find_pattern(struct include_list *list, const char *file,
         report_add(report, &pattern->mark, "include", "must be a list of file names or patterns");
         return WEIR_EINVALID;
     }
-    path = beside(file, pattern->text);
+    path = beside(finding->file, pattern->text);
     if (!path)
         return WEIR_ENOMEM;
+    config_files_add(finding->files, path, true);
     memset(&matches, 0, sizeof matches);
     found = glob(path, 0, NULL, &matches);
     free(path);
@@ -86,10 +95,11 @@ static int find_pattern(struct include_list *list, const char *file,
     return status;
 }
 
-int include_find(const char *file, const struct config_node *patterns, struct report *report,
-                 struct include_list *out)
+int include_find(const char *file, const struct config_node *patterns, struct config_files *files,
+                 struct report *report, struct include_list *out)
 {
     struct include_list list = { NULL, 0 };
+    struct finding finding = { file, files, report };
     int status = WEIR_OK;
 
     if (patterns->kind != CONFIG_LIST) {
@@ -97,7 +107,7 @@ int include_find(const char *file, const struct config_node *patterns, struct re
         return WEIR_EINVALID;
     }
     for (uint32_t i = 0; i < patterns->count && status == WEIR_OK; i++)
-        status = find_pattern(&list, file, patterns->pairs[i].value, report);
+        status = find_pattern(&list, &finding, patterns->pairs[i].value);
     if (status == WEIR_OK)
         *out = list;
     else

@@ -14,10 +14,11 @@ struct include_list {
 
 /*
  * The files that `patterns`, the value of `include`, names; those of one pattern sorted; relative
- * ones beside `file`. WEIR_EINVALID after a report, WEIR_ENOMEM.
+ * ones beside `file`. The patterns themselves go to `files`, which may be NULL. WEIR_EINVALID after
+ * a report, WEIR_ENOMEM.
  */
-int include_find(const char *file, const struct config_node *patterns, struct report *report,
-                 struct include_list *out);
+int include_find(const char *file, const struct config_node *patterns, struct config_files *files,
+                 struct report *report, struct include_list *out);
 void include_finish(struct include_list *list);
 
 /*

@@ -89,8 +89,9 @@ const struct language_row language_host[] = {
           .max = INT64_MAX, .help = "cap on the bytes of payload in the host; 0 = none"),
     SECTION(0, struct settings_host, dead_letters, "dead_letters", dead_letters,
             .help = "how much is kept of what could not be handled"),
-    VALUE(struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
-          .help = "reload when the file changes"),
+    VALUE(
+        struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
+        .help = "reload when the file, or one that it includes or takes a value from, has changed"),
     VALUE(struct settings_host, turn_warning_ms, "turn_warning", uint64_t, WEIR_DURATION,
           .fallback = "1s", .min = 10, .max = HOUR_MS,
           .help = "how long a callback may take before it is reported"),

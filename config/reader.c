@@ -75,7 +75,10 @@ static int read_file(struct reading *reading, const char *file, struct config_no
     char why[160];
     char *bytes = NULL;
     size_t size = 0;
-    int status = file_read(file, reading->source.limits.bytes, &bytes, &size, why, sizeof why);
+    int status;
+
+    config_files_add(reading->source.files, file, false);
+    status = file_read(file, reading->source.limits.bytes, &bytes, &size, why, sizeof why);
 
     if (status != WEIR_OK) {
         report_add(reading->report, &mark, NULL, "%s", why);
@@ -102,7 +105,7 @@ static int add_included(struct reading *reading, const char *file)
 
     if (!patterns)
         return WEIR_OK;
-    result = include_find(file, patterns, reading->report, &list);
+    result = include_find(file, patterns, reading->source.files, reading->report, &list);
     for (size_t i = 0; i < list.count && result != WEIR_ENOMEM; i++) {
         int status = add_file(reading, list.files[i]);
 

@@ -11,6 +11,7 @@
 #define CONFIG_READER_H
 
 #include "base/report.h"
+#include "config/files.h"
 #include "config/tree.h"
 
 /* What may be in a file. Figures of the language's promise: no file can exhaust memory. */
@@ -26,6 +27,7 @@ struct config_source {
     const char *(*variable)(void *context, const char *name);
     void *context;
     struct config_limits limits;
+    struct config_files *files; /* gets what is read, also when it is wrong; may be NULL */
 };
 
 /*

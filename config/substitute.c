@@ -52,6 +52,7 @@ static int put_file(const struct replacing *replacing, const char *file)
 
     if (file[0] != '/')
         return refuse(replacing, "${file:...} needs an absolute path, got \"%.128s\"", file);
+    config_files_add(replacing->source->files, file, false);
     status = file_read(file, SECRET_SIZE_MAX, &text, &size, why, sizeof why);
     if (status == WEIR_ENOMEM)
         return status;

@@ -40,7 +40,7 @@ static int check_file(struct request *request, const char *file)
     int status;
 
     report_init(&report);
-    status = configuration_read(&request->configuration, file, &report, &settings);
+    status = configuration_read(&request->configuration, file, NULL, &report, &settings);
     configuration_tell(&report, request->invocation->err);
     if (status == WEIR_OK)
         tell_counts(request, file, settings);

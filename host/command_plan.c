@@ -33,7 +33,7 @@ static int read_settings(const struct request *request, struct configuration *co
     int status;
 
     report_init(&report);
-    status = configuration_read(configuration, file, &report, out_settings);
+    status = configuration_read(configuration, file, NULL, &report, out_settings);
     configuration_tell(&report, request->invocation->err);
     report_finish(&report);
     return configuration_exit_code(status);

@@ -9,6 +9,7 @@
 #include "host/configuration.h"
 #include "host/control_routes.h"
 #include "host/crash_watch.h"
+#include "host/file_watch.h"
 #include "host/io.h"
 #include "host/logger.h"
 #include "host/progress.h"
@@ -36,6 +37,8 @@ struct host {
     struct control *control;
     struct io *io;
     struct turn_watch *turn_watch;
+    struct file_watch *file_watch;
+    struct config_files files; /* as they were read first */
     struct accounts_totals last_totals;
     uint32_t equal_scans;
     bool unfinished;       /* told to stop before the sources were done */
@@ -70,6 +73,16 @@ static void on_errands(void *context)
 {
     struct host *host = context;
 
+    io_wake(host->io);
+}
+
+/* On the supervisor's thread: a reload has read these files, and was taken on or refused. */
+static void on_read(void *context, struct config_files *files)
+{
+    struct host *host = context;
+    bool watches = host->assembly.held->settings->host.watch;
+
+    file_watch_offer(host->file_watch, watches ? files : NULL);
     io_wake(host->io);
 }
 
@@ -128,6 +141,7 @@ static void on_wake(void *context)
     struct host *host = context;
 
     control_routes_collect(&host->routes);
+    file_watch_collect(host->file_watch);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
         io_stop(host->io);
 }
@@ -203,7 +217,7 @@ static int read_settings(struct host *host, struct settings **out)
     int status;
 
     report_init(&report);
-    status = configuration_read(&host->configuration, host->file, &report, out);
+    status = configuration_read(&host->configuration, host->file, &host->files, &report, out);
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
     return configuration_exit_code(status);
@@ -234,6 +248,23 @@ static int make_turn_watch(struct host *host)
     return status;
 }
 
+static int make_file_watch(struct host *host)
+{
+    struct file_watch_setup setup = {
+        .loop = io_loop(host->io),
+        .sink = logger_sink(host->logger),
+        .on_change = on_reload,
+        .context = host,
+    };
+    int status = file_watch_create(&setup, &host->file_watch);
+
+    if (status == 0 && host->assembly.held->settings->host.watch) {
+        file_watch_offer(host->file_watch, &host->files);
+        file_watch_collect(host->file_watch);
+    }
+    return status;
+}
+
 static int start_supervisor(struct host *host)
 {
     host->supervisor = (struct supervisor){
@@ -243,6 +274,7 @@ static int start_supervisor(struct host *host)
         .turn_watch = host->turn_watch,
         .file = host->file,
         .on_finished = on_finished,
+        .on_read = on_read,
         .context = host,
         .errands = &host->errands,
     };
@@ -373,6 +405,8 @@ static void tear_down(struct host *host)
     }
     progress_destroy(host->progress);
     control_destroy(host->control);
+    file_watch_destroy(host->file_watch);
+    config_files_finish(&host->files);
     remove_socket(host);
     io_destroy(host->io);
     errands_finish(&host->errands);
@@ -404,8 +438,8 @@ static int run_host(struct host *host)
         leave_threads_behind(host, EX_CONFIG);
     if (status != 0)
         return EX_CONFIG;
-    if (make_io(host) != 0 || make_turn_watch(host) != 0 || start_supervisor(host) != 0 ||
-        serve(host) != 0)
+    if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
+        start_supervisor(host) != 0 || serve(host) != 0)
         return EX_SOFTWARE;
     return work(host);
 }

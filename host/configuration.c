@@ -34,12 +34,14 @@ void configuration_leave(struct configuration *configuration)
         loader_leave(configuration->loader);
 }
 
-static int read_locked(struct configuration *configuration, const char *file, struct report *report,
+static int read_locked(struct configuration *configuration, const char *file,
+                       struct config_files *files, struct report *report,
                        struct settings **out_settings)
 {
+    struct config_source source = { .files = files };
     struct settings *settings = NULL;
     struct config_tree *tree;
-    int status = config_read_file(file, NULL, report, &tree);
+    int status = config_read_file(file, &source, report, &tree);
 
     if (status != WEIR_OK)
         return status;
@@ -58,13 +60,14 @@ static int read_locked(struct configuration *configuration, const char *file, st
     return status;
 }
 
-int configuration_read(struct configuration *configuration, const char *file, struct report *report,
+int configuration_read(struct configuration *configuration, const char *file,
+                       struct config_files *files, struct report *report,
                        struct settings **out_settings)
 {
     int status;
 
     pthread_mutex_lock(&configuration->lock);
-    status = read_locked(configuration, file, report, out_settings);
+    status = read_locked(configuration, file, files, report, out_settings);
     pthread_mutex_unlock(&configuration->lock);
     return status;
 }

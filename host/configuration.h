@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "config/files.h"
 #include "config/settings.h"
 #include "host/catalogue.h"
 
@@ -30,12 +31,14 @@ void configuration_finish(struct configuration *configuration);
 void configuration_leave(struct configuration *configuration);
 
 /*
- * Reads and checks `file`, looking anew at the plugins it names. 0 and settings, returned owned;
+ * Reads and checks `file`, looking anew at the plugins it names; `files` (may be NULL) gets what
+ * was read, whatever comes of it. 0 and settings, returned owned;
  * WEIR_EUNKNOWN no such file, WEIR_EINVALID, WEIR_EUNSUPPORTED, with all that is wrong in `report`,
  * and warnings;
  * WEIR_ENOMEM.
  */
-int configuration_read(struct configuration *configuration, const char *file, struct report *report,
+int configuration_read(struct configuration *configuration, const char *file,
+                       struct config_files *files, struct report *report,
                        struct settings **out_settings);
 
 /* Prints what a report holds, errors and warnings, for people. */

@@ -94,8 +94,8 @@ static void write_present_sizes(struct assembly *assembly)
 bool supervisor_takes_on(const char *field)
 {
     /* A section's name stands for all of it. The last two are read when they are needed. */
-    static const char *const live[] = { "log", "turn_warning", "dead_letters", "shutdown_timeout",
-                                        "name" };
+    static const char *const live[] = { "log",  "turn_warning", "dead_letters", "shutdown_timeout",
+                                        "name", "watch" };
 
     for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
         size_t length = strlen(live[i]);
@@ -168,6 +168,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
 static void reload(struct supervisor *supervisor)
 {
     struct settings *settings;
+    struct config_files files;
     struct report report;
     int status;
 
@@ -176,7 +177,9 @@ static void reload(struct supervisor *supervisor)
     if (supervisor->errands)
         supervisor->answered = errands_take(supervisor->errands, ERRAND_RELOAD);
     report_init(&report);
-    status = configuration_read(supervisor->configuration, supervisor->file, &report, &settings);
+    config_files_init(&files);
+    status = configuration_read(supervisor->configuration, supervisor->file, &files, &report,
+                                &settings);
     if (status == 0) {
         log_entries(supervisor, &report.warnings, WEIR_LOG_WARNING);
         change_to(supervisor, settings, &report);
@@ -184,6 +187,9 @@ static void reload(struct supervisor *supervisor)
         refuse(supervisor, status, &report);
     }
     report_finish(&report);
+    if (supervisor->on_read)
+        supervisor->on_read(supervisor->context, &files);
+    config_files_finish(&files);
 }
 
 /* --- planning ------------------------------------------------------------------------------- */
@@ -197,7 +203,7 @@ static void plan_one(struct supervisor *supervisor, struct errand *errand)
 
     report_init(&report);
     outcome.report = &report;
-    outcome.status = configuration_read(supervisor->configuration, errand->file, &report,
+    outcome.status = configuration_read(supervisor->configuration, errand->file, NULL, &report,
                                         &settings);
     if (outcome.status == 0) {
         write_present_sizes(supervisor->assembly);

@@ -25,11 +25,13 @@ struct supervisor {
     struct turn_watch *turn_watch;                    /* const */
     const char *file;                                 /* const */
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
-    void *context;                                    /* const */
-    struct errands *errands;                          /* const; NULL: nobody leaves any */
-    struct errand *answered;                          /* its thread: by the present reload */
-    weir_pid pid;                                     /* const */
-    _Atomic bool reload_wanted;                       /* a reload message is on its way */
+    /* const; on its thread, after each reload: what was read. May take them; NULL: none asks */
+    void (*on_read)(void *context, struct config_files *files);
+    void *context;              /* const */
+    struct errands *errands;    /* const; NULL: nobody leaves any */
+    struct errand *answered;    /* its thread: by the present reload */
+    weir_pid pid;               /* const */
+    _Atomic bool reload_wanted; /* a reload message is on its way */
     _Atomic bool finish_wanted;
     _Atomic bool plan_wanted;
     _Atomic uint64_t accepted; /* its thread writes, all read: reloads carried out, also empty */
@@ -37,7 +39,7 @@ struct supervisor {
     _Atomic bool last_refused; /* likewise */
 };
 
-/* Fills in the rest of a supervisor whose first seven fields are set. WEIR_ENOMEM. */
+/* Fills in the rest of a supervisor whose fields up to `errands` are set. WEIR_ENOMEM. */
 int supervisor_start(struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);

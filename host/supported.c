@@ -98,21 +98,11 @@ static void check_source(const struct config_tree *tree, const struct settings_s
         refuse(&part, "to", "when_full");
 }
 
-static void check_host(const struct config_tree *tree, const struct settings_host *host,
-                       struct report *report)
-{
-    struct part part = { config_find(tree->root, "host"), "host", NULL, report };
-
-    if (host->watch)
-        refuse(&part, "watch", NULL);
-}
-
 int supported_check(const struct config_tree *tree, const struct settings *settings,
                     struct report *report)
 {
     size_t before = report_count(report);
 
-    check_host(tree, &settings->host, report);
     for (uint32_t i = 0; i < settings->source_count; i++)
         check_source(tree, &settings->sources[i], report);
     for (uint32_t i = 0; i < settings->pool_count; i++)

@@ -1,0 +1,126 @@
+#include "config/files.h"
+
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define STAMP_BEGIN UINT64_C(14695981039346656037) /* FNV-1a, 64 bits */
+#define STAMP_PRIME UINT64_C(1099511628211)
+#define STAMP_ABSENT 1u /* of what is not there */
+
+void config_files_init(struct config_files *files)
+{
+    *files = (struct config_files){ NULL, 0 };
+}
+
+void config_files_finish(struct config_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->files[i].path);
+    free(files->files);
+    config_files_init(files);
+}
+
+/* --- stamps ----------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t stamp, uint64_t number)
+{
+    for (int i = 0; i < 8; i++, number >>= 8)
+        stamp = (stamp ^ (number & 0xff)) * STAMP_PRIME;
+    return stamp;
+}
+
+static uint64_t mix_text(uint64_t stamp, const char *text)
+{
+    for (; *text; text++)
+        stamp = (stamp ^ (unsigned char)*text) * STAMP_PRIME;
+    return mix(stamp, 0);
+}
+
+static uint64_t stamp_of_file(const char *path)
+{
+    struct stat found;
+    uint64_t stamp = STAMP_BEGIN;
+
+    if (stat(path, &found) != 0)
+        return STAMP_ABSENT;
+    stamp = mix(stamp, (uint64_t)found.st_dev);
+    stamp = mix(stamp, (uint64_t)found.st_ino);
+    stamp = mix(stamp, (uint64_t)found.st_mode);
+    stamp = mix(stamp, ((uint64_t)found.st_uid << 32) + found.st_gid);
+    stamp = mix(stamp, (uint64_t)found.st_size);
+    stamp = mix(stamp, (uint64_t)found.st_mtim.tv_sec);
+    stamp = mix(stamp, (uint64_t)found.st_mtim.tv_nsec);
+    stamp = mix(stamp, (uint64_t)found.st_ctim.tv_sec);
+    return mix(stamp, (uint64_t)found.st_ctim.tv_nsec);
+}
+
+static uint64_t stamp_of_pattern(const char *pattern)
+{
+    uint64_t stamp = STAMP_ABSENT;
+    glob_t matches = { 0 };
+
+    if (glob(pattern, 0, NULL, &matches) == 0) {
+        stamp = STAMP_BEGIN;
+        for (size_t i = 0; i < matches.gl_pathc; i++)
+            stamp = mix_text(stamp, matches.gl_pathv[i]);
+    }
+    globfree(&matches);
+    return stamp;
+}
+
+static uint64_t stamp_of(const char *path, bool pattern)
+{
+    return pattern ? stamp_of_pattern(path) : stamp_of_file(path);
+}
+
+uint64_t config_files_stamp(const struct config_files *files)
+{
+    uint64_t stamp = STAMP_BEGIN;
+
+    for (size_t i = 0; i < files->count; i++)
+        stamp = mix(stamp, files->files[i].stamp);
+    return stamp;
+}
+
+uint64_t config_files_stamp_now(const struct config_files *files)
+{
+    uint64_t stamp = STAMP_BEGIN;
+
+    for (size_t i = 0; i < files->count; i++)
+        stamp = mix(stamp, stamp_of(files->files[i].path, files->files[i].pattern));
+    return stamp;
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+/* Their stamps say when they were looked at, not when they changed. */
+static bool is_made_up(const char *path)
+{
+    return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
+}
+
+static bool has(const struct config_files *files, const char *path, bool pattern)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->files[i].pattern == pattern && strcmp(files->files[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+void config_files_add(struct config_files *files, const char *path, bool pattern)
+{
+    struct config_file *grown;
+    char *copy;
+
+    if (!files || files->count == CONFIG_FILES_MAX || is_made_up(path) || has(files, path, pattern))
+        return;
+    grown = realloc(files->files, (files->count + 1) * sizeof *grown);
+    if (!grown)
+        return;
+    files->files = grown;
+    copy = strdup(path);
+    if (copy)
+        grown[files->count++] = (struct config_file){ copy, pattern, stamp_of(path, pattern) };
+}
