@@ -10,6 +10,7 @@
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/port.h"
+#include "actor/send.h"
 
 /* An outside thread's executor. Reused, and freed with the runtime: messages may refer to its
  * cache for as long as they live. */
@@ -52,6 +53,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     events_init(&runtime->events);
     tag_table_init(&runtime->tags);
     memory_init(&runtime->memory, options->memory);
+    polls_init(&runtime->polls);
     pthread_mutex_init(&runtime->entry_lock, NULL);
     init_notice(runtime);
     *out = runtime;
@@ -257,6 +259,26 @@ void runtime_leave(struct executor *executor)
     pthread_mutex_unlock(&runtime->entry_lock);
 }
 
+/* --- descriptors ---------------------------------------------------------------------------- */
+
+int runtime_ready(struct runtime *runtime, uint64_t token, int readiness)
+{
+    struct executor *executor = runtime_enter(runtime);
+    struct message *message;
+    weir_pid pid;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    message = polls_take(&runtime->polls, token, &pid);
+    if (message) {
+        message->status = readiness;
+        if (send_control(runtime, executor, pid, message) != 0)
+            message_destroy(&executor->cache, message);
+    }
+    runtime_leave(executor);
+    return 0;
+}
+
 /* --- waiting -------------------------------------------------------------------------------- */
 
 void runtime_notice(struct runtime *runtime)
@@ -389,6 +411,7 @@ void runtime_destroy(struct runtime *runtime)
     if (executor) {
         askings_close(runtime->askings, &executor->cache);
         slots_visit(&runtime->slots, abandon, executor);
+        polls_finish(&runtime->polls, &executor->cache);
         hand_over_all(runtime);
         while (reader_poll(&executor->reader))
             ;

@@ -20,6 +20,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "dispatch/dispatcher.h"
+#include "dispatch/poller.h"
+#include "dispatch/polls.h"
 #include "message/tag.h"
 
 #define RUNTIME_DISPATCHERS_MAX 64
@@ -36,6 +38,7 @@ struct runtime_options {
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */
     uint64_t memory;                                 /* cap on bytes of messages; 0 = none */
+    struct poller poller; /* `begin` NULL: descriptors cannot be watched */
 };
 
 struct runtime {
@@ -47,6 +50,7 @@ struct runtime {
     struct tag_table tags;
     struct askings *askings; /* const: requests of threads from outside */
     struct memory memory;
+    struct polls polls;
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
@@ -115,6 +119,13 @@ void runtime_notice(struct runtime *runtime);
  */
 bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *context,
                   uint64_t timeout_ms);
+
+/*
+ * From the poller: the descriptor of `token` is ready for `readiness`, or WEIR_EINVALID it was
+ * closed. Any thread outside. WEIR_ENOMEM: nobody was told, ask again; what nobody waits for any
+ * more is 0.
+ */
+int runtime_ready(struct runtime *runtime, uint64_t token, int readiness);
 
 /* What actors asked the program to exit with. */
 int runtime_exit_status(struct runtime *runtime);

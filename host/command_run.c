@@ -12,6 +12,7 @@
 #include "host/file_watch.h"
 #include "host/io.h"
 #include "host/logger.h"
+#include "host/poll_set.h"
 #include "host/progress.h"
 #include "host/supervisor.h"
 #include "host/turn_watch.h"
@@ -36,6 +37,7 @@ struct host {
     struct control_socket socket;
     struct control *control;
     struct io *io;
+    struct poll_set *poll_set;
     struct turn_watch *turn_watch;
     struct file_watch *file_watch;
     struct config_files files; /* as they were read first */
@@ -169,6 +171,7 @@ static void on_tick(void *context, uint64_t now_ms)
     progress_tick(host->progress, now_ms);
     logger_tick(host->logger);
     turn_watch_tick(host->turn_watch, now_ms);
+    poll_set_tick(host->poll_set, now_ms);
     look_for_the_end(host);
     if (runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
@@ -204,8 +207,12 @@ static int make_runtime(struct host *host, uint64_t memory)
         .thread_end = crash_watch_thread_end,
         .memory = memory,
     };
-    int status = runtime_create(&options, &host->runtime);
+    int status = poll_set_create(&host->poll_set);
 
+    if (status != 0)
+        return status;
+    options.poller = poll_set_poller(host->poll_set);
+    status = runtime_create(&options, &host->runtime);
     if (status == 0)
         assembly_init(&host->assembly, host->runtime);
     return status;
@@ -306,6 +313,8 @@ static int make_io(struct host *host)
         return WEIR_ENOMEM;
     report_init(&report);
     status = io_create(&callbacks, tick_ms, &report, &host->io);
+    if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)
+        status = WEIR_ENOMEM;
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
     return status;
@@ -408,7 +417,9 @@ static void tear_down(struct host *host)
     file_watch_destroy(host->file_watch);
     config_files_finish(&host->files);
     remove_socket(host);
+    poll_set_detach(host->poll_set);
     io_destroy(host->io);
+    poll_set_destroy(host->poll_set);
     errands_finish(&host->errands);
     crash_watch_end();
     logger_destroy(host->logger);

@@ -9,6 +9,7 @@
 #include "actor/port.h"
 #include "actor/request.h"
 #include "actor/tie.h"
+#include "actor/watched.h"
 #include "runtime.h"
 
 /* Under the lock of the timers; the actor cannot end while its timer is armed. */
@@ -79,6 +80,7 @@ void extra_end_incarnation(struct actor *actor)
         return;
     request_drop_all(actor);
     alarm_drop_all(actor);
+    watched_end_all(actor);
     tie_forget_watches(actor);
     if (extra->has_names)
         names_remove_pid(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
@@ -101,9 +103,11 @@ void extra_destroy(struct actor *actor)
     timers_disarm(&actor->dispatcher->timers, &extra->timer);
     timers_release(&actor->dispatcher->timers);
     port_close(extra->port);
+    watched_end_all(actor);
     free(extra->pending);
     free(extra->alarms);
     free(extra->watches);
+    free(extra->watched);
     free(extra);
     actor->extra = NULL;
 }

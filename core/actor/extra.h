@@ -31,6 +31,14 @@ struct watch {
     weir_pid subject;
 };
 
+/* A descriptor that is waited for; see watched.h. */
+struct watched {
+    uint64_t token; /* 0 = free */
+    weir_ready *ready;
+    void *context;
+    int descriptor;
+};
+
 struct port;
 
 struct extra {
@@ -50,6 +58,9 @@ struct extra {
     struct watch *watches; /* whom we watch */
     uint32_t watch_count;  /* of the array */
     uint64_t next_watch;
+
+    struct watched *watched; /* descriptors */
+    uint32_t watched_count;  /* of the array */
     bool has_names;
     struct port *port; /* of this incarnation, counted; NULL until it is asked for */
     bool has_events;   /* owns or has subscribed some */
@@ -68,7 +79,7 @@ void extra_arm(struct actor *actor, uint64_t due_ns);
 void extra_time(struct actor *actor);
 
 /* Ends everything that belongs to the incarnation: requests, alarms, names, watches,
- * its port. */
+ * watched descriptors, its port. */
 void extra_end_incarnation(struct actor *actor);
 
 /* With the actor. */

@@ -12,6 +12,7 @@
 #include "actor/host_table_messages.h"
 #include "actor/host_table_pool.h"
 #include "actor/host_table_source.h"
+#include "actor/host_table_watch.h"
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/port.h"
@@ -432,4 +433,6 @@ const struct weir_host host_table = {
     .unsubscribe = host_unsubscribe,
     .publish = host_publish,
     .inspect = host_inspect,
+    .watch = host_watch,
+    .unwatch = host_unwatch,
 };

@@ -15,6 +15,7 @@
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/tie.h"
+#include "actor/watched.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "runtime.h"
@@ -139,6 +140,9 @@ static void control(struct actor *actor, struct message *message)
     case MESSAGE_PORT_REPLY:
     case MESSAGE_PORT_SETTLE:
         port_arrived(actor, message);
+        break;
+    case MESSAGE_READY:
+        watched_arrived(actor, message);
         break;
     case MESSAGE_SETTLED:
         origin_told(actor, message);

@@ -29,6 +29,7 @@ enum message_kind {
     MESSAGE_PORT_REPLY = 22,  /* from a thread of the plugin's: answer a kept request with this */
     MESSAGE_PORT_SETTLE = 23, /* likewise: settle a kept message */
     MESSAGE_INSPECT = 24,     /* "tell me of yourself"; data: names of items, each with its NUL */
+    MESSAGE_READY = 25,       /* a watched descriptor is ready; `status` says for what */
 };
 
 /* Bits of `public.reserved`, which the SDK leaves to us. */
@@ -62,7 +63,7 @@ struct message {
         uint64_t again_ns; /* while it waits for a retry */
     };
     union {
-        int32_t status;       /* of a reply: 0 or why there is no payload */
+        int32_t status;       /* of a reply: 0 or why there is no payload; of a MESSAGE_READY */
         uint32_t origin_life; /* with MESSAGE_ORIGIN: which life of it */
     };
     union {

@@ -11,6 +11,7 @@
 #include "kit_options.h"
 #include "kit_port.h"
 #include "kit_time.h"
+#include "kit_watch.h"
 
 #define PID_OF_WORKER ((weir_pid)0x100) /* of worker 0; any number but 0 would do */
 
@@ -159,6 +160,7 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
         kit_problem(kit, "open answered %d, which is neither 0 nor a negative status", status);
     if (status != 0) {
         kit_time_finish(kit);
+        kit_watch_finish(kit);
         kit_port_close(kit);
     }
     return status;
@@ -194,6 +196,7 @@ void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
         kit->behaviour.close(&kit->self, kit->state, (int)reason);
     kit->is_open = false;
     kit_time_finish(kit);
+    kit_watch_finish(kit);
     kit_port_close(kit);
 }
 

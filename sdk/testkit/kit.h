@@ -83,6 +83,15 @@ struct kit_event {
     char name[];
 };
 
+struct kit_watch {
+    uint64_t number;
+    int descriptor;
+    uint32_t events;
+    weir_ready *ready;
+    void *context;
+    struct kit_watch *next;
+};
+
 struct kit_unit {
     const char *unit; /* a constant of the plugin */
     uint64_t done;
@@ -100,7 +109,7 @@ struct weir_kit {
     void *state;                     /* owned */
     bool is_open;
     uint64_t now_ms;
-    uint64_t last_number; /* of timers and requests */
+    uint64_t last_number; /* of timers, requests, events and watches */
 
     struct kit_message *messages;
     struct kit_tag *tags;
@@ -114,6 +123,7 @@ struct weir_kit {
     struct kit_port *ports; /* newest first */
     struct kit_event *events;
     struct kit_blob *blobs;
+    struct kit_watch *watches;
     uint64_t time_left_ms; /* of requests that it is given */
 
     uint32_t fail_in;    /* calls until one finds no memory; 0 = never */

@@ -15,6 +15,7 @@
 #include "kit_send.h"
 #include "kit_stash.h"
 #include "kit_time.h"
+#include "kit_watch.h"
 
 /* --- messages --------------------------------------------------------------------------------- */
 
@@ -210,6 +211,8 @@ static const struct weir_host table = {
     .unsubscribe = kit_event_unsubscribe,
     .publish = kit_send_publish,
     .inspect = kit_inspect_ask,
+    .watch = kit_watch_begin,
+    .unwatch = kit_watch_end,
 };
 
 const struct weir_host *kit_host_table(void)

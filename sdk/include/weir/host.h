@@ -69,6 +69,19 @@ typedef void weir_then(struct weir_self *self, void *state, void *context,
 /* Called in a turn of the actor that armed the timer. */
 typedef void weir_tick(struct weir_self *self, void *state, void *context);
 
+/* What a descriptor is waited for, and is ready for. Bits. */
+enum weir_readiness {
+    WEIR_READABLE = 1u << 0,
+    WEIR_WRITABLE = 1u << 1,
+};
+
+/*
+ * Called in a turn of the actor that watches `descriptor`: `readiness` has bits of enum
+ * weir_readiness, or is WEIR_EINVALID: it was closed.
+ */
+typedef void weir_ready(struct weir_self *self, void *state, void *context, int descriptor,
+                        int readiness);
+
 /* A consistent look at one pool: the sum of its leaves when it is nested. */
 struct weir_pool_stats {
     uint32_t size;     /* of this struct; set it to sizeof before the call */
@@ -202,6 +215,10 @@ struct weir_host {
     /* inspecting (round trip) */
     int (*inspect)(struct weir_self *, weir_pid other, const char *const *items,
                    uint64_t timeout_ms, weir_then *, void *context, uint64_t *out_reference);
+    /* descriptors (unsupported) */
+    int (*watch)(struct weir_self *, int descriptor, uint32_t events, weir_ready *, void *context,
+                 uint64_t *out_watch);
+    int (*unwatch)(struct weir_self *, uint64_t watch);
 };
 
 /*

@@ -31,6 +31,7 @@
 #include "host.h"
 #include "inspect.h"
 #include "port.h"
+#include "watch.h"
 
 #define WEIR_ABI_MAJOR 1
 #define WEIR_ABI_MINOR 1
@@ -48,7 +49,7 @@ enum weir_verdict {
 /* What `produce` returns. A negative number is a failure: the source is opened anew. */
 enum weir_produced {
     WEIR_MORE = 0, /* call me again when there is room */
-    WEIR_WAIT = 1, /* nothing now: call me again after a timer of mine, or a message, came */
+    WEIR_WAIT = 1, /* nothing now: call me again after a timer, a watch or a message of mine */
     WEIR_END = 2,  /* that was all */
 };
 

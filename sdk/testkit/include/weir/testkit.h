@@ -98,6 +98,17 @@ void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
 int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
                     const void *data, size_t size);
 
+/*
+ * Tells the watch of this descriptor that it is ready, whether it is or not: for `readiness`, bits
+ * of enum weir_readiness, or WEIR_EINVALID. WEIR_EUNKNOWN: nobody watches it for that.
+ */
+int weir_kit_ready(struct weir_kit *kit, int descriptor, int readiness);
+/* Tells the watches whose descriptors are ready at this moment, each once. How many. Waits for
+ * nothing. A descriptor that was closed under its watch is told so, and is a problem. */
+size_t weir_kit_poll(struct weir_kit *kit);
+/* Watches that wait. */
+size_t weir_kit_watch_count(const struct weir_kit *kit);
+
 /* Hands what was unstashed to `handle` again, in order. How many. */
 size_t weir_kit_handle_unstashed(struct weir_kit *kit);
 /* Gives an event that the behaviour owns so many subscribers, who take all of it; `audience` is

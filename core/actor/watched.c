@@ -1,0 +1,140 @@
+#include "actor/watched.h"
+
+#include <stdlib.h>
+
+#include "actor/callback.h"
+#include "actor/extra.h"
+#include "runtime.h"
+
+#define EVENTS_ALL ((uint32_t)WEIR_READABLE | (uint32_t)WEIR_WRITABLE)
+
+static const struct poller *poller_of(const struct actor *actor)
+{
+    return &actor->runtime->options.poller;
+}
+
+static struct watched *take_entry(struct extra *extra)
+{
+    struct watched *entries;
+    uint32_t count;
+
+    for (uint32_t i = 0; i < extra->watched_count; i++)
+        if (!extra->watched[i].token)
+            return &extra->watched[i];
+    count = extra->watched_count ? extra->watched_count * 2 : 4;
+    entries = realloc(extra->watched, count * sizeof *entries);
+    if (!entries)
+        return NULL;
+    for (uint32_t i = extra->watched_count; i < count; i++)
+        entries[i] = (struct watched){ 0 };
+    extra->watched = entries;
+    entries = &entries[extra->watched_count];
+    extra->watched_count = count;
+    return entries;
+}
+
+static struct watched *find(struct extra *extra, uint64_t token)
+{
+    for (uint32_t i = 0; token && extra && i < extra->watched_count; i++)
+        if (extra->watched[i].token == token)
+            return &extra->watched[i];
+    return NULL;
+}
+
+/* Has the poller wait; a message of its own is ready for when it tells. */
+static int begin(struct actor *actor, int descriptor, uint32_t events, uint64_t *out_token)
+{
+    const struct poller *poller = poller_of(actor);
+    struct message *message = message_create(&actor->executor->cache, NULL, 0);
+    struct polls *polls = &actor->runtime->polls;
+    weir_pid pid = actor_pid(actor);
+    int status;
+
+    if (!message)
+        return WEIR_ENOMEM;
+    message->public.kind = MESSAGE_READY;
+    status = polls_add(polls, pid, message, out_token);
+    if (status == 0) {
+        status = poller->begin(poller->context, descriptor, events, *out_token);
+        if (status == 0)
+            return 0;
+        message = polls_take(polls, *out_token, &pid);
+    }
+    message_destroy(&actor->executor->cache, message);
+    return status;
+}
+
+int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_ready *ready,
+                  void *context, uint64_t *out_watch)
+{
+    struct watched *entry;
+    struct extra *extra;
+    uint64_t token;
+    int status;
+
+    if (descriptor < 0 || events == 0 || (events & ~EVENTS_ALL) || !ready)
+        return WEIR_EINVALID;
+    if (!poller_of(actor)->begin)
+        return WEIR_EUNSUPPORTED;
+    extra = extra_get(actor);
+    entry = extra ? take_entry(extra) : NULL;
+    if (!entry)
+        return WEIR_ENOMEM;
+    status = begin(actor, descriptor, events, &token);
+    if (status != 0)
+        return status;
+    *entry = (struct watched){ token, ready, context, descriptor };
+    if (out_watch)
+        *out_watch = token;
+    return 0;
+}
+
+/* It may have been told already: then its message finds no entry. */
+static void drop(struct actor *actor, struct watched *entry)
+{
+    const struct poller *poller = poller_of(actor);
+    weir_pid pid;
+    struct message *message = polls_take(&actor->runtime->polls, entry->token, &pid);
+
+    if (message)
+        poller->end(poller->context, entry->descriptor, entry->token);
+    message_destroy(&actor->executor->cache, message);
+    *entry = (struct watched){ 0 };
+}
+
+int watched_end(struct actor *actor, uint64_t watch)
+{
+    struct watched *entry = find(actor->extra, watch);
+
+    if (!entry)
+        return WEIR_EUNKNOWN;
+    drop(actor, entry);
+    return 0;
+}
+
+void watched_arrived(struct actor *actor, struct message *message)
+{
+    struct watched *entry = find(actor->extra, message->reference);
+    int readiness = message->status;
+    struct watched watched;
+
+    message_destroy(&actor->executor->cache, message);
+    if (!entry)
+        return;
+    /* The callback may watch anew: the entry is done with before. */
+    watched = *entry;
+    *entry = (struct watched){ 0 };
+    actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+    callback_begin(actor);
+    watched.ready(&actor->self, actor->memory, watched.context, watched.descriptor, readiness);
+    callback_end(actor);
+}
+
+void watched_end_all(struct actor *actor)
+{
+    struct extra *extra = actor->extra;
+
+    for (uint32_t i = 0; i < extra->watched_count; i++)
+        if (extra->watched[i].token)
+            drop(actor, &extra->watched[i]);
+}

@@ -1,0 +1,17 @@
+/*
+ * kit_watch.h - descriptors that the worker under test watches.
+ */
+#ifndef SDK_TESTKIT_KIT_WATCH_H
+#define SDK_TESTKIT_KIT_WATCH_H
+
+#include "kit.h"
+
+/* What weir_watch and weir_unwatch do. */
+int kit_watch_begin(struct weir_self *self, int descriptor, uint32_t events, weir_ready *ready,
+                    void *context, uint64_t *out_watch);
+int kit_watch_end(struct weir_self *self, uint64_t watch);
+
+/* The incarnation has ended. */
+void kit_watch_finish(struct weir_kit *kit);
+
+#endif
