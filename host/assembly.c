@@ -144,6 +144,8 @@ static enum pool_route route_of(const struct settings_pool *pool)
         return ROUTE_HASH;
     case SETTINGS_PULL:
         return ROUTE_PULL;
+    case SETTINGS_BROADCAST:
+        return ROUTE_BROADCAST;
     default:
         return ROUTE_ROUND_ROBIN;
     }

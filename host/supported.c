@@ -81,8 +81,6 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
 
     if (pool->copy)
         return; /* told at the first one */
-    if (pool->route == SETTINGS_BROADCAST)
-        refuse(&part, "route", NULL);
     check_events(&part, pool);
     if (pool->log_level != SETTINGS_LEVEL_HOST)
         refuse(&part, "log", NULL);

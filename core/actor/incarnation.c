@@ -422,23 +422,43 @@ static void put_back(struct actor *actor, struct message *message)
     message_list_prepend(&actor->front, message);
 }
 
+/* Hands the next of the backlog to a sibling, or adds it to `stays` when the siblings have had
+ * their own. False: there is no room. */
+static bool reroute_next(struct actor *actor, struct message_list *stays)
+{
+    struct message *message = take_backlog(actor);
+
+    if (!message)
+        return false;
+    if (message->public.reserved & MESSAGE_BOUND) {
+        settle_hold(actor);
+        message_list_append(stays, message);
+        return true;
+    }
+    if (route_message(actor->place->pool, actor->executor, message) != 0) {
+        put_back(actor, message);
+        return false;
+    }
+    settle_moved(actor);
+    return true;
+}
+
 /* Each once: a worker that is called back meanwhile may be given its own. */
 void incarnation_reroute(struct actor *actor)
 {
-    struct pool *pool = actor->place ? actor->place->pool : NULL;
+    struct message_list stays = { 0 };
     struct message *message;
     uint32_t count;
 
-    if (!pool)
+    if (!actor->place || !actor->place->pool)
         return;
     count = actor->front.count + actor->place->retries.count + mailbox_waiting(&actor->mailbox);
-    while (count-- > 0 && (message = take_backlog(actor))) {
-        if (route_message(pool, actor->executor, message) != 0) {
-            put_back(actor, message);
-            return;
-        }
-        settle_moved(actor);
-    }
+    while (count > 0 && reroute_next(actor, &stays))
+        count--;
+    /* They were before what is left. */
+    while ((message = message_list_take(&actor->front)))
+        message_list_append(&stays, message);
+    actor->front = stays;
 }
 
 void incarnation_discard(struct actor *actor, enum dead_reason reason, int status)

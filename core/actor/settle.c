@@ -52,7 +52,8 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
 
     if (!actor->place || !actor->place->dead)
         return;
-    if (!way && (!actor->place->pool || (message->public.reserved & MESSAGE_ASIDE)))
+    if (!way &&
+        (!actor->place->pool || (message->public.reserved & (MESSAGE_ASIDE | MESSAGE_BOUND))))
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail, actor->executor->now_ns);
 }

@@ -39,6 +39,7 @@ enum message_flags {
     MESSAGE_ASIDE = 1u << 2,    /* outside the ledger: urgent, high or control */
     MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
     MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told how it ends; never a request */
+    MESSAGE_BOUND = 1u << 6,    /* broadcast: its worker's siblings have had their own */
     MESSAGE_WEIGHED = 1u << 7,  /* its bytes count in the mailbox where it waits */
     MESSAGE_BLOB = 1u << 5,     /* the payload is a blob's, which it holds */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */

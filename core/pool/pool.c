@@ -365,7 +365,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     while ((child = first_open_child(pool)))
         pool_close(child, executor);
     outcome_tell(pool, executor);
-    waiters_wake(&pool->waiters, UINT32_MAX, executor);
+    pool_wake_waiters(pool, executor); /* those above, too: a broadcast passes it over now */
     pool_end_if_empty(pool, executor);
 }
 

@@ -25,7 +25,8 @@ enum pool_route {
     ROUTE_LEAST_LOADED,
     ROUTE_RANDOM,
     ROUTE_HASH,
-    ROUTE_PULL, /* one queue for all; members are workers */
+    ROUTE_PULL,      /* one queue for all; members are workers */
+    ROUTE_BROADCAST, /* to all, or to none */
 };
 
 enum remove_mode {

@@ -1,5 +1,7 @@
 #include "pool/pulling.h"
 
+#include <sched.h>
+
 #include "actor/settle.h"
 #include "pool/pool.h"
 
@@ -97,24 +99,73 @@ static int weigh_locked(const struct pull_queue *pull, uint64_t size)
                                                                                      : 0;
 }
 
+/* Whether the queue has room for one more of that size. */
+static int has_room_locked(const struct pull_queue *pull, uint64_t size)
+{
+    int status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, size);
+
+    return status == 0 && pull->messages.count >= pull->limit ? WEIR_EFULL : status;
+}
+
+static void append_locked(struct pull_queue *pull, struct executor *executor,
+                          struct message *message)
+{
+    message->public.lane = WEIR_NORMAL;
+    message_list_append(&pull->messages, message);
+    pull->bytes += message->public.size;
+    set_waiting_locked(pull);
+    wake_one_locked(pull, executor);
+}
+
+/* Not while it is held: its room would be told without a place that may be given back. */
+static void lock_to_push(struct pull_queue *pull)
+{
+    pthread_mutex_lock(&pull->lock);
+    while (pull->held) {
+        pthread_mutex_unlock(&pull->lock);
+        (void)sched_yield();
+        pthread_mutex_lock(&pull->lock);
+    }
+}
+
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message)
 {
     struct pull_queue *pull = &pool->pull;
     int status;
 
-    message->public.lane = WEIR_NORMAL;
-    pthread_mutex_lock(&pull->lock);
-    status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, message->public.size);
-    if (status == 0 && pull->messages.count >= pull->limit)
-        status = WEIR_EFULL;
-    if (status == 0) {
-        message_list_append(&pull->messages, message);
-        pull->bytes += message->public.size;
-        set_waiting_locked(pull);
-        wake_one_locked(pull, executor);
-    }
+    lock_to_push(pull);
+    status = has_room_locked(pull, message->public.size);
+    if (status == 0)
+        append_locked(pull, executor, message);
     pthread_mutex_unlock(&pull->lock);
     return status;
+}
+
+int pulling_hold_locked(struct pool *pool, uint64_t size)
+{
+    struct pull_queue *pull = &pool->pull;
+    int status;
+
+    pthread_mutex_lock(&pull->lock);
+    status = has_room_locked(pull, size);
+    pull->held = status == 0;
+    pthread_mutex_unlock(&pull->lock);
+    return status;
+}
+
+void pulling_release_locked(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->pull.lock);
+    pool->pull.held = false;
+    pthread_mutex_unlock(&pool->pull.lock);
+}
+
+void pulling_push_held_locked(struct pool *pool, struct executor *executor, struct message *message)
+{
+    pthread_mutex_lock(&pool->pull.lock);
+    append_locked(&pool->pull, executor, message);
+    pool->pull.held = false;
+    pthread_mutex_unlock(&pool->pull.lock);
 }
 
 static bool may_pull(const struct actor *actor)

@@ -8,7 +8,7 @@
  * messages wait and others sleep, wakes one of those: so a wake-up that found its member unable is
  * passed on.
  *
- * A lock, since every operation is about the one queue that all share (decisions/030); it is held
+ * A lock, since every operation is about the one queue that all share (decisions/017); it is held
  * for a few stores, and nothing is called meanwhile. Members that are to leave take nothing more,
  * unless the pool closes: then they finish the queue. Rank: below pool->lock.
  */
@@ -32,6 +32,7 @@ struct pull_queue {
     uint64_t bytes;               /* lock: of payload in them */
     uint64_t bytes_limit;         /* lock: of these */
     uint64_t bytes_limit_each;    /* lock: of one message */
+    bool held;                    /* lock: by a broadcast, which decides in a few steps */
     bool closed;                  /* lock: the pool closes, nothing is let in */
     struct list idle;             /* lock: places whose workers sleep for want of messages */
     _Atomic uint32_t waiting;     /* written under lock: messages */
@@ -45,6 +46,12 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor);
 /* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED, WEIR_EINVALID: larger than one worker's bytes.
  * Any thread, in a read section. */
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message);
+
+/* As mailbox_hold and its kind, of this queue; pool->lock is held. */
+int pulling_hold_locked(struct pool *pool, uint64_t size);
+void pulling_release_locked(struct pool *pool);
+void pulling_push_held_locked(struct pool *pool, struct executor *executor,
+                              struct message *message);
 
 /* How many more it takes now. Any thread. */
 uint64_t pulling_room(struct pool *pool);

@@ -1,6 +1,7 @@
 #include "pool/route.h"
 
 #include "actor/send.h"
+#include "pool/broadcast.h"
 #include "pool/pool.h"
 
 #define UNLIMITED_ROOM 64
@@ -21,24 +22,6 @@ static int try_member(const struct member *member, struct executor *executor,
     if (member->pool)
         return route_below(member->pool, executor, message);
     return send_deliver(member->actor, member->serial, executor, message);
-}
-
-/* Tries all members once, from `start` on. WEIR_EINVALID: not one of them would ever take it. */
-static int try_from(const struct members *members, uint32_t start, struct executor *executor,
-                    struct message *message)
-{
-    int refusal = WEIR_EINVALID;
-
-    for (uint32_t i = 0; i < members->count; i++) {
-        uint32_t index = start + i < members->count ? start + i : start + i - members->count;
-        int status = try_member(&members->members[index], executor, message);
-
-        if (status == 0)
-            return 0;
-        if (status != WEIR_EINVALID)
-            refusal = WEIR_EFULL;
-    }
-    return refusal;
 }
 
 static uint32_t waiting_in(const struct member *member);
@@ -97,39 +80,76 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Rendezvous: the member with the highest score owns the key; a change of size moves 1/n. */
-static int try_owner(const struct members *members, struct executor *executor,
-                     struct message *message)
+static uint32_t owner_of(const struct members *members, uint64_t key)
 {
     uint32_t owner = 0;
     uint64_t best = 0;
 
-    if (message->public.key == 0)
-        return WEIR_EINVALID;
     for (uint32_t i = 0; i < members->count; i++) {
-        uint64_t score = mix(message->public.key ^ mix(members->members[i].index + 1));
+        uint64_t score = mix(key ^ mix(members->members[i].index + 1));
 
         if (score >= best) {
             best = score;
             owner = i;
         }
     }
-    return try_member(&members->members[owner], executor, message);
+    return owner;
 }
 
-static int choose_and_try(struct pool *pool, const struct members *members,
-                          struct executor *executor, struct message *message)
+struct route_choice route_choose(struct pool *pool, const struct members *members,
+                                 struct executor *executor, const struct message *message)
 {
-    uint32_t start = executor->rounds[pool->number % EXECUTOR_ROUNDS]++ % members->count;
+    struct route_choice all = { 0, members->count };
 
+    if (all.count == 0)
+        return all;
+    all.first = executor->rounds[pool->number % EXECUTOR_ROUNDS]++ % members->count;
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
     case ROUTE_LEAST_LOADED:
-        return try_from(members, least_loaded(members, executor, start), executor, message);
+        all.first = least_loaded(members, executor, all.first);
+        return all;
     case ROUTE_RANDOM:
-        return try_from(members, two_choices(members, executor), executor, message);
+        all.first = two_choices(members, executor);
+        return all;
     case ROUTE_HASH:
-        return try_owner(members, executor, message);
+        if (message->public.key == 0)
+            return (struct route_choice){ 0, 0 };
+        return (struct route_choice){ owner_of(members, message->public.key), 1 };
     default:
-        return try_from(members, start, executor, message);
+        return all;
+    }
+}
+
+/* WEIR_EINVALID: not one of them would ever take it. */
+static int try_all(const struct members *members, struct route_choice choice,
+                   struct executor *executor, struct message *message)
+{
+    int refusal = WEIR_EINVALID;
+
+    for (uint32_t i = 0; i < choice.count; i++) {
+        const struct member *member = route_chosen(members, choice, i);
+        int status = try_member(member, executor, message);
+
+        if (status == 0)
+            return 0;
+        if (status != WEIR_EINVALID)
+            refusal = WEIR_EFULL;
+    }
+    return refusal;
+}
+
+static int try_members(struct pool *pool, const struct members *members, struct executor *executor,
+                       struct message *message)
+{
+    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
+    case ROUTE_PULL:
+        return pulling_push(pool, executor, message);
+    case ROUTE_BROADCAST:
+        return broadcast(pool, executor, message);
+    default:
+        if (members->count == 0)
+            return WEIR_EFULL;
+        return try_all(members, route_choose(pool, members, executor, message), executor, message);
     }
 }
 
@@ -139,18 +159,15 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
     const struct members *members;
 
     do {
-        int status = WEIR_EFULL;
+        int status;
 
         members = members_of(pool);
         if (atomic_load_explicit(&pool->closing, memory_order_acquire))
             return WEIR_ECLOSED;
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
-        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_PULL)
-            return pulling_push(pool, executor, message);
-        if (members->count > 0)
-            status = choose_and_try(pool, members, executor, message);
-        if (status == 0 || status == WEIR_EINVALID)
+        status = try_members(pool, members, executor, message);
+        if (status != WEIR_EFULL)
             return status;
         /* The members may have been exchanged while they were tried: those were the leavers. */
     } while (members != members_of(pool));
@@ -171,11 +188,11 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
 static uint32_t room_in(struct actor *actor)
 {
     struct mailbox *mailbox = &actor->mailbox;
-    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+    bool is_closed = mailbox_is_closed(mailbox);
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
     uint32_t waiting = mailbox_waiting(mailbox);
 
-    if ((word & MAILBOX_CLOSED) || mailbox_bytes_full(mailbox))
+    if (is_closed || mailbox_bytes_full(mailbox))
         return 0;
     if (limit == 0)
         return UNLIMITED_ROOM;
@@ -191,6 +208,29 @@ static uint32_t room_to_pull(struct pool *pool, uint32_t members)
     return room < ROOM_MAX ? (uint32_t)room : ROOM_MAX;
 }
 
+static uint32_t room_of_member(const struct member *member)
+{
+    return member->pool ? route_room(member->pool) : room_in(member->actor);
+}
+
+/* All of them take each message; those that leave are asked no more. */
+static uint32_t room_for_all(const struct members *members)
+{
+    uint32_t least = ROOM_MAX;
+    uint32_t asked = 0;
+
+    for (uint32_t i = 0; i < members->count && least > 0; i++) {
+        uint32_t room;
+
+        if (broadcast_passes_over(&members->members[i]))
+            continue;
+        room = room_of_member(&members->members[i]);
+        least = room < least ? room : least;
+        asked++;
+    }
+    return asked ? least : 0;
+}
+
 uint32_t route_room(struct pool *pool)
 {
     const struct members *members = members_of(pool);
@@ -198,14 +238,16 @@ uint32_t route_room(struct pool *pool)
 
     if (atomic_load_explicit(&pool->paused, memory_order_acquire))
         return 0;
-    if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_PULL)
+    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
+    case ROUTE_PULL:
         return room_to_pull(pool, members->count);
-    for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++) {
-        const struct member *member = &members->members[i];
-
-        sum += member->pool ? route_room(member->pool) : room_in(member->actor);
+    case ROUTE_BROADCAST:
+        return room_for_all(members);
+    default:
+        for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++)
+            sum += room_of_member(&members->members[i]);
+        return sum;
     }
-    return sum;
 }
 
 uint32_t route_room_of_only_worker(struct pool *pool)

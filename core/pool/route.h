@@ -6,14 +6,17 @@
 
 #include "message/message.h"
 
+#include "pool/members.h"
+
 struct executor;
 struct pool;
 
 /*
- * Puts a message into one worker's normal lane. Any thread, in a read section. Takes it on 0;
- * WEIR_EFULL no worker below has room; WEIR_ECLOSED the pool is ending; WEIR_EINVALID no
- * worker below would ever take it: it routes by hash and the message has no key, or the payload is
- * larger than all that may wait at a worker.
+ * Puts a message into one worker's normal lane, or into that of each member: see broadcast.h. Any
+ * thread, in a read section. Takes it on 0; WEIR_EFULL no worker below has room; WEIR_ECLOSED the
+ * pool is ending; WEIR_EINVALID no worker below would ever take it: it routes by hash and the
+ * message has no key, or the payload is larger than all that may wait at a worker, or it is a
+ * request for all.
  */
 int route_message(struct pool *pool, struct executor *executor, struct message *message);
 
@@ -23,5 +26,21 @@ uint32_t route_room(struct pool *pool);
 /* The same of a pool whose only member is a worker with a mailbox of its own; 0: of another. Any
  * thread, in a read section. */
 uint32_t route_room_of_only_worker(struct pool *pool);
+
+/* Which members are tried, where one is enough: `count` from number `first` on, round the end. */
+struct route_choice {
+    uint32_t first;
+    uint32_t count; /* 0: none would ever take it */
+};
+struct route_choice route_choose(struct pool *pool, const struct members *members,
+                                 struct executor *executor, const struct message *message);
+
+static inline const struct member *route_chosen(const struct members *members,
+                                                struct route_choice choice, uint32_t number)
+{
+    uint32_t index = choice.first + number;
+
+    return &members->members[index < members->count ? index : index - members->count];
+}
 
 #endif
