@@ -82,8 +82,8 @@ int handling_settle_kept(struct actor *actor, struct message *message, int verdi
     return 0;
 }
 
-/* Carries out what `handle` answered. `current` is NULL when the message was forwarded. */
-static void finish(struct actor *actor, int verdict)
+/* Carries out any other verdict than DONE. */
+static void finish_other(struct actor *actor, int verdict)
 {
     struct message *message = actor->current;
 
@@ -103,6 +103,20 @@ static void finish(struct actor *actor, int verdict)
     actor->current = NULL;
     if (message)
         finish_message(actor, message, verdict);
+}
+
+/* Carries out what `handle` answered. `current` is NULL when the message was forwarded. */
+static void finish(struct actor *actor, int verdict)
+{
+    struct message *message = actor->current;
+
+    if (verdict != WEIR_DONE) {
+        finish_other(actor, verdict);
+        return;
+    }
+    actor->current = NULL;
+    if (message)
+        finish_done(actor, message);
 }
 
 void handling_run(struct actor *actor, struct message *message)

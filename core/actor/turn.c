@@ -356,6 +356,49 @@ static bool step(struct actor *actor, struct stint *stint)
     return life_step(actor);
 }
 
+/* --- the usual case -------------------------------------------------------------------------- */
+
+/* Since the last message nothing has come up that needs more than the next one. */
+static bool is_uneventful(const struct actor *actor)
+{
+    return !mailbox_has_other(&actor->mailbox) && actor->flags == 0 &&
+           actor_state(actor) == ACTOR_OPEN && actor->front.count == 0 && actor->kept.count == 0 &&
+           !output_is_waiting(actor);
+}
+
+/*
+ * True when nothing but the normal lane has anything for the worker. What is looked at here and
+ * not in is_uneventful comes with a signal or another lane, or not in the middle of a turn.
+ */
+static bool is_plain(const struct actor *actor)
+{
+    return actor->kind == ACTOR_WORKER && is_uneventful(actor) && actor->control.count == 0 &&
+           actor->urgent.count == 0 && actor->high.count == 0 &&
+           !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
+           !(actor->place->pool && pool_may_pull(actor->place->pool));
+}
+
+/* Handles messages of the normal lane for as long as it is so. False: there is none. */
+static bool run_plain(struct actor *actor, struct stint *stint)
+{
+    actor->high_streak = 0;
+    do {
+        struct message *message = mailbox_pop(&actor->mailbox);
+
+        if (!message)
+            return false;
+        stint->freed.places++;
+        if (message->public.reserved & MESSAGE_EXPIRES) {
+            give(actor, message, stint);
+            return true;
+        }
+        stint->handled++;
+        handling_run(actor, message);
+        watch_clock(actor, stint);
+    } while (stint->handled < stint->budget && !stint->hog && is_uneventful(actor));
+    return true;
+}
+
 /* --- the end of a turn ---------------------------------------------------------------------- */
 
 /* True when nothing but the mailbox could give it more to do. */
@@ -388,7 +431,7 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
     /* The pool outlives this turn, also when the actor is somebody else's by now. */
     if (freed_any(&stint->freed))
         freed_tell(&stint->freed, actor, pool, executor);
-    if (pool)
+    if (pool && pool_may_pull(pool))
         pulling_pass_on(pool, executor);
     return turn;
 }
@@ -405,6 +448,6 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     if (actor->place)
         pulling_awake(actor->place);
     while (more && stint.handled < stint.budget && !stint.hog)
-        more = step(actor, &stint);
+        more = is_plain(actor) ? run_plain(actor, &stint) : step(actor, &stint);
     return end_turn(actor, &stint, more);
 }

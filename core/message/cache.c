@@ -7,21 +7,9 @@
 
 #define CLASS_LARGE CACHE_CLASSES /* straight from malloc */
 
-/* Under AddressSanitizer every message is its own allocation, so that a use after free is seen. */
-#if defined(__SANITIZE_ADDRESS__)
-#define CACHE_BYPASS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CACHE_BYPASS 1
-#endif
-#endif
-#ifndef CACHE_BYPASS
-#define CACHE_BYPASS 0
-#endif
-
 static size_t class_bytes(uint32_t class_index)
 {
-    return (size_t)128 << class_index;
+    return (size_t)CACHE_SMALL << class_index;
 }
 
 static uint32_t class_for(size_t bytes)
@@ -160,7 +148,7 @@ static struct cache_parcel *parcel_for(struct cache *cache, struct cache *home)
     return largest;
 }
 
-void cache_give(struct cache *cache, struct message *message)
+void cache_give_any(struct cache *cache, struct message *message)
 {
     struct cache_parcel *parcel;
 

@@ -375,11 +375,6 @@ struct message *mailbox_pop(struct mailbox *mailbox)
     return message;
 }
 
-bool mailbox_has_other(struct mailbox *mailbox)
-{
-    return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_OTHER;
-}
-
 static struct message *reversed(struct message *top)
 {
     struct message *oldest = NULL;

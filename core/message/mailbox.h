@@ -94,7 +94,11 @@ int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool
 struct message *mailbox_pop(struct mailbox *mailbox);
 
 /* True when the other lanes or the signals may have something. */
-bool mailbox_has_other(struct mailbox *mailbox);
+static inline bool mailbox_has_other(const struct mailbox *mailbox)
+{
+    /* Relaxed: a guess; taking them synchronises. */
+    return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_OTHER;
+}
 
 /* Takes the signals and all of the other lanes, oldest first. */
 struct message *mailbox_take_other(struct mailbox *mailbox, uint32_t *out_signals);

@@ -7,22 +7,34 @@
 #include "message/blob.h"
 #include "message/cache.h"
 
-struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size)
-{
-    struct message *message = cache_take(cache, MESSAGE_HEADER_SIZE, size);
-    uint32_t class_bits;
+#define SMALL_SIZE (CACHE_SMALL - MESSAGE_HEADER_SIZE) /* payload of the first class */
 
-    if (!message)
-        return NULL;
-    class_bits = message->public.reserved;
+static void fill(struct message *message, const struct weir_tag *tag, size_t size)
+{
     message->public = (struct weir_message){
         .data = size ? (char *)message + MESSAGE_HEADER_SIZE : NULL,
         .size = size,
         .tag = tag,
         .kind = WEIR_MESSAGE,
         .attempt = 1,
-        .reserved = class_bits,
+        .reserved = message->public.reserved, /* the cache's size class */
     };
+}
+
+struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size)
+{
+    struct message *message = size <= SMALL_SIZE ? cache_take_small(cache) : NULL;
+
+    if (message) {
+        fill(message, tag, size);
+        /* All of it, whatever the size: a constant is a store or two. */
+        memset((char *)message + MESSAGE_HEADER_SIZE, 0, SMALL_SIZE);
+        return message;
+    }
+    message = cache_take(cache, MESSAGE_HEADER_SIZE, size);
+    if (!message)
+        return NULL;
+    fill(message, tag, size);
     if (size)
         memset(message->public.data, 0, size);
     return message;
@@ -116,14 +128,21 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
     return NULL;
 }
 
-void message_destroy(struct cache *cache, struct message *message)
+/* Gives back what it holds besides its memory. */
+static void let_go(struct cache *cache, struct message *message)
 {
-    if (!message)
-        return;
     if (message->public.reserved & MESSAGE_COUNTED)
         memory_give(&cache->share, cache_room(message, MESSAGE_HEADER_SIZE));
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
+}
+
+void message_destroy(struct cache *cache, struct message *message)
+{
+    if (!message)
+        return;
+    if (message->public.reserved & (MESSAGE_COUNTED | MESSAGE_BLOB))
+        let_go(cache, message);
     cache_give(cache, message);
 }
 

@@ -156,6 +156,14 @@ void pool_pause(struct pool *pool, bool paused, struct executor *executor);
 /* Places may have come free: everybody who waits for this pool or one above looks again. */
 void pool_wake_waiters(struct pool *pool, struct executor *executor);
 
+/* True when its workers have to look at its queue. Any thread. */
+static inline bool pool_may_pull(const struct pool *pool)
+{
+    /* Relaxed: who makes the route pull signals every member afterwards. */
+    return atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_PULL ||
+           atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
+}
+
 /* --- for nesting.c, places.c ----------------------------------------------------------------- */
 
 /* Lets the pool's own actor end if nothing else of it is left. The caller holds no lock. */
