@@ -101,13 +101,14 @@ enum actor_flags {
     ACTOR_LEAVING = 1u << 0, /* drains, then ends */
     ACTOR_KILLED = 1u << 1,  /* ends now */
     ACTOR_TRAPS_EXITS = 1u << 2,
-    ACTOR_REROUTES = 1u << 3,  /* leaving: the backlog goes to the siblings */
-    ACTOR_DISCARDS = 1u << 4,  /* leaving: the backlog is dead */
-    ACTOR_EXHAUSTED = 1u << 5, /* a source that said WEIR_END */
-    ACTOR_PAUSED = 1u << 6,    /* a source that said WEIR_WAIT */
-    ACTOR_SETTLING = 1u << 7,  /* its last input waits for the outbox */
-    ACTOR_CLOSED = 1u << 8,    /* `close` was called for good; the outbox is left */
-    ACTOR_CLOSING = 1u << 9,   /* inside `close`: what was kept is settled already */
+    ACTOR_REROUTES = 1u << 3,   /* leaving: the backlog goes to the siblings */
+    ACTOR_DISCARDS = 1u << 4,   /* leaving: the backlog is dead */
+    ACTOR_EXHAUSTED = 1u << 5,  /* a source that said WEIR_END */
+    ACTOR_PAUSED = 1u << 6,     /* a source that said WEIR_WAIT */
+    ACTOR_SETTLING = 1u << 7,   /* its last input waits for the outbox */
+    ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; the outbox is left */
+    ACTOR_ANNOUNCES = 1u << 10, /* to those who know its pool to be full: pool/fullness.h */
+    ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };
 
 #define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */

@@ -13,6 +13,7 @@
 #include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/tie.h"
+#include "pool/fullness.h"
 #include "pool/places.h"
 #include "pool/route.h"
 #include "runtime.h"
@@ -411,7 +412,7 @@ static struct message *take_backlog(struct actor *actor)
     if (!message)
         message = message_list_take(&actor->place->retries);
     if (!message)
-        return mailbox_pop(&actor->mailbox);
+        return fullness_pop(actor);
     settle_unhold(actor);
     return message;
 }

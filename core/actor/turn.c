@@ -16,6 +16,7 @@
 #include "actor/source.h"
 #include "actor/tie.h"
 #include "actor/watched.h"
+#include "pool/fullness.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "runtime.h"
@@ -177,7 +178,7 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
         settle_unhold(actor);
         return message;
     }
-    message = mailbox_pop(&actor->mailbox);
+    message = fullness_pop(actor);
     if (message) {
         stint->freed.places++;
         return message;
@@ -445,8 +446,10 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     /* Relaxed: a changed budget counts from some turn on. */
     stint.budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
-    if (actor->place)
+    if (actor->place) {
         pulling_awake(actor->place);
+        fullness_attend(actor);
+    }
     while (more && stint.handled < stint.budget && !stint.hog)
         more = is_plain(actor) ? run_plain(actor, &stint) : step(actor, &stint);
     return end_turn(actor, &stint, more);

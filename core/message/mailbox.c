@@ -14,6 +14,7 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->holds, 0);
     atomic_init(&mailbox->first, NULL);
     atomic_init(&mailbox->head, 0);
+    atomic_init(&mailbox->announces, false);
     atomic_init(&mailbox->bytes_limit, 0);
     atomic_init(&mailbox->bytes, 0);
     atomic_store_explicit(&mailbox->limit, limit, memory_order_relaxed);
@@ -354,12 +355,12 @@ static bool unlink_last(struct mailbox *mailbox, struct message *last)
     return next != NULL;
 }
 
-struct message *mailbox_pop(struct mailbox *mailbox)
+/* The first message, without giving its place back. */
+static struct message *take_first(struct mailbox *mailbox)
 {
     /* [M4] acquires the message. */
     struct message *message = atomic_load_explicit(&mailbox->first, memory_order_acquire);
     struct message *next;
-    uint64_t head;
 
     if (!message)
         return NULL;
@@ -369,9 +370,32 @@ struct message *mailbox_pop(struct mailbox *mailbox)
     else if (!unlink_last(mailbox, message))
         return NULL;
     unweigh(mailbox, message);
-    /* Relaxed load: only we write it. [M1] the release gives the place to senders. */
-    head = atomic_load_explicit(&mailbox->head, memory_order_relaxed);
-    atomic_store_explicit(&mailbox->head, head + 1, memory_order_release);
+    return message;
+}
+
+/* Relaxed: only the owner writes it. */
+static uint64_t next_head(struct mailbox *mailbox)
+{
+    return atomic_load_explicit(&mailbox->head, memory_order_relaxed) + 1;
+}
+
+struct message *mailbox_pop(struct mailbox *mailbox)
+{
+    struct message *message = take_first(mailbox);
+
+    /* [M1] the release gives the place to senders. */
+    if (message)
+        atomic_store_explicit(&mailbox->head, next_head(mailbox), memory_order_release);
+    return message;
+}
+
+struct message *mailbox_pop_announced(struct mailbox *mailbox)
+{
+    struct message *message = take_first(mailbox);
+
+    /* [M1], and before what the owner reads then: pairs with announcing_is_full. */
+    if (message)
+        atomic_store_explicit(&mailbox->head, next_head(mailbox), memory_order_seq_cst);
     return message;
 }
 

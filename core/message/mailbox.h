@@ -56,6 +56,7 @@ struct mailbox {
     /* written by the owner */
     alignas(64) _Atomic(struct message *) first; /* also by the sender that found it empty */
     _Atomic uint64_t head;
+    _Atomic bool announces; /* written once by the owner: see announcing.h */
 };
 
 /* Starts closed, not idle (the creator schedules it once), with a serial of its own. */
@@ -92,6 +93,9 @@ int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool
 
 /* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. */
 struct message *mailbox_pop(struct mailbox *mailbox);
+
+/* As mailbox_pop, for an owner who announces: see announcing.h. */
+struct message *mailbox_pop_announced(struct mailbox *mailbox);
 
 /* True when the other lanes or the signals may have something. */
 static inline bool mailbox_has_other(const struct mailbox *mailbox)

@@ -21,6 +21,7 @@ void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress
 
 void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {
+    fullness_forget(pool);
     for (; pool; pool = pool->parent)
         if (waiters_any(&pool->waiters))
             waiters_wake(&pool->waiters, UINT32_MAX, executor);

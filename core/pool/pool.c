@@ -29,6 +29,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->runtime = runtime;
     pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
     pool->parent = options->parent;
+    fullness_init(pool);
     pool->dispatcher = options->dispatcher;
     pool->spec = options->spec ? spec_ref(options->spec) : NULL;
     pool->limit = options->limit;
@@ -249,6 +250,7 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
 void pool_set_route(struct pool *pool, enum pool_route route)
 {
     atomic_store_explicit(&pool->route, route, memory_order_relaxed);
+    fullness_forget(pool);
 }
 
 /* Those who wait for room where their outputs led before look where they lead now. */
@@ -313,6 +315,7 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
         events_forget(pool->runtime, executor, pool->pid);
     pthread_mutex_lock(&pool->lock);
+    fullness_count_locked(pool, 0);
     pool->manager = NULL;
     pthread_mutex_unlock(&pool->lock);
     names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);

@@ -14,6 +14,7 @@
 
 #include "actor/place.h"
 #include "actor/waiters.h"
+#include "pool/fullness.h"
 #include "pool/members.h"
 #include "pool/pulling.h"
 #include "stats/dead_letters.h"
@@ -77,12 +78,13 @@ struct pool {
     _Atomic uint32_t route;            /* enum pool_route */
     _Atomic bool closing;
     _Atomic bool paused; /* written under lock, read by senders */
-    _Atomic uint64_t refused;
+    struct fullness fullness;
     struct wiring_slot wiring;
     struct waiters waiters;
     struct pull_queue pull;
     struct dead_letters dead;
     struct misuses misuses;
+    _Atomic uint64_t refused; /* away from what senders read */
 
     pthread_mutex_t lock;
     struct list places;           /* lock: members that stay */

@@ -197,6 +197,8 @@ struct message *pulling_take(struct actor *actor)
         note_idle_locked(pull, actor->place);
     }
     pthread_mutex_unlock(&pull->lock);
+    if (message)
+        fullness_tell(pool->parent);
     return message;
 }
 
@@ -217,6 +219,27 @@ bool pulling_keeps(struct actor *actor)
     /* Relaxed: nothing is let in once the pool closes, so 0 stays 0. */
     return pool && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
+}
+
+bool pulling_is_full(struct pool *pool)
+{
+    struct pull_queue *pull = &pool->pull;
+    bool is_full;
+
+    pthread_mutex_lock(&pull->lock);
+    is_full = pull->closed || pull->messages.count >= pull->limit;
+    pthread_mutex_unlock(&pull->lock);
+    return is_full;
+}
+
+uint64_t pulling_bytes_limit(struct pool *pool)
+{
+    uint64_t limit;
+
+    pthread_mutex_lock(&pool->pull.lock);
+    limit = pool->pull.bytes_limit_each;
+    pthread_mutex_unlock(&pool->pull.lock);
+    return limit;
 }
 
 /* --- bounds ---------------------------------------------------------------------------------- */

@@ -56,6 +56,11 @@ void pulling_push_held_locked(struct pool *pool, struct executor *executor,
 /* How many more it takes now. Any thread. */
 uint64_t pulling_room(struct pool *pool);
 
+/* Whether it refuses every message, for their number. Any thread. */
+bool pulling_is_full(struct pool *pool);
+/* Of the payload of one message; UINT64_MAX = unlimited. Any thread. */
+uint64_t pulling_bytes_limit(struct pool *pool);
+
 /* pool->lock is held, after a change of target, limit or `closing`. */
 void pulling_set_bounds_locked(struct pool *pool);
 

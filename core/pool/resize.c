@@ -153,6 +153,7 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
         };
     }
     next->count = count;
+    fullness_count_locked(pool, count);
     members_publish(&pool->members, next, &executor->reader);
 }
 

@@ -138,6 +138,20 @@ static int try_all(const struct members *members, struct route_choice choice,
     return refusal;
 }
 
+/* Where one is as good as another. */
+static int try_any(struct pool *pool, const struct members *members, struct executor *executor,
+                   struct message *message)
+{
+    int status;
+
+    if (members->count == 0 || fullness_refuses(pool, message->public.size))
+        return WEIR_EFULL;
+    status = try_all(members, route_choose(pool, members, executor, message), executor, message);
+    if (status == WEIR_EFULL)
+        fullness_note(pool);
+    return status;
+}
+
 static int try_members(struct pool *pool, const struct members *members, struct executor *executor,
                        struct message *message)
 {
@@ -146,10 +160,12 @@ static int try_members(struct pool *pool, const struct members *members, struct 
         return pulling_push(pool, executor, message);
     case ROUTE_BROADCAST:
         return broadcast(pool, executor, message);
-    default:
+    case ROUTE_HASH:
         if (members->count == 0)
             return WEIR_EFULL;
         return try_all(members, route_choose(pool, members, executor, message), executor, message);
+    default:
+        return try_any(pool, members, executor, message);
     }
 }
 

@@ -21,12 +21,15 @@ static int try_all(struct pool *pool, const struct members *members, struct exec
 {
     uint32_t start = executor->rounds[pool->number % EXECUTOR_ROUNDS]++;
 
+    if (members->count == 0 || fullness_refuses(pool, chain->messages[0]->public.size))
+        return WEIR_EFULL;
     for (uint32_t i = 0; i < members->count; i++) {
         int taken = try_member(&members->members[(start + i) % members->count], executor, chain);
 
         if (taken > 0)
             return taken;
     }
+    fullness_note(pool);
     return WEIR_EFULL;
 }
 
@@ -58,7 +61,7 @@ static int chain_below(struct pool *pool, struct executor *executor, const struc
             return WEIR_ECLOSED;
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
-        taken = members->count > 0 ? try_all(pool, members, executor, chain) : WEIR_EFULL;
+        taken = try_all(pool, members, executor, chain);
         if (taken > 0)
             return taken;
         /* As in route.c: those tried may have been the leavers. */
