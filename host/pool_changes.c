@@ -4,6 +4,7 @@
 
 #include "config/key_index.h"
 #include "host/closing.h"
+#include "pool/subscription.h"
 
 /* What the steps of a plan want of one pool, folded into one change. */
 struct pool_wish {
@@ -223,6 +224,20 @@ static void pick_gone(struct pool_changes *changes, const uint32_t *order, bool 
             changes->gone[changes->gone_count++] = order[i];
 }
 
+/* Events: nobody gets any of the new ones before the commit. */
+static int subscribe(struct pool_changes *changes, struct executor *executor)
+{
+    for (uint32_t i = 0; i < changes->touched_count; i++) {
+        uint32_t index = changes->touched[i];
+        int status = subscription_prepare(changes->all[index], executor,
+                                          &changes->rebuilding->settings->pools[index].subscribe);
+
+        if (status != 0)
+            return fail(changes, index, status);
+    }
+    return 0;
+}
+
 static int list_gone(struct pool_changes *changes)
 {
     const struct settings *old = changes->rebuilding->old_settings;
@@ -254,6 +269,8 @@ int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *
         status = wire(changes, executor);
     if (status == 0)
         status = prepare_changes(changes, executor);
+    if (status == 0)
+        status = subscribe(changes, executor);
     return status == 0 ? list_gone(changes) : status;
 }
 
@@ -300,19 +317,6 @@ static void set_gone(struct pool_changes *changes)
     changes->gone_pools = NULL;
 }
 
-/* Events are no part of what a reload promises whole: without memory some are missing, and told. */
-static void subscribe(struct pool_changes *changes, uint32_t index, struct executor *executor)
-{
-    const struct rebuilding *rebuilding = changes->rebuilding;
-    const struct settings_pool *wanted = &rebuilding->settings->pools[index];
-    int status = assembly_subscribe(wanted, changes->all[index], executor);
-
-    if (status != 0)
-        log_event(&rebuilding->assembly->runtime->options.log, WEIR_LOG_ERROR, wanted->path,
-                  "events are missing", weir_str("reason", weir_status_text(status)),
-                  weir_str("effect", "the next reload that changes the pool tries again"));
-}
-
 void pool_changes_commit(struct pool_changes *changes, struct executor *executor)
 {
     struct assembly *assembly = changes->rebuilding->assembly;
@@ -321,8 +325,9 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
     for (uint32_t i = 0; i < changes->touched_count; i++) {
         uint32_t index = changes->touched[i];
         struct pool *made = changes->made[index];
+        const struct settings_pool *wanted = &changes->rebuilding->settings->pools[index];
 
-        subscribe(changes, index, executor);
+        subscription_commit(changes->all[index], executor, &wanted->subscribe, wanted->fan_out);
         if (changes->changes[index])
             pool_change_commit(changes->changes[index], executor);
         else if (made && made->parent && !made->joined)
@@ -340,6 +345,7 @@ void pool_changes_abort(struct pool_changes *changes, struct executor *executor)
     for (uint32_t i = 0; changes->allocated && i < changes->touched_count; i++) {
         uint32_t index = changes->touched[i];
 
+        subscription_abort(changes->all[index], executor);
         pool_change_abort(changes->changes[index], executor);
         if (changes->made[index])
             pool_close(changes->made[index], executor);

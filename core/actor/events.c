@@ -7,10 +7,11 @@
 #include "pool/fan_out.h"
 #include "runtime.h"
 
-/* Who gets an event: immutable, but that a PID may be struck out. */
+/* Who gets an event: immutable, but that a PID may be struck out, or come where it has reserved. */
 struct subscriber {
-    _Atomic weir_pid pid; /* 0 = gone; written under lock, read by publishers */
-    bool fan_out;         /* const */
+    _Atomic weir_pid pid; /* 0 = gone, or not yet; written under lock, read by publishers */
+    _Atomic bool fan_out; /* likewise */
+    weir_pid reserved;    /* lock: who may come here; 0 = nobody */
 };
 
 struct audience {
@@ -25,7 +26,8 @@ struct event {
     _Atomic uint64_t token;              /* likewise; 0 = no owner */
     _Atomic(struct audience *) audience; /* likewise; NULL = nobody yet */
     weir_pid owner;                      /* lock */
-    uint32_t live;                       /* lock: of the audience, not struck out */
+    uint32_t live;                       /* lock: of the audience, there now */
+    uint32_t reserved;                   /* lock: of the audience, to come */
     bool told;                           /* lock: the owner knows of an audience */
     uint32_t bucket;                     /* const */
     char name[];                         /* const */
@@ -143,7 +145,7 @@ static void drop_if_unused_locked(struct events *events, struct event *event,
 {
     _Atomic(struct event *) *link = &events->buckets[event->bucket];
 
-    if (event->owner || event->live)
+    if (event->owner || event->live || event->reserved)
         return;
     while (atomic_load_explicit(link, memory_order_relaxed) != event)
         link = &atomic_load_explicit(link, memory_order_relaxed)->next;
@@ -198,31 +200,62 @@ static struct subscriber *find_subscriber(struct event *event, weir_pid pid)
     return NULL;
 }
 
-/* Those who are there still, but for the new one; and the new one. */
-static int add_locked(struct event *event, weir_pid pid, bool fan_out, struct executor *executor)
+static struct subscriber *find_reserved(struct event *event, weir_pid pid)
+{
+    struct audience *audience = atomic_load_explicit(&event->audience, memory_order_relaxed);
+
+    for (uint32_t i = 0; audience && i < audience->count; i++)
+        if (audience->subscribers[i].reserved == pid)
+            return &audience->subscribers[i];
+    return NULL;
+}
+
+/* Those who are there or to come still, but for `except`, are taken over; room for one is left. */
+static struct audience *copy_locked(struct event *event, weir_pid except)
 {
     struct audience *old = atomic_load_explicit(&event->audience, memory_order_relaxed);
-    struct audience *next = calloc(1,
-                                   sizeof *next + (event->live + 1) * sizeof next->subscribers[0]);
+    uint32_t room = event->live + event->reserved + 1;
+    struct audience *next = calloc(1, sizeof *next + room * sizeof next->subscribers[0]);
+
+    for (uint32_t i = 0; next && old && i < old->count; i++) {
+        const struct subscriber *from = &old->subscribers[i];
+        weir_pid pid = atomic_load_explicit(&from->pid, memory_order_relaxed);
+        struct subscriber *to = &next->subscribers[next->count];
+
+        if ((pid == 0 && from->reserved == 0) || (pid && pid == except))
+            continue;
+        atomic_init(&to->pid, pid);
+        atomic_init(&to->fan_out, atomic_load_explicit(&from->fan_out, memory_order_relaxed));
+        to->reserved = from->reserved;
+        next->count++;
+    }
+    return next;
+}
+
+/* Takes `next`, which is complete. */
+static void publish_locked(struct event *event, struct audience *next, struct executor *executor)
+{
+    struct audience *old = atomic_load_explicit(&event->audience, memory_order_relaxed);
+
+    atomic_store_explicit(&event->audience, next, memory_order_release); /* [E2] */
+    if (!old)
+        return;
+    old->retired.free = free_retired_audience;
+    reader_retire(&executor->reader, &old->retired);
+}
+
+/* Those who are there still, and the new one. */
+static int add_locked(struct event *event, weir_pid pid, bool fan_out, struct executor *executor)
+{
+    bool is_there = find_subscriber(event, pid) != NULL;
+    struct audience *next = copy_locked(event, pid);
 
     if (!next)
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; old && i < old->count; i++) {
-        weir_pid other = atomic_load_explicit(&old->subscribers[i].pid, memory_order_relaxed);
-
-        if (other == 0 || other == pid)
-            continue;
-        next->subscribers[next->count].fan_out = old->subscribers[i].fan_out;
-        atomic_init(&next->subscribers[next->count++].pid, other);
-    }
-    next->subscribers[next->count].fan_out = fan_out;
+    atomic_init(&next->subscribers[next->count].fan_out, fan_out);
     atomic_init(&next->subscribers[next->count++].pid, pid);
-    event->live = next->count;
-    atomic_store_explicit(&event->audience, next, memory_order_release); /* [E2] */
-    if (old) {
-        old->retired.free = free_retired_audience;
-        reader_retire(&executor->reader, &old->retired);
-    }
+    event->live += is_there ? 0 : 1;
+    publish_locked(event, next, executor);
     return 0;
 }
 
@@ -278,7 +311,30 @@ int events_unsubscribe(struct runtime *runtime, struct executor *executor, const
     return found ? 0 : WEIR_EUNKNOWN;
 }
 
-void events_forget(struct runtime *runtime, struct executor *executor, weir_pid pid)
+static bool unreserve_locked(struct event *event, weir_pid pid)
+{
+    struct subscriber *subscriber = find_reserved(event, pid);
+
+    if (!subscriber)
+        return false;
+    subscriber->reserved = 0;
+    event->reserved--;
+    return true;
+}
+
+static void disown_locked(struct event *event, weir_pid pid)
+{
+    if (event->owner != pid)
+        return;
+    event->owner = 0;
+    atomic_store_explicit(&event->token, 0, memory_order_release);
+}
+
+/* What becomes of a PID at an event; called for each event there is, which may go then. */
+typedef void at_event(struct runtime *runtime, struct event *event, struct executor *executor,
+                      void *context);
+
+static void walk(struct runtime *runtime, struct executor *executor, at_event *visit, void *context)
 {
     struct events *events = &runtime->events;
 
@@ -288,44 +344,132 @@ void events_forget(struct runtime *runtime, struct executor *executor, weir_pid 
 
         for (struct event *event = first_of(events, i); event; event = next) {
             next = next_of(event);
-            if (event->owner == pid) {
-                event->owner = 0;
-                atomic_store_explicit(&event->token, 0, memory_order_release);
-            }
-            (void)strike_out_locked(runtime, event, pid, executor);
+            visit(runtime, event, executor, context);
             drop_if_unused_locked(events, event, executor);
         }
     }
     pthread_mutex_unlock(&events->lock);
 }
 
-static bool is_one_of(const char *name, const char *const *names, size_t count)
+static void forget_at(struct runtime *runtime, struct event *event, struct executor *executor,
+                      void *context)
+{
+    weir_pid pid = *(weir_pid *)context;
+
+    disown_locked(event, pid);
+    (void)unreserve_locked(event, pid);
+    (void)strike_out_locked(runtime, event, pid, executor);
+}
+
+void events_forget(struct runtime *runtime, struct executor *executor, weir_pid pid)
+{
+    walk(runtime, executor, forget_at, &pid);
+}
+
+/* --- changing in two steps -------------------------------------------------------------------- */
+
+static int reserve_locked(struct event *event, weir_pid pid, struct executor *executor)
+{
+    struct audience *next;
+
+    if (find_subscriber(event, pid) || find_reserved(event, pid))
+        return 0;
+    next = copy_locked(event, 0);
+    if (!next)
+        return WEIR_ENOMEM;
+    next->subscribers[next->count++].reserved = pid;
+    event->reserved++;
+    publish_locked(event, next, executor);
+    return 0;
+}
+
+int events_reserve(struct runtime *runtime, struct executor *executor, const char *name,
+                   weir_pid subscriber)
+{
+    struct events *events = &runtime->events;
+    struct event *event;
+    int status;
+
+    if (!is_name(name))
+        return WEIR_EINVALID;
+    pthread_mutex_lock(&events->lock);
+    event = make_locked(events, name);
+    status = event ? reserve_locked(event, subscriber, executor) : WEIR_ENOMEM;
+    if (event)
+        drop_if_unused_locked(events, event, executor);
+    pthread_mutex_unlock(&events->lock);
+    return status;
+}
+
+struct replacing {
+    weir_pid pid;
+    const char *const *names;
+    size_t count;
+    bool fan_out;
+};
+
+static bool is_named(const struct replacing *replacing, const char *name)
 {
     bool found = false;
 
-    for (size_t i = 0; i < count && !found; i++)
-        found = strcmp(name, names[i]) == 0;
+    for (size_t i = 0; i < replacing->count && !found; i++)
+        found = strcmp(name, replacing->names[i]) == 0;
     return found;
 }
 
-void events_keep_only(struct runtime *runtime, struct executor *executor, weir_pid pid,
-                      const char *const *names, size_t count)
+static void replace_at(struct runtime *runtime, struct event *event, struct executor *executor,
+                       void *context)
+{
+    const struct replacing *replacing = context;
+    struct subscriber *there = find_subscriber(event, replacing->pid);
+    struct subscriber *place = there ? there : find_reserved(event, replacing->pid);
+    bool comes = unreserve_locked(event, replacing->pid) && !there;
+
+    if (!is_named(replacing, event->name)) {
+        (void)strike_out_locked(runtime, event, replacing->pid, executor);
+        return;
+    }
+    if (!place)
+        return;
+    /* Before the PID: who sees that sees how it is to be served. */
+    atomic_store_explicit(&place->fan_out, replacing->fan_out, memory_order_release);
+    atomic_store_explicit(&place->pid, replacing->pid, memory_order_release);
+    event->live += comes ? 1 : 0;
+    tell_owner_locked(runtime, event, executor);
+}
+
+void events_replace(struct runtime *runtime, struct executor *executor, weir_pid subscriber,
+                    const char *const *names, size_t count, bool fan_out)
+{
+    struct replacing replacing = { subscriber, names, count, fan_out };
+
+    walk(runtime, executor, replace_at, &replacing);
+}
+
+static void unreserve_at(struct runtime *runtime, struct event *event, struct executor *executor,
+                         void *context)
+{
+    (void)runtime;
+    (void)executor;
+    (void)unreserve_locked(event, *(weir_pid *)context);
+}
+
+void events_unreserve(struct runtime *runtime, struct executor *executor, weir_pid subscriber)
+{
+    walk(runtime, executor, unreserve_at, &subscriber);
+}
+
+uint32_t events_subscribed(struct runtime *runtime, weir_pid subscriber)
 {
     struct events *events = &runtime->events;
+    uint32_t count = 0;
 
     pthread_mutex_lock(&events->lock);
-    for (uint32_t i = 0; i < EVENTS_BUCKETS; i++) {
-        struct event *next;
-
-        for (struct event *event = first_of(events, i); event; event = next) {
-            next = next_of(event);
-            if (is_one_of(event->name, names, count))
-                continue;
-            (void)strike_out_locked(runtime, event, pid, executor);
-            drop_if_unused_locked(events, event, executor);
-        }
-    }
+    for (uint32_t i = 0; i < EVENTS_BUCKETS; i++)
+        for (struct event *event = first_of(events, i); event; event = next_of(event))
+            count += find_subscriber(event, subscriber) != NULL;
     pthread_mutex_unlock(&events->lock);
+    return count;
 }
 
 bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
@@ -358,7 +502,8 @@ static void give(struct runtime *runtime, struct executor *executor,
     struct actor *actor = actor_find(runtime, pid);
     struct message *copy;
 
-    if (subscriber->fan_out && actor && actor->kind == ACTOR_POOL) {
+    if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire) && actor &&
+        actor->kind == ACTOR_POOL) {
         fan_out_below(actor->pool, executor, message, result);
         return;
     }

@@ -57,9 +57,21 @@ int events_publish(struct runtime *runtime, struct executor *executor, uint64_t 
 /* A PID neither owns nor subscribes anything any more. Cannot fail. */
 void events_forget(struct runtime *runtime, struct executor *executor, weir_pid pid);
 
-/* A PID has subscribed none but, at most, these. Cannot fail. */
-void events_keep_only(struct runtime *runtime, struct executor *executor, weir_pid pid,
-                      const char *const *names, size_t count);
+/*
+ * A change of what a PID subscribes, in two steps: first room for one more name each, of which
+ * nobody sees anything; then all of it at once. 0 also when it has subscribed to the name.
+ * WEIR_EINVALID, WEIR_ENOMEM.
+ */
+int events_reserve(struct runtime *runtime, struct executor *executor, const char *name,
+                   weir_pid subscriber);
+/* From now on it gets these events, each of them reserved before, and no others. Cannot fail. */
+void events_replace(struct runtime *runtime, struct executor *executor, weir_pid subscriber,
+                    const char *const *names, size_t count, bool fan_out);
+/* Or gives back what it has reserved. Cannot fail. */
+void events_unreserve(struct runtime *runtime, struct executor *executor, weir_pid subscriber);
+
+/* How many events a PID gets. */
+uint32_t events_subscribed(struct runtime *runtime, weir_pid subscriber);
 
 /* The next of an owner's events whose audience has come or gone since it was told; false: none. */
 bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,

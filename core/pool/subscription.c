@@ -2,16 +2,45 @@
 
 #include "runtime.h"
 
-int subscription_set(struct pool *pool, struct executor *executor, const struct weir_list *names,
-                     bool fan_out)
+/* Whether the pool has, or may have, anything to do with events. */
+static bool is_concerned(const struct pool *pool)
+{
+    return atomic_load_explicit(&pool->has_subscribed, memory_order_acquire);
+}
+
+int subscription_prepare(struct pool *pool, struct executor *executor,
+                         const struct weir_list *names)
 {
     int status = 0;
 
-    if (names->count == 0 && !atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
-        return 0;
-    atomic_store_explicit(&pool->has_subscribed, true, memory_order_release);
-    events_keep_only(pool->runtime, executor, pool->pid, names->items, names->count);
+    if (names->count > 0) /* before the first one: its end looks at this, and gives all back */
+        atomic_store_explicit(&pool->has_subscribed, true, memory_order_release);
     for (size_t i = 0; i < names->count && status == 0; i++)
-        status = events_subscribe(pool->runtime, executor, names->items[i], pool->pid, fan_out);
+        status = events_reserve(pool->runtime, executor, names->items[i], pool->pid);
+    return status;
+}
+
+void subscription_commit(struct pool *pool, struct executor *executor,
+                         const struct weir_list *names, bool fan_out)
+{
+    if (is_concerned(pool))
+        events_replace(pool->runtime, executor, pool->pid, names->items, names->count, fan_out);
+}
+
+void subscription_abort(struct pool *pool, struct executor *executor)
+{
+    if (is_concerned(pool))
+        events_unreserve(pool->runtime, executor, pool->pid);
+}
+
+int subscription_set(struct pool *pool, struct executor *executor, const struct weir_list *names,
+                     bool fan_out)
+{
+    int status = subscription_prepare(pool, executor, names);
+
+    if (status == 0)
+        subscription_commit(pool, executor, names, fan_out);
+    else
+        subscription_abort(pool, executor);
     return status;
 }
