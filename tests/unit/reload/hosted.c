@@ -1,0 +1,179 @@
+#include "unit/reload/hosted.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <CUnit/CUnit.h>
+
+#include "actor/send.h"
+#include "host/closing.h"
+#include "host/turn_watch.h"
+#include "unit/reload/fault.h"
+#include "unit/support/patience.h"
+
+#define LOOK_MS 1 /* at most, between two looks */
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+static void follow_the_supervisor(struct executor *executor)
+{
+    if (strcmp(executor->dispatcher->name, SUPERVISOR_DISPATCHER) == 0)
+        fault_follow();
+}
+
+static void on_finished(void *context, bool drained)
+{
+    struct hosted *hosted = context;
+
+    (void)drained;
+    atomic_store(&hosted->has_ended, true);
+    runtime_notice(hosted->runtime);
+}
+
+static void on_answer(void *context)
+{
+    struct hosted *hosted = context;
+
+    atomic_fetch_add(&hosted->answers, 1);
+    runtime_notice(hosted->runtime);
+}
+
+static void make_voice(struct hosted *hosted)
+{
+    struct logger_setup setup = { .clock = clock_monotonic(), .date_us = logger_date_us };
+
+    hosted->nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    CU_ASSERT_FATAL(hosted->nowhere >= 0);
+    hosted->screen = screen_create(hosted->nowhere, hosted->nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(hosted->screen);
+    setup.screen = hosted->screen;
+    hosted->logger = logger_create(&setup);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(hosted->logger);
+}
+
+static void start_assembly(struct hosted *hosted, const char *file)
+{
+    struct settings *settings;
+    struct report report;
+    int status;
+
+    report_init(&report);
+    status = configuration_read(&hosted->configuration, file, NULL, &report, &settings);
+    if (status == 0)
+        status = assembly_start(&hosted->assembly, settings, &report);
+    report_print(&report, stderr);
+    report_finish(&report);
+    CU_ASSERT_EQUAL_FATAL(status, 0);
+}
+
+void hosted_start(struct hosted *hosted, const char *file, const char *program)
+{
+    struct runtime_options options = { .clock = clock_monotonic(),
+                                       .thread_start = follow_the_supervisor };
+
+    memset(hosted, 0, sizeof *hosted);
+    make_voice(hosted);
+    CU_ASSERT_EQUAL_FATAL(configuration_init(&hosted->configuration, program), 0);
+    options.log = *logger_sink(hosted->logger);
+    CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &hosted->runtime), 0);
+    assembly_init(&hosted->assembly, hosted->runtime);
+    errands_init(&hosted->errands, on_answer, hosted);
+    start_assembly(hosted, file);
+    CU_ASSERT_EQUAL_FATAL(turn_watch_create(hosted->runtime, logger_sink(hosted->logger),
+                                            SUPERVISOR_DISPATCHER, &hosted->turn_watch),
+                          0);
+    hosted->supervisor = (struct supervisor){
+        .assembly = &hosted->assembly,
+        .configuration = &hosted->configuration,
+        .logger = hosted->logger,
+        .turn_watch = hosted->turn_watch,
+        .file = file,
+        .on_finished = on_finished,
+        .context = hosted,
+        .errands = &hosted->errands,
+    };
+    CU_ASSERT_EQUAL_FATAL(supervisor_start(&hosted->supervisor), 0);
+    assembly_go(&hosted->assembly);
+}
+
+static bool has_ended(void *context)
+{
+    return atomic_load(&((struct hosted *)context)->has_ended);
+}
+
+void hosted_stop(struct hosted *hosted)
+{
+    supervisor_finish(&hosted->supervisor);
+    CU_ASSERT_TRUE_FATAL(hosted_wait(hosted, has_ended, hosted));
+    (void)runtime_stop(hosted->runtime);
+    turn_watch_destroy(hosted->turn_watch);
+    assembly_finish(&hosted->assembly);
+    runtime_destroy(hosted->runtime);
+    errands_finish(&hosted->errands);
+    logger_destroy(hosted->logger);
+    screen_destroy(hosted->screen);
+    configuration_finish(&hosted->configuration);
+    (void)close(hosted->nowhere);
+}
+
+/* --- calls ---------------------------------------------------------------------------------- */
+
+bool hosted_wait(struct hosted *hosted, bool (*done)(void *context), void *context)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t deadline_ns = clock_now_ns(&clock) + patience_ms() * UINT64_C(1000000);
+    bool is_done;
+
+    do /* not all that is waited for gives notice */
+        is_done = runtime_wait(hosted->runtime, done, context, LOOK_MS);
+    while (!is_done && clock_now_ns(&clock) < deadline_ns);
+    return is_done;
+}
+
+static bool is_answered(void *context)
+{
+    return atomic_load(&((struct hosted *)context)->answers) > 0;
+}
+
+void hosted_reload(struct hosted *hosted, struct hosted_answer *out)
+{
+    struct errand *errand = errand_create(ERRAND_RELOAD, NULL, NULL);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(errand);
+    errand->wants_text = true;
+    atomic_store(&hosted->answers, 0);
+    supervisor_ask(&hosted->supervisor, errand);
+    CU_ASSERT_TRUE_FATAL(hosted_wait(hosted, is_answered, hosted));
+    errand = errands_collect(&hosted->errands);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(errand);
+    out->status = errand->status;
+    (void)snprintf(out->text, sizeof out->text, "%s", errand->text ? errand->text : "");
+    errand_destroy(errand);
+}
+
+struct pool *hosted_pool(struct hosted *hosted, const char *path)
+{
+    uint32_t index = settings_find_pool(hosted->assembly.held->settings, path);
+
+    return index == SETTINGS_NONE ? NULL : hosted->assembly.pools[index];
+}
+
+int hosted_send(struct hosted *hosted, const char *path)
+{
+    struct pool *pool = hosted_pool(hosted, path);
+    const struct weir_tag *tag = tag_table_get(&hosted->runtime->tags, "test.reload/1");
+    struct executor *executor = runtime_enter(hosted->runtime);
+    struct message *message;
+    int status;
+
+    CU_ASSERT_FATAL(pool && tag && executor);
+    message = message_create(&executor->cache, tag, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    status = send_message(hosted->runtime, executor, pool->pid, WEIR_NORMAL, message);
+    if (status != 0)
+        message_destroy(&executor->cache, message);
+    runtime_leave(executor);
+    return status;
+}

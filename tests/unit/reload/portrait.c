@@ -1,0 +1,281 @@
+#include "unit/reload/portrait.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pool/figures.h"
+
+struct drawing {
+    struct hosted *hosted;
+    enum portrait_detail detail;
+    FILE *stream;
+};
+
+static bool has_identity(const struct drawing *drawing)
+{
+    return drawing->detail == PORTRAIT_IDENTITY;
+}
+
+/* A PID as it is, or the path of the pool that has it. */
+static void draw_pid(const struct drawing *drawing, weir_pid pid)
+{
+    const struct assembly *assembly = &drawing->hosted->assembly;
+
+    if (has_identity(drawing)) {
+        fprintf(drawing->stream, " %" PRIx64, (uint64_t)pid);
+        return;
+    }
+    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++)
+        if (assembly->pools[i]->pid == pid)
+            fprintf(drawing->stream, " %s", assembly->pools[i]->path);
+}
+
+static void draw_wiring(const struct drawing *drawing, struct wiring_slot *slot)
+{
+    const struct wiring *wiring = atomic_load(&slot->wiring);
+
+    fprintf(drawing->stream, " outputs");
+    for (uint32_t i = 0; wiring && i < wiring->count; i++) {
+        draw_pid(drawing, wiring->bindings[i].target);
+        fprintf(drawing->stream, "/%d", (int)wiring->bindings[i].when_full);
+    }
+}
+
+static void draw_spec(const struct drawing *drawing, const struct spec *spec)
+{
+    if (!spec)
+        return;
+    fprintf(drawing->stream, " %s restart %u", spec->behaviour->name, spec->restart.max);
+    if (has_identity(drawing))
+        fprintf(drawing->stream, " spec %p used %u", (const void *)spec,
+                atomic_load(&spec->references));
+}
+
+/*
+ * Members of an exclusive behaviour are others after a reload that was refused when they had
+ * stopped: as many, and open.
+ */
+static void draw_workers(const struct drawing *drawing, struct pool *pool)
+{
+    bool same = pool->spec && !(pool->spec->behaviour->flags & WEIR_EXCLUSIVE);
+
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        fprintf(drawing->stream, "\n  worker open %d limit %u bytes %ju%s%s", place->opened,
+                atomic_load(&place->actor->mailbox.limit),
+                (uintmax_t)atomic_load(&place->actor->mailbox.bytes_limit),
+                place->leaving ? " leaving" : "", place->respec ? " respec" : "");
+        if (has_identity(drawing) && same)
+            fprintf(drawing->stream, " #%u %" PRIx64, place->index,
+                    (uint64_t)actor_pid(place->actor));
+    }
+}
+
+static uint32_t length_of(const struct list *list)
+{
+    uint32_t length = 0;
+
+    for (const struct list *node = list->next; node != list; node = node->next)
+        length++;
+    return length;
+}
+
+static void draw_members(const struct drawing *drawing, struct pool *pool)
+{
+    const struct members *members = atomic_load(&pool->members);
+
+    fprintf(drawing->stream, " seen %u leavers %u closers %u prepared %u", members->count,
+            length_of(&pool->leavers), length_of(&pool->closers), length_of(&pool->prepared));
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        fprintf(drawing->stream, " child %s", pool->children[i]->path);
+    draw_workers(drawing, pool);
+}
+
+static void draw_pool_identity(const struct drawing *drawing, struct pool *pool)
+{
+    struct ledger_reading reading;
+
+    if (!has_identity(drawing))
+        return;
+    pool_ledger(pool, &reading);
+    fprintf(drawing->stream, " pid %" PRIx64 " %p accepted %ju done %ju dead %ju refused %ju",
+            (uint64_t)pool->pid, (void *)pool, (uintmax_t)reading.accepted, (uintmax_t)reading.done,
+            (uintmax_t)reading.dead, (uintmax_t)atomic_load(&pool->refused));
+}
+
+static void draw_pool(const struct drawing *drawing, struct pool *pool)
+{
+    weir_pid found = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    fprintf(drawing->stream, "pool %s target %u in %u..%u limit %u bytes %ju route %u remove %d",
+            pool->path, pool->target, pool->size_min, pool->size_max, pool->limit,
+            (uintmax_t)pool->bytes_limit, atomic_load(&pool->route), (int)pool->remove);
+    fprintf(drawing->stream, "/%ju on %s closing %d paused %d manager %d",
+            (uintmax_t)pool->remove_timeout_ms, pool->dispatcher ? pool->dispatcher->name : "-",
+            atomic_load(&pool->closing), atomic_load(&pool->paused), pool->has_manager);
+    draw_spec(drawing, pool->spec);
+    draw_wiring(drawing, &pool->wiring);
+    draw_members(drawing, pool);
+    pthread_mutex_unlock(&pool->lock);
+    draw_pool_identity(drawing, pool);
+    (void)names_find(&pool->runtime->names, pool->path, &found);
+    fprintf(drawing->stream, " named %d events %u\n", found == pool->pid,
+            events_subscribed(pool->runtime, pool->pid));
+}
+
+static void draw_source(const struct drawing *drawing, struct source *source)
+{
+    bool same;
+
+    pthread_mutex_lock(&source->lock);
+    fprintf(drawing->stream, "source %s going %d ended %d heir %d", source->path,
+            atomic_load(&source->going), atomic_load(&source->ended), source->heir != NULL);
+    draw_wiring(drawing, &source->wiring);
+    same = source->place && !(source->actor->spec->behaviour->flags & WEIR_EXCLUSIVE);
+    if (has_identity(drawing) && same)
+        fprintf(drawing->stream, " pid %" PRIx64, (uint64_t)source->pid);
+    pthread_mutex_unlock(&source->lock);
+    fputc('\n', drawing->stream);
+}
+
+static void draw_dispatchers(const struct drawing *drawing)
+{
+    const struct runtime *runtime = drawing->hosted->runtime;
+
+    for (uint32_t i = 0; i < atomic_load(&runtime->dispatcher_count); i++) {
+        struct dispatcher *dispatcher = runtime->dispatchers[i];
+
+        if (!dispatcher->name[0])
+            continue;
+        fprintf(drawing->stream, "dispatcher %s threads %u running %u budget %u users %u\n",
+                dispatcher->name, atomic_load(&dispatcher->thread_count),
+                atomic_load(&dispatcher->running), atomic_load(&dispatcher->budget),
+                atomic_load(&dispatcher->users));
+    }
+}
+
+static uint32_t entries_of(const char *path)
+{
+    DIR *folder = opendir(path);
+    uint32_t count = 0;
+
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+static uint32_t actors_in_use(struct runtime *runtime)
+{
+    struct slots *slots = &runtime->slots;
+    uint32_t count;
+
+    pthread_mutex_lock(&slots->lock);
+    count = slots->chunk_count * SLOTS_CHUNK - slots->free_count;
+    pthread_mutex_unlock(&slots->lock);
+    return count;
+}
+
+/* Buckets with an event in them; the tests' few names have one each. */
+static uint32_t events_in_use(struct runtime *runtime)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < EVENTS_BUCKETS; i++)
+        count += atomic_load(&runtime->events.buckets[i]) != NULL;
+    return count;
+}
+
+static void draw_resources(const struct drawing *drawing)
+{
+    struct assembly *assembly = &drawing->hosted->assembly;
+
+    fprintf(drawing->stream, "actors %u events %u\n", actors_in_use(drawing->hosted->runtime),
+            events_in_use(drawing->hosted->runtime));
+    fprintf(drawing->stream, "descriptors %u threads %u\n", entries_of("/proc/self/fd"),
+            entries_of("/proc/self/task"));
+    fprintf(drawing->stream, "gone %u sources %d dispatchers %u changing %d\n",
+            assembly->gone_count, assembly->gone_sources != NULL, assembly->dispatcher_count,
+            assembly->changing);
+    if (has_identity(drawing))
+        fprintf(drawing->stream, "generation %u settings %p used %u memory %ju\n",
+                assembly->generation, (void *)assembly->held,
+                atomic_load(&assembly->held->references),
+                (uintmax_t)drawing->hosted->runtime->memory.limit);
+}
+
+char *portrait_draw(struct hosted *hosted, enum portrait_detail detail)
+{
+    struct assembly *assembly = &hosted->assembly;
+    struct drawing drawing = { .hosted = hosted, .detail = detail };
+    struct executor *executor = runtime_enter(hosted->runtime);
+    char *text = NULL;
+    size_t size;
+
+    drawing.stream = open_memstream(&text, &size);
+    if (!drawing.stream || !executor)
+        abort();
+    pthread_mutex_lock(&assembly->lock);
+    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++)
+        draw_pool(&drawing, assembly->pools[i]);
+    for (uint32_t i = 0; i < assembly->held->settings->source_count; i++)
+        draw_source(&drawing, assembly->sources[i]);
+    draw_dispatchers(&drawing);
+    draw_resources(&drawing);
+    pthread_mutex_unlock(&assembly->lock);
+    fclose(drawing.stream);
+    runtime_leave(executor);
+    return text;
+}
+
+bool portrait_is_settled(struct hosted *hosted)
+{
+    struct assembly *assembly = &hosted->assembly;
+    uint32_t actors = 1, leaving = 0; /* the supervisor */
+    struct executor *executor = runtime_enter(hosted->runtime);
+
+    if (executor) /* what sleeping threads have left to be freed is freed by who comes by */
+        runtime_leave(executor);
+    pthread_mutex_lock(&assembly->lock);
+    actors += assembly->held->settings->source_count;
+    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++) {
+        struct pool *pool = assembly->pools[i];
+
+        pthread_mutex_lock(&pool->lock);
+        actors += 1 + length_of(&pool->places);
+        leaving += length_of(&pool->leavers) + length_of(&pool->closers);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    leaving += assembly->changing;
+    pthread_mutex_unlock(&assembly->lock);
+    return leaving == 0 && actors_in_use(hosted->runtime) == actors;
+}
+
+uint64_t portrait_hash(const char *portrait)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (; *portrait; portrait++)
+        hash = (hash ^ (unsigned char)*portrait) * 1099511628211u;
+    return hash;
+}
+
+void portrait_print_difference(const char *before, const char *after)
+{
+    while (*before && *after) {
+        size_t left = strcspn(before, "\n"), right = strcspn(after, "\n");
+
+        if (left != right || memcmp(before, after, left) != 0)
+            break;
+        before += left + (before[left] == '\n');
+        after += right + (after[right] == '\n');
+    }
+    printf("\n    before: %.*s\n    after:  %.*s\n", (int)strcspn(before, "\n"), before,
+           (int)strcspn(after, "\n"), after);
+}
