@@ -7,6 +7,31 @@
 
 #define NS_PER_MS 1000000u
 
+/* --- time ----------------------------------------------------------------------------------- */
+
+struct closing_time closing_time_begin(uint64_t timeout_ms)
+{
+    struct closing_time time = { .clock = clock_monotonic() };
+
+    time.deadline_ns = clock_now_ns(&time.clock) + timeout_ms * NS_PER_MS;
+    return time;
+}
+
+uint64_t closing_time_left_ms(const struct closing_time *time)
+{
+    struct clock clock = time->clock;
+    uint64_t now = clock_now_ns(&clock);
+
+    return now < time->deadline_ns ? (time->deadline_ns - now) / NS_PER_MS : 0;
+}
+
+static uint64_t usual_or_left_ms(const struct closing_time *time)
+{
+    return time ? closing_time_left_ms(time) : CLOSING_TIMEOUT_MS;
+}
+
+/* --- one by one ------------------------------------------------------------------------------ */
+
 /* What is waited for, unless the host is to end first. */
 struct awaited {
     const struct assembly *assembly; /* NULL: also while the host ends */
@@ -73,13 +98,13 @@ static void leave_source_behind(struct assembly *assembly, struct source *source
 }
 
 void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
-                            uint32_t count)
+                            uint32_t count, const struct closing_time *time)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!sources[i])
             continue;
         if (await(assembly, (struct awaited){ .assembly = assembly, .source = sources[i] },
-                  CLOSING_TIMEOUT_MS))
+                  usual_or_left_ms(time)))
             forget_source(assembly, sources[i]);
         else
             leave_source_behind(assembly, sources[i]);
@@ -155,14 +180,15 @@ static void add_gone(struct assembly *assembly, struct pool *pool)
     pthread_mutex_unlock(&assembly->lock);
 }
 
-void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count)
+void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
+                          const struct closing_time *time)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct awaited awaited = { .assembly = assembly, .pool = pools[i] };
 
         if (!pools[i])
             continue;
-        if (await(assembly, awaited, CLOSING_TIMEOUT_MS)) {
+        if (await(assembly, awaited, usual_or_left_ms(time))) {
             forget_pool(assembly, pools[i]);
             continue;
         }
@@ -183,7 +209,7 @@ static void close_pool(struct assembly *assembly, struct pool *pool)
 
 /* Frees those of the gone that end within `timeout_ms` each; true when all did. */
 static bool drain_gone(struct assembly *assembly, const struct assembly *watched,
-                       uint64_t timeout_ms)
+                       uint64_t timeout_ms, bool tells)
 {
     uint32_t kept = 0;
 
@@ -195,7 +221,8 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
             forget_pool(assembly, pool);
             continue;
         }
-        name_left_behind(assembly, pool->path, pool);
+        if (tells)
+            name_left_behind(assembly, pool->path, pool);
         kept++;
     }
     return kept == 0;
@@ -203,29 +230,26 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
 
 void closing_drain_gone(struct assembly *assembly)
 {
-    (void)drain_gone(assembly, assembly, CLOSING_TIMEOUT_MS);
+    (void)drain_gone(assembly, assembly, CLOSING_TIMEOUT_MS, true);
 }
 
-void closing_collect_gone(struct assembly *assembly)
+bool closing_collect_gone(struct assembly *assembly)
 {
     collect_gone_sources(assembly);
-    (void)drain_gone(assembly, assembly, 0);
+    return drain_gone(assembly, assembly, 0, false) && !assembly->gone_sources;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
 struct shut_down {
     struct assembly *assembly;
-    struct clock clock;
-    uint64_t deadline_ns;
+    struct closing_time time;
     bool in_time;
 };
 
 static uint64_t time_left_ms(const struct shut_down *down)
 {
-    uint64_t now = clock_now_ns(&down->clock);
-
-    return now < down->deadline_ns ? (down->deadline_ns - now) / NS_PER_MS : 0;
+    return closing_time_left_ms(&down->time);
 }
 
 static void close_sources(struct shut_down *down)
@@ -291,11 +315,12 @@ static void close_pools(struct shut_down *down)
 
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 {
-    struct shut_down down = { .assembly = assembly, .clock = clock_monotonic(), .in_time = true };
+    struct shut_down down = { .assembly = assembly,
+                              .time = closing_time_begin(timeout_ms),
+                              .in_time = true };
 
-    down.deadline_ns = clock_now_ns(&down.clock) + timeout_ms * NS_PER_MS;
     close_sources(&down);
-    if (!drain_gone(assembly, NULL, time_left_ms(&down)))
+    if (!drain_gone(assembly, NULL, time_left_ms(&down), true))
         down.in_time = false;
     close_pools(&down);
     return down.in_time;

@@ -11,16 +11,30 @@
 
 #define CLOSING_TIMEOUT_MS 30000 /* config.md: remove.timeout, when nothing else is said */
 
-/* Frees what was left behind and has ended since. */
-void closing_collect_gone(struct assembly *assembly);
+/* For what was made and is not wanted: nobody waits for it but the next reload. */
+#define CLOSING_ABANDON_MS 1000
 
-/* Waits for closed sources and frees them; NULLs are passed over. */
+/* How long several are waited for together. */
+struct closing_time {
+    struct clock clock;
+    uint64_t deadline_ns;
+};
+
+struct closing_time closing_time_begin(uint64_t timeout_ms);
+uint64_t closing_time_left_ms(const struct closing_time *time);
+
+/* Frees what was left behind and has ended since. True when nothing is left behind any more. */
+bool closing_collect_gone(struct assembly *assembly);
+
+/* Waits for closed sources and frees them; NULLs are passed over. Without a `time`, each has the
+ * usual one. */
 void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
-                            uint32_t count);
+                            uint32_t count, const struct closing_time *time);
 
 /* Waits for closed pools and frees them; what does not end in time, or before the host does, is
  * among the gone. NULLs are passed over. */
-void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count);
+void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
+                          const struct closing_time *time);
 
 /* Closes the removed pools one after the other, and frees those that end in time. */
 void closing_drain_gone(struct assembly *assembly);

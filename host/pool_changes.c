@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "config/key_index.h"
-#include "host/closing.h"
 #include "pool/subscription.h"
 
 /* What the steps of a plan want of one pool, folded into one change. */
@@ -302,15 +301,19 @@ void pool_changes_begin(struct pool_changes *changes, struct executor *executor)
 /* --- committing ----------------------------------------------------------------------------- */
 
 /* Moves the removed pools to those that drain. */
-static void set_gone(struct pool_changes *changes)
+static void set_gone(struct pool_changes *changes, struct executor *executor)
 {
     struct assembly *assembly = changes->rebuilding->assembly;
     uint32_t count = 0;
 
     for (; count < assembly->gone_count; count++)
         changes->gone_pools[count] = assembly->gone[count];
-    for (uint32_t i = 0; i < changes->gone_count; i++)
-        changes->gone_pools[count++] = assembly->pools[changes->gone[i]];
+    for (uint32_t i = 0; i < changes->gone_count; i++) {
+        struct pool *pool = assembly->pools[changes->gone[i]];
+
+        pool_give_up_name(pool, executor); /* a file may name another one so while this drains */
+        changes->gone_pools[count++] = pool;
+    }
     free(assembly->gone);
     assembly->gone = changes->gone_pools;
     assembly->gone_count = count;
@@ -333,12 +336,19 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
         else if (made && made->parent && !made->joined)
             pool_join(made, executor);
     }
-    set_gone(changes);
+    set_gone(changes, executor);
     assembly->pools = changes->all;
     changes->all = old;
 }
 
 /* --- going back ----------------------------------------------------------------------------- */
+
+/* Its name is free at once: an open that never returns must not keep the next file from it. */
+static void dismiss(struct pool *pool, struct executor *executor)
+{
+    pool_close(pool, executor);
+    pool_give_up_name(pool, executor);
+}
 
 void pool_changes_abort(struct pool_changes *changes, struct executor *executor)
 {
@@ -348,15 +358,15 @@ void pool_changes_abort(struct pool_changes *changes, struct executor *executor)
         subscription_abort(changes->all[index], executor);
         pool_change_abort(changes->changes[index], executor);
         if (changes->made[index])
-            pool_close(changes->made[index], executor);
+            dismiss(changes->made[index], executor);
     }
 }
 
-void pool_changes_forget(struct pool_changes *changes)
+void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time)
 {
     if (changes->allocated)
         closing_forget_pools(changes->rebuilding->assembly, changes->made,
-                             changes->rebuilding->settings->pool_count);
+                             changes->rebuilding->settings->pool_count, time);
 }
 
 void pool_changes_finish(struct pool_changes *changes)

@@ -10,6 +10,7 @@
 #ifndef HOST_POOL_CHANGES_H
 #define HOST_POOL_CHANGES_H
 
+#include "host/closing.h"
 #include "host/rebuilding.h"
 
 struct pool_changes {
@@ -43,7 +44,7 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
 
 /* Undoes what was prepared; then `pool_changes_forget`, outside the read section. */
 void pool_changes_abort(struct pool_changes *changes, struct executor *executor);
-void pool_changes_forget(struct pool_changes *changes);
+void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time);
 
 /* Frees the tables. */
 void pool_changes_finish(struct pool_changes *changes);

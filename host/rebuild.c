@@ -3,19 +3,8 @@
 #include <string.h>
 
 #include "host/closing.h"
-#include "host/dispatcher_change.h"
 #include "host/opening.h"
-#include "host/pool_changes.h"
-#include "host/source_changes.h"
 #include "host/supervisor.h"
-
-/* One reload under way. */
-struct transaction {
-    struct rebuilding rebuilding;
-    struct dispatcher_change dispatchers;
-    struct pool_changes pools;
-    struct source_changes sources;
-};
 
 /* --- what can be changed while running ------------------------------------------------------ */
 
@@ -60,35 +49,32 @@ static int check_steps(const struct rebuilding *rebuilding)
 
 /* --- preparing ------------------------------------------------------------------------------ */
 
-static int make_everything(struct transaction *transaction)
+static int make_everything(struct rebuild *rebuild)
 {
-    const struct rebuilding *rebuilding = &transaction->rebuilding;
-    struct executor *executor;
-    int status = dispatcher_change_prepare(&transaction->dispatchers, rebuilding->assembly,
+    const struct rebuilding *rebuilding = &rebuild->rebuilding;
+    int status = dispatcher_change_prepare(&rebuild->dispatchers, rebuilding->assembly,
                                            rebuilding->settings, rebuilding->report);
 
     if (status != 0)
         return status;
-    executor = runtime_enter(rebuilding->assembly->runtime);
-    if (!executor)
-        return WEIR_ENOMEM;
-    status = pool_changes_prepare(&transaction->pools, rebuilding, executor);
+    runtime_resume(rebuild->executor);
+    status = pool_changes_prepare(&rebuild->pools, rebuilding, rebuild->executor);
     if (status == 0)
-        status = source_changes_prepare(&transaction->sources, rebuilding, transaction->pools.all,
-                                        executor);
-    runtime_leave(executor);
+        status = source_changes_prepare(&rebuild->sources, rebuilding, rebuild->pools.all,
+                                        rebuild->executor);
+    runtime_pause(rebuild->executor);
     return status;
 }
 
-static int wait_until_open(struct transaction *transaction)
+static int wait_until_open(struct rebuild *rebuild)
 {
-    const struct rebuilding *rebuilding = &transaction->rebuilding;
+    const struct rebuilding *rebuilding = &rebuild->rebuilding;
     struct opening opening = {
         .settings = rebuilding->settings,
-        .pools = transaction->pools.made,
+        .pools = rebuild->pools.made,
         .pool_count = rebuilding->settings->pool_count,
-        .changes = transaction->pools.changes,
-        .sources = transaction->sources.made,
+        .changes = rebuild->pools.changes,
+        .sources = rebuild->sources.made,
         .source_count = rebuilding->settings->source_count,
         .stopping = &rebuilding->assembly->stopping,
     };
@@ -98,100 +84,50 @@ static int wait_until_open(struct transaction *transaction)
 
 static bool have_stopped(void *context)
 {
-    const struct transaction *transaction = context;
+    const struct rebuild *rebuild = context;
 
-    return atomic_load_explicit(&transaction->rebuilding.assembly->stopping,
-                                memory_order_acquire) ||
-           (pool_changes_have_stopped(&transaction->pools) &&
-            source_changes_have_stopped(&transaction->sources));
+    return atomic_load_explicit(&rebuild->rebuilding.assembly->stopping, memory_order_acquire) ||
+           (pool_changes_have_stopped(&rebuild->pools) &&
+            source_changes_have_stopped(&rebuild->sources));
 }
 
 /* Stops what cannot live beside its successor, and opens that. */
-static int exchange(struct transaction *transaction)
+static int exchange(struct rebuild *rebuild)
 {
-    const struct rebuilding *rebuilding = &transaction->rebuilding;
-    struct runtime *runtime = rebuilding->assembly->runtime;
-    struct executor *executor = runtime_enter(runtime);
+    const struct rebuilding *rebuilding = &rebuild->rebuilding;
 
-    if (!executor)
-        return WEIR_ENOMEM;
-    pool_changes_stop(&transaction->pools, executor);
-    source_changes_stop(&transaction->sources, executor);
-    runtime_leave(executor);
-    if (!runtime_wait(runtime, have_stopped, transaction, CLOSING_TIMEOUT_MS)) {
+    runtime_resume(rebuild->executor);
+    pool_changes_stop(&rebuild->pools, rebuild->executor);
+    source_changes_stop(&rebuild->sources, rebuild->executor);
+    runtime_pause(rebuild->executor);
+    if (!runtime_wait(rebuilding->assembly->runtime, have_stopped, rebuild, CLOSING_TIMEOUT_MS)) {
         report_add(rebuilding->report, NULL, NULL,
                    "what must stop before its successor opens did not stop in time");
         return WEIR_ETIMEOUT;
     }
-    if (!source_changes_have_stopped(&transaction->sources) ||
-        !pool_changes_have_stopped(&transaction->pools)) {
+    if (!source_changes_have_stopped(&rebuild->sources) ||
+        !pool_changes_have_stopped(&rebuild->pools)) {
         report_add(rebuilding->report, NULL, NULL, "the host is to end");
         return WEIR_ECANCELLED;
     }
-    executor = runtime_enter(runtime);
-    if (!executor)
-        return WEIR_ENOMEM;
-    pool_changes_begin(&transaction->pools, executor);
-    source_changes_begin(&transaction->sources, executor);
-    runtime_leave(executor);
-    return wait_until_open(transaction);
+    runtime_resume(rebuild->executor);
+    pool_changes_begin(&rebuild->pools, rebuild->executor);
+    source_changes_begin(&rebuild->sources, rebuild->executor);
+    runtime_pause(rebuild->executor);
+    return wait_until_open(rebuild);
 }
 
-static int prepare(struct transaction *transaction)
+static int prepare(struct rebuild *rebuild)
 {
-    int status = check_steps(&transaction->rebuilding);
+    int status = check_steps(&rebuild->rebuilding);
 
     if (status == 0)
-        status = make_everything(transaction);
+        status = make_everything(rebuild);
     if (status == 0)
-        status = wait_until_open(transaction);
-    if (status == 0 &&
-        transaction->pools.exclusive_count + transaction->sources.exclusive_count > 0)
-        status = exchange(transaction);
+        status = wait_until_open(rebuild);
+    if (status == 0 && rebuild->pools.exclusive_count + rebuild->sources.exclusive_count > 0)
+        status = exchange(rebuild);
     return status;
-}
-
-/* --- going back ----------------------------------------------------------------------------- */
-
-/* Undoes what was prepared. The pools and sources made here end before anybody knew of them. */
-static void go_back(struct transaction *transaction)
-{
-    struct assembly *assembly = transaction->rebuilding.assembly;
-    struct executor *executor = runtime_enter(assembly->runtime);
-
-    if (executor) {
-        pool_changes_abort(&transaction->pools, executor);
-        runtime_leave(executor);
-    }
-    source_changes_abort(&transaction->sources);
-    pool_changes_forget(&transaction->pools);
-    dispatcher_change_abort(&transaction->dispatchers, assembly, CLOSING_TIMEOUT_MS);
-}
-
-/* --- committing ----------------------------------------------------------------------------- */
-
-static void commit(struct transaction *transaction, struct executor *executor)
-{
-    struct assembly *assembly = transaction->rebuilding.assembly;
-
-    pthread_mutex_lock(&assembly->lock);
-    pool_changes_commit(&transaction->pools, executor);
-    source_changes_commit(&transaction->sources, executor);
-    dispatcher_change_commit(&transaction->dispatchers);
-    assembly->held = transaction->rebuilding.held;
-    transaction->rebuilding.held = transaction->rebuilding.old_held;
-    assembly->generation++;
-    pthread_mutex_unlock(&assembly->lock);
-}
-
-/* Sources that were replaced or removed end; then the pools that only they fed. */
-static void drain(struct transaction *transaction)
-{
-    struct assembly *assembly = transaction->rebuilding.assembly;
-
-    source_changes_drain(&transaction->sources);
-    closing_drain_gone(assembly);
-    dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
 }
 
 static void set_changing(struct assembly *assembly, bool changing)
@@ -201,54 +137,116 @@ static void set_changing(struct assembly *assembly, bool changing)
     pthread_mutex_unlock(&assembly->lock);
 }
 
-static int carry_out(struct transaction *transaction, struct rebuild_times *out_times)
+/* What every end needs: settings that are counted, and an executor. */
+static int begin(struct rebuild *rebuild, struct settings *settings)
 {
-    struct assembly *assembly = transaction->rebuilding.assembly;
-    struct clock clock = clock_monotonic();
-    uint64_t start = clock_now_ns(&clock);
-    struct executor *executor;
-    int status = prepare(transaction);
+    struct runtime *runtime = rebuild->rebuilding.assembly->runtime;
 
-    executor = status == 0 ? runtime_enter(assembly->runtime) : NULL;
-    if (!executor) {
-        go_back(transaction);
-        return status ? status : WEIR_ENOMEM;
+    rebuild->rebuilding.held = held_settings_create(settings);
+    if (!rebuild->rebuilding.held) {
+        settings_destroy(settings);
+        return WEIR_ENOMEM;
     }
-    out_times->prepare_ns = clock_now_ns(&clock) - start;
-    commit(transaction, executor);
-    runtime_leave(executor);
-    out_times->commit_ns = clock_now_ns(&clock) - start - out_times->prepare_ns;
-    drain(transaction);
-    out_times->drain_ns = clock_now_ns(&clock) - start - out_times->prepare_ns -
-                          out_times->commit_ns;
+    rebuild->executor = runtime_enter(runtime);
+    if (!rebuild->executor)
+        return WEIR_ENOMEM;
+    runtime_pause(rebuild->executor);
     return 0;
 }
 
-int rebuild(struct assembly *assembly, struct settings *settings, const struct plan *plan,
-            struct report *report, struct rebuild_times *out_times)
+static uint64_t now_ns(void)
 {
-    struct transaction transaction = {
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
+int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct settings *settings,
+                    const struct plan *plan, struct report *report)
+{
+    uint64_t start_ns = now_ns();
+    int status;
+
+    *rebuild = (struct rebuild){
         .rebuilding = { .assembly = assembly,
                         .plan = plan,
                         .report = report,
                         .old_held = assembly->held,
-                        .held = held_settings_create(settings),
                         .old_settings = assembly->held->settings,
                         .settings = settings },
     };
-    int status;
-
-    if (!transaction.rebuilding.held) {
-        settings_destroy(settings);
-        return WEIR_ENOMEM;
-    }
     set_changing(assembly, true);
     closing_collect_gone(assembly);
     dispatcher_change_collect(assembly, 0);
-    status = carry_out(&transaction, out_times);
-    set_changing(assembly, false);
-    pool_changes_finish(&transaction.pools);
-    source_changes_finish(&transaction.sources);
-    held_settings_unref(transaction.rebuilding.held);
+    status = begin(rebuild, settings);
+    if (status == 0)
+        status = prepare(rebuild);
+    rebuild->times.prepare_ns = now_ns() - start_ns;
     return status;
+}
+
+/* --- committing ----------------------------------------------------------------------------- */
+
+static void finish(struct rebuild *rebuild)
+{
+    set_changing(rebuild->rebuilding.assembly, false);
+    pool_changes_finish(&rebuild->pools);
+    source_changes_finish(&rebuild->sources);
+    held_settings_unref(rebuild->rebuilding.held);
+    if (rebuild->executor) {
+        runtime_resume(rebuild->executor);
+        runtime_leave(rebuild->executor);
+    }
+}
+
+void rebuild_commit(struct rebuild *rebuild)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+    uint64_t start_ns = now_ns();
+
+    runtime_resume(rebuild->executor);
+    pthread_mutex_lock(&assembly->lock);
+    pool_changes_commit(&rebuild->pools, rebuild->executor);
+    source_changes_commit(&rebuild->sources, rebuild->executor);
+    dispatcher_change_commit(&rebuild->dispatchers);
+    assembly->held = rebuild->rebuilding.held;
+    rebuild->rebuilding.held = rebuild->rebuilding.old_held;
+    assembly->generation++;
+    pthread_mutex_unlock(&assembly->lock);
+    runtime_pause(rebuild->executor);
+    rebuild->times.commit_ns = now_ns() - start_ns;
+}
+
+/* Sources that were replaced or removed end; then the pools that only they fed. */
+void rebuild_drain(struct rebuild *rebuild)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+    uint64_t start_ns = now_ns();
+
+    source_changes_drain(&rebuild->sources);
+    closing_drain_gone(assembly);
+    dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
+    finish(rebuild);
+    rebuild->times.drain_ns = now_ns() - start_ns;
+}
+
+/* --- going back ----------------------------------------------------------------------------- */
+
+/* The pools and sources made here end before anybody knew of them. */
+void rebuild_abandon(struct rebuild *rebuild)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+    struct closing_time time = closing_time_begin(CLOSING_ABANDON_MS);
+
+    if (rebuild->executor) {
+        runtime_resume(rebuild->executor);
+        pool_changes_abort(&rebuild->pools, rebuild->executor);
+        source_changes_abort(&rebuild->sources, rebuild->executor);
+        runtime_pause(rebuild->executor);
+        source_changes_reopen(&rebuild->sources, rebuild->executor);
+        source_changes_forget(&rebuild->sources, &time);
+        pool_changes_forget(&rebuild->pools, &time);
+        dispatcher_change_abort(&rebuild->dispatchers, assembly, closing_time_left_ms(&time));
+    }
+    finish(rebuild);
 }

@@ -1,14 +1,19 @@
 /*
  * host/rebuild.h - from the running settings to new ones, as a transaction.
  *
- * Prepare makes and opens everything new; the commit cannot fail; then the removed pools drain, in
- * output order. A failure before the commit leaves everything as it was.
+ * Prepare makes and opens everything new. Then either the commit, which cannot fail, and the drain
+ * of what was removed, in output order; or, when prepare has failed, those who asked are told, and
+ * what was made is taken back.
+ *
+ * Life: rebuild_prepare, then rebuild_commit and rebuild_drain, or rebuild_abandon. On the thread
+ * of the supervisor, not in a read section.
  */
 #ifndef HOST_REBUILD_H
 #define HOST_REBUILD_H
 
-#include "config/plan.h"
-#include "host/assembly.h"
+#include "host/dispatcher_change.h"
+#include "host/pool_changes.h"
+#include "host/source_changes.h"
 
 /* How long each part took. */
 struct rebuild_times {
@@ -17,13 +22,32 @@ struct rebuild_times {
     uint64_t drain_ns;
 };
 
+/* One reload under way. */
+struct rebuild {
+    struct rebuilding rebuilding;
+    struct dispatcher_change dispatchers;
+    struct pool_changes pools;
+    struct source_changes sources;
+    struct executor *executor; /* held from the beginning, so that the end needs no memory */
+    struct rebuild_times times;
+};
+
 /*
- * Carries out `plan`, which was made from the settings in force to `settings`. Takes the settings,
- * also on failure. Not in a read section, not on a thread whose pools it waits for. Reports why
- * not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_EUNSUPPORTED, WEIR_ENOMEM. 0 also when a removed pool
- * did not drain in time; the log names it.
+ * Prepares `plan`, which was made from the settings in force to `settings`. Takes the settings,
+ * also on failure. Reports why not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_EUNSUPPORTED, WEIR_ENOMEM;
+ * then rebuild_abandon is needed.
  */
-int rebuild(struct assembly *assembly, struct settings *settings, const struct plan *plan,
-            struct report *report, struct rebuild_times *out_times);
+int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct settings *settings,
+                    const struct plan *plan, struct report *report);
+
+/* After a prepare that succeeded: cannot fail. */
+void rebuild_commit(struct rebuild *rebuild);
+
+/* Then waits for what was removed, as long as that may; the log names what does not end. */
+void rebuild_drain(struct rebuild *rebuild);
+
+/* After a prepare that failed: everything is as it was before. What does not end at once is named
+ * in the log and left behind. */
+void rebuild_abandon(struct rebuild *rebuild);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "host/closing.h"
-
 /* What the plan wants of one source. */
 struct source_wish {
     bool remade;    /* something that is not live */
@@ -230,7 +228,8 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 
 void source_changes_drain(struct source_changes *changes)
 {
-    closing_forget_sources(changes->rebuilding->assembly, changes->closed, changes->closed_count);
+    closing_forget_sources(changes->rebuilding->assembly, changes->closed, changes->closed_count,
+                           NULL);
 }
 
 /* --- going back ----------------------------------------------------------------------------- */
@@ -266,12 +265,13 @@ static void end_made(struct source_changes *changes, struct executor *executor)
     }
 }
 
-static bool have_made_ended(void *context)
+/* Two of them cannot live side by side. */
+static bool have_exclusive_ended(void *context)
 {
     const struct source_changes *changes = context;
 
     for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
-        if (changes->made[i] && !has_ended(changes->made[i]))
+        if (changes->spare[i] && changes->made[i] && !has_ended(changes->made[i]))
             return false;
     return true;
 }
@@ -289,27 +289,32 @@ static void replace_stopped(struct source_changes *changes, struct executor *exe
     }
 }
 
-void source_changes_abort(struct source_changes *changes)
+void source_changes_abort(struct source_changes *changes, struct executor *executor)
 {
-    struct assembly *assembly;
-    struct executor *executor;
+    if (changes->allocated) /* else what comes before them has failed */
+        end_made(changes, executor);
+}
+
+void source_changes_reopen(struct source_changes *changes, struct executor *executor)
+{
+    if (!changes->allocated)
+        return;
+    (void)runtime_wait(changes->rebuilding->assembly->runtime, have_exclusive_ended, changes,
+                       CLOSING_TIMEOUT_MS);
+    runtime_resume(executor);
+    replace_stopped(changes, executor);
+    runtime_pause(executor);
+}
+
+void source_changes_forget(struct source_changes *changes, const struct closing_time *time)
+{
+    struct assembly *assembly = changes->rebuilding->assembly;
 
     if (!changes->allocated)
-        return; /* what comes before them has failed */
-    assembly = changes->rebuilding->assembly;
-    executor = runtime_enter(assembly->runtime);
-    if (!executor)
         return;
-    end_made(changes, executor);
-    runtime_leave(executor);
-    (void)runtime_wait(assembly->runtime, have_made_ended, changes, CLOSING_TIMEOUT_MS);
-    executor = runtime_enter(assembly->runtime);
-    if (executor) {
-        replace_stopped(changes, executor);
-        runtime_leave(executor);
-    }
-    closing_forget_sources(assembly, changes->made, changes->rebuilding->settings->source_count);
-    closing_forget_sources(assembly, changes->closed, changes->closed_count);
+    closing_forget_sources(assembly, changes->made, changes->rebuilding->settings->source_count,
+                           time);
+    closing_forget_sources(assembly, changes->closed, changes->closed_count, time);
 }
 
 void source_changes_finish(struct source_changes *changes)

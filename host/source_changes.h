@@ -11,6 +11,7 @@
 #ifndef HOST_SOURCE_CHANGES_H
 #define HOST_SOURCE_CHANGES_H
 
+#include "host/closing.h"
 #include "host/rebuilding.h"
 
 struct source_changes {
@@ -46,8 +47,12 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 /* Waits for those that the commit closed, and frees them. Outside the read section. */
 void source_changes_drain(struct source_changes *changes);
 
-/* Undoes what was prepared; waits for what was opened here. Outside a read section. */
-void source_changes_abort(struct source_changes *changes);
+/* Undoes what was prepared, inside the read section. Then, outside: those that were stopped first
+ * are opened again, when what was to take their places has ended; and what was opened here is
+ * waited for and freed. */
+void source_changes_abort(struct source_changes *changes, struct executor *executor);
+void source_changes_reopen(struct source_changes *changes, struct executor *executor);
+void source_changes_forget(struct source_changes *changes, const struct closing_time *time);
 
 /* Frees the tables. */
 void source_changes_finish(struct source_changes *changes);

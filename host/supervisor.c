@@ -117,25 +117,44 @@ static void apply_dead_letters(struct assembly *assembly)
         dead_letters_set_bounds(&assembly->sources[i]->dead, &bounds);
 }
 
-static void apply_host(const struct supervisor *supervisor)
+/* Nothing of it can fail. */
+static void apply_host(const struct supervisor *supervisor, const struct plan *plan)
 {
     const struct settings_host *host = &supervisor->assembly->held->settings->host;
 
+    if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* they come first */
+        return;
     apply_dead_letters(supervisor->assembly);
-
     logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
     logger_set_format(supervisor->logger, (enum log_format)host->log.format);
     turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
+}
+
+/* Who asked is told of a refusal before what was made is taken back, which may take a while. Takes
+ * the settings. */
+static void carry_out(struct supervisor *supervisor, struct settings *settings,
+                      const struct plan *plan, struct report *report)
+{
+    struct rebuild rebuild;
+    int status = rebuild_prepare(&rebuild, supervisor->assembly, settings, plan, report);
+
+    if (status != 0) {
+        refuse(supervisor, status, report);
+        rebuild_abandon(&rebuild);
+        return;
+    }
+    rebuild_commit(&rebuild);
+    apply_host(supervisor, plan);
+    rebuild_drain(&rebuild);
+    accept(supervisor, plan, report, &rebuild.times);
 }
 
 /* Takes the settings. */
 static void change_to(struct supervisor *supervisor, struct settings *settings,
                       struct report *report)
 {
-    struct rebuild_times times = { 0 };
     struct held_settings *old = supervisor->assembly->held;
     struct plan *plan;
-    int status;
 
     write_present_sizes(supervisor->assembly);
     if (plan_create(old->settings, settings, &plan) != 0) {
@@ -154,13 +173,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
     }
     /* The plan borrows both settings: the old ones may lose their last user in the rebuild. */
     atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
-    status = rebuild(supervisor->assembly, settings, plan, report, &times);
-    if (status == 0) {
-        accept(supervisor, plan, report, &times);
-        apply_host(supervisor);
-    } else {
-        refuse(supervisor, status, report);
-    }
+    carry_out(supervisor, settings, plan, report);
     plan_destroy(plan);
     held_settings_unref(old);
 }

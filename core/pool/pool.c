@@ -318,7 +318,7 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     fullness_count_locked(pool, 0);
     pool->manager = NULL;
     pthread_mutex_unlock(&pool->lock);
-    names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
+    pool_give_up_name(pool, executor);
     waiters_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0)
         return; /* somebody may still route to it: it is never freed */
@@ -370,6 +370,11 @@ void pool_close(struct pool *pool, struct executor *executor)
     outcome_tell(pool, executor);
     pool_wake_waiters(pool, executor); /* those above, too: a broadcast passes it over now */
     pool_end_if_empty(pool, executor);
+}
+
+void pool_give_up_name(struct pool *pool, struct executor *executor)
+{
+    names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
 }
 
 bool pool_has_ended(struct pool *pool)

@@ -136,6 +136,9 @@ void pool_join(struct pool *pool, struct executor *executor);
 /* Accepts nothing new; members drain and end, nested ones first. Any thread. */
 void pool_close(struct pool *pool, struct executor *executor);
 
+/* It cannot be looked up by its path any more, and another pool may be called so. Any thread. */
+void pool_give_up_name(struct pool *pool, struct executor *executor);
+
 /* True once every member has ended after pool_close. */
 bool pool_has_ended(struct pool *pool);
 
