@@ -13,9 +13,9 @@
 #define LETTER_HELP 'h'
 
 static const struct command *const commands[] = {
-    &command_run,    &command_check, &command_plan,    &command_reload, &command_status,
-    &command_scale,  &command_pause, &command_resume,  &command_dead,   &command_describe,
-    &command_schema, &command_new,   &command_version, &command_probe,
+    &command_run,      &command_check,  &command_plan,  &command_reload,  &command_status,
+    &command_inspect,  &command_scale,  &command_pause, &command_resume,  &command_dead,
+    &command_describe, &command_schema, &command_new,   &command_version, &command_probe,
 };
 
 #define COMMANDS_COUNT (sizeof commands / sizeof commands[0])

@@ -59,6 +59,7 @@ extern const struct command command_describe;
 extern const struct command command_schema;
 extern const struct command command_plan;
 extern const struct command command_dead;
+extern const struct command command_inspect;
 extern const struct command command_new;
 extern const struct command command_pause;
 extern const struct command command_reload;

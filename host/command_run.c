@@ -70,7 +70,7 @@ static void on_finished(void *context, bool drained)
     io_wake(host->io);
 }
 
-/* On the supervisor's thread: errands are done. */
+/* Errands are done, or an inspect is answered. Any thread. */
 static void on_errands(void *context)
 {
     struct host *host = context;
@@ -172,6 +172,7 @@ static void on_tick(void *context, uint64_t now_ms)
     logger_tick(host->logger);
     turn_watch_tick(host->turn_watch, now_ms);
     poll_set_tick(host->poll_set, now_ms);
+    control_routes_collect(&host->routes);
     look_for_the_end(host);
     if (runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
@@ -342,6 +343,7 @@ static int serve(struct host *host)
         },
         .supervisor = &host->supervisor,
     };
+    inspections_init(&host->routes.inspections, &host->assembly, on_errands, host);
     return host->socket.path[0] ? control_create(&setup, &host->control) : 0;
 }
 
@@ -412,6 +414,7 @@ static void tear_down(struct host *host)
         assembly_finish(&host->assembly);
         runtime_destroy(host->runtime);
     }
+    inspections_finish(&host->routes.inspections);
     progress_destroy(host->progress);
     control_destroy(host->control);
     file_watch_destroy(host->file_watch);

@@ -194,6 +194,7 @@ static int code_of(unsigned status)
         return EX_CONFIG;
     case HTTP_STATUS_SERVICE_UNAVAILABLE:
     case HTTP_STATUS_REQUEST_TIMEOUT:
+    case HTTP_STATUS_GATEWAY_TIMEOUT:
         return EX_TEMPFAIL;
     default:
         return EX_PROTOCOL;

@@ -273,9 +273,35 @@ static unsigned get_plan(struct inquiry *inquiry)
     return leave_errand(inquiry, ERRAND_PLAN, file);
 }
 
+/* --- inspecting ----------------------------------------------------------------------------- */
+
+static unsigned get_inspect(struct inquiry *inquiry)
+{
+    char items[HTTP_TARGET_MAX];
+    const struct inspections_question question = {
+        .path = inquiry->rest,
+        .items = http_query(inquiry->request, "items", items, sizeof items) ? items : "",
+        .wants_text = inquiry->request->wants_text,
+        .connection = inquiry->connection,
+    };
+    int status = inspections_ask(&inquiry->routes->inspections, &question);
+
+    if (status == WEIR_EUNKNOWN || status == WEIR_ETERMINATED)
+        return refuse(inquiry, HTTP_STATUS_NOT_FOUND,
+                      "there is no pool, source, worker or actor \"%s\"", inquiry->rest);
+    if (status == WEIR_EINVALID)
+        return refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "at most %d items", WEIR_INSPECT_ITEMS_MAX);
+    if (status != 0)
+        return refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "%s", weir_status_text(status));
+    inquiry->later = true;
+    return HTTP_STATUS_OK;
+}
+
 void control_routes_collect(struct control_routes *routes)
 {
     struct errand *errand;
+
+    inspections_collect(&routes->inspections);
 
     while ((errand = errands_collect(routes->supervisor->errands))) {
         control_answer(
@@ -306,6 +332,7 @@ static const struct route {
     { "dead/", NULL, false, get_letters },      { "metrics", NULL, false, get_metrics },
     { "livez", NULL, false, get_livez },        { "readyz", NULL, false, get_readyz },
     { "reload", NULL, true, post_reload },      { "plan", NULL, false, get_plan },
+    { "inspect/", NULL, false, get_inspect },
 };
 
 #define ROUTES_COUNT (sizeof routes / sizeof routes[0])

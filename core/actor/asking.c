@@ -16,6 +16,8 @@ struct asking {
     uint64_t reference;          /* const */
     uint64_t due_ns;             /* const: of the machine's clock */
     _Atomic uint32_t answered;   /* futex; written under the lock */
+    void (*on_answer)(void *);   /* const; may be NULL */
+    void *on_answer_context;     /* const */
     bool awaited;                /* lock */
     int status;                  /* lock, until it is answered */
     struct asking_answer answer; /* likewise */
@@ -115,11 +117,14 @@ static void answer_locked(struct asking *asking, int status, struct message *rep
     /* seq_cst: the sleeper looks at it without the lock; what it says is read with the lock. */
     atomic_store_explicit(&asking->answered, 1, memory_order_seq_cst);
     futex_wake(&asking->answered);
+    if (asking->on_answer)
+        asking->on_answer(asking->on_answer_context);
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-static int open_one(struct askings *askings, uint64_t timeout_ms, struct asking **out)
+static int open_one(struct askings *askings, const struct asking_options *options,
+                    struct asking **out)
 {
     struct clock clock = clock_monotonic();
     struct asking *asking = calloc(1, sizeof *asking);
@@ -127,7 +132,9 @@ static int open_one(struct askings *askings, uint64_t timeout_ms, struct asking 
 
     if (!asking)
         return WEIR_ENOMEM;
-    asking->due_ns = clock_after_ms(&clock, timeout_ms);
+    asking->due_ns = clock_after_ms(&clock, options->timeout_ms);
+    asking->on_answer = options->on_answer;
+    asking->on_answer_context = options->on_answer_context;
     pthread_mutex_lock(&askings->lock);
     status = put_locked(askings, asking);
     pthread_mutex_unlock(&askings->lock);
@@ -164,7 +171,7 @@ int asking_send(struct runtime *runtime, struct executor *executor,
 {
     struct asking *asking;
     uint64_t reference;
-    int status = open_one(runtime->askings, options->timeout_ms, &asking);
+    int status = open_one(runtime->askings, options, &asking);
 
     if (status != 0)
         return status;
@@ -257,6 +264,19 @@ int askings_await(struct askings *askings, uint64_t reference, struct asking_ans
         return WEIR_EUNKNOWN;
     sleep_until_answered(asking);
     return fetch(askings, asking, out);
+}
+
+bool askings_is_answered(struct askings *askings, uint64_t reference)
+{
+    struct asking *asking;
+    bool answered;
+
+    pthread_mutex_lock(&askings->lock);
+    asking = find_locked(askings, reference);
+    /* Relaxed: written under the lock. */
+    answered = asking && atomic_load_explicit(&asking->answered, memory_order_relaxed);
+    pthread_mutex_unlock(&askings->lock);
+    return answered;
 }
 
 int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out)

@@ -45,6 +45,10 @@ struct asking_options {
     enum weir_lane lane;
     uint64_t timeout_ms;
     bool inspects; /* it is control, for inspect_arrived */
+    /* Called when the answer is there, on whatever thread gave it, under the lock of the table: it
+     * must not call back. May be NULL. */
+    void (*on_answer)(void *context);
+    void *on_answer_context;
 };
 
 /* One reference. WEIR_ENOMEM. */
@@ -71,6 +75,9 @@ bool askings_answer(struct askings *askings, uint64_t reference, int status, str
 /* Waits for the answer until the time-out. Its status, WEIR_ETIMEOUT, WEIR_ECLOSED: the runtime has
  * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
 int askings_await(struct askings *askings, uint64_t reference, struct asking_answer *out);
+
+/* Whether askings_await would return at once with an answer. */
+bool askings_is_answered(struct askings *askings, uint64_t reference);
 
 /* Gives it up; an answer that came is left in `out`. WEIR_EUNKNOWN as above. */
 int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out);

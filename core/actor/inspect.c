@@ -42,15 +42,19 @@ int inspect_make(struct cache *cache, const char *const *items, struct message *
     return 0;
 }
 
-int inspect_ask(struct runtime *runtime, struct executor *executor, weir_pid to,
-                const char *const *items, uint64_t timeout_ms, uint64_t *out_reference)
+int inspect_ask(struct runtime *runtime, struct executor *executor,
+                const struct inspect_options *options, uint64_t *out_reference)
 {
-    const struct asking_options options = { .to = to, .timeout_ms = timeout_ms, .inspects = true };
+    const struct asking_options asking = { .to = options->to,
+                                           .timeout_ms = options->timeout_ms,
+                                           .inspects = true,
+                                           .on_answer = options->on_answer,
+                                           .on_answer_context = options->on_answer_context };
     struct message *message = NULL;
-    int status = inspect_make(&executor->cache, items, &message);
+    int status = inspect_make(&executor->cache, options->items, &message);
 
     if (status == 0)
-        status = asking_send(runtime, executor, &options, message, out_reference);
+        status = asking_send(runtime, executor, &asking, message, out_reference);
     if (status != 0)
         message_destroy(&executor->cache, message);
     return status;

@@ -18,12 +18,21 @@ struct cache;
  */
 int inspect_make(struct cache *cache, const char *const *items, struct message **out);
 
+/* One question from outside. */
+struct inspect_options {
+    weir_pid to;
+    const char *const *items; /* ends with NULL; NULL: all */
+    uint64_t timeout_ms;
+    void (*on_answer)(void *context); /* as in asking.h; may be NULL */
+    void *on_answer_context;
+};
+
 /*
  * Asks from outside, in a read section; on 0 one of askings_await and askings_cancel is due.
  * WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
  */
-int inspect_ask(struct runtime *runtime, struct executor *executor, weir_pid to,
-                const char *const *items, uint64_t timeout_ms, uint64_t *out_reference);
+int inspect_ask(struct runtime *runtime, struct executor *executor,
+                const struct inspect_options *options, uint64_t *out_reference);
 
 /* Owner's turn: a MESSAGE_INSPECT came. Takes it. */
 void inspect_arrived(struct actor *actor, struct message *message);

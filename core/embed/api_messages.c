@@ -97,6 +97,7 @@ int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t reference)
 int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid, const char *const *items,
                          uint64_t timeout_ms, struct weir_answer *out)
 {
+    const struct inspect_options options = { .to = pid, .items = items, .timeout_ms = timeout_ms };
     struct asking_answer answer = { 0 };
     struct executor *executor;
     uint64_t reference;
@@ -106,7 +107,7 @@ int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid, const char 
         executor = runtime_enter(runtime->core);
         if (!executor)
             return WEIR_ENOMEM;
-        status = inspect_ask(runtime->core, executor, pid, items, timeout_ms, &reference);
+        status = inspect_ask(runtime->core, executor, &options, &reference);
         runtime_leave(executor);
     }
     if (status == 0)

@@ -3,6 +3,7 @@
  */
 #include "gen.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include <weir/plugin.h>
@@ -138,6 +139,15 @@ static int numbers_produce(struct weir_self *self, void *memory, uint32_t credit
     return produced;
 }
 
+static void numbers_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    const struct numbers *state = memory;
+
+    (void)self;
+    weir_inspect_add(out, "next", "%" PRIu64, state->first + state->done);
+    weir_inspect_add(out, "finished", "%d", is_finished(state));
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 #define OPTION_FIRST                                                                               \
@@ -178,6 +188,7 @@ static const struct weir_behaviour behaviours[] = {
         .produce = numbers_produce,
         .close = numbers_close,
         .resume = numbers_resume,
+        .inspect = numbers_inspect,
     },
     {
         .name = "forever",
@@ -191,6 +202,7 @@ static const struct weir_behaviour behaviours[] = {
         .produce = numbers_produce,
         .close = numbers_close,
         .resume = numbers_resume,
+        .inspect = numbers_inspect,
     },
     { 0 },
 };

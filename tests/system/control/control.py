@@ -161,6 +161,36 @@ def test_status():
         check(by_file.returncode == 0, f"the socket of a file: {by_file.stderr}")
 
 
+def items_of(host, *arguments):
+    return host.json("inspect", *arguments)["items"]
+
+
+def test_inspect():
+    """promise A9: pools, workers and sources, while every mailbox is full"""
+    with running(busy()) as host:
+        until(lambda: int(items_of(host, "work", "queued")["queued"]) >= 14, "a backlog")
+        pool = items_of(host, "work")
+        check(pool["kind"] == "pool" and pool["pool_size"] == "2" and
+              pool["worker_behavior"] == "sink.null" and pool["worker_mailbox_size"] == "8",
+              f"the pool: {pool}")
+        check("dead.crashed" in pool and "messages_unhandled" in pool, f"the pool: {pool}")
+        worker = items_of(host, "work#1")
+        check(worker["path"] == "work#1" and worker["state"] == "open" and
+              worker["mailbox"] == "8" and worker["incarnation"] == "1", f"a worker: {worker}")
+        check(items_of(host, worker["pid"], "path") == {"path": "work#1"}, "a worker by its PID")
+        source = items_of(host, "numbers")
+        check(source["kind"] == "source" and int(source["next"]) > 0, f"the source: {source}")
+        check(items_of(host, "numbers", "finished", "kind") == {"finished": "0", "kind": "source"},
+              "two items")
+        text = host.run("inspect", "work", "busy", "target").stdout
+        check(re.fullmatch(r"target +2\nbusy +[012]\n", text), f"the text: {text!r}")
+        for nobody in ("nobody", "work#7", "work#x", "nobody#0", "99999999999999"):
+            check(host.run("inspect", nobody).returncode == 66, f"inspect {nobody}")
+        check(host.run("inspect").returncode == 64, "inspect whom?")
+        many = [f"item{i}" for i in range(65)]
+        check(host.run("inspect", "work", *many).returncode == 64, "too many items")
+
+
 SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? (-?[0-9.e+]+)$')
 
 

@@ -62,8 +62,11 @@ static void finish(struct fixture *f)
 
 static int ask(struct fixture *f, weir_pid pid, const char *const *items, uint64_t *out_reference)
 {
+    const struct inspect_options options = { .to = pid,
+                                             .items = items,
+                                             .timeout_ms = patience_ms() };
     struct executor *executor = runtime_enter(f->rig.runtime);
-    int status = inspect_ask(f->rig.runtime, executor, pid, items, patience_ms(), out_reference);
+    int status = inspect_ask(f->rig.runtime, executor, &options, out_reference);
 
     runtime_leave(executor);
     return status;

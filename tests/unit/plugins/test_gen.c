@@ -138,6 +138,17 @@ static void test_one_that_takes_over_goes_on_with_the_next_number(void)
     }
 }
 
+static void test_inspect_tells_the_next_number(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "numbers");
+
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "count: 5\nfirst: 100"), 0);
+    CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, NULL), "next=100\nfinished=0\n");
+    CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 2), WEIR_END);
+    CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, NULL), "next=105\nfinished=1\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -149,6 +160,7 @@ int main(void)
           test_range_past_the_largest_number_is_refused },
         { "count is required and not zero", test_count_is_required_and_not_zero },
         { "takes over", test_one_that_takes_over_goes_on_with_the_next_number },
+        { "inspect", test_inspect_tells_the_next_number },
         CU_TEST_INFO_NULL,
     };
 
