@@ -1,8 +1,10 @@
 /*
  * What a reload can change: workers and sources with options that are live and others, of which two
  * can live side by side and of which not, a manager, an output. A worker's `open` fails where the
- * file says so; a source has nothing to produce.
+ * file says so; `pass` passes each message on as it came; a source has nothing to produce.
  */
+#include <string.h>
+
 #include <string.h>
 
 #include <weir/plugin.h>
@@ -32,6 +34,21 @@ static int handle(struct weir_self *self, void *memory, const struct weir_messag
     (void)memory;
     (void)message;
     return WEIR_DONE;
+}
+
+static int pass_on(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    struct weir_message *copy = weir_message_new(self, message->tag, message->size);
+
+    (void)memory;
+    if (!copy)
+        return WEIR_RETRY;
+    if (message->size > 0)
+        memcpy(copy->data, message->data, message->size);
+    if (weir_emit(self, 0, copy) == 0)
+        return WEIR_DONE;
+    weir_message_free(self, copy);
+    return WEIR_RETRY;
 }
 
 static void take_on(struct weir_self *self, void *memory, const void *settings)
@@ -70,6 +87,15 @@ static const struct weir_behaviour behaviours[] = {
         .settings_size = sizeof(struct settings),
         .open = open_worker,
         .handle = handle,
+        .reconfigure = take_on,
+    },
+    {
+        .name = "pass",
+        .options = options,
+        .outputs = outputs,
+        .settings_size = sizeof(struct settings),
+        .open = open_worker,
+        .handle = pass_on,
         .reconfigure = take_on,
     },
     {
