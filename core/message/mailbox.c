@@ -118,8 +118,8 @@ static void link_chain(struct mailbox *mailbox, struct message *first, struct me
 
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit)
 {
-    /* Relaxed: a changed limit counts from when it is seen. */
-    atomic_store_explicit(&mailbox->bytes_limit, limit, memory_order_relaxed);
+    /* Before the look at who waits: see actor/waiters.h. */
+    atomic_store_explicit(&mailbox->bytes_limit, limit, memory_order_seq_cst);
 }
 
 bool mailbox_bytes_full(struct mailbox *mailbox)

@@ -241,9 +241,9 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool->size_max = options->size_max;
     pool->remove = options->remove;
     pool->remove_timeout_ms = options->remove_timeout_ms;
-    pool_set_limit_locked(pool, options->limit);
+    pool_set_limit_locked(pool, options->limit, executor);
     pool_set_route(pool, options->route);
-    pool_set_bytes_limit_locked(pool, options->bytes_limit);
+    pool_set_bytes_limit_locked(pool, options->bytes_limit, executor);
     if (options->route == ROUTE_PULL)
         pulling_begin_locked(pool, executor);
     if (options->wiring)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/end.h"
+#include "actor/room.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
@@ -209,40 +210,48 @@ int pool_create(struct runtime *runtime, struct executor *executor,
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-static void set_limit_locked(struct list *places, uint32_t limit)
+/* Those who wait for one worker alone look again; the pool's own are woken by the caller. */
+static void set_limit_locked(struct list *places, uint32_t limit, struct executor *executor)
 {
-    for (struct list *node = places->next; node != places; node = node->next)
-        atomic_store_explicit(&LIST_ENTRY(node, struct place, link)->actor->mailbox.limit, limit,
-                              /* Before the look at who waits: see waiters.h. */
-                              memory_order_seq_cst);
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        /* Before the look at who waits: see waiters.h. */
+        atomic_store_explicit(&actor->mailbox.limit, limit, memory_order_seq_cst);
+        room_wake(actor, UINT32_MAX, executor);
+    }
 }
 
-void pool_set_limit_locked(struct pool *pool, uint32_t limit)
+void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor)
 {
     pool->limit = limit;
-    set_limit_locked(&pool->places, limit);
-    set_limit_locked(&pool->prepared, limit);
+    set_limit_locked(&pool->places, limit, executor);
+    set_limit_locked(&pool->prepared, limit, executor);
     pulling_set_bounds_locked(pool);
 }
 
-static void set_bytes_limit_locked(struct list *places, uint64_t limit)
+static void set_bytes_limit_locked(struct list *places, uint64_t limit, struct executor *executor)
 {
-    for (struct list *node = places->next; node != places; node = node->next)
-        mailbox_set_bytes_limit(&LIST_ENTRY(node, struct place, link)->actor->mailbox, limit);
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        mailbox_set_bytes_limit(&actor->mailbox, limit);
+        room_wake(actor, UINT32_MAX, executor);
+    }
 }
 
-void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit)
+void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor)
 {
     pool->bytes_limit = limit;
-    set_bytes_limit_locked(&pool->places, limit);
-    set_bytes_limit_locked(&pool->prepared, limit);
+    set_bytes_limit_locked(&pool->places, limit, executor);
+    set_bytes_limit_locked(&pool->prepared, limit, executor);
     pulling_set_bounds_locked(pool);
 }
 
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
-    pool_set_limit_locked(pool, limit);
+    pool_set_limit_locked(pool, limit, executor);
     pthread_mutex_unlock(&pool->lock);
     pool_wake_waiters(pool, executor);
 }

@@ -147,9 +147,9 @@ void pool_destroy(struct pool *pool, struct executor *executor);
 
 /* Sets how a full mailbox, the routes and the outputs are from now on; see change.h for reloads. */
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
-/* Likewise; pool->lock is held, and the caller wakes those who wait. */
-void pool_set_limit_locked(struct pool *pool, uint32_t limit);
-void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit);
+/* Likewise; pool->lock is held, and the caller wakes those who wait for the pool. */
+void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
+void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
 void pool_set_route(struct pool *pool, enum pool_route route);
 /* Takes the wiring. */
 void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);

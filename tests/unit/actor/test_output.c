@@ -329,6 +329,28 @@ static void test_raised_limit_lets_in_those_who_wait(void)
     finish(&f);
 }
 
+/* promise O2: also those who wait for the worker alone, not for its pool. */
+static void test_raised_limit_lets_in_those_who_wait_for_one_worker(void)
+{
+    struct executor *executor;
+    struct pool *feeding;
+    struct fixture f;
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    fill(&f);
+    feeding = feeder(&f, f.from, "x", (struct binding){ rig_worker(f.fed, 0), WHEN_FULL_WAIT }, 4);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, feeding->pid, (struct order){ .act = emit, .id = 1, .argument = 5 }), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, feeding));
+    executor = runtime_enter(f.rig.runtime);
+    pool_set_limit(f.fed, 16, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, feeding));
+    gate_open(&f.to->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, feeding, NULL));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -343,6 +365,7 @@ int main(void)
         { "closing target", test_target_that_closes_frees_those_who_wait },
         { "waiters", test_waiters_are_served_first_come_first_served },
         { "raised limit", test_raised_limit_lets_in_those_who_wait },
+        { "limit of one", test_raised_limit_lets_in_those_who_wait_for_one_worker },
         CU_TEST_INFO_NULL,
     };
 
