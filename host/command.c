@@ -222,6 +222,8 @@ int command_main(const char *program, int argc, char **argv, FILE *out, FILE *er
 
     if (code == EX_SOFTWARE)
         fputs("weir: out of memory\n", err);
+    if (code == COMMAND_FAILED)
+        code = EX_SOFTWARE;
     if ((fflush(out) != 0 || ferror(out)) && code == EX_OK) {
         fputs("weir: standard output could not be written\n", err);
         return EX_IOERR;

@@ -6,10 +6,10 @@
  *
  * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool
  * cannot do it; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host answers;
- * EX_SOFTWARE 70 out of memory (command_main says so); EX_OSFILE 72 a file that comes with weir is
- * not there; EX_CANTCREAT 73 what was to be made cannot be; EX_IOERR 74 output could not be
- * written; EX_TEMPFAIL 75 stopped before the end, or the host is busy; EX_NOPERM 77 somebody
- * else's host; EX_CONFIG 78 a wrong file. Errors go to standard error.
+ * EX_SOFTWARE 70 out of memory (command_main says so), or a worker that escalated; EX_OSFILE 72 a
+ * file that comes with weir is not there; EX_CANTCREAT 73 what was to be made cannot be; EX_IOERR
+ * 74 output could not be written; EX_TEMPFAIL 75 stopped before the end, or the host is busy;
+ * EX_NOPERM 77 somebody else's host; EX_CONFIG 78 a wrong file. Errors go to standard error.
  */
 #ifndef HOST_COMMAND_H
 #define HOST_COMMAND_H
@@ -77,6 +77,8 @@ int command_main(const char *program, int argc, char **argv, FILE *out, FILE *er
 
 /* Not an exit code: go on. */
 #define COMMAND_GO_ON (-1)
+/* EX_SOFTWARE for a reason that has been told. */
+#define COMMAND_FAILED (-2)
 
 /*
  * Parses the options by the command's table. `take` is called for each, with its letter and

@@ -403,7 +403,7 @@ static int work(struct host *host)
     log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "ended", weir_int("exit", code));
     if (!atomic_load_explicit(&host->drained, memory_order_relaxed))
         leave_threads_behind(host, code);
-    return code;
+    return code == EX_SOFTWARE ? COMMAND_FAILED : code;
 }
 
 static void tear_down(struct host *host)
