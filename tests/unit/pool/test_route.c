@@ -104,6 +104,47 @@ static void test_least_loaded_prefers_the_idle(void)
     finish(&f, 7);
 }
 
+/* promise P1: of pools as of workers, by all that waits below them. */
+static void test_least_loaded_prefers_the_pool_with_the_least_to_do(void)
+{
+    struct probe *busy = probe_create();
+    struct pool *children[2];
+    struct executor *executor;
+    struct fixture f;
+    struct pool *top;
+
+    begin(&f, 4, ROUTE_ROUND_ROBIN, 1, 0);
+    busy->act = probe_wait;
+    top = rig_pool(&f.rig, &(struct pool_options){ .path = "top", .route = ROUTE_LEAST_LOADED });
+    for (int i = 0; i < 2; i++) {
+        struct pool_options options = { .path = i ? "top/idle" : "top/busy",
+                                        .size = 2 - (uint32_t)i,
+                                        .parent = top };
+
+        options.spec = rig_spec(i ? f.probe : busy);
+        children[i] = rig_pool(&f.rig, &options);
+        spec_unref(options.spec);
+        CU_ASSERT_TRUE_FATAL(rig_settled(&f.rig, children[i]));
+    }
+    /* Two in hand and one waiting there; one of these would still be more than none here. */
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, children[0]->pid, (struct order){ .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&busy->gate, 2));
+    for (uint32_t i = 1; i <= 10; i++) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .id = 2 }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, i));
+        CU_ASSERT_TRUE(rig_drained(&f.rig, children[1]));
+    }
+    gate_open(&busy->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, top, NULL));
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(children[0], executor);
+    pool_destroy(children[1], executor);
+    runtime_leave(executor);
+    finish(&f, 0);
+    probe_destroy(busy);
+}
+
 /* promise P1 */
 static void test_every_route_reaches_exactly_one_worker(void)
 {
@@ -218,6 +259,7 @@ int main(void)
         { "round robin", test_round_robin_goes_round_evenly },
         { "over the full", test_round_robin_passes_over_the_full },
         { "least loaded", test_least_loaded_prefers_the_idle },
+        { "least loaded pool", test_least_loaded_prefers_the_pool_with_the_least_to_do },
         { "exactly one", test_every_route_reaches_exactly_one_worker },
         { "hash", test_hash_gives_a_key_to_one_worker_always },
         { "hash refuses", test_hash_refuses_no_key_and_a_full_owner },
