@@ -49,7 +49,7 @@ enum actor_state {
 enum actor_signal {
     SIGNAL_DRAIN = 1u << 0,     /* accept nothing new, finish, end */
     SIGNAL_KILL = 1u << 1,      /* end after the message in hand */
-    SIGNAL_SHUTDOWN = 1u << 2,  /* as DRAIN; a plain actor ends without its backlog */
+    SIGNAL_SHUTDOWN = 1u << 2,  /* as DRAIN; the place of a pool's worker is opened anew */
     SIGNAL_CRASH = 1u << 3,     /* a linked actor crashed */
     SIGNAL_ROOM = 1u << 4,      /* a pool that it waits for has places */
     SIGNAL_TIME = 1u << 5,      /* its timer is due */
@@ -59,6 +59,8 @@ enum actor_signal {
     SIGNAL_DISCARD = 1u << 9,   /* with DRAIN: the backlog is dead `removed` */
     SIGNAL_WORK = 1u << 10,     /* the queue of its pool has something: see pool/pulling.h */
     SIGNAL_AUDIENCE = 1u << 11, /* an event of its own has an audience now, or none any more */
+    SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
+    SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; of no pool's member */
 };
 
 struct actor {
@@ -106,7 +108,7 @@ enum actor_flags {
     ACTOR_EXHAUSTED = 1u << 5,  /* a source that said WEIR_END */
     ACTOR_PAUSED = 1u << 6,     /* a source that said WEIR_WAIT */
     ACTOR_SETTLING = 1u << 7,   /* its last input waits for the outbox */
-    ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; the outbox is left */
+    ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; outbox or children are left */
     ACTOR_ANNOUNCES = 1u << 10, /* to those who know its pool to be full: pool/fullness.h */
     ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };

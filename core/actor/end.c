@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/alarm.h"
+#include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
@@ -107,6 +108,13 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     weir_pid pid = actor_pid(actor);
 
     mailbox_close(&actor->mailbox);
+    if (children_are_alive(actor)) {
+        /* They refer to the place: their last one has this called again. */
+        children_stop(actor);
+        actor->flags |= ACTOR_CLOSED;
+        actor->end_reason = (uint8_t)reason;
+        return;
+    }
     if (place) {
         output_drop_all(actor);
         settle_stuck(actor);

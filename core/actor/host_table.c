@@ -7,6 +7,7 @@
 #include "actor/callback.h"
 #include "actor/extra.h"
 #include "actor/handling.h"
+#include "actor/host_table_children.h"
 #include "actor/host_table_events.h"
 #include "actor/host_table_inspect.h"
 #include "actor/host_table_messages.h"
@@ -436,4 +437,7 @@ const struct weir_host host_table = {
     .inspect = host_inspect,
     .watch = host_watch,
     .unwatch = host_unwatch,
+    .spawn = host_spawn,
+    .stop = host_stop,
+    .parent = host_parent,
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/callback.h"
+#include "actor/children.h"
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/leave.h"
@@ -45,6 +46,7 @@ static int call_open(struct actor *actor)
         free(actor->memory);
         actor->memory = NULL;
         extra_end_incarnation(actor);
+        children_stop(actor);
     }
     if (status > 0) {
         misuse_report(actor, MISUSE_OPENED, status);
@@ -149,6 +151,20 @@ static void publish_opening(struct place *place, int status)
     atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
 }
 
+/* A child is not tried again: whoever watches it is told why. */
+static void end_unopened_child(struct actor *actor, int status)
+{
+    tie_tell_all(actor, WEIR_END_CRASH, status);
+    end_actor(actor, WEIR_END_CRASH);
+}
+
+static void tell_of_failed_open(const struct actor *actor, int status)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
+              weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),
+              weir_str("effect", actor->place->child ? "ended" : "tried again later"));
+}
+
 void incarnation_open(struct actor *actor)
 {
     struct place *place = actor->place;
@@ -169,9 +185,11 @@ void incarnation_open(struct actor *actor)
     } else {
         place_keep_open_reason(place, actor->detail);
         publish_opening(place, status);
-        log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
-                  weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),
-                  weir_str("effect", "tried again later"));
+        tell_of_failed_open(actor, status);
+        if (place->child) {
+            end_unopened_child(actor, status);
+            return;
+        }
         if (gives_up(actor) && restarts_too_often(actor))
             stay_closed(actor);
         else
@@ -210,6 +228,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
             position_move(&actor->place->from, &actor->place->left);
     }
     extra_end_incarnation(actor);
+    children_stop(actor);
     tie_tell_all(actor, reason, 0);
 }
 
@@ -244,7 +263,8 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     struct message *message;
 
     actor->kept = (struct message_list){ 0 };
-    if (had.count > 0 && reason != WEIR_END_CRASH && reason != WEIR_END_KILL)
+    if (had.count > 0 && reason != WEIR_END_CRASH && reason != WEIR_END_KILL &&
+        !(actor->flags & ACTOR_DISCARDS))
         misuse_report(actor, MISUSE_FORGOTTEN, had.count);
     stash_empty(actor, &had);
     if (actor->current)
@@ -481,4 +501,14 @@ void incarnation_end(struct actor *actor, enum weir_end_reason reason)
         actor->flags |= ACTOR_CLOSED;
     else
         end_actor(actor, reason);
+}
+
+void incarnation_end_now(struct actor *actor, enum weir_end_reason reason)
+{
+    if (!(actor->flags & ACTOR_CLOSED)) {
+        actor->flags |= ACTOR_DISCARDS; /* that it had something is no fault of its own */
+        bury_in_hand(actor, reason);
+        finish_life(actor, reason);
+    }
+    end_actor(actor, reason);
 }

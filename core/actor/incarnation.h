@@ -19,6 +19,9 @@ void incarnation_stop(struct actor *actor);
 /* The actor ends for good: close, tell, leave the pool, give the slot back. */
 void incarnation_end(struct actor *actor, enum weir_end_reason reason);
 
+/* Likewise, and without its backlog and what is in its outbox: these are dead. */
+void incarnation_end_now(struct actor *actor, enum weir_end_reason reason);
+
 /* Gives back what waited for a retry, starts anew what waited for a backoff; the next deadline. */
 uint64_t incarnation_time(struct actor *actor, uint64_t now_ns);
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/inspection.h"
 #include "actor/place.h"
@@ -150,6 +151,8 @@ static void add_ties(struct inspection *out, const struct actor *actor)
     inspection_number(out, "requests", extra ? count_requests(extra) : 0);
     inspection_number(out, "origins", extra ? extra->origins_open : 0);
     inspection_number(out, "port", extra && extra->port);
+    inspection_number(out, "children", children_count(actor));
+    inspection_number(out, "parent", children_parent(actor));
 }
 
 void items_of_actor(struct inspection *inspection, struct actor *actor)

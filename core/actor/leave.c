@@ -1,5 +1,6 @@
 #include "actor/leave.h"
 
+#include "actor/children.h"
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
@@ -49,6 +50,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     bury_kept(actor);
     origin_forget_all(actor);
+    children_stop(actor);
     return TIMER_NEVER;
 }
 
@@ -125,7 +127,8 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
  * not: what finds no room at the siblings is dead. */
 static void leave_unopened(struct actor *actor)
 {
-    if (actor_state(actor) == ACTOR_STARTING && actor->place->pool && has_backlog(actor)) {
+    if (actor_state(actor) == ACTOR_STARTING && (actor->place->pool || actor->place->child) &&
+        has_backlog(actor)) {
         incarnation_open(actor);
         return;
     }
@@ -140,10 +143,12 @@ static void leave_unopened(struct actor *actor)
 bool leave_step(struct actor *actor)
 {
     if (actor_state(actor) != ACTOR_OPEN) {
+        if (children_are_alive(actor))
+            return false;
         leave_unopened(actor);
         return true;
     }
-    if (has_backlog(actor) || has_work_in_hand(actor))
+    if (has_backlog(actor) || has_work_in_hand(actor) || children_drain(actor))
         return false;
     if (leave_may_close(actor))
         incarnation_end(actor,

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "actor/children.h"
 #include <string.h>
 
 /* There is room where the place waits for it: its actor looks. */
@@ -40,6 +42,7 @@ void place_destroy(struct place *place)
     spec_unref(place->respec);
     position_clear(&place->left);
     position_clear(&place->from);
+    children_destroy(atomic_load_explicit(&place->children, memory_order_relaxed));
     free(atomic_load_explicit(&place->open_reason, memory_order_relaxed)); /* nobody else is left */
     free(place);
 }

@@ -17,6 +17,9 @@
 #define PLACE_PATH_MAX 128
 #define PLACE_UNITS 4 /* kinds of progress that one actor may tell */
 
+struct child;
+struct children;
+
 struct progress {
     _Atomic(const char *) unit; /* written once by the owner */
     _Atomic uint64_t done;      /* owner writes, all read */
@@ -73,6 +76,9 @@ struct place {
     /* pool->pull.lock */
     struct list pulling;
     _Atomic bool pulls; /* in the list of those who sleep; set in its own turns, also read there */
+
+    struct child *child;                 /* const: it is another actor's; NULL: it is not */
+    _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
 
     struct waiter waiter; /* owner: waits for room behind an output */
 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actor/children.h"
 #include "actor/end.h"
 #include "runtime.h"
 
@@ -16,6 +17,7 @@ static void on_end(void *context, struct place *place)
                      &place->actor->executor->reader);
     pthread_mutex_lock(&single->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &single->ledger);
+    children_add_ledger(place, &single->ledger);
     single->place = NULL;
     pthread_mutex_unlock(&single->lock);
     atomic_store_explicit(&single->ended, true, memory_order_release);
@@ -112,10 +114,12 @@ int single_opening(struct single *single)
 void single_ledger(struct single *single, struct ledger_reading *out)
 {
     pthread_mutex_lock(&single->lock);
-    if (single->place)
+    if (single->place) {
         ledger_read(&single->actor->ledger, &single->actor->mailbox, out);
-    else
+        children_add_ledger(single->place, out);
+    } else {
         *out = single->ledger;
+    }
     pthread_mutex_unlock(&single->lock);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/callback.h"
+#include "actor/children.h"
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
@@ -42,6 +43,7 @@ static void on_end(void *context, struct place *place)
     }
     source->emitted = atomic_load(&place->emitted);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
+    children_add_ledger(place, &source->ledger);
     if (place->from.data) /* else it may never have gone, and has what it was to go on from */
         position_move(&source->position, &place->from);
     source->place = NULL;
@@ -309,10 +311,12 @@ uint64_t source_emitted(struct source *source)
 void source_ledger(struct source *source, struct ledger_reading *out)
 {
     pthread_mutex_lock(&source->lock);
-    if (source->place)
+    if (source->place) {
         ledger_read(&source->actor->ledger, &source->actor->mailbox, out);
-    else
+        children_add_ledger(source->place, out);
+    } else {
         *out = source->ledger;
+    }
     pthread_mutex_unlock(&source->lock);
 }
 

@@ -84,6 +84,21 @@ int tie_link(struct actor *actor, weir_pid other)
     return 0;
 }
 
+int tie_link_child(struct actor *actor, struct actor *child)
+{
+    struct message *mine = make(actor, MESSAGE_LINK, actor_pid(child), 0);
+    struct message *theirs = make(actor, MESSAGE_LINK, actor_pid(actor), 0);
+
+    if (!mine || !theirs) {
+        message_destroy(&actor->executor->cache, mine);
+        message_destroy(&actor->executor->cache, theirs);
+        return WEIR_ENOMEM;
+    }
+    message_list_append(&actor->ties, mine);
+    message_list_append(&child->ties, theirs);
+    return 0;
+}
+
 int tie_unlink(struct actor *actor, weir_pid other)
 {
     struct message *message = make(actor, MESSAGE_UNLINK, actor_pid(actor), 0);

@@ -11,6 +11,8 @@
 #include "actor/actor.h"
 
 int tie_link(struct actor *actor, weir_pid other);
+/* Between an actor and one that it has made and not begun. */
+int tie_link_child(struct actor *actor, struct actor *child);
 int tie_unlink(struct actor *actor, weir_pid other);
 int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor);
 int tie_demonitor(struct actor *actor, uint64_t monitor);

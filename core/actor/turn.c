@@ -1,6 +1,7 @@
 #include "actor/turn.h"
 
 #include "actor/audience.h"
+#include "actor/children.h"
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/freed.h"
@@ -66,6 +67,10 @@ static void respec(struct actor *actor)
 
 static void obey(struct actor *actor, uint32_t signals)
 {
+    if (signals & SIGNAL_STOP) {
+        incarnation_end_now(actor, WEIR_END_SHUTDOWN);
+        return;
+    }
     if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
         leave_decide(actor, signals);
     if (signals & SIGNAL_KILL)
@@ -275,17 +280,35 @@ static bool flush_step(struct actor *actor)
     return true;
 }
 
+/* Its life is over; its children's is not, or was not until now. */
+static bool closed_step(struct actor *actor)
+{
+    if (children_are_alive(actor))
+        return false;
+    end_actor(actor, (enum weir_end_reason)actor->end_reason);
+    return true;
+}
+
+static void obey_kill(struct actor *actor)
+{
+    actor->flags &= ~(uint32_t)ACTOR_KILLED;
+    if (actor->kind == ACTOR_WORKER && !actor->place->pool && actor_state(actor) != ACTOR_OPEN)
+        incarnation_end_now(actor, WEIR_END_KILL); /* nobody opens it anew */
+    else if (actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED))
+        incarnation_fail(actor, WEIR_END_KILL);
+}
+
 static bool life_step(struct actor *actor)
 {
     if (actor->flags & ACTOR_KILLED) {
-        actor->flags &= ~(uint32_t)ACTOR_KILLED;
-        if (actor_state(actor) == ACTOR_OPEN)
-            incarnation_fail(actor, WEIR_END_KILL);
+        obey_kill(actor);
         return true;
     }
+    if (actor->flags & ACTOR_CLOSED)
+        return closed_step(actor);
     if (actor->flags & ACTOR_LEAVING)
         return leave_step(actor);
-    if (actor_state(actor) != ACTOR_STARTING)
+    if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))
         return false;
     incarnation_open(actor);
     return true;
@@ -310,9 +333,11 @@ static bool pool_step(struct actor *actor, struct stint *stint)
         message = take_lane(actor, &actor->high, 0);
     if (message)
         give(actor, message, stint);
+    else if (actor->flags & ACTOR_CLOSED)
+        return closed_step(actor);
     else if (actor->flags & ACTOR_LEAVING)
         end_pool(actor);
-    else if (actor->spec && actor_state(actor) == ACTOR_STARTING)
+    else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor))
         incarnation_open(actor);
     else
         return false;

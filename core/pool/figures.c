@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/children.h"
+
 /* One pool's sums while its places are walked. */
 struct tally {
     struct weir_pool_stats stats;
@@ -15,6 +17,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     ledger_reading_add(&tally->ledger, &reading);
+    children_add_ledger(place, &tally->ledger);
     tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     if (retiring) {
         tally->stats.retiring++;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "actor/children.h"
 #include "pool/outcome.h"
 #include "pool/resize.h"
 
@@ -111,6 +112,7 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     pulling_awake(place);
     pthread_mutex_lock(&pool->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    children_add_ledger(place, &reading);
     ledger_reading_add(&pool->gone, &reading);
     pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     pool->gone_emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);

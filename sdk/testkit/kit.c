@@ -6,6 +6,7 @@
 
 #include "kit_behaviour.h"
 #include "kit_blob.h"
+#include "kit_child.h"
 #include "kit_host.h"
 #include "kit_message.h"
 #include "kit_options.h"
@@ -159,6 +160,7 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     if (status > 0)
         kit_problem(kit, "open answered %d, which is neither 0 nor a negative status", status);
     if (status != 0) {
+        kit_child_end_all(kit);
         kit_time_finish(kit);
         kit_watch_finish(kit);
         kit_port_close(kit);
@@ -192,9 +194,12 @@ void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
     if (!kit->is_open)
         return;
     kit_turn_begin(kit);
+    kit->is_closing = true;
     if (kit->behaviour.close)
         kit->behaviour.close(&kit->self, kit->state, (int)reason);
+    kit->is_closing = false;
     kit->is_open = false;
+    kit_child_end_all(kit);
     kit_time_finish(kit);
     kit_watch_finish(kit);
     kit_port_close(kit);

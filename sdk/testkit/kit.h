@@ -99,6 +99,7 @@ struct kit_unit {
     struct kit_unit *next;
 };
 
+struct kit_child;
 struct kit_port;
 
 struct weir_kit {
@@ -124,6 +125,10 @@ struct weir_kit {
     struct kit_event *events;
     struct kit_blob *blobs;
     struct kit_watch *watches;
+    struct kit_child *children; /* oldest first */
+    size_t child_count;
+    weir_pid parent;
+    bool is_closing;
     uint64_t time_left_ms; /* of requests that it is given */
 
     uint32_t fail_in;    /* calls until one finds no memory; 0 = never */

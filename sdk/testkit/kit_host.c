@@ -5,6 +5,7 @@
 
 #include "kit_actor.h"
 #include "kit_blob.h"
+#include "kit_child.h"
 #include "kit_event.h"
 #include "kit_inspect.h"
 #include "kit_log.h"
@@ -213,6 +214,9 @@ static const struct weir_host table = {
     .inspect = kit_inspect_ask,
     .watch = kit_watch_begin,
     .unwatch = kit_watch_end,
+    .spawn = kit_child_spawn,
+    .stop = kit_child_stop,
+    .parent = kit_child_parent,
 };
 
 const struct weir_host *kit_host_table(void)
@@ -223,6 +227,7 @@ const struct weir_host *kit_host_table(void)
 void kit_host_finish(struct weir_kit *kit)
 {
     free(kit->left);
+    kit_child_finish(kit);
     kit_event_finish(kit);
     kit_blob_finish(kit);
     for (struct kit_sent *sent = kit->sent, *next; sent; sent = next) {

@@ -29,6 +29,7 @@
 
 struct weir_host;
 struct weir_blob;
+struct weir_spawn_options;
 
 /* The actor that a callback runs for. */
 struct weir_self {
@@ -219,6 +220,10 @@ struct weir_host {
     int (*watch)(struct weir_self *, int descriptor, uint32_t events, weir_ready *, void *context,
                  uint64_t *out_watch);
     int (*unwatch)(struct weir_self *, uint64_t watch);
+    /* children (round trip) */
+    int (*spawn)(struct weir_self *, const struct weir_spawn_options *, weir_pid *out_child);
+    int (*stop)(struct weir_self *, weir_pid child, bool now);
+    weir_pid (*parent)(struct weir_self *);
 };
 
 /*

@@ -31,6 +31,7 @@
 #include "host.h"
 #include "inspect.h"
 #include "port.h"
+#include "spawn.h"
 #include "watch.h"
 
 #define WEIR_ABI_MAJOR 1

@@ -131,6 +131,10 @@ void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
 /* So many more emits, sends and requests are taken; then the answer is `status`. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
+/* A child ends; what watches it is told by weir_kit_deliver. WEIR_EUNKNOWN: no such one lives. */
+int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
+/* What weir_parent answers; 0 at first. */
+void weir_kit_parent(struct weir_kit *kit, weir_pid parent);
 /* How long those who sent it requests still want the answers; at first without end. */
 void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms);
 /* Which worker of which pool it is; 0 and 0 at first. */
@@ -171,6 +175,22 @@ const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t
                                             size_t index);
 /* The index'th reply; NULL behind the last. */
 const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t index);
+
+/* An actor that it spawned. Nothing runs it: a test of its behaviour has a kit of its own. */
+struct weir_kit_child {
+    weir_pid pid;
+    const char *behaviour; /* its name */
+    const void *settings;  /* a copy */
+    uint32_t limit;
+    uint32_t flags;   /* enum weir_spawn_flags */
+    bool stopped;     /* by weir_stop or weir_stop_now */
+    bool stopped_now; /* by the latter */
+    bool ended;       /* by weir_kit_end_child, or with the incarnation */
+};
+
+size_t weir_kit_child_count(const struct weir_kit *kit);
+/* In the order of spawning; NULL behind the last. */
+const struct weir_kit_child *weir_kit_child(const struct weir_kit *kit, size_t index);
 
 /* How many messages were settled so: by `handle` or by weir_settle. */
 size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict);

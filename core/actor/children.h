@@ -1,0 +1,54 @@
+/*
+ * actor/children.h - actors that an actor has made, and that live no longer than its incarnation.
+ *
+ * The parent waits for their end without a thread: between two incarnations it does not open, at
+ * its own end it keeps its slot and its place, until the last of them has told it by SIGNAL_CHILD.
+ * So a child may use what is its parent's place: wiring, dead letters, misuses.
+ *
+ *      parent drains -> they drain -> its close -> its end
+ *      parent fails, stops, is stopped -> its close -> they are stopped now -> next open, or end
+ *
+ * The list is changed in the parent's turns and in each child's last one, and read by whoever adds
+ * up figures: under its lock. Locks nest from the parent's to the child's. Owner's turn of the
+ * parent, but for children_add_ledger.
+ */
+#ifndef ACTOR_CHILDREN_H
+#define ACTOR_CHILDREN_H
+
+#include <pthread.h>
+
+#include "actor/actor.h"
+
+struct children;
+struct child;
+struct place;
+struct ledger_reading;
+
+/* As weir_spawn. */
+int children_spawn(struct actor *actor, const struct weir_spawn_options *options, weir_pid *out);
+
+/* As weir_stop and weir_stop_now. */
+int children_end_one(struct actor *actor, weir_pid pid, bool now);
+
+/* As weir_parent. */
+weir_pid children_parent(const struct actor *actor);
+
+/* The incarnation ends: they are stopped now. */
+void children_stop(struct actor *actor);
+
+/* The actor drains: so do they. True: some are left. */
+bool children_drain(struct actor *actor);
+
+/* True while one of them lives. */
+bool children_are_alive(const struct actor *actor);
+
+uint32_t children_count(const struct actor *actor);
+
+/* Adds what they accepted, and what became of it, also of those that have ended. Any thread for
+ * which the place lives. */
+void children_add_ledger(struct place *place, struct ledger_reading *sum);
+
+/* With the place: they have ended, or nobody runs any more. NULL is allowed. */
+void children_destroy(struct children *children);
+
+#endif
