@@ -64,40 +64,46 @@ enum actor_signal {
 };
 
 struct actor {
-    struct mailbox mailbox; /* two lines */
+    struct mailbox mailbox; /* two lines: the senders', and the owner's */
 
-    struct weir_self self; /* const: the host table */
+    /* const, but for `next`: a line that senders and thieves read, and nobody writes a message */
+    struct weir_self self; /* the host table */
     struct schedulable schedulable;
-    struct runtime *runtime;       /* const */
-    struct dispatcher *dispatcher; /* const */
-    struct spec *spec;             /* owner; NULL for a pool without a manager */
-    void *memory;                  /* owner: the behaviour's state */
-    struct place *place;           /* const; NULL for a plain actor */
-    struct pool *pool;             /* const: what it is, when kind is ACTOR_POOL */
-    struct extra *extra;           /* owner; NULL until it is needed */
-    struct executor *executor;     /* owner: the thread of this turn */
-    struct message *current;       /* owner: in `handle` now */
-    struct message_list control;   /* owner: replies, exits, downs */
-    struct message_list urgent;    /* owner */
-    struct message_list high;      /* owner */
-    struct message_list front;     /* owner: given again, before everything in the normal lane */
-    struct message_list kept;      /* owner */
-    struct message_list ties;      /* owner: nodes of those who are told when we end */
+    struct runtime *runtime;
+    struct dispatcher *dispatcher;
+    struct place *place; /* NULL for a plain actor */
+    struct pool *pool;   /* what it is, when kind is ACTOR_POOL */
+    uint32_t slot;
+    uint8_t kind; /* enum actor_kind */
+
+    /* owner, in the order in which a turn needs them */
+    uint8_t high_streak;       /* urgent and high messages since the last normal one */
+    uint8_t end_reason;        /* enum weir_end_reason, once it is ending */
+    uint32_t flags;            /* enum actor_flags */
+    _Atomic uint8_t state;     /* read by all: enum actor_state */
+    _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
+    uint32_t retry_after_ms;   /* set during handle */
+    struct spec *spec;         /* NULL for a pool without a manager */
+    void *memory;              /* the behaviour's state */
+    struct executor *executor; /* the thread of this turn */
+    struct message *current;   /* in `handle` now */
     struct ledger ledger;
-    struct retired retired; /* while the slot waits to be free */
-    uint32_t slot;          /* const */
-    uint32_t incarnation;   /* owner: grows with each open */
-    uint32_t flags;         /* owner: enum actor_flags */
-    uint8_t kind;           /* const: enum actor_kind */
-    _Atomic uint8_t state;  /* owner writes, all read: enum actor_state */
-    _Atomic uint8_t busy;   /* owner writes, all read: inside a callback with a message */
-    uint8_t high_streak;    /* owner: urgent and high messages since the last normal one */
-    uint8_t end_reason;     /* owner: enum weir_end_reason, once it is ending */
+    struct message_list front; /* given again, before everything in the normal lane */
+    struct message_list kept;
+    struct message_list control; /* replies, exits, downs */
+    struct message_list urgent;
+    struct message_list high;
+    struct extra *extra;      /* NULL until it is needed */
+    struct message_list ties; /* nodes of those who are told when we end */
+    uint32_t incarnation;     /* grows with each open */
+    char detail[48];          /* set by weir_reason */
+
+    struct retired retired;           /* while the slot waits to be free */
     _Atomic uint32_t lane_waiting[2]; /* high, urgent: counted in by senders, out by the owner */
-    uint32_t retry_after_ms;          /* owner: set during handle */
-    char detail[ACTOR_DETAIL_SIZE];   /* owner: set by weir_reason */
     _Atomic(struct waiters *) room;   /* see room.h; written by the first who waits */
 };
+
+static_assert(offsetof(struct actor, kind) < 3 * 64, "what senders read is on one line");
 
 enum actor_flags {
     ACTOR_LEAVING = 1u << 0, /* drains, then ends */

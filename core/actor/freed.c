@@ -27,11 +27,27 @@ static uint32_t all_free(const struct freed *freed, struct actor *actor, struct 
     return places + (uint32_t)(room < freed->pulled ? room : freed->pulled);
 }
 
+/* seq_cst as waiters.h asks for: after the read-modify-write that ended the turn. */
+static bool is_waited_for(struct actor *actor, struct pool *pool)
+{
+    if (atomic_load_explicit(&actor->room, memory_order_seq_cst))
+        return true;
+    for (; pool; pool = pool->parent)
+        if (waiters_any(&pool->waiters))
+            return true;
+    return false;
+}
+
 void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
                 struct executor *executor)
 {
-    uint32_t places = all_free(freed, actor, pool);
+    uint32_t places;
 
+    if (!is_waited_for(actor, pool)) {
+        *freed = (struct freed){ 0 };
+        return;
+    }
+    places = all_free(freed, actor, pool);
     *freed = (struct freed){ 0 };
     room_wake(actor, places, executor);
     for (; pool; pool = pool->parent) {

@@ -36,7 +36,7 @@ static const struct weir_tag *host_tag(struct weir_self *self, const char *name)
     return tag_table_get(&actor_of_self(self)->runtime->tags, name);
 }
 
-static void tell_of_memory(struct actor *actor, size_t size)
+__attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
 {
     uint64_t limit = actor->runtime->memory.limit;
 

@@ -24,23 +24,24 @@ static void answer_or_free(struct runtime *runtime, struct executor *executor,
         message_destroy(&executor->cache, message);
 }
 
-/* Nobody is to be told how it ends. */
-static bool ends_untold(const struct message *message)
+/* Nobody is to be told how it ends, and it holds nothing but its memory. */
+static bool ends_plainly(const struct message *message)
 {
-    return message->public.kind != WEIR_REQUEST && !(message->public.reserved & MESSAGE_ORIGIN);
+    return message->public.kind != WEIR_REQUEST &&
+           !(message->public.reserved & (MESSAGE_ORIGIN | MESSAGE_HOLDS));
 }
 
-static void tell_done(struct actor *actor, struct message *message)
+__attribute__((noinline)) static void tell_done(struct actor *actor, struct message *message)
 {
     const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = actor->detail };
 
     answer_or_free(actor->runtime, actor->executor, message, WEIR_ENOREPLY, &done);
 }
 
-static void end_done(struct actor *actor, struct message *message)
+static inline void end_done(struct actor *actor, struct message *message)
 {
-    if (ends_untold(message))
-        message_destroy(&actor->executor->cache, message);
+    if (ends_plainly(message))
+        cache_give(&actor->executor->cache, message);
     else
         tell_done(actor, message);
 }

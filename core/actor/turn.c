@@ -25,11 +25,15 @@
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
 #define CLOCK_LOOKS 0x10114u /* after messages 2, 4, 8 and 16: bits 2, 4, 8, 16 */
+#define CLOCK_LOOK_LAST 16u
+/* What took no longer until now leaves time for sixteen: the looks in between are left out. */
+#define QUICK_NS (TURN_NS_MAX / CLOCK_LOOK_LAST)
 
 /* What a turn remembers of itself. */
 struct stint {
     uint32_t budget;
     uint32_t handled;
+    uint32_t looks; /* at the clock that are to be taken: bits of CLOCK_LOOKS */
     struct freed freed;
     bool hog;
 };
@@ -223,9 +227,14 @@ static void manage(struct actor *actor, struct message *message)
 static void watch_clock(struct actor *actor, struct stint *stint)
 {
     uint64_t before = actor->executor->now_ns;
+    uint64_t passed;
 
-    if (stint->handled <= 16 && (CLOCK_LOOKS >> stint->handled & 1))
-        stint->hog = executor_look_at_clock(actor->executor) - before > TURN_NS_MAX;
+    if (stint->handled > CLOCK_LOOK_LAST || !(stint->looks >> stint->handled & 1))
+        return;
+    passed = executor_look_at_clock(actor->executor) - before;
+    stint->hog = passed > TURN_NS_MAX;
+    if (passed < QUICK_NS)
+        stint->looks = 1u << CLOCK_LOOK_LAST;
 }
 
 static void give(struct actor *actor, struct message *message, struct stint *stint)
@@ -385,11 +394,11 @@ static bool step(struct actor *actor, struct stint *stint)
 /* --- the usual case -------------------------------------------------------------------------- */
 
 /* Since the last message nothing has come up that needs more than the next one. */
-static bool is_uneventful(const struct actor *actor)
+static inline bool is_uneventful(const struct actor *actor)
 {
-    return !mailbox_has_other(&actor->mailbox) && actor->flags == 0 &&
-           actor_state(actor) == ACTOR_OPEN && actor->front.count == 0 && actor->kept.count == 0 &&
-           !output_is_waiting(actor);
+    return !mailbox_has_other(&actor->mailbox) &&
+           (actor->flags & ~(uint32_t)ACTOR_ANNOUNCES) == 0 && actor_state(actor) == ACTOR_OPEN &&
+           actor->front.count == 0 && actor->kept.count == 0 && !output_is_waiting(actor);
 }
 
 /*
@@ -409,7 +418,7 @@ static bool run_plain(struct actor *actor, struct stint *stint)
 {
     actor->high_streak = 0;
     do {
-        struct message *message = mailbox_pop(&actor->mailbox);
+        struct message *message = fullness_pop(actor);
 
         if (!message)
             return false;
@@ -465,7 +474,7 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
-    struct stint stint = { 0 };
+    struct stint stint = { .looks = CLOCK_LOOKS };
     bool more = true;
 
     /* Relaxed: a changed budget counts from some turn on. */

@@ -29,7 +29,7 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
  * as signed: a tail that has grown old lies behind head, and then the exchange fails anyway. A
  * "full" is true at the instant when head was read, since tail only grows.
  */
-static bool is_full(struct mailbox *mailbox, uint32_t tail)
+static inline bool is_full(struct mailbox *mailbox, uint32_t tail)
 {
     /* Relaxed: a changed limit counts from when it is seen. */
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
@@ -50,7 +50,7 @@ static bool is_full(struct mailbox *mailbox, uint32_t tail)
  * Whether the word that the caller has read says "closed", and not only "held": see mailbox_hold.
  * On false `word` is what the mailbox was when it was open, at the caller's look or since.
  */
-static bool is_closed(struct mailbox *mailbox, uint64_t *word)
+static inline bool is_closed(struct mailbox *mailbox, uint64_t *word)
 {
     while (*word & MAILBOX_CLOSED) {
         /* [M7] Even, and the same behind the look at the word: nobody held it at that look. */
@@ -67,7 +67,7 @@ static bool is_closed(struct mailbox *mailbox, uint64_t *word)
 }
 
 /* Whether the mailbox is still that of the serial, and open. */
-static int lets_in(struct mailbox *mailbox, uint64_t *word, uint32_t serial)
+static inline int lets_in(struct mailbox *mailbox, uint64_t *word, uint32_t serial)
 {
     bool closed = is_closed(mailbox, word);
 
@@ -76,7 +76,7 @@ static int lets_in(struct mailbox *mailbox, uint64_t *word, uint32_t serial)
     return closed ? WEIR_ECLOSED : 0;
 }
 
-static int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
+static inline int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
 {
     uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
 
@@ -99,7 +99,7 @@ static int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
 }
 
 /* Links messages that are chained by `next` already, up to `last`. */
-static void link_chain(struct mailbox *mailbox, struct message *first, struct message *last)
+static inline void link_chain(struct mailbox *mailbox, struct message *first, struct message *last)
 {
     struct message *previous;
 
@@ -151,9 +151,11 @@ static void give_bytes(struct mailbox *mailbox, uint64_t size)
     atomic_fetch_sub_explicit(&mailbox->bytes, size, memory_order_relaxed);
 }
 
-/* As mailbox_push, under a limit of bytes. */
-static int push_weighed(struct mailbox *mailbox, uint32_t serial, struct message *message,
-                        bool *out_wake, uint64_t limit)
+/* As mailbox_push, under a limit of bytes. Out of line, so that others do not save registers for
+ * it. */
+__attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint32_t serial,
+                                                  struct message *message, bool *out_wake,
+                                                  uint64_t limit)
 {
     uint64_t size = message->public.size;
     int status;
@@ -196,7 +198,6 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
     if (bytes_limit)
         return push_weighed(mailbox, serial, message, out_wake, bytes_limit);
     status = admit(mailbox, serial, out_wake);
-
     if (status == 0)
         link_chain(mailbox, message, message);
     return status;

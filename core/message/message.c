@@ -141,7 +141,7 @@ void message_destroy(struct cache *cache, struct message *message)
 {
     if (!message)
         return;
-    if (message->public.reserved & (MESSAGE_COUNTED | MESSAGE_BLOB))
+    if (message->public.reserved & MESSAGE_HOLDS)
         let_go(cache, message);
     cache_give(cache, message);
 }

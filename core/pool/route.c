@@ -16,12 +16,21 @@ static struct members *members_of(struct pool *pool)
 
 static int route_below(struct pool *pool, struct executor *executor, struct message *message);
 
-static int try_member(const struct member *member, struct executor *executor,
-                      struct message *message)
+static inline int try_member(const struct member *member, struct executor *executor,
+                             struct message *message)
 {
     if (member->pool)
         return route_below(member->pool, executor, message);
     return send_deliver(member->actor, member->serial, executor, message);
+}
+
+/* Where a pool's round begins for this thread. */
+uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count)
+{
+    uint32_t round = executor->rounds[pool->number % EXECUTOR_ROUNDS]++;
+
+    /* A division takes as long as all the rest. */
+    return (count & (count - 1)) == 0 ? round & (count - 1) : round % count;
 }
 
 static uint32_t waiting_in(const struct member *member);
@@ -103,7 +112,7 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
 
     if (all.count == 0)
         return all;
-    all.first = executor->rounds[pool->number % EXECUTOR_ROUNDS]++ % members->count;
+    all.first = route_next(pool, executor, members->count);
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
     case ROUTE_LEAST_LOADED:
         all.first = least_loaded(members, executor, all.first);
@@ -191,7 +200,18 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
     return WEIR_EFULL;
 }
 
-int route_message(struct pool *pool, struct executor *executor, struct message *message)
+/* Open, not paused, not known to be full, and its members are tried one after the other. */
+static inline bool is_usual(struct pool *pool, const struct message *message)
+{
+    return atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN &&
+           !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
+           !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
+           !fullness_refuses(pool, message->public.size);
+}
+
+/* Out of line, so that the usual case saves no registers for it. */
+__attribute__((noinline)) static int route_counted(struct pool *pool, struct executor *executor,
+                                                   struct message *message)
 {
     int status = route_below(pool, executor, message);
 
@@ -199,6 +219,20 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
     if (status != 0)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
     return status;
+}
+
+int route_message(struct pool *pool, struct executor *executor, struct message *message)
+{
+    const struct members *members = members_of(pool);
+
+    /* First as nearly always: the next in turn has room. */
+    if (is_usual(pool, message) && members->count > 0) {
+        uint32_t next = route_next(pool, executor, members->count);
+
+        if (try_member(&members->members[next], executor, message) == 0)
+            return 0;
+    }
+    return route_counted(pool, executor, message);
 }
 
 static uint32_t room_in(struct actor *actor)

@@ -11,6 +11,9 @@
 struct executor;
 struct pool;
 
+/* Which of `count` members, at least 1, is the next in turn for the calling thread. */
+uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count);
+
 /*
  * Puts a message into one worker's normal lane, or into that of each member: see broadcast.h. Any
  * thread, in a read section. Takes it on 0; WEIR_EFULL no worker below has room; WEIR_ECLOSED the

@@ -19,7 +19,7 @@ static int try_member(const struct member *member, struct executor *executor,
 static int try_all(struct pool *pool, const struct members *members, struct executor *executor,
                    const struct chain *chain)
 {
-    uint32_t start = executor->rounds[pool->number % EXECUTOR_ROUNDS]++;
+    uint32_t start = route_next(pool, executor, members->count);
 
     if (members->count == 0 || fullness_refuses(pool, chain->messages[0]->public.size))
         return WEIR_EFULL;
