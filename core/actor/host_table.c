@@ -74,6 +74,8 @@ static int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
 
     message->from = actor_pid(actor);
     status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
+    if (status == WEIR_EFULL)
+        executor_give_way(actor->executor);
     callback_leave_host(actor);
     return status;
 }
@@ -92,6 +94,8 @@ static int host_emit(struct weir_self *self, uint32_t output, struct weir_messag
     struct actor *actor = callback_enter_host(self);
     int status = output_emit(actor, output, message_of(message));
 
+    if (status == WEIR_EFULL)
+        executor_give_way(actor->executor);
     callback_leave_host(actor);
     return status;
 }

@@ -25,6 +25,8 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
     taken = count > INT32_MAX ? WEIR_EINVALID
                               : send_chain(actor->runtime, actor->executor, to,
                                            (struct message *const *)(const void *)messages, count);
+    if (taken == WEIR_EFULL)
+        executor_give_way(actor->executor);
     callback_leave_host(actor);
     return taken;
 }

@@ -31,7 +31,6 @@
 
 /* What a turn remembers of itself. */
 struct stint {
-    uint32_t budget;
     uint32_t handled;
     uint32_t looks; /* at the clock that are to be taken: bits of CLOCK_LOOKS */
     struct freed freed;
@@ -430,7 +429,7 @@ static bool run_plain(struct actor *actor, struct stint *stint)
         stint->handled++;
         handling_run(actor, message);
         watch_clock(actor, stint);
-    } while (stint->handled < stint->budget && !stint->hog && is_uneventful(actor));
+    } while (stint->handled < actor->executor->budget && !stint->hog && is_uneventful(actor));
     return true;
 }
 
@@ -478,13 +477,13 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     bool more = true;
 
     /* Relaxed: a changed budget counts from some turn on. */
-    stint.budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
+    executor->budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
     if (actor->place) {
         pulling_awake(actor->place);
         fullness_attend(actor);
     }
-    while (more && stint.handled < stint.budget && !stint.hog)
+    while (more && stint.handled < executor->budget && !stint.hog)
         more = is_plain(actor) ? run_plain(actor, &stint) : step(actor, &stint);
     return end_turn(actor, &stint, more);
 }

@@ -42,7 +42,8 @@ struct executor {
     uint32_t tick;   /* takes */
     uint32_t lifo_runs;
     bool in_turn;
-    bool blocking; /* the turn may block: hand work to others at once */
+    bool blocking;   /* the turn may block: hand work to others at once */
+    uint32_t budget; /* messages that this turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
     uint64_t turns_seen; /* the keeper's: `turns` at its last look */
     void *current; /* what runs, for the crash handler: read by the same thread's signal handler */
@@ -69,6 +70,13 @@ void *executor_main(void *argument);
 /* Makes a schedulable run that was just woken, on `dispatcher`. */
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);
+
+/* The turn ends after its present message, since what runs was refused for want of room: who could
+ * make room, perhaps on this thread, is to run first. */
+static inline void executor_give_way(struct executor *executor)
+{
+    executor->budget = 0;
+}
 
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);

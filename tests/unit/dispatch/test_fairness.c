@@ -1,12 +1,12 @@
 /*
  * Goal: no actor waits for ever: not behind one that holds its thread, not beside ones that never
- * come to an end; and what a sender sends to a receiver is handled in its order, whoever runs the
- * two and however often they yield.
+ * come to an end; who is refused gives way; and what a sender sends to a receiver is handled in its
+ * order, whoever runs the two and however often they yield.
  *
  * Method: a thousand light workers with a message each. A hog that gave them their work from its
  * own thread is held inside its handler; on one thread, a pair that plays ball for ever and one
- * that always has a message for itself. Then numbered messages of several senders, until threads
- * have stolen from each other.
+ * that always has a message for itself. A sender that tries again at once, on the thread of the
+ * full one. Then numbered messages of several senders, until threads have stolen from each other.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -119,6 +119,67 @@ static void test_light_actors_run_beside_ones_that_never_end(void)
     probe_destroy(light_probe);
 }
 
+/* --- before a full one ------------------------------------------------------------------------ */
+
+#define WANTED 50u
+#define TRIES 1000u /* a turn's, if nothing else ends it */
+
+struct pushing {
+    weir_pid self;
+    weir_pid full;
+    _Atomic uint64_t taken;
+    _Atomic uint64_t refused;
+};
+
+/* Sends to a worker with one place until it has had enough, and tries again at once. */
+static int push(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct pushing *pushing = probe->context;
+    struct weir_message *out = probe_message(self, (struct order){ .act = probe_done });
+
+    (void)message;
+    if (weir_send(self, pushing->full, out) == 0) {
+        atomic_fetch_add(&pushing->taken, 1);
+    } else {
+        weir_message_free(self, out);
+        atomic_fetch_add(&pushing->refused, 1);
+    }
+    if (atomic_load(&pushing->taken) < WANTED)
+        (void)weir_send(self, pushing->self, probe_message(self, (struct order){ .act = push }));
+    return WEIR_DONE;
+}
+
+static bool is_pushed(void *context)
+{
+    struct pushing *pushing = context;
+
+    return atomic_load(&pushing->taken) == WANTED;
+}
+
+/* promise D7: one thread, and a budget for a thousand tries; the one place is free again as soon as
+ * the other had a turn. */
+static void test_refused_sender_lets_the_full_one_run(void)
+{
+    struct probe *probe = probe_create();
+    struct pushing pushing = { 0 };
+    struct pool *sender, *receiver;
+    struct rig rig;
+
+    probe->context = &pushing;
+    rig_init(&rig, 1, TRIES);
+    sender = rig_workers(&rig, probe, "sender", 1, 0);
+    receiver = rig_workers(&rig, probe, "receiver", 1, 1);
+    pushing.self = rig_worker(sender, 0);
+    pushing.full = receiver->pid;
+    CU_ASSERT_EQUAL(rig_send(&rig, sender->pid, (struct order){ .act = push }), 0);
+    CU_ASSERT_TRUE(rig_wait(&rig, is_pushed, &pushing));
+    CU_ASSERT_TRUE(atomic_load(&pushing.refused) <= WANTED);
+    CU_ASSERT_TRUE(rig_end(&rig, sender, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, receiver, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 /* --- order ----------------------------------------------------------------------------------- */
 
 struct ordered {
@@ -209,6 +270,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "hog", test_light_actors_run_while_a_hog_holds_their_thread },
         { "endless", test_light_actors_run_beside_ones_that_never_end },
+        { "refused", test_refused_sender_lets_the_full_one_run },
         { "order", test_order_of_sending_is_kept_over_steals_and_yields },
         CU_TEST_INFO_NULL,
     };
