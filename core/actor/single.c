@@ -128,6 +128,11 @@ void single_close(struct single *single, struct executor *executor)
     (void)actor_signal(single->actor, actor_serial_of(single->pid), executor, SIGNAL_DRAIN);
 }
 
+void single_stop_now(struct single *single, struct executor *executor)
+{
+    (void)actor_signal(single->actor, actor_serial_of(single->pid), executor, SIGNAL_STOP);
+}
+
 void single_destroy(struct single *single)
 {
     if (!single)

@@ -51,6 +51,9 @@ void single_ledger(struct single *single, struct ledger_reading *out);
 /* Accepts nothing new, and ends when it has finished what it accepted. */
 void single_close(struct single *single, struct executor *executor);
 
+/* Ends behind the message in hand: what waits is dead. */
+void single_stop_now(struct single *single, struct executor *executor);
+
 /* Frees it; its actor has ended, or nothing runs any more. NULL is allowed. */
 void single_destroy(struct single *single);
 

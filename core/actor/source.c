@@ -243,6 +243,11 @@ struct spec *source_take_respec(struct actor *actor)
     return spec;
 }
 
+void source_stop_now(struct source *source, struct executor *executor)
+{
+    (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_STOP);
+}
+
 void source_destroy(struct source *source, struct executor *executor)
 {
     (void)executor;

@@ -94,6 +94,9 @@ void source_ledger(struct source *source, struct ledger_reading *out);
 /* Produces nothing more, and ends when its outbox is empty. Any thread. */
 void source_close(struct source *source, struct executor *executor);
 
+/* Ends behind the callback that runs now; what is in its outbox is dead. Any thread. */
+void source_stop_now(struct source *source, struct executor *executor);
+
 /* Frees an ended source. */
 void source_destroy(struct source *source, struct executor *executor);
 

@@ -242,6 +242,17 @@ int weir_runtime_close(struct weir_runtime *runtime, weir_pid pid)
     return 0;
 }
 
+int weir_runtime_stop_now(struct weir_runtime *runtime, weir_pid pid)
+{
+    struct part *part = part_find(runtime, pid);
+
+    if (!part)
+        return WEIR_EUNKNOWN;
+    part_stop_now(part);
+    part_unref(part);
+    return 0;
+}
+
 static bool has_ended(void *context)
 {
     return part_has_ended(context);

@@ -196,6 +196,21 @@ void part_close(struct part *part)
     runtime_leave(executor);
 }
 
+void part_stop_now(struct part *part)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+
+    if (!executor)
+        return;
+    if (part->kind == PART_SINGLE)
+        single_stop_now(part->single, executor);
+    else if (part->kind == PART_SOURCE)
+        source_stop_now(part->source, executor);
+    else
+        pool_stop_now(part->pool, executor);
+    runtime_leave(executor);
+}
+
 bool part_has_ended(struct part *part)
 {
     switch (part->kind) {

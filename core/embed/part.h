@@ -75,6 +75,8 @@ void part_ledger(struct part *part, struct ledger_reading *out);
 
 /* Accepts nothing new; finishes and ends. */
 void part_close(struct part *part);
+/* Likewise, without what waits. */
+void part_stop_now(struct part *part);
 bool part_has_ended(struct part *part);
 
 /* For people. */

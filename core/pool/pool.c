@@ -386,6 +386,34 @@ void pool_give_up_name(struct pool *pool, struct executor *executor)
     names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
 }
 
+static void stop_places_locked(struct list *places, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_STOP);
+    }
+}
+
+/* Depth is bounded by the configuration; parents lock before children, always. */
+static void stop_members(struct pool *pool, struct executor *executor)
+{
+    pthread_mutex_lock(&pool->lock);
+    stop_places_locked(&pool->places, executor);
+    stop_places_locked(&pool->leavers, executor);
+    stop_places_locked(&pool->closers, executor);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        stop_members(pool->children[i], executor);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_stop_now(struct pool *pool, struct executor *executor)
+{
+    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+        pool_close(pool, executor);
+    stop_members(pool, executor);
+}
+
 bool pool_has_ended(struct pool *pool)
 {
     bool ended;

@@ -139,6 +139,10 @@ void pool_close(struct pool *pool, struct executor *executor);
 /* It cannot be looked up by its path any more, and another pool may be called so. Any thread. */
 void pool_give_up_name(struct pool *pool, struct executor *executor);
 
+/* As pool_close, and each member ends behind the message that it has in hand: what waits is dead.
+ * Also of a pool that is closing. Any thread. */
+void pool_stop_now(struct pool *pool, struct executor *executor);
+
 /* True once every member has ended after pool_close. */
 bool pool_has_ended(struct pool *pool);
 

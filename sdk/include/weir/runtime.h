@@ -279,6 +279,13 @@ WEIR_API int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid,
 WEIR_API int weir_runtime_close(struct weir_runtime *runtime, weir_pid pid);
 
 /*
+ * Lets a pool, an actor or a source accept nothing new, and end behind the messages that are in
+ * hand: what waits is dead, and so is what a worker keeps; their requesters are told. `close` is
+ * called. Also of what is closing. Returns at once; weir_runtime_close_wait waits. WEIR_EUNKNOWN.
+ */
+WEIR_API int weir_runtime_stop_now(struct weir_runtime *runtime, weir_pid pid);
+
+/*
  * As weir_runtime_close; waits for the end, and then forgets it: its figures stay in the sum only.
  * A nested pool is forgotten with the pool it is a member of. WEIR_ETIMEOUT: it is not over yet;
  * ask again. WEIR_EUNKNOWN, WEIR_EDEADLK.

@@ -279,6 +279,24 @@ static void test_freed_place_of_the_queue_wakes_who_waits_for_it(void)
     probe_destroy(feeding);
 }
 
+/* promise E9 */
+static void test_pool_that_is_stopped_now_leaves_its_queue(void)
+{
+    struct executor *executor;
+    struct fixture f;
+
+    begin(&f, 2, 1, 4);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 9 }), 0);
+    executor = runtime_enter(f.rig.runtime);
+    pool_stop_now(f.pool, executor);
+    runtime_leave(executor);
+    gate_open(&f.probe->gate);
+    finish(&f, 1);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -293,6 +311,7 @@ int main(void)
         { "both ways", test_route_changes_both_ways_while_messages_wait },
         { "slept before", test_members_that_slept_under_another_route_are_woken },
         { "waiters", test_freed_place_of_the_queue_wakes_who_waits_for_it },
+        { "stop now", test_pool_that_is_stopped_now_leaves_its_queue },
         CU_TEST_INFO_NULL,
     };
 
