@@ -235,11 +235,17 @@ static int read_settings(struct host *host, struct settings **out)
 static int start(struct host *host, struct settings *settings)
 {
     struct report report;
+    struct log_levels *levels;
     int status;
 
-    report_init(&report);
     logger_set_level(host->logger, (enum weir_log_level)settings->host.log.level);
     logger_set_format(host->logger, (enum log_format)settings->host.log.format);
+    if (log_levels_create(settings, &levels) != WEIR_OK) {
+        settings_destroy(settings);
+        return WEIR_ENOMEM;
+    }
+    logger_set_levels(host->logger, levels);
+    report_init(&report);
     status = assembly_start(&host->assembly, settings, &report);
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);

@@ -31,10 +31,12 @@ struct logger {
     uint64_t (*date_us)(void); /* const */
     bool journal;              /* const */
     atomic_int level;          /* by logger_set_level; advisory: a line more or less is no harm */
+    atomic_int most;           /* likewise: of that and all of `levels` */
     atomic_int format;         /* likewise */
     atomic_uint_fast64_t lost; /* lines, since the last one that went through */
     pthread_mutex_t lock;
     struct repeat repeats[REPEATS_SIZE]; /* lock */
+    struct log_levels *levels;           /* lock: owned; NULL = no pool has one of its own */
 };
 
 static void logger_line(void *context, const struct log_line *line);
@@ -69,6 +71,7 @@ struct logger *logger_create(const struct logger_setup *setup)
     logger->date_us = setup->date_us;
     logger->journal = setup->style.journal;
     atomic_init(&logger->level, (int)setup->level);
+    atomic_init(&logger->most, (int)setup->level);
     atomic_init(&logger->format, (int)setup->style.format);
     atomic_init(&logger->lost, 0);
     if (pthread_mutex_init(&logger->lock, NULL) != 0) {
@@ -178,17 +181,27 @@ static bool admit(struct logger *logger, const struct log_line *line, struct rep
     return repeat->count <= LOGGER_REPEATS_MAX;
 }
 
+/* Of the line's pool, if that has one of its own. */
+static int level_of_locked(const struct logger *logger, const struct log_line *line)
+{
+    /* Relaxed: see the field. */
+    int level = atomic_load_explicit(&logger->level, memory_order_relaxed);
+
+    return logger->levels ? log_levels_find(logger->levels, line->component, level) : level;
+}
+
 static void logger_line(void *context, const struct log_line *line)
 {
     struct logger *logger = context;
     struct repeat over = { .count = 0 };
     bool admitted;
 
-    /* Relaxed: see the field. */
-    if ((int)line->level > atomic_load_explicit(&logger->level, memory_order_relaxed))
+    /* Relaxed: see the field. What nobody wants costs no lock. */
+    if ((int)line->level > atomic_load_explicit(&logger->most, memory_order_relaxed))
         return;
     pthread_mutex_lock(&logger->lock);
-    admitted = is_answer(line) || admit(logger, line, &over);
+    admitted = (int)line->level <= level_of_locked(logger, line) &&
+               (is_answer(line) || admit(logger, line, &over));
     pthread_mutex_unlock(&logger->lock);
     if (over.count)
         tell_repeated(logger, &over);
@@ -236,6 +249,7 @@ void logger_destroy(struct logger *logger)
     if (!logger)
         return;
     tell_all(logger, true);
+    log_levels_destroy(logger->levels);
     pthread_mutex_destroy(&logger->lock);
     free(logger);
 }
@@ -245,10 +259,36 @@ const struct log_sink *logger_sink(struct logger *logger)
     return &logger->sink;
 }
 
+/* The lock keeps one setter's sum from standing for another's parts. */
+static void set_most_locked(struct logger *logger)
+{
+    /* Relaxed, both: see the fields. */
+    int most = atomic_load_explicit(&logger->level, memory_order_relaxed);
+
+    if (logger->levels && log_levels_most(logger->levels) > most)
+        most = log_levels_most(logger->levels);
+    atomic_store_explicit(&logger->most, most, memory_order_relaxed);
+}
+
 void logger_set_level(struct logger *logger, enum weir_log_level level)
 {
+    pthread_mutex_lock(&logger->lock);
     /* Relaxed: see the field. */
     atomic_store_explicit(&logger->level, (int)level, memory_order_relaxed);
+    set_most_locked(logger);
+    pthread_mutex_unlock(&logger->lock);
+}
+
+void logger_set_levels(struct logger *logger, struct log_levels *levels)
+{
+    struct log_levels *old;
+
+    pthread_mutex_lock(&logger->lock);
+    old = logger->levels;
+    logger->levels = levels;
+    set_most_locked(logger);
+    pthread_mutex_unlock(&logger->lock);
+    log_levels_destroy(old);
 }
 
 void logger_set_format(struct logger *logger, enum log_format format)

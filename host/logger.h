@@ -6,7 +6,7 @@
  * ledger) are never held back. Lines that the reader of standard error
  * was too slow for are counted too (`lost=N`): logging never holds up a worker for long.
  *
- * Life: logger_create .. logger_destroy. logger_sink, logger_set_level and writing to the sink:
+ * Life: logger_create .. logger_destroy. logger_sink, logger_set_* and writing to the sink:
  * any thread. logger_tick: any thread, about once a second. Lock rank: before screen.h's.
  */
 #ifndef HOST_LOGGER_H
@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "host/log_levels.h"
 #include "host/log_line.h"
 #include "host/screen.h"
 
@@ -39,6 +40,8 @@ const struct log_sink *logger_sink(struct logger *logger);
 
 /* Lines below this level are dropped from now on. */
 void logger_set_level(struct logger *logger, enum weir_log_level level);
+/* Lines of these pools have levels of their own from now on. Takes them; NULL = none has. */
+void logger_set_levels(struct logger *logger, struct log_levels *levels);
 void logger_set_format(struct logger *logger, enum log_format format);
 
 /* Writes the `repeated=N` lines of the seconds that are over. */

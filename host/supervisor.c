@@ -117,6 +117,19 @@ static void apply_dead_letters(struct assembly *assembly)
         dead_letters_set_bounds(&assembly->sources[i]->dead, &bounds);
 }
 
+/* Without memory the levels stay as they were, which is told: the reload has been made. */
+static void apply_log_levels(const struct supervisor *supervisor)
+{
+    struct log_levels *levels;
+
+    if (log_levels_create(supervisor->assembly->held->settings, &levels) == WEIR_OK)
+        logger_set_levels(supervisor->logger, levels);
+    else
+        log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "log levels cannot be set",
+                  weir_str("reason", weir_status_text(WEIR_ENOMEM)),
+                  weir_str("effect", "pools log as before; reload again"));
+}
+
 /* Nothing of it can fail. */
 static void apply_host(const struct supervisor *supervisor, const struct plan *plan)
 {
@@ -144,6 +157,7 @@ static void carry_out(struct supervisor *supervisor, struct settings *settings,
         return;
     }
     rebuild_commit(&rebuild);
+    apply_log_levels(supervisor);
     apply_host(supervisor, plan);
     rebuild_drain(&rebuild);
     accept(supervisor, plan, report, &rebuild.times);

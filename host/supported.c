@@ -82,8 +82,6 @@ static void check_pool(const struct config_tree *tree, const struct settings_poo
     if (pool->copy)
         return; /* told at the first one */
     check_events(&part, pool);
-    if (pool->log_level != SETTINGS_LEVEL_HOST)
-        refuse(&part, "log", NULL);
 }
 
 static void check_source(const struct config_tree *tree, const struct settings_source *source,

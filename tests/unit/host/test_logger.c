@@ -91,6 +91,69 @@ static void test_line_below_the_level_is_dropped(void)
     stage_end(&stage);
 }
 
+/* Pools of a made-up file: `loud` with levels inside, `quiet`, and one that has none of its own. */
+static struct log_levels *make_levels(void)
+{
+    struct settings_pool pools[] = {
+        { .path = "quiet", .parent = SETTINGS_NONE, .log_level = WEIR_LOG_ERROR },
+        { .path = "loud", .parent = SETTINGS_NONE, .log_level = WEIR_LOG_DEBUG },
+        { .path = "loud/as_above", .parent = 1, .log_level = SETTINGS_LEVEL_HOST },
+        { .path = "loud/less", .parent = 1, .log_level = WEIR_LOG_WARNING },
+        { .path = "loudest", .parent = SETTINGS_NONE, .log_level = SETTINGS_LEVEL_HOST },
+    };
+    struct settings settings = { .pool_count = 5, .pools = pools };
+    struct log_levels *levels = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(log_levels_create(&settings, &levels), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(levels);
+    return levels;
+}
+
+static bool passes(struct stage *stage, enum weir_log_level level, const char *component)
+{
+    stage->now_ns += 1000000000u;
+    log_event(logger_sink(stage->logger), level, component, "event");
+    return output(stage)[0] != '\0';
+}
+
+/* promise H6 */
+static void test_pool_logs_by_its_own_level(void)
+{
+    struct stage stage;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    logger_set_levels(stage.logger, make_levels());
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_INFO, "quiet#0"));
+    CU_ASSERT_TRUE(passes(&stage, WEIR_LOG_ERROR, "quiet"));
+    CU_ASSERT_TRUE(passes(&stage, WEIR_LOG_DEBUG, "loud"));
+    CU_ASSERT_TRUE(passes(&stage, WEIR_LOG_DEBUG, "loud/as_above#17"));
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_INFO, "loud/less#0"));
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_DEBUG, "loudest#0"));
+    CU_ASSERT_TRUE(passes(&stage, WEIR_LOG_INFO, "loudest#0"));
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_DEBUG, "lou"));
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_DEBUG, NULL));
+    /* The host's level may change beside them; and they may all go. */
+    logger_set_level(stage.logger, WEIR_LOG_ERROR);
+    CU_ASSERT_TRUE(passes(&stage, WEIR_LOG_DEBUG, "loud#0"));
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_WARNING, "loudest#0"));
+    logger_set_levels(stage.logger, NULL);
+    CU_ASSERT_FALSE(passes(&stage, WEIR_LOG_WARNING, "loud#0"));
+    stage_end(&stage);
+}
+
+static void test_pools_without_a_level_need_no_table(void)
+{
+    struct settings_pool pool = { .path = "work",
+                                  .parent = SETTINGS_NONE,
+                                  .log_level = SETTINGS_LEVEL_HOST };
+    struct settings settings = { .pool_count = 1, .pools = &pool };
+    struct log_levels *levels = make_levels();
+
+    log_levels_destroy(levels);
+    CU_ASSERT_EQUAL(log_levels_create(&settings, &levels), 0);
+    CU_ASSERT_PTR_NULL(levels);
+}
+
 static void test_repeated_line_is_limited_and_counted(void)
 {
     struct stage stage;
@@ -239,6 +302,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "line below the level is dropped", test_line_below_the_level_is_dropped },
+        { "a pool's own level", test_pool_logs_by_its_own_level },
+        { "no pool has its own", test_pools_without_a_level_need_no_table },
         { "repeated line is limited and counted", test_repeated_line_is_limited_and_counted },
         { "next second tells before the line", test_next_second_tells_before_the_line },
         { "destroy tells what is counted", test_destroy_tells_what_is_counted },
