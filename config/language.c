@@ -118,7 +118,9 @@ const struct language_row language_source[] = {
     OTHER(0, "dispatcher", LANGUAGE_DISPATCHER,
           .help = "whose threads run it; blocking behaviours have one of their own"),
     VALUE(struct settings_source, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
-          .choices = fullness, .help = "what happens to a message for which there is no room"),
+          .choices = fullness,
+          .help = "what happens to a message for which there is no room; a source is asked for as "
+                  "many as there is room for, so that is what it makes beyond them"),
     END,
 };
 

@@ -237,6 +237,11 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
     return wiring;
 }
 
+struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools)
+{
+    return (struct binding){ pools[source->to]->pid, when_full_of(source->when_full) };
+}
+
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
                            bool unborn, struct source **out)
@@ -244,11 +249,13 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
     const struct settings_source *wanted = &held->settings->sources[index];
     struct spec *spec = assembly_spec_of_source(held, index);
     struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
+    struct binding binding = assembly_binding_of(wanted, pools);
     struct source_options options = {
         .path = wanted->name,
         .dispatcher = dispatcher_at(assembly, held->settings, wanted->use.dispatcher),
         .spec = spec,
-        .target = pools[wanted->to]->pid,
+        .target = binding.target,
+        .when_full = binding.when_full,
         .output_count = 1,
         .held = true,
         .unborn = unborn,

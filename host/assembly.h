@@ -89,6 +89,9 @@ int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools);
 
+/* Where a source's messages go. */
+struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools);
+
 /* Makes source `index`, held; `unborn` see source.h. */
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,

@@ -50,7 +50,7 @@ static int read_locked(struct configuration *configuration, const char *file,
         status = config_check(tree, catalogue_get(configuration->catalogue),
                               configuration->effective_cpus, report, &settings);
     if (status == WEIR_OK) {
-        status = supported_check(tree, settings, report);
+        status = supported_check(settings, report);
         if (status == WEIR_OK)
             *out_settings = settings;
         else

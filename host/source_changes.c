@@ -98,7 +98,7 @@ static int bind(struct source_changes *changes, uint32_t index, struct pool *con
 
     if (!wiring)
         return WEIR_ENOMEM;
-    wiring->bindings[0] = (struct binding){ pools[wanted->to]->pid, WHEN_FULL_WAIT };
+    wiring->bindings[0] = assembly_binding_of(wanted, pools);
     changes->wirings[index] = wiring;
     return 0;
 }

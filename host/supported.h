@@ -1,18 +1,17 @@
 /*
- * host/supported.h - what the language has and this version does not run yet.
+ * host/supported.h - what the language allows and this host could not run: limits of the runtime,
+ * names that it uses itself, and what is not in this version.
  *
  * The file is refused for it, by check as by run and reload: nothing that was asked for is ignored
- * in silence.
+ * in silence, and no check says good to what a run refuses.
  */
 #ifndef HOST_SUPPORTED_H
 #define HOST_SUPPORTED_H
 
+#include "base/report.h"
 #include "config/settings.h"
-#include "config/tree.h"
 
-/* Reports all of it at once, with its place in the tree that the settings were made of:
- * WEIR_EUNSUPPORTED. */
-int supported_check(const struct config_tree *tree, const struct settings *settings,
-                    struct report *report);
+/* Reports all of it at once: WEIR_EUNSUPPORTED. */
+int supported_check(const struct settings *settings, struct report *report);
 
 #endif

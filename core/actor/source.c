@@ -58,7 +58,7 @@ static int init_wiring(struct source *source, const struct source_options *optio
 
     if (!wiring)
         return WEIR_ENOMEM;
-    wiring->bindings[0] = (struct binding){ options->target, WHEN_FULL_WAIT };
+    wiring->bindings[0] = (struct binding){ options->target, options->when_full };
     atomic_init(&source->wiring.wiring, wiring);
     return 0;
 }

@@ -217,6 +217,32 @@ start
 finish 78 "a wrong file"
 grep -q 'did you mean "size"?' "$work/log" || fail "no near name for sizes"
 
+# --- what the language allows and no host could run is refused with its place, all at once
+{
+    cat <<END
+version: 1
+host:
+  plugins: ["$plugins"]
+  control: $(printf '/%0107d' 0)
+pools:
+  first: {use: sink.null, subscribe: [""]}
+dispatchers:
+  supervisor: {}
+END
+    for number in {1..63}; do
+        printf '  d%s: {threads: 1}\n' "$number"
+    done
+} >"$work/weir.yaml"
+"$weir" check "$work/weir.yaml" 2>"$work/check"
+[[ $? == 78 ]] || fail "check accepts what run refuses"
+cat >"$work/expected" <<END
+$work/weir.yaml:4:12: host.control: the path of a socket has at most 107 bytes, got 108
+$work/weir.yaml:8:3: dispatchers.supervisor: is the name of the host's own dispatcher
+$work/weir.yaml:70:3: dispatchers.d62: is one of 65 dispatchers, there may be 63
+$work/weir.yaml:6:38: pools.first.subscribe: the name of an event has 1 to 127 bytes, got 0
+END
+diff "$work/check" "$work/expected" || fail "not each refusal once with its place"
+
 ((failures == 0)) || {
     cat "$work/log"
     exit 1

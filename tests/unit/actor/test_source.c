@@ -20,6 +20,7 @@ struct script {
     uint64_t pauses_at; /* says WAIT once, before this order, and arms a timer */
     uint64_t fails_at;  /* fails once, before this order */
     bool endless;
+    enum when_full when_full; /* of its output */
 
     _Atomic uint64_t emitted;
     _Atomic uint32_t greatest_credit;
@@ -109,6 +110,7 @@ static void begin(struct fixture *f, struct script script, bool is_held)
     options.dispatcher = f->rig.dispatcher;
     options.spec = f->spec;
     options.target = f->pool->pid;
+    options.when_full = script.when_full;
     executor = runtime_enter(f->rig.runtime);
     CU_ASSERT_EQUAL_FATAL(source_create(f->rig.runtime, executor, &options, &f->source), 0);
     runtime_leave(executor);
@@ -214,6 +216,26 @@ static void test_source_that_makes_too_much_loses_nothing(void)
     finish(&f, 300);
 }
 
+/* promise O2: bound so, what it made beyond its credit is dead, and it is told 0. */
+static void test_source_whose_newest_are_dropped_keeps_nothing_back(void)
+{
+    struct dead_letters_figures dead = { 0 };
+    struct fixture f;
+
+    begin(&f,
+          (struct script){ .total = LIMIT + 20,
+                           .extra = 20,
+                           .pauses_at = NEVER,
+                           .fails_at = NEVER,
+                           .when_full = WHEN_FULL_DROP_NEWEST },
+          true);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source)); /* nobody has made room */
+    dead_letters_figures(&f.source->dead, &dead);
+    CU_ASSERT_EQUAL(dead_letters_total(&dead), dead.counts[DEAD_OUTPUT_FULL]);
+    CU_ASSERT_TRUE(dead.counts[DEAD_OUTPUT_FULL] >= 19);
+    finish(&f, LIMIT + 20 - dead.counts[DEAD_OUTPUT_FULL]);
+}
+
 static bool has_paused(void *context)
 {
     return atomic_load(&((struct script *)context)->pauses) == 1;
@@ -301,6 +323,7 @@ int main(void)
         { "no more than fits", test_source_produces_no_more_than_fits },
         { "end", test_source_that_says_end_ends_by_itself },
         { "too much", test_source_that_makes_too_much_loses_nothing },
+        { "drops", test_source_whose_newest_are_dropped_keeps_nothing_back },
         { "waits", test_source_that_waits_is_asked_again_after_its_timer },
         { "fails", test_source_that_fails_is_opened_anew },
         { "led elsewhere", test_source_that_is_led_elsewhere_loses_nothing },
