@@ -246,13 +246,26 @@ static bool means_null(const yaml_event_t *event)
            (text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
 }
 
+/* Without its path, of which it may be a part. */
+static int check_text(struct builder *builder, const struct mark *mark, size_t size)
+{
+    char limit[32];
+
+    if (size <= builder->limits->text)
+        return WEIR_OK;
+    text_format_size(builder->limits->text, limit, sizeof limit);
+    report_add(builder->report, mark, NULL, "a text has at most %s, this one has %zu bytes", limit,
+               size);
+    return WEIR_EINVALID;
+}
+
 static int on_scalar(struct builder *builder, const yaml_event_t *event)
 {
     struct mark mark = mark_of(builder, &event->start_mark);
     struct config_node *node;
     size_t size = event->data.scalar.length;
 
-    if (count_nodes(builder, &mark, 1) != WEIR_OK)
+    if (count_nodes(builder, &mark, 1) != WEIR_OK || check_text(builder, &mark, size) != WEIR_OK)
         return WEIR_EINVALID;
     refuse_tag(builder, &mark, event->data.scalar.tag);
     if (memchr(event->data.scalar.value, '\0', size))
@@ -387,7 +400,7 @@ static int read_events(struct builder *builder, yaml_parser_t *parser)
     int status = WEIR_OK;
     bool last = false;
 
-    while (status == WEIR_OK && !last) {
+    while (status == WEIR_OK && !last && !report_has_enough(builder->report)) {
         yaml_event_t event;
 
         if (!yaml_parser_parse(parser, &event))
@@ -404,7 +417,7 @@ static int check_root(struct builder *builder)
     struct mark nowhere = { builder->text->name, 1, 1 };
     char text[96];
 
-    if (builder->wrong)
+    if (builder->wrong || report_has_enough(builder->report))
         return WEIR_EINVALID;
     if (!builder->root || builder->root->null) {
         report_add(builder->report, &nowhere, NULL, "the file is empty");

@@ -27,6 +27,11 @@ int checking_note(struct checking *checking, int status)
     return WEIR_OK;
 }
 
+bool checking_goes_on(const struct checking *checking, int status)
+{
+    return status == WEIR_OK && !report_has_enough(checking->report);
+}
+
 int checking_written(struct checking *checking, const char *path, const struct mark *mark,
                      const struct config_node *map, struct written *out)
 {
@@ -159,7 +164,7 @@ static int read_dispatchers(struct checking *checking)
     if (!settings->dispatchers)
         return WEIR_ENOMEM;
     status = add_default_dispatcher(checking, map);
-    for (uint32_t i = 0; map && i < map->count && status == WEIR_OK; i++)
+    for (uint32_t i = 0; map && i < map->count && checking_goes_on(checking, status); i++)
         status = checking_note(checking, read_dispatcher(checking, &map->pairs[i]));
     return status;
 }
@@ -228,7 +233,7 @@ static int read_sources(struct checking *checking)
     if (!settings->sources)
         return WEIR_ENOMEM;
     status = WEIR_OK;
-    for (uint32_t i = 0; map && i < map->count && status == WEIR_OK; i++)
+    for (uint32_t i = 0; map && i < map->count && checking_goes_on(checking, status); i++)
         status = read_source(checking, &map->pairs[i]);
     return status;
 }

@@ -39,6 +39,9 @@ struct checking {
 /* How the parts fill structs of the settings. A NULL report keeps silent. */
 struct fill checking_fill(struct checking *checking, struct report *report);
 
+/* True while there is something to look for: memory, and not errors enough. */
+bool checking_goes_on(const struct checking *checking, int status);
+
 /* Notes where a part of the settings is written, see written.h. WEIR_ENOMEM. */
 int checking_written(struct checking *checking, const char *path, const struct mark *mark,
                      const struct config_node *map, struct written *out);

@@ -89,9 +89,17 @@ int fill_values(const struct config_node *map, struct text_store *store,
 
 /* --- sections --------------------------------------------------------------------------------- */
 
+/* Cut at PATH_SIZE. Not by printf: it is made for every key of every pool. */
 static void key_path(const char *path, const char *key, char *out)
 {
-    (void)snprintf(out, PATH_SIZE, "%s%s%s", path, path[0] ? "." : "", key);
+    size_t length = strnlen(path, PATH_SIZE - 2);
+    size_t rest = strnlen(key, PATH_SIZE - 2 - length);
+
+    memcpy(out, path, length);
+    if (length)
+        out[length++] = '.';
+    memcpy(out + length, key, rest);
+    out[length + rest] = '\0';
 }
 
 int fill_expect_map(const struct fill *fill, const struct config_node *node, const char *path)
@@ -169,7 +177,7 @@ static int match_pairs(const struct fill *fill, const struct language_row *rows,
 {
     int result = WEIR_OK;
 
-    for (uint32_t i = 0; i < map->count; i++) {
+    for (uint32_t i = 0; i < map->count && !report_has_enough(fill->report); i++) {
         const struct config_pair *pair = &map->pairs[i];
         const struct language_row *row = language_find(rows, pair->key->text);
         char here[PATH_SIZE];

@@ -190,7 +190,8 @@ int outputs_bind(struct checking *checking)
 {
     int status = WEIR_OK;
 
-    for (uint32_t i = 0; i < checking->settings->pool_count && status == WEIR_OK; i++) {
+    for (uint32_t i = 0; i < checking->settings->pool_count && checking_goes_on(checking, status);
+         i++) {
         struct settings_pool *pool = &checking->settings->pools[i];
         struct binding binding = { checking, &checking->pools[i], pool,
                                    pool->copy ? NULL : checking->report };

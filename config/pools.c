@@ -23,6 +23,22 @@ struct reading {
     size_t capacity;
 };
 
+/* How many more pools there may be: those that wait are counted before they are read. */
+static uint32_t room_of(const struct reading *reading)
+{
+    uint64_t known = (uint64_t)reading->checking->settings->pool_count + reading->count;
+
+    return known < SETTINGS_POOLS_MAX ? SETTINGS_POOLS_MAX - (uint32_t)known : 0;
+}
+
+static int refuse_more(struct reading *reading, const struct mark *mark, const char *path)
+{
+    report_add(reading->checking->report, mark, path, "makes more than %u pools, copies counted",
+               SETTINGS_POOLS_MAX);
+    reading->count = 0;
+    return WEIR_EINVALID;
+}
+
 static int push(struct reading *reading, const struct waiting *waiting)
 {
     if (reading->count == reading->capacity) {
@@ -46,6 +62,8 @@ static int push_names(struct reading *reading, const struct config_node *map, co
 {
     int status = WEIR_OK;
 
+    if (map->count > room_of(reading))
+        return refuse_more(reading, &map->pairs[room_of(reading)].key->mark, path);
     for (uint32_t i = map->count; i > 0 && status == WEIR_OK; i--) {
         const struct config_pair *pair = &map->pairs[i - 1];
         struct waiting waiting = {
@@ -72,6 +90,8 @@ static int push_copies(struct reading *reading, const struct config_pair *templa
     waiting.at.path = checking_text(reading->checking, "%s.pool", path);
     if (!waiting.at.path)
         return WEIR_ENOMEM;
+    if (copies > room_of(reading))
+        return refuse_more(reading, &waiting.at.mark, waiting.at.path);
     for (uint32_t i = copies; i > 0 && status == WEIR_OK; i--) {
         waiting.name = checking_text(reading->checking, "%u", i - 1);
         waiting.copy = copy || i > 1;
@@ -397,12 +417,6 @@ static int read_pool(struct reading *reading, const struct waiting *waiting)
         status = fill_check_name(&fill, waiting->key, waiting->at.path);
     if (status == WEIR_OK)
         status = fill_expect_map(&fill, waiting->at.node, waiting->at.path);
-    if (status == WEIR_OK && checking->settings->pool_count == SETTINGS_POOLS_MAX) {
-        report_add(checking->report, &waiting->at.mark, waiting->at.path,
-                   "makes more than %u pools, copies counted", SETTINGS_POOLS_MAX);
-        reading->count = 0;
-        return WEIR_EINVALID;
-    }
     if (status == WEIR_OK)
         status = add_pool(&at);
     return status == WEIR_OK ? read_keys(&at) : status;
@@ -416,8 +430,9 @@ int pools_read(struct checking *checking)
     int status = checking_note(checking, fill_expect_map(&fill, pools, "pools"));
 
     if (status == WEIR_OK && pools && pools->kind == CONFIG_MAP)
-        status = push_names(&reading, pools, "pools", SETTINGS_NONE, false);
-    while (status == WEIR_OK && reading.count) {
+        status = checking_note(checking,
+                               push_names(&reading, pools, "pools", SETTINGS_NONE, false));
+    while (checking_goes_on(checking, status) && reading.count) {
         struct waiting waiting = reading.stack[--reading.count];
 
         status = checking_note(checking, read_pool(&reading, &waiting));

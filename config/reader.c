@@ -9,9 +9,10 @@
 #include "config/include.h"
 #include "config/substitute.h"
 
-#define BYTES_MAX ((size_t)8 << 20) /* these three are the promise of the language */
+#define BYTES_MAX ((size_t)8 << 20) /* these four are the promise of the language */
 #define DEPTH_MAX 64u
 #define NODES_MAX 100000u
+#define TEXT_MAX (1u << 20)
 
 /* One reading of a file and of what it includes. */
 struct reading {
@@ -34,6 +35,8 @@ static struct config_source complete_source(const struct config_source *source)
         complete.limits.depth = DEPTH_MAX;
     if (!complete.limits.nodes)
         complete.limits.nodes = NODES_MAX;
+    if (!complete.limits.text)
+        complete.limits.text = TEXT_MAX;
     return complete;
 }
 

@@ -248,7 +248,7 @@ int substitute_values(struct config_tree *tree, struct config_node *root,
         return WEIR_ENOMEM;
     replacing.bytes = bytes;
     walk.levels[0].node = root;
-    while (walk.depth && result != WEIR_ENOMEM) {
+    while (walk.depth && result != WEIR_ENOMEM && !report_has_enough(report)) {
         int status = step(&replacing, &walk);
 
         if (status != WEIR_OK)

@@ -86,7 +86,7 @@ static int match_values(struct parsing *parsing)
 {
     int status = WEIR_OK;
 
-    for (size_t i = 0; i < parsing->count; i++) {
+    for (size_t i = 0; i < parsing->count && !report_has_enough(parsing->report); i++) {
         const struct option_value *value = &parsing->values[i];
         size_t row = find_row(parsing->options, value->name);
 

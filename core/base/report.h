@@ -18,7 +18,8 @@
 
 #include <weir/host.h>
 
-#define REPORT_KEPT 20 /* more than a screen of errors is read by nobody */
+#define REPORT_KEPT 20      /* more than a screen of errors is read by nobody */
+#define REPORT_ENOUGH 1000u /* nobody looks for more: a file made of errors must not cost more */
 
 /* A place in a text; lines and columns count from 1, 0 = unknown. Borrows the file's name. */
 struct mark {
@@ -69,13 +70,16 @@ size_t report_warning_count(const struct report *report);
 /* True when further errors are only counted: their words need not be looked for. NULL is full. */
 bool report_is_full(const struct report *report);
 
+/* True when whoever looks for errors may stop. NULL never has: it may be a copy's, see there. */
+bool report_has_enough(const struct report *report);
+
 /*
  * Writes one entry as `file:line:col: path: reason`, without the parts that are unknown, into
  * `text`; cut at `size`. Returns the length that it would have, as snprintf.
  */
 size_t report_format(const struct report_entry *entry, char *text, size_t size);
 
-/* Prints the errors as lines, and how many more there are. */
+/* Prints the errors as lines, and how many more there are, as far as they were looked for. */
 void report_print(const struct report *report, FILE *stream);
 /* Prints the warnings, each with `warning: ` before its reason. */
 void report_print_warnings(const struct report *report, FILE *stream);

@@ -1,0 +1,167 @@
+/*
+ * Goal: no text costs more work than a large file that is right: what is nested without end, has
+ * too long words, too many of them, or nothing but mistakes is refused early, in clear words, and
+ * further mistakes are only counted, up to a bound. Shows promise C3 and promise C1.
+ *
+ * Method: texts made to hurt a reader. The work of reading and checking each is counted (see
+ * steps.h), so that no slow machine fails it; libyaml's own is bounded by the size of the text,
+ * since the first event past a limit ends it. The times are printed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "unit/config/fake_catalogue.h"
+#include "unit/config/reading.h"
+#include "unit/host/suite.h"
+#include "unit/support/steps.h"
+
+#define STEPS_MAX 300000u /* half as many again as a file of 9,999 pools that is right takes */
+
+/* `start`, then `part` written `count` times, its %u replaced by the number, then `end`. */
+struct hostile {
+    const char *name;
+    const char *start;
+    const char *part;
+    uint32_t count;
+    const char *end;
+    const char *expected; /* the first error; NULL = it is right */
+};
+
+static const char too_deep[] = "is nested deeper than 64 levels";
+static const char too_many[] = "holds more than 100000 values with aliases written out";
+static const char too_long[] = "a text has at most 1MiB, this one has";
+
+static const struct hostile texts[] = {
+    { "open brackets, 100 KB", "", "[", 100000, "", too_deep },
+    { "open brackets, 8 MB", "", "[", 8388600, "", too_deep },
+    { "open braces", "", "{a: ", 100000, "", too_deep },
+    { "dashes", "x-a:\n", "- ", 100000, "1\n", too_deep },
+    { "question marks", "", "? ", 100000, "", too_deep },
+    { "a value of 8 MB", "x-a: ", "aaaaaaaa", 1048570, "\n", too_long },
+    { "a value in quotes", "x-a: \"", "\\x41", 1100000, "\"\n", too_long },
+    { "a value of many lines", "x-a: |\n", "  a\n", 600000, "\n", too_long },
+    { "a key of 8 MB", "", "aaaaaaaa", 1048570, ": 1\n", too_long },
+    { "an open quote", "x-a: \"", "aaaaaaaa", 300000, "", "not valid YAML" },
+    { "blanks", "x-a: 1", "        ", 300000, "\n", NULL },
+    { "empty lines", "x-a: 1", "\n\n\n\n", 500000, "\n", NULL },
+    { "comments", "x-a: 1\n", "#\n", 1000000, "\n", NULL },
+    { "keys", "", "x-%u: 1\n", 60000, "", too_many },
+    { "anchors", "x-a: [", "&a%u 1, *a%u, ", 60000, "]\n", too_many },
+    { "one anchor", "x-a: [", "&a 1, ", 90000, "]\n", NULL },
+    { "aliases of a large value", "x-a: &a [1,2,3,4,5,6,7,8,9]\nx-b: [", "*a, ", 90000, "]\n",
+      too_many },
+    { "maps that merge", "x-0: &a {k: 1}\nx-m: [", "{<<: *a}, ", 90000, "]\n", too_many },
+    { "repeated keys", "", "a: 1\n", 40000, "", "a: is set twice, first in line 1" },
+    { "unknown keys", "", "k%u: 1\n", 40000, "", "k0: unknown key" },
+    { "20,000 broken pools", "pools:\n", "  p%u: {}\n", 20000, "",
+      "makes more than 10000 pools, copies counted" },
+    { "9,999 broken pools", "pools:\n", "  p%u: {sise: 1, uze: 2}\n", 9999, "",
+      "pools.p0.sise: unknown key, did you mean \"size\"?" },
+    { "9,999 unknown behaviours", "pools:\n", "  p%u: {use: n%u.one}\n", 9999, "",
+      "pools.p0.use: there is no behaviour n0.one" },
+    { "9,999 unknown pools", "pools:\n", "  p%u: {use: count.words, outputs: {next: q%u}}\n", 9999,
+      "", "pools.p0.outputs.next: there is no pool \"q0\", did you mean \"p0\"?" },
+    { "9,999 pools", "pools:\n", "  p%u: {use: count.words, size: 1}\n", 9999, "", NULL },
+    { "broken dispatchers", "dispatchers:\n", "  d%u: {threads: 0}\n", 20000, "",
+      "dispatchers.d0.threads: must be auto or 1..1024, got \"0\"" },
+    { "broken sources", "pools: {a: {use: sink.null}}\nsources:\n", "  s%u: {to: a, too: b}\n",
+      12000, "", "sources.s0.too: unknown key, did you mean \"to\"?" },
+    { "copies of copies", "pools: {a: {size: 300, pool: {size: 300, pool: {use: sink.null", "", 0,
+      "}}}}\n", "pools.a.pool.pool: makes more than 10000 pools, copies counted" },
+    { "variables that are not set", "x-a: [", "\"${NO_SUCH_%u}\", ", 40000, "]\n",
+      "x-a[0]: ${NO_SUCH_0} is not set and has no default" },
+    { "a default in every letter", "x-a: \"", "${A:-b}", 140000, "\"\n", NULL },
+    { "includes that are not there", "include: [", "'n%u.yaml', ", 40000, "]\n",
+      "include: there is no file \"n0.yaml\"" },
+    { "documents", "", "---\n", 100000, "", "a second document begins here, a file holds one" },
+    { "a long tag", "x-a: !", "aaaaaaaa", 100000, " 1\n", "explicit tags are not supported" },
+};
+
+/* Returns owned. */
+static char *make(const struct hostile *hostile, size_t *out_size)
+{
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, out_size);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    (void)fputs(hostile->start, stream);
+    for (uint32_t i = 0; i < hostile->count; i++) {
+        for (const char *at = hostile->part; *at; at++) {
+            if (at[0] == '%' && at[1] == 'u' && ++at)
+                (void)fprintf(stream, "%u", i);
+            else
+                (void)fputc(*at, stream);
+        }
+    }
+    (void)fputs(hostile->end, stream);
+    (void)fclose(stream);
+    return text;
+}
+
+static int judge(const char *text, size_t size, struct report *report)
+{
+    struct config_tree *tree = NULL;
+    struct settings *settings = NULL;
+    int status = config_read_text("t.yaml", text, size, NULL, report, &tree);
+
+    if (status == WEIR_OK)
+        status = config_check(tree, &fake_catalogue, READING_CPUS, report, &settings);
+    config_tree_destroy(tree);
+    settings_destroy(settings);
+    return status;
+}
+
+static void expect_words(const struct hostile *hostile, const struct report *report)
+{
+    char line[1024] = "";
+
+    if (report->errors.kept)
+        (void)report_format(&report->errors.entries[0], line, sizeof line);
+    if (hostile->expected && !strstr(line, hostile->expected))
+        (void)fprintf(stderr, "%s:\n    expected: %s\n    found:    %s\n", hostile->name,
+                      hostile->expected, line);
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, hostile->expected ? hostile->expected : ""));
+    CU_ASSERT(report_count(report) <= REPORT_ENOUGH + 2); /* the last part may have more than one */
+}
+
+static void try(const struct hostile *hostile)
+{
+    struct clock clock = clock_monotonic();
+    struct report report;
+    size_t size;
+    char *text = make(hostile, &size);
+    uint64_t begun_ns = clock_now_ns(&clock);
+    uint64_t before = steps_taken();
+    uint64_t taken;
+    int status;
+
+    report_init(&report);
+    status = judge(text, size, &report);
+    taken = steps_taken() - before;
+    (void)printf("\n    %-32s %8zu bytes %7ju steps %7.1f ms", hostile->name, size,
+                 (uintmax_t)taken, (double)(clock_now_ns(&clock) - begun_ns) / 1e6);
+    CU_ASSERT_EQUAL(status, hostile->expected ? WEIR_EINVALID : WEIR_OK);
+    CU_ASSERT(taken < STEPS_MAX);
+    expect_words(hostile, &report);
+    report_finish(&report);
+    free(text);
+}
+
+static void test_hostile_text_costs_no_more_than_a_large_one(void)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        try(&texts[i]);
+    (void)printf("\n    ");
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "hostile", test_hostile_text_costs_no_more_than_a_large_one },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("hostile", tests);
+}
