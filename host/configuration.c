@@ -34,12 +34,27 @@ void configuration_leave(struct configuration *configuration)
         loader_leave(configuration->loader);
 }
 
+int configuration_check(const struct config_tree *tree, const struct catalogue *catalogue,
+                        uint32_t effective_cpus, struct report *report,
+                        struct settings **out_settings)
+{
+    struct settings *settings = NULL;
+    int status = config_check(tree, catalogue, effective_cpus, report, &settings);
+
+    if (status == WEIR_OK)
+        status = supported_check(settings, report);
+    if (status == WEIR_OK)
+        *out_settings = settings;
+    else
+        settings_destroy(settings);
+    return status;
+}
+
 static int read_locked(struct configuration *configuration, const char *file,
                        struct config_files *files, struct report *report,
                        struct settings **out_settings)
 {
     struct config_source source = { .files = files };
-    struct settings *settings = NULL;
     struct config_tree *tree;
     int status = config_read_file(file, &source, report, &tree);
 
@@ -47,15 +62,8 @@ static int read_locked(struct configuration *configuration, const char *file,
         return status;
     status = catalogue_begin(configuration->catalogue, tree);
     if (status == WEIR_OK)
-        status = config_check(tree, catalogue_get(configuration->catalogue),
-                              configuration->effective_cpus, report, &settings);
-    if (status == WEIR_OK) {
-        status = supported_check(settings, report);
-        if (status == WEIR_OK)
-            *out_settings = settings;
-        else
-            settings_destroy(settings);
-    }
+        status = configuration_check(tree, catalogue_get(configuration->catalogue),
+                                     configuration->effective_cpus, report, out_settings);
     config_tree_destroy(tree);
     return status;
 }

@@ -41,6 +41,14 @@ int configuration_read(struct configuration *configuration, const char *file,
                        struct config_files *files, struct report *report,
                        struct settings **out_settings);
 
+/*
+ * The part of it that judges: all that can be said of a file without running it. As
+ * configuration_read, with whatever catalogue, which must outlive the settings.
+ */
+int configuration_check(const struct config_tree *tree, const struct catalogue *catalogue,
+                        uint32_t effective_cpus, struct report *report,
+                        struct settings **out_settings);
+
 /* Prints what a report holds, errors and warnings, for people. */
 void configuration_tell(const struct report *report, FILE *stream);
 
