@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
+
+#define ATTEMPTS_MAX 3 /* who is written to all the time is no configuration */
 
 struct reading {
     int descriptor;
@@ -23,19 +26,18 @@ static int fail(const struct reading *reading, int status, const char *what)
     return status;
 }
 
-static int check_kind(const struct reading *reading)
+static int check_kind(const struct reading *reading, struct stat *found)
 {
-    struct stat found;
     char limit[32];
 
-    if (fstat(reading->descriptor, &found) != 0)
+    if (fstat(reading->descriptor, found) != 0)
         return fail(reading, WEIR_EUNKNOWN, "cannot be looked at");
-    if (!S_ISREG(found.st_mode)) {
+    if (!S_ISREG(found->st_mode)) {
         (void)snprintf(reading->why, reading->why_size, "is %s",
-                       S_ISDIR(found.st_mode) ? "a directory" : "not a regular file");
+                       S_ISDIR(found->st_mode) ? "a directory" : "not a regular file");
         return WEIR_EINVALID;
     }
-    if (found.st_size > 0 && (uintmax_t)found.st_size > reading->max) {
+    if (found->st_size > 0 && (uintmax_t)found->st_size > reading->max) {
         text_format_size(reading->max, limit, sizeof limit);
         (void)snprintf(reading->why, reading->why_size, "is larger than %s", limit);
         return WEIR_EINVALID;
@@ -60,13 +62,44 @@ static int read_bytes(const struct reading *reading, char *bytes, size_t *size)
     }
     if (*size <= reading->max)
         return WEIR_OK;
-    (void)snprintf(reading->why, reading->why_size, "grew while it was read");
+    (void)snprintf(reading->why, reading->why_size, "is too large, and grew while it was read");
+    return WEIR_EINVALID;
+}
+
+/* What /proc makes up has no size. */
+static bool is_as_before(const struct stat *before, const struct stat *after, size_t size)
+{
+    return before->st_size == 0 ||
+           ((uintmax_t)after->st_size == size && before->st_size == after->st_size &&
+            before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
+            before->st_mtim.tv_nsec == after->st_mtim.tv_nsec);
+}
+
+/* Half of one text and half of another is neither: what was written meanwhile is read again. */
+static int read_at_rest(const struct reading *reading, char *bytes, size_t *size)
+{
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        struct stat before;
+        struct stat after;
+        int status = check_kind(reading, &before);
+
+        if (status == WEIR_OK)
+            status = read_bytes(reading, bytes, size);
+        if (status == WEIR_OK)
+            status = check_kind(reading, &after);
+        if (status != WEIR_OK || is_as_before(&before, &after, *size))
+            return status;
+        if (lseek(reading->descriptor, 0, SEEK_SET) != 0)
+            return fail(reading, WEIR_EUNKNOWN, "cannot be read");
+    }
+    (void)snprintf(reading->why, reading->why_size, "changes while it is read");
     return WEIR_EINVALID;
 }
 
 static int read_all(const struct reading *reading, char **out_bytes, size_t *out_size)
 {
-    int status = check_kind(reading);
+    struct stat found;
+    int status = check_kind(reading, &found);
     char *bytes;
     char *fitting;
 
@@ -75,7 +108,7 @@ static int read_all(const struct reading *reading, char **out_bytes, size_t *out
     bytes = malloc(reading->max + 2);
     if (!bytes)
         return WEIR_ENOMEM;
-    status = read_bytes(reading, bytes, out_size);
+    status = read_at_rest(reading, bytes, out_size);
     if (status != WEIR_OK) {
         free(bytes);
         return status;
