@@ -83,6 +83,8 @@ int configuration_read(struct configuration *configuration, const char *file,
 void configuration_tell(const struct report *report, FILE *stream)
 {
     report_print(report, stream);
+    if (report_has_enough(report))
+        (void)fputs("there may be more: nobody looked on\n", stream);
     report_print_warnings(report, stream);
 }
 

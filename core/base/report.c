@@ -116,11 +116,6 @@ bool report_is_full(const struct report *report)
     return !report || report->errors.kept == REPORT_KEPT;
 }
 
-bool report_has_enough(const struct report *report)
-{
-    return report && report->errors.count >= REPORT_ENOUGH;
-}
-
 /* `file:line:col: path: ` as far as it is known. */
 static void place_text(const struct report_entry *entry, char *text, size_t size)
 {
@@ -157,8 +152,7 @@ static void print_list(const struct report_list *list, const char *word, FILE *s
         (void)fprintf(stream, "%s%s%s\n", place, word, list->entries[i].reason);
     }
     if (list->count > list->kept)
-        (void)fprintf(stream, "%s... and %zu more%s\n", word, list->count - list->kept,
-                      list->count >= REPORT_ENOUGH ? " or still more: nobody looked on" : "");
+        (void)fprintf(stream, "%s... and %zu more\n", word, list->count - list->kept);
 }
 
 void report_print(const struct report *report, FILE *stream)

@@ -71,7 +71,10 @@ size_t report_warning_count(const struct report *report);
 bool report_is_full(const struct report *report);
 
 /* True when whoever looks for errors may stop. NULL never has: it may be a copy's, see there. */
-bool report_has_enough(const struct report *report);
+static inline bool report_has_enough(const struct report *report)
+{
+    return report && report->errors.count >= REPORT_ENOUGH;
+}
 
 /*
  * Writes one entry as `file:line:col: path: reason`, without the parts that are unknown, into
@@ -79,7 +82,7 @@ bool report_has_enough(const struct report *report);
  */
 size_t report_format(const struct report_entry *entry, char *text, size_t size);
 
-/* Prints the errors as lines, and how many more there are, as far as they were looked for. */
+/* Prints the errors as lines, and how many more there are. */
 void report_print(const struct report *report, FILE *stream);
 /* Prints the warnings, each with `warning: ` before its reason. */
 void report_print_warnings(const struct report *report, FILE *stream);
