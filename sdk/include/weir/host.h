@@ -335,6 +335,13 @@ static inline int weir_forward(struct weir_self *self, weir_pid to,
     return self->host->forward(self, to, WEIR_NORMAL, (struct weir_message *)message);
 }
 
+/* As weir_forward, in a lane. */
+static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                                    const struct weir_message *message)
+{
+    return self->host->forward(self, to, lane, (struct weir_message *)message);
+}
+
 /* Settles a message that `handle` kept, with WEIR_DONE, WEIR_REJECT or WEIR_RETRY. Takes it. */
 static inline int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
 {

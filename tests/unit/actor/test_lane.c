@@ -135,6 +135,37 @@ static void test_high_message_to_a_pool_is_dead_unhandled(void)
     finish(&f);
 }
 
+static int forward_high(struct weir_self *self, struct probe *probe,
+                        const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+
+    if (message->lane == WEIR_HIGH) {
+        probe_note(probe, 90);
+        return WEIR_DONE;
+    }
+    CU_ASSERT_EQUAL(weir_forward_lane(self, f->worker, WEIR_HIGH, message), 0);
+    return WEIR_DONE;
+}
+
+/* promise S7: passed on in another lane, it comes before what waits. */
+static void test_message_forwarded_in_a_lane_comes_in_it(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.probe->context = &f;
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.worker, (struct order){ .act = forward_high, .id = 1 }), 0);
+    send(&f, WEIR_NORMAL, 2);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, 1));
+    CU_ASSERT_EQUAL(probe_get(f.probe, 1), 1); /* in the normal lane */
+    CU_ASSERT_EQUAL(probe_get(f.probe, 2), 1); /* in the high one */
+    CU_ASSERT_EQUAL(probe_get(f.probe, 3), 90);
+    CU_ASSERT_EQUAL(probe_get(f.probe, 4), 2);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -144,6 +175,7 @@ int main(void)
         { "urgent is full", test_urgent_lane_of_64_is_full },
         { "no lane", test_lane_that_is_none_is_refused },
         { "unhandled", test_high_message_to_a_pool_is_dead_unhandled },
+        { "forwarded", test_message_forwarded_in_a_lane_comes_in_it },
         CU_TEST_INFO_NULL,
     };
 
