@@ -308,10 +308,11 @@ void source_changes_reopen(struct source_changes *changes, struct executor *exec
 
 void source_changes_forget(struct source_changes *changes, const struct closing_time *time)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
+    struct assembly *assembly;
 
     if (!changes->allocated)
-        return;
+        return; /* what comes before them has failed */
+    assembly = changes->rebuilding->assembly;
     closing_forget_sources(assembly, changes->made, changes->rebuilding->settings->source_count,
                            time);
     closing_forget_sources(assembly, changes->closed, changes->closed_count, time);
