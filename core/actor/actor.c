@@ -1,5 +1,7 @@
 #include "actor/actor.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "actor/host_table.h"
@@ -38,11 +40,19 @@ const char *actor_path(const struct actor *actor)
     return actor->place ? actor->place->path : "";
 }
 
+void actor_set_detail(struct actor *actor, const char *text)
+{
+    if (!actor->detail)
+        actor->detail = malloc(ACTOR_DETAIL_SIZE);
+    if (actor->detail)
+        (void)snprintf(actor->detail, ACTOR_DETAIL_SIZE, "%s", text);
+}
+
 /* Everything behind the mailbox and the slot number starts from zero. */
 static void clear(struct actor *actor)
 {
     uint32_t slot = actor->slot;
-    char *begin = (char *)&actor->self;
+    char *begin = (char *)&actor->flags;
 
     memset(begin, 0, (size_t)((char *)(actor + 1) - begin));
     actor->slot = slot;

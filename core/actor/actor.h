@@ -18,6 +18,9 @@
 #ifndef ACTOR_ACTOR_H
 #define ACTOR_ACTOR_H
 
+#include <assert.h>
+#include <stdalign.h>
+
 #include "actor/spec.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/schedulable.h"
@@ -63,47 +66,55 @@ enum actor_signal {
     SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes */
 };
 
+/*
+ * Five lines. What few actors use is a pointer here, and memory at the first use: a host may have
+ * a million of them asleep.
+ */
 struct actor {
-    struct mailbox mailbox; /* two lines: the senders', and the owner's */
+    alignas(64) struct mailbox mailbox; /* the senders' line, and the begin of the owner's */
 
-    /* const, but for `next`: a line that senders and thieves read, and nobody writes a message */
-    struct weir_self self; /* the host table */
-    struct schedulable schedulable;
-    struct runtime *runtime;
-    struct dispatcher *dispatcher;
-    struct place *place; /* NULL for a plain actor */
-    struct pool *pool;   /* what it is, when kind is ACTOR_POOL */
-    uint32_t slot;
-    uint8_t kind; /* enum actor_kind */
-
-    /* owner, in the order in which a turn needs them */
-    uint8_t high_streak;       /* urgent and high messages since the last normal one */
-    uint8_t end_reason;        /* enum weir_end_reason, once it is ending */
+    /* owner */
     uint32_t flags;            /* enum actor_flags */
+    uint32_t retry_after_ms;   /* set during handle */
+    uint32_t incarnation;      /* grows with each open */
     _Atomic uint8_t state;     /* read by all: enum actor_state */
     _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
-    uint32_t retry_after_ms;   /* set during handle */
+    uint8_t high_streak;       /* urgent and high messages since the last normal one */
+    uint8_t end_reason;        /* enum weir_end_reason, once it is ending */
     struct spec *spec;         /* NULL for a pool without a manager */
     void *memory;              /* the behaviour's state */
     struct executor *executor; /* the thread of this turn */
     struct message *current;   /* in `handle` now */
-    struct ledger ledger;
-    struct message_list front; /* given again, before everything in the normal lane */
-    struct message_list kept;
-    struct message_list control; /* replies, exits, downs */
-    struct message_list urgent;
-    struct message_list high;
-    struct extra *extra;      /* NULL until it is needed */
-    struct message_list ties; /* nodes of those who are told when we end */
-    uint32_t incarnation;     /* grows with each open */
-    char detail[48];          /* set by weir_reason */
 
-    struct retired retired;           /* while the slot waits to be free */
-    _Atomic uint32_t lane_waiting[2]; /* high, urgent: counted in by senders, out by the owner */
-    _Atomic(struct waiters *) room;   /* see room.h; written by the first who waits */
+    /* const, but for `next`: a line that senders and thieves read, and nobody writes a message */
+    struct weir_self self; /* the host table */
+    union {
+        struct schedulable schedulable;
+        struct retired retired; /* while the slot waits to be free: it runs no more */
+    };
+    struct runtime *runtime;
+    struct dispatcher *dispatcher;
+    struct place *place; /* of a plain actor: owner, see place_get */
+    struct pool *pool;   /* what it is, when kind is ACTOR_POOL */
+    uint32_t slot;
+    uint8_t kind; /* enum actor_kind */
+
+    /* owner */
+    struct ledger ledger;
+    struct message_queue front; /* given again, before everything in the normal lane */
+    struct message_list kept;
+    struct message_queue control; /* replies, exits, downs */
+    struct message_queue urgent;
+    struct message_queue high;
+    struct message_queue ties;      /* nodes of those who are told when we end */
+    struct extra *extra;            /* NULL until it is needed */
+    char *detail;                   /* set by weir_reason; NULL until the first time */
+    _Atomic(struct waiters *) room; /* see room.h; written by the first who waits */
 };
 
-static_assert(offsetof(struct actor, kind) < 3 * 64, "what senders read is on one line");
+static_assert(sizeof(struct actor) == 320, "five lines");
+static_assert(offsetof(struct actor, self) == 128, "what senders read is on one line");
+static_assert(offsetof(struct actor, kind) < 192, "what senders read is on one line");
 
 enum actor_flags {
     ACTOR_LEAVING = 1u << 0, /* drains, then ends */
@@ -176,5 +187,20 @@ static inline void actor_wake(struct actor *actor, struct executor *executor)
 
 /* The path for people; "" for a plain actor. */
 const char *actor_path(const struct actor *actor);
+
+/* Owner: keeps a copy, cut to fit; without memory nothing is said. */
+void actor_set_detail(struct actor *actor, const char *text);
+
+/* Owner: what weir_reason said last; "" when nothing. */
+static inline const char *actor_detail(const struct actor *actor)
+{
+    return actor->detail ? actor->detail : "";
+}
+
+static inline void actor_clear_detail(struct actor *actor)
+{
+    if (actor->detail)
+        actor->detail[0] = '\0';
+}
 
 #endif

@@ -54,12 +54,13 @@ static struct children *children_of(const struct place *place)
 /* Made at the first call; NULL when memory is out. */
 static struct children *get(struct actor *actor)
 {
-    struct place *place = actor->place;
+    struct place *place = place_get(actor);
     struct children *children = children_of(place);
-    struct children *above = place->child ? place->child->of : NULL;
+    struct children *above;
 
-    if (children)
+    if (children || !place)
         return children;
+    above = place->child ? place->child->of : NULL;
     children = calloc(1, sizeof *children);
     if (!children)
         return NULL;

@@ -34,12 +34,12 @@ static void bounce(struct runtime *runtime, struct executor *executor, weir_pid 
 
 static void bounce_all(struct actor *actor, struct executor *executor, weir_pid ended)
 {
-    struct message_list *lists[] = { &actor->control, &actor->urgent, &actor->high };
+    struct message_queue *queues[] = { &actor->control, &actor->urgent, &actor->high };
     struct message *message;
     uint32_t signals;
 
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        while ((message = message_list_take(lists[i])))
+    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
+        while ((message = message_queue_take(queues[i])))
             bounce(actor->runtime, executor, ended, message);
     message = mailbox_take_other(&actor->mailbox, &signals);
     while (message) {
@@ -74,6 +74,8 @@ static void retire_slot(struct actor *actor, struct executor *executor)
 
 static void drop_spec_and_place(struct actor *actor)
 {
+    free(actor->detail);
+    actor->detail = NULL;
     spec_unref(actor->spec);
     actor->spec = NULL;
     place_destroy(actor->place);
@@ -118,8 +120,8 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     if (place) {
         output_drop_all(actor);
         settle_stuck(actor);
-        discard_all(actor);
     }
+    discard_all(actor);
     tie_tell_all(actor, reason, 0);
     extra_destroy(actor);
     mailbox_end(&actor->mailbox);
@@ -146,23 +148,23 @@ void end_unborn(struct actor *actor, struct executor *executor)
     drop_spec_and_place(actor);
 }
 
-static void free_list(struct message_list *list, struct executor *executor)
+static void free_queue(struct message_queue *queue, struct executor *executor)
 {
     struct message *message;
 
-    while ((message = message_list_take(list)))
+    while ((message = message_queue_take(queue)))
         message_destroy(&executor->cache, message);
 }
 
 void end_abandoned(struct actor *actor, struct executor *executor)
 {
-    struct message_list *lists[] = { &actor->control, &actor->urgent, &actor->high,
-                                     &actor->front,   &actor->kept,   &actor->ties };
+    struct message_queue *queues[] = { &actor->control, &actor->urgent,     &actor->high,
+                                       &actor->front,   &actor->kept.queue, &actor->ties };
     struct message *message;
     uint32_t signals;
 
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free_list(lists[i], executor);
+    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
+        free_queue(queues[i], executor);
     while ((message = mailbox_pop(&actor->mailbox)))
         message_destroy(&executor->cache, message);
     message = mailbox_take_other(&actor->mailbox, &signals);
@@ -176,17 +178,16 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     if (!actor->runtime || actor_state(actor) == ACTOR_ENDED)
         return;
     if (actor->place) {
-        free_list(&actor->place->outbox, executor);
-        free_list(&actor->place->stash, executor);
-        free_list(&actor->place->retries, executor);
+        free_queue(&actor->place->outbox.queue, executor);
+        free_queue(&actor->place->stash.queue, executor);
+        free_queue(&actor->place->retries.queue, executor);
         message_destroy(&executor->cache, actor->place->settling);
     }
     actor->executor = executor;
     if (actor->extra)
         alarm_drop_all(actor);
     extra_destroy(actor);
-    free(actor->memory);
-    actor->memory = NULL;
+    incarnation_free_state(actor);
     drop_spec_and_place(actor);
     atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
 }

@@ -64,5 +64,5 @@ void freed_tell_now(struct freed *freed, struct actor *actor)
     if (!freed_any(freed))
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    freed_tell(freed, actor, actor->place->pool, actor->executor);
+    freed_tell(freed, actor, place_pool(actor), actor->executor);
 }

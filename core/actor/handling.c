@@ -126,7 +126,7 @@ void handling_run(struct actor *actor, struct message *message)
 
     actor->current = message;
     actor->retry_after_ms = 0;
-    actor->detail[0] = '\0';
+    actor_clear_detail(actor);
     atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
     if (behaviour->handle) {
         callback_begin(actor);

@@ -189,7 +189,7 @@ static void host_reason(struct weir_self *self, const char *text)
 {
     struct actor *actor = actor_of_self(self);
 
-    (void)snprintf(actor->detail, sizeof actor->detail, "%s", text);
+    actor_set_detail(actor, text);
 }
 
 /* --- time ----------------------------------------------------------------------------------- */
@@ -343,9 +343,10 @@ static void host_log(struct weir_self *self, enum weir_log_level level, const ch
 static void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total)
 {
     struct place *place = actor_of_self(self)->place;
+    struct progress *all = place ? place_make_progress(place) : NULL;
 
-    for (uint32_t i = 0; place && i < PLACE_UNITS; i++) {
-        struct progress *progress = &place->progress[i];
+    for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
+        struct progress *progress = &all[i];
         const char *known = atomic_load_explicit(&progress->unit, memory_order_relaxed);
 
         if (known && strcmp(known, unit) != 0)

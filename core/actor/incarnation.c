@@ -27,6 +27,23 @@ static void set_state(struct actor *actor, enum actor_state state)
     atomic_store_explicit(&actor->state, (uint8_t)state, memory_order_release);
 }
 
+/* --- state ---------------------------------------------------------------------------------- */
+
+/* Of a behaviour that has none; nobody may write there. */
+static const max_align_t no_state;
+
+static void *make_state(const struct weir_behaviour *behaviour)
+{
+    return behaviour->state_size ? calloc(1, behaviour->state_size) : (void *)(uintptr_t)&no_state;
+}
+
+void incarnation_free_state(struct actor *actor)
+{
+    if (actor->memory != (const void *)&no_state)
+        free(actor->memory);
+    actor->memory = NULL;
+}
+
 /* --- opening -------------------------------------------------------------------------------- */
 
 static int call_open(struct actor *actor)
@@ -34,7 +51,7 @@ static int call_open(struct actor *actor)
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
     int status = 0;
 
-    actor->memory = calloc(1, behaviour->state_size ? behaviour->state_size : 1);
+    actor->memory = make_state(behaviour);
     if (!actor->memory)
         return WEIR_ENOMEM;
     if (behaviour->open) {
@@ -43,8 +60,7 @@ static int call_open(struct actor *actor)
         callback_end(actor);
     }
     if (status != 0) {
-        free(actor->memory);
-        actor->memory = NULL;
+        incarnation_free_state(actor);
         extra_end_incarnation(actor);
         children_stop(actor);
     }
@@ -57,7 +73,7 @@ static int call_open(struct actor *actor)
 
 static void let_in(struct actor *actor)
 {
-    if (actor->place && actor->place->pool)
+    if (place_pool(actor))
         pool_place_opened(actor->place->pool, actor->place);
     else if (!(actor->flags & ACTOR_LEAVING))
         mailbox_open(&actor->mailbox);
@@ -66,7 +82,7 @@ static void let_in(struct actor *actor)
 
 static void keep_out(struct actor *actor)
 {
-    if (actor->place && actor->place->pool)
+    if (place_pool(actor))
         pool_place_broken(actor->place->pool, actor->place);
     else
         mailbox_close(&actor->mailbox);
@@ -145,8 +161,12 @@ static bool gives_up(const struct actor *actor)
     return actor->spec->restart.then != RESTART_KEEP_TRYING;
 }
 
-static void publish_opening(struct place *place, int status)
+static void publish_opening(struct actor *actor, int status)
 {
+    struct place *place = actor->place;
+
+    if (!place)
+        return;
     atomic_store_explicit(&place->open_status, status, memory_order_relaxed);
     atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
 }
@@ -160,42 +180,58 @@ static void end_unopened_child(struct actor *actor, int status)
 
 static void tell_of_failed_open(const struct actor *actor, int status)
 {
+    bool is_child = actor->place && actor->place->child;
+
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
-              weir_str("status", weir_status_name(status)), weir_str("reason", actor->detail),
-              weir_str("effect", actor->place->child ? "ended" : "tried again later"));
+              weir_str("status", weir_status_name(status)), weir_str("reason", actor_detail(actor)),
+              weir_str("effect", is_child ? "ended" : "tried again later"));
+}
+
+static void has_opened(struct actor *actor)
+{
+    actor->incarnation++;
+    if (actor->place)
+        actor->place->backoff_ms = 0;
+    /* Who sees it open is let in: the state, and that it was opened, come last. */
+    let_in(actor);
+    set_state(actor, ACTOR_OPEN);
+    publish_opening(actor, 0);
+}
+
+/* To be tried again. Without memory for a place that is in its next turn. */
+static void has_not_opened(struct actor *actor, int status)
+{
+    struct place *place = place_get(actor);
+
+    tell_of_failed_open(actor, status);
+    if (!place)
+        return;
+    place_keep_open_reason(place, actor_detail(actor));
+    publish_opening(actor, status);
+    if (place->child)
+        return;
+    if (gives_up(actor) && restarts_too_often(actor))
+        stay_closed(actor);
+    else
+        wait_to_open(actor);
 }
 
 void incarnation_open(struct actor *actor)
 {
-    struct place *place = actor->place;
     int status;
 
     /* Before `open`, which may set them anew. */
     actor->flags &= ~(uint32_t)(ACTOR_TRAPS_EXITS | ACTOR_PAUSED);
     status = call_open(actor);
-
-    if (status == 0) {
-        actor->incarnation++;
-        place->opened_with = spec_ref(actor->spec);
-        place->backoff_ms = 0;
-        /* Who sees it open is let in: the state, and that it was opened, come last. */
-        let_in(actor);
-        set_state(actor, ACTOR_OPEN);
-        publish_opening(place, status);
-    } else {
-        place_keep_open_reason(place, actor->detail);
-        publish_opening(place, status);
-        tell_of_failed_open(actor, status);
-        if (place->child) {
-            end_unopened_child(actor, status);
-            return;
-        }
-        if (gives_up(actor) && restarts_too_often(actor))
-            stay_closed(actor);
-        else
-            wait_to_open(actor);
+    if (status == 0)
+        has_opened(actor);
+    else
+        has_not_opened(actor, status);
+    if (status != 0 && actor->place && actor->place->child) {
+        end_unopened_child(actor, status);
+        return;
     }
-    if (place->gives_notice)
+    if (actor->place && actor->place->gives_notice)
         runtime_notice(actor->runtime);
 }
 
@@ -214,18 +250,24 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
     }
 }
 
+/* What the life was opened with is not needed any more; what it left, if anything, is where the
+ * next one goes on. */
+static void leave_for_next(struct place *place)
+{
+    spec_unref(place->opened_with);
+    place->opened_with = NULL;
+    if (place->left.data)
+        position_move(&place->from, &place->left);
+}
+
 /* Ends the life, not the place: everything that belongs to the incarnation goes. */
 static void finish_life(struct actor *actor, enum weir_end_reason reason)
 {
     if (actor->memory) {
         call_close(actor, reason);
-        free(actor->memory);
-        actor->memory = NULL;
-        spec_unref(actor->place->opened_with);
-        actor->place->opened_with = NULL;
-        /* What it left, if anything, is where the next one goes on. */
-        if (actor->place->left.data)
-            position_move(&actor->place->from, &actor->place->left);
+        incarnation_free_state(actor);
+        if (actor->place)
+            leave_for_next(actor->place);
     }
     extra_end_incarnation(actor);
     children_stop(actor);
@@ -241,7 +283,7 @@ static enum dead_reason reason_of(const struct message *message, enum weir_end_r
 
 /* What the ended incarnation had: dead, or to be given `again`. */
 static void return_or_bury(struct actor *actor, struct message *message, enum dead_reason reason,
-                           struct message_list *again)
+                           struct message_queue *again)
 {
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     if (message->public.reserved & MESSAGE_ASIDE) {
@@ -249,7 +291,7 @@ static void return_or_bury(struct actor *actor, struct message *message, enum de
     } else if (message->public.attempt <= actor->spec->redeliver_max) {
         message->public.attempt++;
         settle_hold(actor);
-        message_list_append(again, message);
+        message_queue_append(again, message);
     } else {
         settle_dead(actor, message, reason, WEIR_ECRASHED);
     }
@@ -259,7 +301,7 @@ static void return_or_bury(struct actor *actor, struct message *message, enum de
 static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
 {
     struct message_list had = actor->kept;
-    struct message_list again = { 0 };
+    struct message_queue again = { 0 };
     struct message *message;
 
     actor->kept = (struct message_list){ 0 };
@@ -272,15 +314,15 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     actor->current = NULL;
     while ((message = message_list_take(&had)))
         return_or_bury(actor, message, reason_of(message, reason), &again);
-    while ((message = message_list_take(&actor->front)))
-        message_list_append(&again, message);
+    while ((message = message_queue_take(&actor->front)))
+        message_queue_append(&again, message);
     actor->front = again;
 }
 
 /* A member of a pool, its manager, or a source: its place is opened anew. */
 static bool is_replaced(const struct actor *actor)
 {
-    return actor->place->pool || actor->kind != ACTOR_WORKER;
+    return place_pool(actor) || actor->kind != ACTOR_WORKER;
 }
 
 void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
@@ -288,7 +330,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     struct place *place = actor->place;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
-              weir_str("reason", actor->detail), weir_uint("incarnation", actor->incarnation),
+              weir_str("reason", actor_detail(actor)), weir_uint("incarnation", actor->incarnation),
               weir_str("effect", is_replaced(actor) ? "replaced, mailbox kept" : "ended"));
     if (!is_replaced(actor)) {
         incarnation_end(actor, reason);
@@ -296,7 +338,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     }
     bury_in_hand(actor, reason);
     finish_life(actor, reason);
-    actor->detail[0] = '\0';
+    actor_clear_detail(actor);
     if ((actor->flags & ACTOR_LEAVING) && leave_after_failure(actor, reason)) {
         incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
         incarnation_end(actor, reason);
@@ -320,7 +362,7 @@ void incarnation_stop(struct actor *actor)
     }
     bury_in_hand(actor, WEIR_END_NORMAL);
     finish_life(actor, WEIR_END_NORMAL);
-    actor->detail[0] = '\0';
+    actor_clear_detail(actor);
     set_state(actor, ACTOR_STARTING);
 }
 
@@ -332,7 +374,7 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
     }
     spec_unref(actor->spec);
     actor->spec = spec;
-    actor->detail[0] = '\0';
+    actor_clear_detail(actor);
     actor->place->failures = 0;
     actor->place->backoff_ms = 0;
     set_state(actor, ACTOR_STARTING);
@@ -359,17 +401,21 @@ void incarnation_respec(struct actor *actor)
         spec->behaviour->reconfigure(&actor->self, actor->memory, spec->settings);
         callback_end(actor);
     }
-    spec_unref(old);
+    /* What `open` was given stays readable until `close`. */
+    if (actor->memory && !actor->place->opened_with)
+        actor->place->opened_with = old;
+    else
+        spec_unref(old);
 }
 
 /* --- messages that wait --------------------------------------------------------------------- */
 
 void incarnation_retry(struct actor *actor, struct message *message)
 {
-    struct place *place = actor->place;
     bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
+    struct place *place = goes_back ? NULL : place_get(actor);
 
-    if (message->public.attempt > actor->spec->retries_max ||
+    if (message->public.attempt > actor->spec->retries_max || (!goes_back && !place) ||
         (!goes_back && place->retries.count >= SPEC_RETRIES_MAX) || !extra_get(actor)) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
         return;
@@ -397,7 +443,7 @@ static uint64_t give_again(struct actor *actor, uint64_t now_ns)
     place->retries = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns) {
-            message_list_append(&actor->front, message);
+            message_queue_append(&actor->front, message);
             continue;
         }
         if (message->again_ns < next)
@@ -427,9 +473,9 @@ uint64_t incarnation_time(struct actor *actor, uint64_t now_ns)
 /* The next of the backlog, in hand; the front first. */
 static struct message *take_backlog(struct actor *actor)
 {
-    struct message *message = message_list_take(&actor->front);
+    struct message *message = message_queue_take(&actor->front);
 
-    if (!message)
+    if (!message && actor->place)
         message = message_list_take(&actor->place->retries);
     if (!message)
         return fullness_pop(actor);
@@ -440,12 +486,12 @@ static struct message *take_backlog(struct actor *actor)
 static void put_back(struct actor *actor, struct message *message)
 {
     settle_hold(actor);
-    message_list_prepend(&actor->front, message);
+    message_queue_prepend(&actor->front, message);
 }
 
 /* Hands the next of the backlog to a sibling, or adds it to `stays` when the siblings have had
  * their own. False: there is no room. */
-static bool reroute_next(struct actor *actor, struct message_list *stays)
+static bool reroute_next(struct actor *actor, struct message_queue *stays)
 {
     struct message *message = take_backlog(actor);
 
@@ -453,7 +499,7 @@ static bool reroute_next(struct actor *actor, struct message_list *stays)
         return false;
     if (message->public.reserved & MESSAGE_BOUND) {
         settle_hold(actor);
-        message_list_append(stays, message);
+        message_queue_append(stays, message);
         return true;
     }
     if (route_message(actor->place->pool, actor->executor, message) != 0) {
@@ -467,18 +513,19 @@ static bool reroute_next(struct actor *actor, struct message_list *stays)
 /* Each once: a worker that is called back meanwhile may be given its own. */
 void incarnation_reroute(struct actor *actor)
 {
-    struct message_list stays = { 0 };
+    struct message_queue stays = { 0 };
     struct message *message;
     uint32_t count;
 
-    if (!actor->place || !actor->place->pool)
+    if (!place_pool(actor))
         return;
-    count = actor->front.count + actor->place->retries.count + mailbox_waiting(&actor->mailbox);
+    count = message_queue_count(&actor->front) + actor->place->retries.count +
+            mailbox_waiting(&actor->mailbox);
     while (count > 0 && reroute_next(actor, &stays))
         count--;
     /* They were before what is left. */
-    while ((message = message_list_take(&actor->front)))
-        message_list_append(&stays, message);
+    while ((message = message_queue_take(&actor->front)))
+        message_queue_append(&stays, message);
     actor->front = stays;
 }
 

@@ -28,6 +28,9 @@ uint64_t incarnation_time(struct actor *actor, uint64_t now_ns);
 /* RETRY: takes the message in hand; dead `retries` when it is too much. */
 void incarnation_retry(struct actor *actor, struct message *message);
 
+/* Frees the state of the behaviour, if there is any. */
+void incarnation_free_state(struct actor *actor);
+
 /* The place has a new spec whose changed options are all live: `reconfigure` gets them. */
 void incarnation_respec(struct actor *actor);
 

@@ -110,15 +110,15 @@ static bool is_alike(const struct message *one, const struct message *other)
 static void answer_alike(struct actor *actor, const struct message *message,
                          const struct inspection *inspection)
 {
-    struct message_list waiting = actor->control;
+    struct message_queue waiting = actor->control;
     struct message *other;
 
-    actor->control = (struct message_list){ 0 };
-    while ((other = message_list_take(&waiting))) {
+    actor->control = (struct message_queue){ 0 };
+    while ((other = message_queue_take(&waiting))) {
         if (is_alike(other, message))
             answer(actor, other, inspection);
         else
-            message_list_append(&actor->control, other);
+            message_queue_append(&actor->control, other);
     }
 }
 

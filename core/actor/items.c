@@ -89,10 +89,10 @@ static void add_mailbox(struct inspection *out, struct actor *actor)
 static void add_waiting(struct inspection *out, const struct actor *actor)
 {
     const struct place *place = actor->place;
-    const struct message *kept = actor->kept.first;
+    const struct message *kept = message_queue_first(&actor->kept.queue);
 
-    inspection_number(out, "high", actor->high.count);
-    inspection_number(out, "urgent", actor->urgent.count);
+    inspection_number(out, "high", message_queue_count(&actor->high));
+    inspection_number(out, "urgent", message_queue_count(&actor->urgent));
     inspection_number(out, "kept", actor->kept.count);
     inspection_number(out, "attempt", kept ? kept->public.attempt : 0);
     inspection_number(out, "stashed", place->stash.count);
@@ -104,11 +104,14 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
 
 static uint32_t count_ties(const struct actor *actor, enum message_kind kind)
 {
+    const struct message *last = actor->ties.last, *tie = last;
     uint32_t count = 0;
 
-    for (const struct message *tie = actor->ties.first; tie;
-         tie = atomic_load_explicit(&tie->next, memory_order_relaxed))
+    if (!last)
+        return 0;
+    do
         count += tie->public.kind == kind;
+    while ((tie = atomic_load_explicit(&tie->next, memory_order_relaxed)) != last);
     return count;
 }
 
@@ -157,7 +160,7 @@ static void add_ties(struct inspection *out, const struct actor *actor)
 
 void items_of_actor(struct inspection *inspection, struct actor *actor)
 {
-    if (!actor->place)
+    if (!place_get(actor))
         return;
     add_identity(inspection, actor);
     if (actor->kind != ACTOR_POOL) {

@@ -56,7 +56,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
 
 void leave_decide(struct actor *actor, uint32_t signals)
 {
-    struct pool *pool = actor->place ? actor->place->pool : NULL;
+    struct pool *pool = place_pool(actor);
 
     uint64_t due_ns = 0;
 
@@ -83,8 +83,9 @@ void leave_decide(struct actor *actor, uint32_t signals)
 
 static bool has_backlog(struct actor *actor)
 {
-    return actor->front.count || actor->urgent.count || actor->high.count ||
-           actor->place->retries.count || !mailbox_empty(&actor->mailbox) || pulling_keeps(actor);
+    return !message_queue_is_empty(&actor->front) || !message_queue_is_empty(&actor->urgent) ||
+           !message_queue_is_empty(&actor->high) || (actor->place && actor->place->retries.count) ||
+           !mailbox_empty(&actor->mailbox) || pulling_keeps(actor);
 }
 
 static bool has_work_in_hand(struct actor *actor)
@@ -95,7 +96,7 @@ static bool has_work_in_hand(struct actor *actor)
 
 bool leave_may_close(struct actor *actor)
 {
-    struct pool *pool = actor->place->pool;
+    struct pool *pool = place_pool(actor);
 
     if (!pool || pool_place_may_close(pool, actor->place))
         return true;
@@ -113,7 +114,7 @@ void leave_shed(struct actor *actor)
 
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 {
-    struct pool *pool = actor->place->pool;
+    struct pool *pool = place_pool(actor);
 
     if (pool && pool_place_is_leaving(pool, actor->place, NULL)) {
         incarnation_reroute(actor);
@@ -127,12 +128,12 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
  * not: what finds no room at the siblings is dead. */
 static void leave_unopened(struct actor *actor)
 {
-    if (actor_state(actor) == ACTOR_STARTING && (actor->place->pool || actor->place->child) &&
-        has_backlog(actor)) {
+    if (actor_state(actor) == ACTOR_STARTING && actor->place &&
+        (actor->place->pool || actor->place->child) && has_backlog(actor)) {
         incarnation_open(actor);
         return;
     }
-    if (!actor->place->pool || pool_place_is_leaving(actor->place->pool, actor->place, NULL)) {
+    if (!place_pool(actor) || pool_place_is_leaving(place_pool(actor), actor->place, NULL)) {
         incarnation_reroute(actor);
         incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     }

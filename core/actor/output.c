@@ -11,7 +11,7 @@
 
 static const struct binding *binding_of(struct actor *actor, uint32_t output)
 {
-    const struct wiring *wiring = wiring_get(actor->place->wiring);
+    const struct wiring *wiring = actor->place ? wiring_get(actor->place->wiring) : NULL;
 
     return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
 }
@@ -180,6 +180,12 @@ static uint32_t chain_max(struct actor *actor, const struct binding *binding)
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }
 
+/* The output of the first in the outbox; it is not empty. */
+static uint32_t first_output(const struct place *place)
+{
+    return message_queue_first(&place->outbox.queue)->output;
+}
+
 /* Takes the first of the outbox that leave by the same output; answers how many. */
 static uint32_t take_first(struct place *place, struct message **messages, uint32_t max)
 {
@@ -187,8 +193,7 @@ static uint32_t take_first(struct place *place, struct message **messages, uint3
 
     do
         messages[count++] = message_list_take(&place->outbox);
-    while (count < max && place->outbox.first &&
-           place->outbox.first->output == messages[0]->output);
+    while (count < max && place->outbox.count > 0 && first_output(place) == messages[0]->output);
     return count;
 }
 
@@ -204,7 +209,7 @@ static int flush_first(struct actor *actor, uint32_t *used)
 {
     struct place *place = actor->place;
     struct message *messages[CHAIN_MAX];
-    uint32_t output = place->outbox.first->output;
+    uint32_t output = first_output(place);
     const struct binding *binding = binding_of(actor, output);
     uint32_t count = take_first(place, messages, chain_max(actor, binding));
     int taken = try_send(actor, output, &binding, messages, count);

@@ -1,10 +1,9 @@
 #include "actor/place.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actor/children.h"
-#include <string.h>
 
 /* There is room where the place waits for it: its actor looks. */
 static void wake(struct waiter *waiter, struct executor *executor)
@@ -16,16 +15,15 @@ static void wake(struct waiter *waiter, struct executor *executor)
 
 int place_create(const char *path, uint32_t index, struct place **out)
 {
-    struct place *place = calloc(1, sizeof *place);
-    int length;
+    size_t length = strlen(path);
+    struct place *place;
 
+    if (length >= PLACE_PATH_MAX)
+        return WEIR_EINVALID;
+    place = calloc(1, sizeof *place + length + 1);
     if (!place)
         return WEIR_ENOMEM;
-    length = snprintf(place->path, sizeof place->path, "%s", path);
-    if (length < 0 || (size_t)length >= sizeof place->path) {
-        free(place);
-        return WEIR_EINVALID;
-    }
+    memcpy(place->path, path, length + 1);
     place->index = index;
     list_init(&place->link);
     list_init(&place->pulling);
@@ -43,8 +41,29 @@ void place_destroy(struct place *place)
     position_clear(&place->left);
     position_clear(&place->from);
     children_destroy(atomic_load_explicit(&place->children, memory_order_relaxed));
+    free(atomic_load_explicit(&place->progress, memory_order_relaxed));    /* nobody else is left */
     free(atomic_load_explicit(&place->open_reason, memory_order_relaxed)); /* nobody else is left */
     free(place);
+}
+
+struct place *place_get(struct actor *actor)
+{
+    if (!actor->place && place_create("", 0, &actor->place) == 0)
+        actor->place->actor = actor;
+    return actor->place;
+}
+
+struct progress *place_make_progress(struct place *place)
+{
+    /* Relaxed: written in turns of this actor only. */
+    struct progress *progress = atomic_load_explicit(&place->progress, memory_order_relaxed);
+
+    if (progress)
+        return progress;
+    progress = calloc(PLACE_UNITS, sizeof *progress);
+    /* Release pairs with the acquire in place_progress. */
+    atomic_store_explicit(&place->progress, progress, memory_order_release);
+    return progress;
 }
 
 void place_keep_open_reason(struct place *place, const char *text)

@@ -27,7 +27,6 @@ struct progress {
 };
 
 struct place {
-    char path[PLACE_PATH_MAX];  /* const */
     uint32_t index;             /* const */
     struct pool *pool;          /* const; NULL for a source */
     struct dead_letters *dead;  /* const: where its dead letters are counted */
@@ -48,7 +47,7 @@ struct place {
     uint64_t leave_due_ns;    /* when it must have finished; 0 = whenever it has */
     struct position left;     /* by the present incarnation of a source */
     struct position from;     /* what the next one, or this one, is to go on from */
-    struct spec *opened_with; /* counted: what `open` was given stays readable until `close` */
+    struct spec *opened_with; /* counted: what `open` was given, when it is not the spec any more */
 
     /* const: told in the actor's last turn, e.g. to the owner of a source; may be NULL */
     void (*on_end)(void *context, struct place *place);
@@ -60,8 +59,8 @@ struct place {
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
     _Atomic(char *) open_reason; /* owner writes once: what was said of the first failed open */
-    struct progress progress[PLACE_UNITS];
-    _Atomic uint64_t emitted; /* owner writes: messages accepted by the pools it feeds */
+    _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
+    _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
 
     /* pool->lock */
     struct list link; /* in one of the pool's lists */
@@ -81,12 +80,35 @@ struct place {
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
 
     struct waiter waiter; /* owner: waits for room behind an output */
+
+    char path[]; /* const */
 };
+
+/*
+ * The place of an actor, which a plain one gets at the first call: to have something given again,
+ * or put aside. Owner. NULL when memory is out.
+ */
+struct place *place_get(struct actor *actor);
+
+/* The pool that an actor is a member or the manager of; NULL: none. */
+static inline struct pool *place_pool(const struct actor *actor)
+{
+    return actor->place ? actor->place->pool : NULL;
+}
 
 /* WEIR_ENOMEM, WEIR_EINVALID: the path is too long. Returns owned. */
 int place_create(const char *path, uint32_t index, struct place **out);
 /* NULL is allowed. */
 void place_destroy(struct place *place);
+
+/* Its progress, made at the first call. Owner. NULL when memory is out. */
+struct progress *place_make_progress(struct place *place);
+/* That; NULL: it has told none. Any thread; borrowed while the place lives. */
+static inline struct progress *place_progress(const struct place *place)
+{
+    /* Acquire pairs with the release in place_make_progress: they are zero at first. */
+    return atomic_load_explicit(&place->progress, memory_order_acquire);
+}
 
 /* Keeps what was said of the first open that failed. In a turn of its actor. */
 void place_keep_open_reason(struct place *place, const char *text);

@@ -221,11 +221,7 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
 /* Compared by address only: it may be gone. */
 static struct message *find_kept(struct actor *actor, uint64_t address)
 {
-    struct message *message = actor->kept.first;
-
-    while (message && (uint64_t)(uintptr_t)message != address)
-        message = atomic_load_explicit(&message->next, memory_order_relaxed);
-    return message;
+    return message_list_find(&actor->kept, address);
 }
 
 /* Takes the reply. */
@@ -245,9 +241,9 @@ static void carry_out_settle(struct actor *actor, const struct settle_order *ord
     if (!kept)
         return;
     actor->retry_after_ms = order->retry_after_ms;
-    (void)snprintf(actor->detail, sizeof actor->detail, "%s", order->reason);
+    actor_set_detail(actor, order->reason);
     (void)handling_settle_kept(actor, kept, order->verdict);
-    actor->detail[0] = '\0';
+    actor_clear_detail(actor);
 }
 
 void port_arrived(struct actor *actor, struct message *message)

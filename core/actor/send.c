@@ -34,7 +34,7 @@ int send_deliver_chain(struct actor *actor, uint32_t serial, struct executor *ex
 /* Takes a place in the high or urgent lane; both have a limit of their own. */
 static int take_lane_place(struct actor *actor, enum weir_lane lane)
 {
-    _Atomic uint32_t *waiting = &actor->lane_waiting[lane - WEIR_HIGH];
+    _Atomic uint32_t *waiting = &actor->mailbox.lanes[lane - WEIR_HIGH];
     uint32_t count = atomic_load_explicit(waiting, memory_order_relaxed);
 
     do
@@ -70,7 +70,7 @@ static int deliver_lane(struct actor *actor, uint32_t serial, struct executor *e
     message->public.lane = (uint8_t)lane;
     status = push_other(actor, serial, executor, message);
     if (status != 0)
-        atomic_fetch_sub_explicit(&actor->lane_waiting[lane - WEIR_HIGH], 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&actor->mailbox.lanes[lane - WEIR_HIGH], 1, memory_order_relaxed);
     return status;
 }
 
@@ -136,10 +136,10 @@ int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,
     if (status != 0)
         return status;
     /* Relaxed: as in take_lane_place. */
-    atomic_fetch_add_explicit(&actor->lane_waiting[0], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
     message->public.lane = WEIR_HIGH;
     status = push_other(actor, actor_serial_of(to), executor, message);
     if (status != 0)
-        atomic_fetch_sub_explicit(&actor->lane_waiting[0], 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
     return status;
 }

@@ -33,8 +33,8 @@ static void on_end(void *context, struct place *place)
     names_remove(&source->runtime->names, source->path, source->pid,
                  &place->actor->executor->reader);
     pthread_mutex_lock(&source->lock);
-    for (uint32_t i = 0; i < PLACE_UNITS; i++) {
-        struct progress *from = &place->progress[i];
+    for (uint32_t i = 0; place_progress(place) && i < PLACE_UNITS; i++) {
+        struct progress *from = &place_progress(place)[i];
         struct progress *to = &source->last[i];
 
         atomic_store(&to->unit, atomic_load(&from->unit));
@@ -261,11 +261,13 @@ void source_destroy(struct source *source, struct executor *executor)
 
 uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max)
 {
+    struct progress *all;
     uint32_t count = 0;
 
     pthread_mutex_lock(&source->lock);
-    for (uint32_t i = 0; i < PLACE_UNITS && count < max; i++) {
-        struct progress *progress = source->place ? &source->place->progress[i] : &source->last[i];
+    all = source->place ? place_progress(source->place) : source->last;
+    for (uint32_t i = 0; all && i < PLACE_UNITS && count < max; i++) {
+        struct progress *progress = &all[i];
         const char *unit = atomic_load_explicit(&progress->unit, memory_order_acquire);
 
         if (unit)

@@ -5,30 +5,35 @@
 
 int stash_put(struct actor *actor, struct message *message)
 {
-    if (message != actor->current || !actor->place || (message->public.reserved & MESSAGE_ASIDE))
+    struct place *place;
+
+    if (message != actor->current || (message->public.reserved & MESSAGE_ASIDE))
         return WEIR_EINVALID;
-    if (actor->place->stash.count >= STASH_MAX)
+    place = place_get(actor);
+    if (!place)
+        return WEIR_ENOMEM;
+    if (place->stash.count >= STASH_MAX)
         return WEIR_EFULL;
     actor->current = NULL;
     settle_hold(actor);
-    message_list_append(&actor->place->stash, message);
+    message_list_append(&place->stash, message);
     return 0;
 }
 
 uint32_t stash_give(struct actor *actor, uint32_t count)
 {
-    struct message_list given = { 0 };
+    struct message_queue given = { 0 };
     struct message *message;
+    uint32_t taken = 0;
 
     if (!actor->place)
         return 0;
-    while (given.count < count && (message = message_list_take(&actor->place->stash)))
-        message_list_append(&given, message);
-    count = given.count;
-    while ((message = message_list_take(&actor->front)))
-        message_list_append(&given, message);
+    for (; taken < count && (message = message_list_take(&actor->place->stash)); taken++)
+        message_queue_append(&given, message);
+    while ((message = message_queue_take(&actor->front)))
+        message_queue_append(&given, message);
     actor->front = given;
-    return count;
+    return taken;
 }
 
 void stash_empty(struct actor *actor, struct message_list *had)

@@ -51,19 +51,19 @@ static void send_tie(struct actor *actor, weir_pid other, struct message *messag
 }
 
 /* Takes the first tie of a kind, watcher and reference out of the list; NULL: there is none. */
-static struct message *take_tie(struct message_list *ties, uint8_t kind, weir_pid watcher,
+static struct message *take_tie(struct message_queue *ties, uint8_t kind, weir_pid watcher,
                                 uint64_t reference)
 {
-    struct message_list rest = { 0 };
+    struct message_queue rest = { 0 };
     struct message *found = NULL;
     struct message *tie;
 
-    while ((tie = message_list_take(ties))) {
+    while ((tie = message_queue_take(ties))) {
         if (!found && tie->public.kind == kind && tie->public.from == watcher &&
             tie->reference == reference)
             found = tie;
         else
-            message_list_append(&rest, tie);
+            message_queue_append(&rest, tie);
     }
     *ties = rest;
     return found;
@@ -79,7 +79,7 @@ int tie_link(struct actor *actor, weir_pid other)
         message_destroy(&actor->executor->cache, theirs);
         return WEIR_ENOMEM;
     }
-    message_list_append(&actor->ties, mine);
+    message_queue_append(&actor->ties, mine);
     send_tie(actor, other, theirs);
     return 0;
 }
@@ -94,8 +94,8 @@ int tie_link_child(struct actor *actor, struct actor *child)
         message_destroy(&actor->executor->cache, theirs);
         return WEIR_ENOMEM;
     }
-    message_list_append(&actor->ties, mine);
-    message_list_append(&child->ties, theirs);
+    message_queue_append(&actor->ties, mine);
+    message_queue_append(&child->ties, theirs);
     return 0;
 }
 
@@ -185,7 +185,7 @@ void tie_arrived(struct actor *actor, struct message *message)
     uint8_t kind = message->public.kind == MESSAGE_UNLINK ? MESSAGE_LINK : MESSAGE_MONITOR;
 
     if (asks) {
-        message_list_append(&actor->ties, message);
+        message_queue_append(&actor->ties, message);
         return;
     }
     message_destroy(&actor->executor->cache,
@@ -212,12 +212,12 @@ bool tie_is_current(struct actor *actor, const struct message *message)
 void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
     struct weir_end end = { .pid = actor_pid(actor), .reason = (int32_t)reason, .status = status };
-    struct message_list ties = actor->ties;
+    struct message_queue ties = actor->ties;
     struct message *tie;
 
-    actor->ties = (struct message_list){ 0 };
-    (void)snprintf(end.detail, sizeof end.detail, "%s", actor->detail);
-    while ((tie = message_list_take(&ties)))
+    actor->ties = (struct message_queue){ 0 };
+    (void)snprintf(end.detail, sizeof end.detail, "%s", actor_detail(actor));
+    while ((tie = message_queue_take(&ties)))
         tell(actor->runtime, actor->executor, tie, &end);
 }
 

@@ -45,11 +45,11 @@ static void sort(struct actor *actor, struct message *message)
 
     message->public.reserved |= MESSAGE_ASIDE;
     if (!is_work)
-        message_list_append(&actor->control, message);
+        message_queue_append(&actor->control, message);
     else if (message->public.lane == WEIR_URGENT)
-        message_list_append(&actor->urgent, message);
+        message_queue_append(&actor->urgent, message);
     else
-        message_list_append(&actor->high, message);
+        message_queue_append(&actor->high, message);
 }
 
 /* True while there is an incarnation that callbacks can be made to. */
@@ -86,7 +86,7 @@ static void obey(struct actor *actor, uint32_t signals)
         actor->flags &= ~(uint32_t)ACTOR_PAUSED;
         extra_time(actor);
     }
-    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && actor->place->pool &&
+    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_pool(actor) &&
         !(actor->flags & ACTOR_LEAVING))
         incarnation_stop(actor); /* the place is its pool's, and is opened anew */
     if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
@@ -164,12 +164,12 @@ static void control(struct actor *actor, struct message *message)
     }
 }
 
-static struct message *take_lane(struct actor *actor, struct message_list *lane, uint32_t index)
+static struct message *take_lane(struct actor *actor, struct message_queue *lane, uint32_t index)
 {
-    struct message *message = message_list_take(lane);
+    struct message *message = message_queue_take(lane);
 
     if (message) {
-        atomic_fetch_sub_explicit(&actor->lane_waiting[index], 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&actor->mailbox.lanes[index], 1, memory_order_relaxed);
         actor->high_streak++;
     }
     return message;
@@ -179,7 +179,7 @@ static struct message *take_lane(struct actor *actor, struct message_list *lane,
 
 static struct message *take_normal(struct actor *actor, struct stint *stint)
 {
-    struct message *message = message_list_take(&actor->front);
+    struct message *message = message_queue_take(&actor->front);
 
     actor->high_streak = 0;
     if (message) {
@@ -191,7 +191,7 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
         stint->freed.places++;
         return message;
     }
-    if (actor->place->pool)
+    if (place_pool(actor))
         message = pulling_take(actor);
     if (message)
         stint->freed.pulled++;
@@ -250,7 +250,7 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
         manage(actor, message);
         return;
     }
-    if (actor->place->pool)
+    if (place_pool(actor))
         pulling_awake(actor->place); /* whatever it is, it may take long */
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
@@ -300,7 +300,7 @@ static bool closed_step(struct actor *actor)
 static void obey_kill(struct actor *actor)
 {
     actor->flags &= ~(uint32_t)ACTOR_KILLED;
-    if (actor->kind == ACTOR_WORKER && !actor->place->pool && actor_state(actor) != ACTOR_OPEN)
+    if (actor->kind == ACTOR_WORKER && !place_pool(actor) && actor_state(actor) != ACTOR_OPEN)
         incarnation_end_now(actor, WEIR_END_KILL); /* nobody opens it anew */
     else if (actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED))
         incarnation_fail(actor, WEIR_END_KILL);
@@ -361,7 +361,7 @@ static bool step(struct actor *actor, struct stint *stint)
         take_other(actor);
     if (actor_state(actor) == ACTOR_ENDED)
         return false;
-    message = message_list_take(&actor->control);
+    message = message_queue_take(&actor->control);
     if (message) {
         control(actor, message);
         stint->handled++; /* a flood of replies yields, too */
@@ -397,7 +397,8 @@ static inline bool is_uneventful(const struct actor *actor)
 {
     return !mailbox_has_other(&actor->mailbox) &&
            (actor->flags & ~(uint32_t)ACTOR_ANNOUNCES) == 0 && actor_state(actor) == ACTOR_OPEN &&
-           actor->front.count == 0 && actor->kept.count == 0 && !output_is_waiting(actor);
+           message_queue_is_empty(&actor->front) && actor->kept.count == 0 &&
+           !output_is_waiting(actor);
 }
 
 /*
@@ -406,10 +407,11 @@ static inline bool is_uneventful(const struct actor *actor)
  */
 static bool is_plain(const struct actor *actor)
 {
-    return actor->kind == ACTOR_WORKER && is_uneventful(actor) && actor->control.count == 0 &&
-           actor->urgent.count == 0 && actor->high.count == 0 &&
+    return actor->kind == ACTOR_WORKER && is_uneventful(actor) &&
+           message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
+           message_queue_is_empty(&actor->high) &&
            !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
-           !(actor->place->pool && pool_may_pull(actor->place->pool));
+           !(place_pool(actor) && pool_may_pull(place_pool(actor)));
 }
 
 /* Handles messages of the normal lane for as long as it is so. False: there is none. */
@@ -438,8 +440,9 @@ static bool run_plain(struct actor *actor, struct stint *stint)
 /* True when nothing but the mailbox could give it more to do. */
 static bool is_at_rest(struct actor *actor)
 {
-    return actor->kind != ACTOR_SOURCE && may_take(actor) && !actor->control.count &&
-           !actor->urgent.count && !actor->high.count && !actor->front.count &&
+    return actor->kind != ACTOR_SOURCE && may_take(actor) &&
+           message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
+           message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
            !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED)) && pulling_is_at_rest(actor);
 }
 
@@ -451,7 +454,7 @@ static bool sleep_now(struct actor *actor)
 
 static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 {
-    struct pool *pool = actor->place ? actor->place->pool : NULL;
+    struct pool *pool = place_pool(actor);
     struct executor *executor = actor->executor;
     enum turn turn = TURN_AGAIN;
 

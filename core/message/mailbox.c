@@ -17,6 +17,8 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->announces, false);
     atomic_init(&mailbox->bytes_limit, 0);
     atomic_init(&mailbox->bytes, 0);
+    atomic_init(&mailbox->lanes[0], 0);
+    atomic_init(&mailbox->lanes[1], 0);
     atomic_store_explicit(&mailbox->limit, limit, memory_order_relaxed);
     /* [M0] publishes the rest to senders that find the new serial. */
     atomic_store_explicit(&mailbox->word,
@@ -336,7 +338,7 @@ int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool
     if (!is_serial(mailbox, serial))
         return WEIR_ETERMINATED;
     /* Relaxed: [M5] orders it. */
-    atomic_fetch_or_explicit(&mailbox->signals, bits, memory_order_relaxed);
+    atomic_fetch_or_explicit(&mailbox->signals, (uint16_t)bits, memory_order_relaxed);
     return raise_other(mailbox, serial, out_wake);
 }
 

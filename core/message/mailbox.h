@@ -41,23 +41,30 @@
 #define MAILBOX_SERIAL_SHIFT 36
 #define MAILBOX_SERIAL_MAX ((1u << 28) - 1)
 
+/*
+ * The first 64 bytes are the senders', what comes behind them the owner's: whoever holds a mailbox
+ * aligns it to 64 and goes on behind it with what the owner writes.
+ */
 struct mailbox {
     /* written by senders */
-    alignas(64) _Atomic uint64_t word;
+    _Atomic uint64_t word;
     _Atomic(struct message *) tail;  /* last linked; NULL = empty */
     _Atomic(struct message *) other; /* stack of urgent, high, replies, exits, downs */
     _Atomic uint32_t head_seen;      /* advisory: some earlier head; backstop: head itself */
     _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
-    _Atomic uint32_t signals;        /* bits of the owner's choosing, set by anybody */
+    _Atomic uint16_t signals;        /* bits of the owner's choosing, set by anybody */
+    _Atomic bool announces;          /* written once by the owner: see announcing.h */
     _Atomic uint32_t holds;          /* odd: held; written under the lock of its pool */
     _Atomic uint64_t bytes_limit;    /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint64_t bytes;          /* of payload that wait, weighed while there is a limit */
+    _Atomic uint32_t lanes[2];       /* in high, urgent: for actor/send.c, which bounds them */
 
     /* written by the owner */
-    alignas(64) _Atomic(struct message *) first; /* also by the sender that found it empty */
+    _Atomic(struct message *) first; /* also by the sender that found it empty */
     _Atomic uint64_t head;
-    _Atomic bool announces; /* written once by the owner: see announcing.h */
 };
+
+static_assert(offsetof(struct mailbox, first) == 64, "two lines: senders, owner");
 
 /* Starts closed, not idle (the creator schedules it once), with a serial of its own. */
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
@@ -88,7 +95,7 @@ int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message 
 int mailbox_push_other(struct mailbox *mailbox, uint32_t serial, struct message *message,
                        bool *out_wake);
 
-/* Sets signal bits. Any thread, inside a read section. WEIR_ETERMINATED. */
+/* Sets signal bits, of which there are 16. Any thread, inside a read section. WEIR_ETERMINATED. */
 int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake);
 
 /* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. */

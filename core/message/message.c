@@ -158,51 +158,109 @@ static void set_next(struct message *message, struct message *next)
     atomic_store_explicit(&message->next, next, memory_order_relaxed);
 }
 
+static struct message *next_of(const struct message *message)
+{
+    return atomic_load_explicit(&message->next, memory_order_relaxed);
+}
+
+/* --- queues --------------------------------------------------------------------------------- */
+
+/* In front of all the others; the end stays what it is. */
+void message_queue_prepend(struct message_queue *queue, struct message *message)
+{
+    struct message *last = queue->last;
+
+    set_next(message, last ? next_of(last) : message);
+    if (last)
+        set_next(last, message);
+    else
+        queue->last = message;
+}
+
+void message_queue_append(struct message_queue *queue, struct message *message)
+{
+    message_queue_prepend(queue, message);
+    queue->last = message;
+}
+
+struct message *message_queue_take(struct message_queue *queue)
+{
+    struct message *last = queue->last;
+    struct message *first;
+
+    if (!last)
+        return NULL;
+    first = next_of(last);
+    if (first == last)
+        queue->last = NULL;
+    else
+        set_next(last, next_of(first));
+    return first;
+}
+
+uint32_t message_queue_count(const struct message_queue *queue)
+{
+    const struct message *message = queue->last;
+    uint32_t count = 0;
+
+    if (!message)
+        return 0;
+    do
+        count++;
+    while ((message = next_of(message)) != queue->last);
+    return count;
+}
+
+/* --- lists ---------------------------------------------------------------------------------- */
+
 void message_list_append(struct message_list *list, struct message *message)
 {
-    set_next(message, NULL);
-    if (list->last)
-        set_next(list->last, message);
-    else
-        list->first = message;
-    list->last = message;
+    message_queue_append(&list->queue, message);
     list->count++;
 }
 
 void message_list_prepend(struct message_list *list, struct message *message)
 {
-    set_next(message, list->first);
-    list->first = message;
-    if (!list->last)
-        list->last = message;
+    message_queue_prepend(&list->queue, message);
     list->count++;
 }
 
 struct message *message_list_take(struct message_list *list)
 {
-    struct message *message = list->first;
+    struct message *message = message_queue_take(&list->queue);
 
-    if (!message)
-        return NULL;
-    list->first = atomic_load_explicit(&message->next, memory_order_relaxed);
-    if (!list->first)
-        list->last = NULL;
-    list->count--;
+    if (message)
+        list->count--;
     return message;
 }
 
-bool message_list_remove(struct message_list *list, struct message *message)
+/* The one before that of this address, in the ring; NULL: it is not in the list. */
+static struct message *find_before(const struct message_list *list, uint64_t address)
 {
-    struct message_list rest = { 0 };
-    bool found = false;
-    struct message *other;
+    struct message *before = list->queue.last;
 
-    while ((other = message_list_take(list))) {
-        if (other == message)
-            found = true;
-        else
-            message_list_append(&rest, other);
-    }
-    *list = rest;
-    return found;
+    for (uint32_t i = 0; i < list->count; i++, before = next_of(before))
+        if ((uint64_t)(uintptr_t)next_of(before) == address)
+            return before;
+    return NULL;
+}
+
+struct message *message_list_find(const struct message_list *list, uint64_t address)
+{
+    struct message *before = find_before(list, address);
+
+    return before ? next_of(before) : NULL;
+}
+
+bool message_list_remove(struct message_list *list, const struct message *message)
+{
+    struct message *before = find_before(list, (uint64_t)(uintptr_t)message);
+
+    if (!before)
+        return false;
+    set_next(before, next_of(message));
+    if (list->queue.last == message)
+        list->queue.last = before == message ? NULL : before;
+    list->count--;
+    return true;
 }

@@ -119,17 +119,45 @@ static inline struct message *message_of(const struct weir_message *public_part)
     return (struct message *)(uintptr_t)public_part;
 }
 
-/* A first-in first-out list of messages that one owner keeps. */
+/*
+ * First in, first out, kept by one owner. A ring of which the end is known, so that an actor, which
+ * has many that are nearly always empty, spends eight bytes on each.
+ */
+struct message_queue {
+    struct message *last; /* its `next` is the first; NULL = empty */
+};
+
+void message_queue_append(struct message_queue *queue, struct message *message);
+void message_queue_prepend(struct message_queue *queue, struct message *message);
+/* Ownership moves to the caller; NULL when empty. */
+struct message *message_queue_take(struct message_queue *queue);
+/* Counts them one by one. */
+uint32_t message_queue_count(const struct message_queue *queue);
+
+static inline bool message_queue_is_empty(const struct message_queue *queue)
+{
+    return queue->last == NULL;
+}
+
+/* The first, which stays in it; NULL when empty. */
+static inline struct message *message_queue_first(const struct message_queue *queue)
+{
+    /* Relaxed: see message.c. */
+    return queue->last ? atomic_load_explicit(&queue->last->next, memory_order_relaxed) : NULL;
+}
+
+/* A queue that knows how many are in it. */
 struct message_list {
-    struct message *first;
-    struct message *last;
+    struct message_queue queue;
     uint32_t count;
 };
 
 void message_list_append(struct message_list *list, struct message *message);
 void message_list_prepend(struct message_list *list, struct message *message);
-/* Takes one out of the middle; false: it is not in the list. */
-bool message_list_remove(struct message_list *list, struct message *message);
+/* Takes one out of the middle; false: it is not in the list. Compares by address only. */
+bool message_list_remove(struct message_list *list, const struct message *message);
+/* The one of that address; NULL: it is not in the list. Stays in it. */
+struct message *message_list_find(const struct message_list *list, uint64_t address);
 /* Ownership moves to the caller; NULL when empty. */
 struct message *message_list_take(struct message_list *list);
 

@@ -220,10 +220,10 @@ static void add_places_progress(struct list *places, struct pool_progress *sums,
                                 uint32_t *count)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
-        struct place *place = LIST_ENTRY(node, struct place, link);
+        struct progress *all = place_progress(LIST_ENTRY(node, struct place, link));
 
-        for (uint32_t i = 0; i < PLACE_UNITS; i++) {
-            struct progress *progress = &place->progress[i];
+        for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
+            struct progress *progress = &all[i];
             struct pool_progress one = {
                 .unit = atomic_load_explicit(&progress->unit, memory_order_acquire),
                 .done = atomic_load_explicit(&progress->done, memory_order_relaxed),

@@ -93,8 +93,10 @@ bool pool_place_may_close(struct pool *pool, struct place *place)
 
 static void keep_progress_locked(struct pool *pool, struct place *place)
 {
-    for (uint32_t i = 0; i < PLACE_UNITS; i++) {
-        struct progress *progress = &place->progress[i];
+    struct progress *all = place_progress(place);
+
+    for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
+        struct progress *progress = &all[i];
         struct pool_progress one = {
             .unit = atomic_load_explicit(&progress->unit, memory_order_relaxed),
             .done = atomic_load_explicit(&progress->done, memory_order_relaxed),

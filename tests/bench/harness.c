@@ -37,11 +37,10 @@ struct bench *bench_of(struct weir_self *self)
 static int spawn(struct runtime *runtime, struct executor *executor, struct actor_options *options,
                  struct wiring_slot *wiring, struct actor **out)
 {
-    int status = place_create("bench", 0, &options->place);
-
-    if (status != 0)
-        return status;
-    options->place->wiring = wiring;
+    if (wiring && place_create("bench", 0, &options->place) != 0)
+        return WEIR_ENOMEM;
+    if (wiring)
+        options->place->wiring = wiring;
     return actor_spawn(runtime, executor, options, out);
 }
 

@@ -193,8 +193,7 @@ static struct bench_result run_idle(struct bench *bench)
                                          .kind = ACTOR_WORKER };
         struct actor *actor;
 
-        if (place_create("", 0, &options.place) != 0 ||
-            actor_spawn(bench->runtime, executor, &options, &actor) != 0)
+        if (actor_spawn(bench->runtime, executor, &options, &actor) != 0)
             abort();
     }
     runtime_leave(executor);

@@ -90,7 +90,8 @@ static void test_prepended_message_comes_first(void)
     message_list_append(&f.list, f.messages[2]);
     for (size_t i = 0; i < 3; i++)
         CU_ASSERT_PTR_EQUAL(message_list_take(&f.list), f.messages[i]);
-    CU_ASSERT_PTR_NULL(f.list.last);
+    CU_ASSERT_EQUAL(f.list.count, 0);
+    CU_ASSERT_TRUE(message_queue_is_empty(&f.list.queue));
     finish(&f);
 }
 
