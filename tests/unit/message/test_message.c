@@ -18,7 +18,7 @@ struct fixture {
 
 static void begin(struct fixture *fixture)
 {
-    *fixture = (struct fixture){ .list = { 0 } };
+    *fixture = (struct fixture){ .list.count = 0 };
     cache_init(&fixture->cache);
     for (size_t i = 0; i < 4; i++)
         fixture->messages[i] = message_create(&fixture->cache, NULL, 8);
@@ -80,6 +80,39 @@ static void test_appended_messages_come_in_order(void)
     finish(&f);
 }
 
+static void test_queue_counts_what_is_in_it(void)
+{
+    struct message_queue queue = { 0 };
+    struct fixture f;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(message_queue_count(&queue), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        message_queue_append(&queue, f.messages[i]);
+        CU_ASSERT_EQUAL(message_queue_count(&queue), i + 1);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        CU_ASSERT_PTR_EQUAL(message_queue_take(&queue), f.messages[i]);
+    CU_ASSERT_TRUE(message_queue_is_empty(&queue));
+    CU_ASSERT_PTR_NULL(message_queue_take(&queue));
+    finish(&f);
+}
+
+static void test_find_compares_addresses(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    CU_ASSERT_PTR_NULL(message_list_find(&f.list, (uint64_t)(uintptr_t)f.messages[0]));
+    for (size_t i = 0; i < 3; i++)
+        message_list_append(&f.list, f.messages[i]);
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT_PTR_EQUAL(message_list_find(&f.list, (uint64_t)(uintptr_t)f.messages[i]),
+                            f.messages[i]);
+    CU_ASSERT_PTR_NULL(message_list_find(&f.list, (uint64_t)(uintptr_t)f.messages[3]));
+    finish(&f);
+}
+
 static void test_prepended_message_comes_first(void)
 {
     struct fixture f;
@@ -118,6 +151,8 @@ int main(void)
         { "clean", test_new_message_is_clean_and_aligned },
         { "no payload", test_message_without_payload_has_no_data },
         { "append", test_appended_messages_come_in_order },
+        { "count", test_queue_counts_what_is_in_it },
+        { "find", test_find_compares_addresses },
         { "prepend", test_prepended_message_comes_first },
         { "remove", test_removed_message_leaves_the_rest_in_order },
         CU_TEST_INFO_NULL,
