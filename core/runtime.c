@@ -151,8 +151,7 @@ int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t t
 
 bool runtime_retire_dispatcher(struct dispatcher *dispatcher)
 {
-    /* Acquire pairs with the release of each actor's end. */
-    if (atomic_load_explicit(&dispatcher->users, memory_order_acquire) != 0)
+    if (dispatcher_users(dispatcher) != 0)
         return false;
     (void)dispatcher_resize(dispatcher, 0);
     (void)dispatcher_rename(dispatcher, "", 0);

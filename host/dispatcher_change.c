@@ -109,8 +109,7 @@ static bool nobody_uses_the_unwanted(void *context)
     if (atomic_load_explicit(&assembly->stopping, memory_order_acquire))
         return true;
     for (uint32_t i = 0; i < assembly->dispatcher_count; i++)
-        if (!is_wanted(assembly, i) &&
-            atomic_load_explicit(&assembly->dispatchers[i]->users, memory_order_acquire) != 0)
+        if (!is_wanted(assembly, i) && dispatcher_users(assembly->dispatchers[i]) != 0)
             return false;
     return true;
 }

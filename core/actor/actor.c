@@ -62,9 +62,8 @@ int actor_create(struct runtime *runtime, struct executor *executor,
                  const struct actor_options *options, struct actor **out)
 {
     uint32_t serial;
-    struct actor *actor = slots_take(&runtime->slots, &serial);
+    struct actor *actor = slots_take(&runtime->slots, &executor->slots, &serial);
 
-    (void)executor;
     if (!actor)
         return WEIR_ENOMEM;
     clear(actor);
@@ -81,15 +80,14 @@ int actor_create(struct runtime *runtime, struct executor *executor,
         actor->place->actor = actor;
     mailbox_init(&actor->mailbox, serial, options->limit);
     mailbox_set_bytes_limit(&actor->mailbox, options->bytes_limit);
-    /* Release pairs with the acquire in runtime_retire_dispatcher. */
-    atomic_fetch_add_explicit(&actor->dispatcher->users, 1, memory_order_release);
+    dispatcher_begin_user(actor->dispatcher, executor);
     *out = actor;
     return 0;
 }
 
 void actor_begin(struct actor *actor, struct executor *executor)
 {
-    actor_wake(actor, executor);
+    executor_submit_born(executor, actor->dispatcher, &actor->schedulable);
 }
 
 int actor_spawn(struct runtime *runtime, struct executor *executor,

@@ -91,6 +91,7 @@ struct actor {
     union {
         struct schedulable schedulable;
         struct retired retired; /* while the slot waits to be free: it runs no more */
+        struct stock_item free; /* while the slot is free */
     };
     struct runtime *runtime;
     struct dispatcher *dispatcher;

@@ -41,6 +41,10 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         while ((message = message_queue_take(queues[i])))
             bounce(actor->runtime, executor, ended, message);
+    /* Relaxed: what comes later is found when the slot becomes free, after all who put it there. */
+    if (!mailbox_has_other(&actor->mailbox) &&
+        !atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed))
+        return;
     message = mailbox_take_other(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
@@ -61,13 +65,12 @@ static void free_slot(struct retired *retired, struct reader *reader)
     /* Its serial is the next one by now. */
     bounce_all(actor, executor, actor_pid(actor) - ((weir_pid)1 << 32));
     room_destroy(actor);
-    slots_give(&actor->runtime->slots, actor);
+    slots_give(&actor->runtime->slots, &executor->slots, actor);
 }
 
 static void retire_slot(struct actor *actor, struct executor *executor)
 {
-    /* Release pairs with the acquire in runtime_retire_dispatcher: it runs no turn any more. */
-    atomic_fetch_sub_explicit(&actor->dispatcher->users, 1, memory_order_release);
+    dispatcher_end_user(actor->dispatcher, executor); /* it runs no turn any more */
     actor->retired.free = free_slot;
     reader_retire(&executor->reader, &actor->retired);
 }
@@ -106,7 +109,7 @@ static void settle_stuck(struct actor *actor)
 void end_actor(struct actor *actor, enum weir_end_reason reason)
 {
     struct place *place = actor->place;
-    bool gives_notice = !place || place->gives_notice;
+    bool gives_notice = place ? place->gives_notice : actor->kind == ACTOR_POOL;
     weir_pid pid = actor_pid(actor);
 
     mailbox_close(&actor->mailbox);

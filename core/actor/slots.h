@@ -3,29 +3,30 @@
  *
  * Chunks are never moved or freed while the runtime lives, so a lookup is two loads and no lock.
  * A slot keeps the serial of its last actor; a slot whose serials are used up is not used again.
+ * Each thread has some free ones at hand (dispatch/stock.h). Memory that no actor was in yet is not
+ * touched.
  *
  *            | get | take | give
- *   all      |  -  |  -   |  -      any threads; take and give lock
+ *   all      |  -  |  -   |  -      any threads, each with its own stock
  */
 #ifndef ACTOR_SLOTS_H
 #define ACTOR_SLOTS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dispatch/stock.h"
+
 struct actor;
 
-#define SLOTS_CHUNK 256        /* actors a chunk: 100 KiB */
-#define SLOTS_CHUNKS_MAX 65536 /* 16 million actors */
+#define SLOTS_CHUNK 1024       /* actors a chunk: 320 KiB of address space */
+#define SLOTS_CHUNKS_MAX 16384 /* 16 million actors */
 
 struct slots {
+    struct stock_common free;
     pthread_mutex_t lock;
-    uint32_t *free_list;             /* lock: numbers, last in first out, hot ones first */
-    uint32_t free_count;             /* lock */
-    uint32_t free_capacity;          /* lock */
-    uint32_t chunk_count;            /* lock */
+    uint32_t used;                   /* lock: numbers below were given out at some time */
     _Atomic(struct actor *) *chunks; /* written under lock, read by all */
 };
 
@@ -34,10 +35,10 @@ int slots_init(struct slots *slots);
 void slots_finish(struct slots *slots);
 
 /* A free slot, its `slot` and next serial filled in; NULL when memory is out. */
-struct actor *slots_take(struct slots *slots, uint32_t *out_serial);
+struct actor *slots_take(struct slots *slots, struct stock *stock, uint32_t *out_serial);
 
 /* Makes a slot free again, after its mailbox was ended and a grace period. */
-void slots_give(struct slots *slots, struct actor *actor);
+void slots_give(struct slots *slots, struct stock *stock, struct actor *actor);
 
 /* NULL: no such slot. */
 static inline struct actor *slots_get(struct slots *slots, uint32_t slot);
@@ -54,7 +55,7 @@ static inline struct actor *slots_get(struct slots *slots, uint32_t slot)
 
     if (slot >= SLOTS_CHUNK * SLOTS_CHUNKS_MAX)
         return NULL;
-    /* Acquire pairs with the release in grow_locked: the chunk is initialised. */
+    /* Acquire pairs with the release in add_chunk_locked: the chunk is zero. */
     chunk = atomic_load_explicit(&slots->chunks[slot / SLOTS_CHUNK], memory_order_acquire);
     return chunk ? &chunk[slot % SLOTS_CHUNK] : NULL;
 }

@@ -209,7 +209,7 @@ bool tie_is_current(struct actor *actor, const struct message *message)
     return link != NULL;
 }
 
-void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status)
+static void tell_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
     struct weir_end end = { .pid = actor_pid(actor), .reason = (int32_t)reason, .status = status };
     struct message_queue ties = actor->ties;
@@ -219,6 +219,12 @@ void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status)
     (void)snprintf(end.detail, sizeof end.detail, "%s", actor_detail(actor));
     while ((tie = message_queue_take(&ties)))
         tell(actor->runtime, actor->executor, tie, &end);
+}
+
+void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status)
+{
+    if (!message_queue_is_empty(&actor->ties))
+        tell_all(actor, reason, status);
 }
 
 void tie_forget_watches(struct actor *actor)

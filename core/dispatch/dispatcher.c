@@ -40,7 +40,8 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     atomic_init(&dispatcher->slot_count, 0);
     atomic_init(&dispatcher->thread_count, options->threads);
     atomic_init(&dispatcher->running, 0);
-    atomic_init(&dispatcher->users, 0);
+    atomic_init(&dispatcher->users_begun, 0);
+    atomic_init(&dispatcher->users_ended, 0);
     atomic_init(&dispatcher->budget, options->budget ? options->budget : DISPATCHER_BUDGET);
     atomic_init(&dispatcher->stopping, false);
     atomic_init(&dispatcher->keeper, 0);
@@ -102,6 +103,47 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
     }
     *out = dispatcher;
     return 0;
+}
+
+/* --- users ---------------------------------------------------------------------------------- */
+
+/*
+ * Each thread counts for itself who it makes and who ends on it, so that births and deaths share no
+ * line. Release: who sees an end counted sees its beginning counted, by whatever thread.
+ */
+static void count_user(struct dispatcher *dispatcher, struct executor *executor,
+                       _Atomic uint64_t *own, _Atomic uint64_t *others)
+{
+    if (executor->dispatcher == dispatcher)
+        atomic_store_explicit(own, atomic_load_explicit(own, memory_order_relaxed) + 1,
+                              memory_order_release);
+    else
+        atomic_fetch_add_explicit(others, 1, memory_order_release);
+}
+
+void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor)
+{
+    count_user(dispatcher, executor, &executor->users_begun, &dispatcher->users_begun);
+}
+
+void dispatcher_end_user(struct dispatcher *dispatcher, struct executor *executor)
+{
+    count_user(dispatcher, executor, &executor->users_ended, &dispatcher->users_ended);
+}
+
+/* The ended first: whoever of them is counted is counted among the begun, which are read after. So
+ * the difference is never less than what there was in between. */
+uint64_t dispatcher_users(const struct dispatcher *dispatcher)
+{
+    uint64_t ended = atomic_load_explicit(&dispatcher->users_ended, memory_order_acquire);
+    uint64_t begun;
+
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        ended += atomic_load_explicit(&dispatcher->executors[i]->users_ended, memory_order_acquire);
+    begun = atomic_load_explicit(&dispatcher->users_begun, memory_order_acquire);
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        begun += atomic_load_explicit(&dispatcher->executors[i]->users_begun, memory_order_acquire);
+    return begun - ended;
 }
 
 /* --- threads -------------------------------------------------------------------------------- */

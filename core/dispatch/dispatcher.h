@@ -45,7 +45,8 @@ struct dispatcher {
     _Atomic uint32_t slot_count;   /* executors there are; written under lock, never less */
     _Atomic uint32_t thread_count; /* wanted; written under lock, read by all */
     _Atomic uint32_t running;      /* threads that have not left; by starters and leavers */
-    _Atomic uint32_t users;        /* actors that run here; by who makes and ends them */
+    _Atomic uint64_t users_begun;  /* actors that run here; by others than its own threads */
+    _Atomic uint64_t users_ended;
     struct global_queue global;
     struct timers timers;
     struct idle idle;
@@ -71,6 +72,12 @@ int dispatcher_start(struct dispatcher *dispatcher);
  * WEIR_EINVALID; WEIR_ENOMEM: nothing changed. Fewer cannot fail. Not on one of its threads.
  */
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
+
+/* One that runs here has been made, and has ended. On the thread of `executor`. */
+void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor);
+void dispatcher_end_user(struct dispatcher *dispatcher, struct executor *executor);
+/* How many there are; when others than those that run here make none meanwhile, never too few. */
+uint64_t dispatcher_users(const struct dispatcher *dispatcher);
 
 /* Frees what threads that have left still hold of the system. Not on one of its threads. */
 void dispatcher_reap(struct dispatcher *dispatcher);

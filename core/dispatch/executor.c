@@ -9,6 +9,7 @@
 
 #define GLOBAL_INTERVAL 61      /* prime, so that it falls in step with nothing (Go, tokio) */
 #define GLOBAL_BATCH 16         /* taken at once: one lock for as many turns */
+#define BIRTH_RUNS_MAX 4        /* then one of the others: who gave birth may be waited for */
 #define LIFO_RUNS_MAX 16        /* then the ring has its turn: a pair cannot starve it */
 #define SEARCH_ROUNDS 64        /* about 30 us of looking, more than a wake-up costs */
 #define SEARCH_PAUSES 32        /* spin-loop hints between two looks */
@@ -26,6 +27,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->random = (uint64_t)(uintptr_t)executor | 1;
     cache_init(&executor->cache);
     executor->cache.share.memory = dispatcher ? dispatcher->options.memory : NULL;
+    births_init(&executor->births);
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     return reader_init(&executor->reader, reclaim);
 }
@@ -110,6 +112,16 @@ void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
     }
 }
 
+void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
+                          struct schedulable *schedulable)
+{
+    if (executor->dispatcher == dispatcher && executor->in_turn &&
+        births_push(&executor->births, schedulable))
+        dispatcher_notify(dispatcher);
+    else
+        executor_submit(executor, dispatcher, schedulable);
+}
+
 /* --- taking work out ------------------------------------------------------------------------ */
 
 static struct schedulable *take_lifo(struct executor *executor)
@@ -139,6 +151,17 @@ static void look_around(struct executor *executor)
     (void)reader_poll(&executor->reader);
 }
 
+static struct schedulable *take_born(struct executor *executor)
+{
+    struct schedulable *taken = NULL;
+
+    if (executor->birth_runs++ < BIRTH_RUNS_MAX)
+        taken = births_pop(&executor->births);
+    if (!taken)
+        executor->birth_runs = 0;
+    return taken;
+}
+
 static struct schedulable *take_own(struct executor *executor)
 {
     struct schedulable *taken = NULL;
@@ -149,6 +172,9 @@ static struct schedulable *take_own(struct executor *executor)
         if (taken)
             return taken;
     }
+    taken = take_born(executor);
+    if (taken)
+        return taken;
     if (executor->lifo_runs < LIFO_RUNS_MAX) {
         taken = take_lifo(executor);
         if (taken) {
@@ -160,6 +186,8 @@ static struct schedulable *take_own(struct executor *executor)
     taken = ring_pop(&executor->ring);
     if (!taken)
         taken = take_lifo(executor);
+    if (!taken)
+        taken = births_pop(&executor->births);
     return taken ? taken : take_global(executor);
 }
 
@@ -176,6 +204,8 @@ static struct schedulable *steal(struct executor *executor)
         if (victim == executor)
             continue;
         taken = ring_steal(&victim->ring, &executor->ring);
+        if (!taken)
+            taken = births_steal(&victim->births);
         if (taken) {
             atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
             return taken;
@@ -229,9 +259,12 @@ static bool is_work_waiting(struct dispatcher *dispatcher)
 {
     if (global_queue_count(&dispatcher->global) > 0)
         return true;
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        if (ring_count(&dispatcher_executor(dispatcher, i)->ring) > 0)
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
+        struct executor *executor = dispatcher_executor(dispatcher, i);
+
+        if (ring_count(&executor->ring) > 0 || births_count(&executor->births) > 0)
             return true;
+    }
     return false;
 }
 
@@ -481,7 +514,8 @@ static void hand_over_work(struct executor *executor)
     struct dispatcher *dispatcher = executor->dispatcher;
     struct schedulable *schedulable;
 
-    while ((schedulable = take_lifo(executor)) || (schedulable = ring_pop(&executor->ring)))
+    while ((schedulable = take_lifo(executor)) || (schedulable = ring_pop(&executor->ring)) ||
+           (schedulable = births_pop(&executor->births)))
         global_queue_push(&dispatcher->global, schedulable);
     /* Also what this thread was woken for, and what nobody was woken for because it searched. */
     if (is_work_waiting(dispatcher))

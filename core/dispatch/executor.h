@@ -5,8 +5,8 @@
  * a memory cache and a reader record; what it wakes goes to the global queue of its dispatcher.
  * An executor is used by one thread at a time; only the fields marked so are touched by others.
  *
- *      take order: every 61st time the global queue first; LIFO slot; own ring; global queue;
- *      then search: timers, the other threads' rings, the global queue; then park.
+ *      take order: every 61st time the global queue first; births; LIFO slot; own ring; global
+ *      queue; then search: timers, the other threads' rings, births, the global queue; then park.
  */
 #ifndef DISPATCH_EXECUTOR_H
 #define DISPATCH_EXECUTOR_H
@@ -16,8 +16,10 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "dispatch/births.h"
 #include "dispatch/reclaim.h"
 #include "dispatch/ring.h"
+#include "dispatch/stock.h"
 #include "message/cache.h"
 
 struct dispatcher;
@@ -37,9 +39,11 @@ struct executor {
     /* owner */
     struct reader reader;
     struct cache cache;
-    uint64_t now_ns; /* coarse: of the last look at the clock */
-    uint64_t random; /* xorshift state */
-    uint32_t tick;   /* takes */
+    struct stock slots; /* for actor/slots.c */
+    uint64_t now_ns;    /* coarse: of the last look at the clock */
+    uint64_t random;    /* xorshift state */
+    uint32_t tick;      /* takes */
+    uint32_t birth_runs;
     uint32_t lifo_runs;
     bool in_turn;
     bool blocking;   /* the turn may block: hand work to others at once */
@@ -53,9 +57,13 @@ struct executor {
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
     _Atomic(struct schedulable *) lifo; /* also taken by a thief when this turn is long */
+    /* Written by the owner, for those that run on its own dispatcher; see dispatcher_users. */
+    _Atomic uint64_t users_begun;
+    _Atomic uint64_t users_ended;
 
     alignas(64) _Atomic uint32_t token; /* futex: EXECUTOR_WOKEN, EXECUTOR_KICKED */
     struct ring ring;
+    struct births births;
 };
 
 /* An executor for a thread from outside. WEIR_ENOMEM. */
@@ -77,6 +85,11 @@ static inline void executor_give_way(struct executor *executor)
 {
     executor->budget = 0;
 }
+
+/* As executor_submit, of one that has never run: those born in a turn run first, the youngest
+ * before the others. */
+void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
+                          struct schedulable *schedulable);
 
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);

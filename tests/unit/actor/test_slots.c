@@ -14,16 +14,17 @@
 static void test_slot_used_again_has_the_next_serial(void)
 {
     struct slots slots;
+    struct stock stock = { .full.count = 0 };
     struct actor *first;
     struct actor *second;
     uint32_t serial;
     uint32_t next;
 
     CU_ASSERT_EQUAL(slots_init(&slots), 0);
-    first = slots_take(&slots, &serial);
+    first = slots_take(&slots, &stock, &serial);
     mailbox_end(&first->mailbox);
-    slots_give(&slots, first);
-    second = slots_take(&slots, &next);
+    slots_give(&slots, &stock, first);
+    second = slots_take(&slots, &stock, &next);
     CU_ASSERT_PTR_EQUAL(first, second); /* hot ones first */
     CU_ASSERT_EQUAL(next, serial + 1);
     slots_finish(&slots);
@@ -33,13 +34,14 @@ static void test_slots_have_numbers_and_addresses_of_their_own(void)
 {
     static struct actor *taken[COUNT];
     struct slots slots;
+    struct stock stock = { .full.count = 0 };
     uint32_t serial;
     int wrong = 0;
 
     CU_ASSERT_EQUAL(slots_init(&slots), 0);
     CU_ASSERT_PTR_NULL(slots_get(&slots, 0));
     for (uint32_t i = 0; i < COUNT; i++) {
-        taken[i] = slots_take(&slots, &serial);
+        taken[i] = slots_take(&slots, &stock, &serial);
         wrong += taken[i]->slot != i || serial == 0;
     }
     for (uint32_t i = 0; i < COUNT; i++)
@@ -54,15 +56,16 @@ static void test_slots_have_numbers_and_addresses_of_their_own(void)
 static void test_slot_with_its_last_serial_is_retired(void)
 {
     struct slots slots;
+    struct stock stock = { .full.count = 0 };
     struct actor *actor;
     struct actor *other;
     uint32_t serial;
 
     CU_ASSERT_EQUAL(slots_init(&slots), 0);
-    actor = slots_take(&slots, &serial);
+    actor = slots_take(&slots, &stock, &serial);
     mailbox_init(&actor->mailbox, MAILBOX_SERIAL_MAX, 0);
-    slots_give(&slots, actor);
-    other = slots_take(&slots, &serial);
+    slots_give(&slots, &stock, actor);
+    other = slots_take(&slots, &stock, &serial);
     CU_ASSERT_PTR_NOT_EQUAL(other, actor);
     slots_finish(&slots);
 }

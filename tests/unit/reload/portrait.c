@@ -152,10 +152,10 @@ static void draw_dispatchers(const struct drawing *drawing)
 
         if (!dispatcher->name[0])
             continue;
-        fprintf(drawing->stream, "dispatcher %s threads %u running %u budget %u users %u\n",
+        fprintf(drawing->stream, "dispatcher %s threads %u running %u budget %u users %ju\n",
                 dispatcher->name, atomic_load(&dispatcher->thread_count),
                 atomic_load(&dispatcher->running), atomic_load(&dispatcher->budget),
-                atomic_load(&dispatcher->users));
+                (uintmax_t)dispatcher_users(dispatcher));
     }
 }
 
@@ -173,13 +173,11 @@ static uint32_t entries_of(const char *path)
 
 static uint32_t actors_in_use(struct runtime *runtime)
 {
-    struct slots *slots = &runtime->slots;
-    uint32_t count;
+    uint64_t count = 0;
 
-    pthread_mutex_lock(&slots->lock);
-    count = slots->chunk_count * SLOTS_CHUNK - slots->free_count;
-    pthread_mutex_unlock(&slots->lock);
-    return count;
+    for (uint32_t i = 0; i < atomic_load(&runtime->dispatcher_count); i++)
+        count += dispatcher_users(runtime->dispatchers[i]);
+    return (uint32_t)count;
 }
 
 /* Buckets with an event in them; the tests' few names have one each. */

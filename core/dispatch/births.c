@@ -1,0 +1,89 @@
+#include "dispatch/births.h"
+
+#include <stddef.h>
+
+#define MASK (BIRTHS_CAPACITY - 1)
+
+void births_init(struct births *births)
+{
+    atomic_init(&births->head, 0);
+    atomic_init(&births->tail, 0);
+    for (uint32_t i = 0; i < BIRTHS_CAPACITY; i++)
+        atomic_init(&births->slots[i], NULL);
+}
+
+bool births_push(struct births *births, struct schedulable *schedulable)
+{
+    uint32_t tail = atomic_load_explicit(&births->tail, memory_order_relaxed);
+    /* [B1] pairs with the exchange of a thief: it has read the slot before we write it anew. */
+    uint32_t head = atomic_load_explicit(&births->head, memory_order_acquire);
+
+    if (tail - head > MASK)
+        return false;
+    /* Relaxed: a thief may read a slot that is written; its exchange then fails. */
+    atomic_store_explicit(&births->slots[tail & MASK], schedulable, memory_order_relaxed);
+    /* [B2] publishes the slot and what it points at; seq_cst as in ring_push: who parks reads the
+     * tails. */
+    atomic_store_explicit(&births->tail, tail + 1, memory_order_seq_cst);
+    return true;
+}
+
+/* The last one: thieves want it, too. */
+static struct schedulable *take_last(struct births *births, uint32_t head,
+                                     struct schedulable *schedulable)
+{
+    if (!atomic_compare_exchange_strong_explicit(&births->head, &head, head + 1,
+                                                 memory_order_seq_cst, memory_order_relaxed))
+        return NULL;
+    return schedulable;
+}
+
+struct schedulable *births_pop(struct births *births)
+{
+    uint32_t tail = atomic_load_explicit(&births->tail, memory_order_relaxed);
+    struct schedulable *schedulable;
+    uint32_t head;
+
+    /* Only we add: when it looks empty it is. */
+    if (tail == atomic_load_explicit(&births->head, memory_order_relaxed))
+        return NULL;
+    tail--;
+    /* [B3] seq_cst, both: we take the youngest back from view and then look how far thieves are; a
+     * thief reads head and then tail. One of us sees the other. */
+    atomic_store_explicit(&births->tail, tail, memory_order_seq_cst);
+    head = atomic_load_explicit(&births->head, memory_order_seq_cst);
+    schedulable = atomic_load_explicit(&births->slots[tail & MASK], memory_order_relaxed);
+    if ((int32_t)(tail - head) > 0)
+        return schedulable;
+    schedulable = tail == head ? take_last(births, head, schedulable) : NULL;
+    /* Empty now, whoever took the last one. */
+    atomic_store_explicit(&births->tail, tail + 1, memory_order_relaxed);
+    return schedulable;
+}
+
+struct schedulable *births_steal(struct births *births)
+{
+    /* [B3] */
+    uint32_t head = atomic_load_explicit(&births->head, memory_order_seq_cst);
+    /* [B2] the slots below are written. */
+    uint32_t tail = atomic_load_explicit(&births->tail, memory_order_seq_cst);
+    struct schedulable *schedulable;
+
+    if ((int32_t)(tail - head) <= 0)
+        return NULL;
+    schedulable = atomic_load_explicit(&births->slots[head & MASK], memory_order_relaxed);
+    /* [B1] */
+    if (!atomic_compare_exchange_strong_explicit(&births->head, &head, head + 1,
+                                                 memory_order_seq_cst, memory_order_relaxed))
+        return NULL;
+    return schedulable;
+}
+
+uint32_t births_count(struct births *births)
+{
+    uint32_t head = atomic_load_explicit(&births->head, memory_order_relaxed);
+    /* [B2] seq_cst: read by who parks. */
+    uint32_t tail = atomic_load_explicit(&births->tail, memory_order_seq_cst);
+
+    return (int32_t)(tail - head) > 0 ? tail - head : 0;
+}
