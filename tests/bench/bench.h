@@ -28,20 +28,21 @@ struct bench_result {
     uint64_t messages;
     uint64_t ns;
     bool ok;
-    double bytes; /* where that is the figure */
+    double figure; /* of a row that has its own: bytes, a ratio, a difference */
 };
 
 struct bench_row {
     const char *name;
-    double goal_one, goal_two; /* ns a message with one and two threads, or bytes */
+    double goal_one, goal_two; /* ns a message with one and two threads, or its own */
     struct bench_result (*run)(struct bench *bench);
-    bool in_bytes; /* the figure is bytes of memory */
+    bool own_figure; /* not nanoseconds a message */
 };
 
 extern const struct bench_row bench_chain_rows[];
 extern const struct bench_row bench_stream_rows[];
 extern const struct bench_row bench_pool_rows[];
 extern const struct bench_row bench_tree_rows[];
+extern const struct bench_row bench_scale_rows[];
 extern const struct bench_row bench_budget_rows[];
 
 uint64_t bench_now_ns(void);

@@ -71,7 +71,7 @@ static bool run_row(const struct bench_row *row, const struct arguments *argumen
     for (uint32_t i = 0; i < arguments->rounds; i++) {
         struct bench_result result = run_once(row, arguments);
 
-        figures[i] = row->in_bytes ? result.bytes : (double)result.ns / (double)result.messages;
+        figures[i] = row->own_figure ? result.figure : (double)result.ns / (double)result.messages;
         ok &= result.ok;
     }
     qsort(figures, arguments->rounds, sizeof figures[0], compare);
@@ -80,7 +80,7 @@ static bool run_row(const struct bench_row *row, const struct arguments *argumen
         printf("%8.0f %7.2f ", goal, figures[arguments->rounds / 2] / goal);
     else
         printf("%8s %7s ", "-", "-");
-    printf("%7.1f  %s\n", row->in_bytes ? 0.0 : figures[arguments->rounds / 2] / floor,
+    printf("%7.1f  %s\n", row->own_figure ? 0.0 : figures[arguments->rounds / 2] / floor,
            ok ? "ok" : "BAD");
     fflush(stdout);
     return ok;
@@ -119,8 +119,9 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 
 int main(int argc, char **argv)
 {
-    const struct bench_row *const tables[] = { bench_chain_rows, bench_stream_rows, bench_pool_rows,
-                                               bench_tree_rows, bench_budget_rows };
+    const struct bench_row *const tables[] = { bench_chain_rows, bench_stream_rows,
+                                               bench_pool_rows,  bench_tree_rows,
+                                               bench_scale_rows, bench_budget_rows };
     struct arguments arguments;
     bool ok = true;
     double floor;

@@ -200,10 +200,10 @@ static struct bench_result run_idle(struct bench *bench)
     runtime_leave(executor);
     bench_wait(bench);
     result.ns = bench_now_ns() - start;
-    result.bytes = (double)(bench_resident_bytes() - before) / (double)count;
+    result.figure = (double)(bench_resident_bytes() - before) / (double)count;
     /* On fewer, and where other tools keep memory back, the figure means nothing. */
     if (bench->divisor == 1)
-        result.ok = result.bytes <= IDLE_BYTES_MAX;
+        result.ok = result.figure <= IDLE_BYTES_MAX;
     spec_unref(spec);
     return result;
 }
