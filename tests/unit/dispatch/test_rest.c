@@ -1,0 +1,115 @@
+/*
+ * Goal: threads that have nothing to do sleep until there is something: nobody looks from time to
+ * time.
+ *
+ * Method: the kernel counts how often each thread has gone to sleep. Actors that were opened and
+ * have handled something are left alone until a whole interval has passed in which no thread did;
+ * a keeper that goes on looking every 16 ms leaves none.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit/host/suite.h"
+#include "unit/support/patience.h"
+#include "unit/support/rig.h"
+
+#define INTERVAL_MS 200
+#define THREADS 3
+#define WORKERS 8
+
+static uint64_t sleeps_of(const char *task)
+{
+    unsigned long long sleeps = 0;
+    char path[64], line[128];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/status", task);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "voluntary_ctxt_switches: %llu", &sleeps) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return sleeps;
+}
+
+/* Of all threads but this one, which looks. */
+static uint64_t sleeps_of_others(uint32_t *out_threads)
+{
+    DIR *folder = opendir("/proc/self/task");
+    struct dirent *entry;
+    uint64_t sleeps = 0;
+    char own[32];
+
+    (void)snprintf(own, sizeof own, "%ld", (long)getpid());
+    *out_threads = 0;
+    while (folder && (entry = readdir(folder))) {
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
+            continue;
+        sleeps += sleeps_of(entry->d_name);
+        ++*out_threads;
+    }
+    if (folder)
+        closedir(folder);
+    return sleeps;
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* Waits for an interval in which nobody fell asleep anew. */
+static bool comes_to_rest(struct rig *rig, uint32_t *out_threads)
+{
+    uint64_t before = sleeps_of_others(out_threads);
+
+    for (uint32_t waited = 0; waited < patience_ms(); waited += INTERVAL_MS) {
+        uint64_t now;
+
+        (void)runtime_wait(rig->runtime, never, NULL, INTERVAL_MS);
+        now = sleeps_of_others(out_threads);
+        if (now == before)
+            return true;
+        before = now;
+    }
+    return false;
+}
+
+static bool all_are_done(void *context)
+{
+    return rig_ledger(context).done == WORKERS;
+}
+
+/* promise D9 */
+static void test_threads_without_work_do_not_wake(void)
+{
+    struct probe *probe = probe_create();
+    struct rig rig;
+    struct pool *pool;
+    uint32_t threads;
+
+    rig_init(&rig, THREADS, 0);
+    pool = rig_workers(&rig, probe, "idle", WORKERS, 1);
+    for (uint32_t i = 0; i < WORKERS; i++)
+        CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = probe_done }), 0);
+    CU_ASSERT_TRUE(rig_wait(&rig, all_are_done, pool));
+    CU_ASSERT_TRUE(comes_to_rest(&rig, &threads));
+    CU_ASSERT_TRUE(threads >= THREADS); /* a sanitizer may have one of its own */
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "rest", test_threads_without_work_do_not_wake },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("rest", tests);
+}
