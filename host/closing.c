@@ -207,11 +207,14 @@ static void close_pool(struct assembly *assembly, struct pool *pool)
         runtime_leave(executor);
 }
 
-/* Frees those of the gone that end within `timeout_ms` each; true when all did. */
-static bool drain_gone(struct assembly *assembly, const struct assembly *watched,
+/*
+ * Frees those of the gone, from number `first` on, that end within `timeout_ms` each; true when all
+ * did.
+ */
+static bool drain_gone(struct assembly *assembly, const struct assembly *watched, uint32_t first,
                        uint64_t timeout_ms, bool tells)
 {
-    uint32_t kept = 0;
+    uint32_t kept = first;
 
     while (kept < assembly->gone_count) {
         struct pool *pool = assembly->gone[kept];
@@ -225,18 +228,19 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
             name_left_behind(assembly, pool->path, pool);
         kept++;
     }
-    return kept == 0;
+    return kept == first;
 }
 
-void closing_drain_gone(struct assembly *assembly)
+void closing_drain_gone(struct assembly *assembly, uint32_t count)
 {
-    (void)drain_gone(assembly, assembly, CLOSING_TIMEOUT_MS, true);
+    /* Those before them have been waited for: they must not hold up every reload that follows. */
+    (void)drain_gone(assembly, assembly, assembly->gone_count - count, CLOSING_TIMEOUT_MS, true);
 }
 
 bool closing_collect_gone(struct assembly *assembly)
 {
     collect_gone_sources(assembly);
-    return drain_gone(assembly, assembly, 0, false) && !assembly->gone_sources;
+    return drain_gone(assembly, assembly, 0, 0, false) && !assembly->gone_sources;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
@@ -320,7 +324,7 @@ bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
                               .in_time = true };
 
     close_sources(&down);
-    if (!drain_gone(assembly, NULL, time_left_ms(&down), true))
+    if (!drain_gone(assembly, NULL, 0, time_left_ms(&down), true))
         down.in_time = false;
     close_pools(&down);
     return down.in_time;

@@ -36,8 +36,9 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
 void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
                           const struct closing_time *time);
 
-/* Closes the removed pools one after the other, and frees those that end in time. */
-void closing_drain_gone(struct assembly *assembly);
+/* Closes the last `count` of the removed pools, those of one reload, one after the other, and frees
+ * those that end in time. */
+void closing_drain_gone(struct assembly *assembly, uint32_t count);
 
 /*
  * Closes everything: sources, then pools in output order. True when all of it ended within

@@ -224,7 +224,7 @@ void rebuild_drain(struct rebuild *rebuild)
     uint64_t start_ns = now_ns();
 
     source_changes_drain(&rebuild->sources);
-    closing_drain_gone(assembly);
+    closing_drain_gone(assembly, rebuild->pools.gone_count);
     dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
     finish(rebuild);
     rebuild->times.drain_ns = now_ns() - start_ns;

@@ -17,6 +17,7 @@
 
 /* How long each part took. */
 struct rebuild_times {
+    uint64_t check_ns; /* reading, checking, planning: filled in by the caller */
     uint64_t prepare_ns;
     uint64_t commit_ns;
     uint64_t drain_ns;

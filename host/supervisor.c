@@ -74,6 +74,7 @@ static void accept(struct supervisor *supervisor, const struct plan *plan,
     log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
               weir_uint("steps", plan->count),
               weir_uint("generation", supervisor->assembly->generation),
+              weir_real("check_ms", (double)times->check_ns / 1e6),
               weir_real("prepare_ms", (double)times->prepare_ns / 1e6),
               weir_real("commit_ms", (double)times->commit_ns / 1e6),
               weir_real("drain_ms", (double)times->drain_ns / 1e6));
@@ -143,14 +144,23 @@ static void apply_host(const struct supervisor *supervisor, const struct plan *p
     turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
 }
 
+static uint64_t now_ns(void)
+{
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
 /* Who asked is told of a refusal before what was made is taken back, which may take a while. Takes
  * the settings. */
 static void carry_out(struct supervisor *supervisor, struct settings *settings,
                       const struct plan *plan, struct report *report)
 {
     struct rebuild rebuild;
+    uint64_t check_ns = now_ns() - supervisor->began_ns;
     int status = rebuild_prepare(&rebuild, supervisor->assembly, settings, plan, report);
 
+    rebuild.times.check_ns = check_ns;
     if (status != 0) {
         refuse(supervisor, status, report);
         rebuild_abandon(&rebuild);
@@ -203,6 +213,7 @@ static void reload(struct supervisor *supervisor)
     atomic_store_explicit(&supervisor->reload_wanted, false, memory_order_seq_cst);
     if (supervisor->errands)
         supervisor->answered = errands_take(supervisor->errands, ERRAND_RELOAD);
+    supervisor->began_ns = now_ns();
     report_init(&report);
     config_files_init(&files);
     status = configuration_read(supervisor->configuration, supervisor->file, &files, &report,

@@ -30,6 +30,7 @@ struct supervisor {
     void *context;              /* const */
     struct errands *errands;    /* const; NULL: nobody leaves any */
     struct errand *answered;    /* its thread: by the present reload */
+    uint64_t began_ns;          /* its thread: the present reload */
     weir_pid pid;               /* const */
     _Atomic bool reload_wanted; /* a reload message is on its way */
     _Atomic bool finish_wanted;

@@ -5,7 +5,12 @@
  */
 #include <string.h>
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <weir/plugin.h>
 
@@ -51,6 +56,67 @@ static int pass_on(struct weir_self *self, void *memory, const struct weir_messa
     return WEIR_RETRY;
 }
 
+/* --- mark: how long nothing is finished ------------------------------------------------------ */
+
+/* In a file of 16 bytes, which all workers and the test map. */
+struct gap {
+    _Atomic uint64_t last_ns;
+    _Atomic uint64_t longest_ns; /* since the test has set it to 0 */
+};
+
+struct mark_settings {
+    const char *path;
+    uint32_t fixed;
+};
+
+struct mark {
+    struct gap *gap;
+};
+
+static int open_mark(struct weir_self *self, const void *settings, void *memory)
+{
+    const struct mark_settings *wanted = settings;
+    int descriptor = open(wanted->path, O_RDWR | O_CLOEXEC);
+    void *map;
+
+    (void)self;
+    if (descriptor < 0)
+        return WEIR_EINVALID;
+    map = mmap(NULL, sizeof(struct gap), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    (void)close(descriptor);
+    if (map == MAP_FAILED)
+        return WEIR_ENOMEM;
+    ((struct mark *)memory)->gap = map;
+    return 0;
+}
+
+static int mark(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    struct gap *gap = ((struct mark *)memory)->gap;
+    struct timespec time;
+    uint64_t now, last, longest;
+
+    (void)self;
+    (void)message;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    last = atomic_exchange(&gap->last_ns, now);
+    longest = atomic_load(&gap->longest_ns);
+    while (last && now > last && now - last > longest &&
+           !atomic_compare_exchange_weak(&gap->longest_ns, &longest, now - last))
+        ;
+    return WEIR_DONE;
+}
+
+static void close_mark(struct weir_self *self, void *memory, int reason)
+{
+    (void)self;
+    (void)reason;
+    (void)munmap(((struct mark *)memory)->gap, sizeof(struct gap));
+}
+
+/* --- tables ---------------------------------------------------------------------------------- */
+
 static void take_on(struct weir_self *self, void *memory, const void *settings)
 {
     (void)self;
@@ -71,6 +137,12 @@ static const struct weir_option options[] = {
     WEIR_OPTION_U32(struct settings, fixed, .fallback = "1"),
     WEIR_OPTION_U32(struct settings, fails, .fallback = "4294967295",
                     .help = "number of the worker that does not open"),
+    { 0 },
+};
+
+static const struct weir_option mark_options[] = {
+    WEIR_OPTION_STRING(struct mark_settings, path, .required = true),
+    WEIR_OPTION_U32(struct mark_settings, fixed, .fallback = "1"),
     { 0 },
 };
 
@@ -105,6 +177,16 @@ static const struct weir_behaviour behaviours[] = {
         .flags = WEIR_EXCLUSIVE,
         .open = open_worker,
         .handle = handle,
+    },
+    {
+        .name = "mark",
+        .summary = "writes down the longest time in which none of its workers finished anything",
+        .options = mark_options,
+        .settings_size = sizeof(struct mark_settings),
+        .state_size = sizeof(struct mark),
+        .open = open_mark,
+        .handle = mark,
+        .close = close_mark,
     },
     { .name = "manager", .handle = handle },
     {
