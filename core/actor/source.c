@@ -44,7 +44,8 @@ static void on_end(void *context, struct place *place)
     source->emitted = atomic_load(&place->emitted);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
-    if (place->from.data) /* else it may never have gone, and has what it was to go on from */
+    /* One that never went has still what it was to go on from; what it left is of no number. */
+    if (place->from.data && !source->position.data)
         position_move(&source->position, &place->from);
     source->place = NULL;
     let_heir_go_locked(source, place->actor->executor);

@@ -245,6 +245,32 @@ static void test_heir_of_one_that_has_ended_goes_at_once(void)
     finish(&f);
 }
 
+/* It leaves the number that it would have begun with, had it gone. promise O6 */
+static void test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given(void)
+{
+    static struct fixture f;
+    struct source *first, *heir, *third;
+
+    begin(&f, UINT64_MAX, 9);
+    first = make(&f, false, false);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
+    close_one(&f, first);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, first));
+    atomic_store(&f.until, UINT64_MAX);
+    heir = make(&f, true, false);
+    while (atomic_load(&f.opened) < 2)
+        (void)sched_yield();
+    source_inherit(heir, first);
+    close_one(&f, heir);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, heir));
+    third = make(&f, true, false);
+    succeed(&f, heir, third);
+    destroy(&f, first);
+    destroy(&f, heir);
+    destroy(&f, third);
+    finish(&f);
+}
+
 static void test_one_without_a_position_begins_anew(void)
 {
     static struct fixture f;
@@ -293,6 +319,7 @@ int main(void)
         { "heir", test_heir_goes_on_where_the_first_ended },
         { "replaced heir", test_heir_that_still_waits_can_be_replaced },
         { "late heir", test_heir_of_one_that_has_ended_goes_at_once },
+        { "closed heir", test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given },
         { "no position", test_one_without_a_position_begins_anew },
         { "unborn", test_unborn_source_is_discarded_without_a_trace },
         { "too large", test_position_that_is_too_large_changes_nothing },
