@@ -134,7 +134,8 @@ static int host_reply(struct weir_self *self, struct weir_message *request,
     return status;
 }
 
-/* Only the message in hand can be passed on; its sender and reference stay. */
+/* Only the message in hand can be passed on; its sender and reference stay, and so does the attempt
+ * of one that its origin counts. */
 static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
 {
     uint32_t aside = message->public.reserved & MESSAGE_ASIDE;
@@ -147,7 +148,8 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     if (message != actor->current || message->public.kind > WEIR_EVENT)
         return WEIR_EINVALID;
     message->public.reserved &= ~flags;
-    message->public.attempt = 1;
+    if (!(message->public.reserved & MESSAGE_ORIGIN))
+        message->public.attempt = 1;
     status = send_message(actor->runtime, actor->executor, to, lane, message);
     if (status != 0) {
         message->public.reserved |= flags;

@@ -55,7 +55,8 @@ struct errand {
     struct order order;
     struct order away;
     weir_pid to;
-    bool unsent; /* freed instead of sent */
+    bool unsent;      /* freed instead of sent */
+    uint16_t attempt; /* 0: the first */
 };
 
 static int send_one(struct weir_self *self, struct probe *probe, const struct weir_message *message)
@@ -66,6 +67,8 @@ static int send_one(struct weir_self *self, struct probe *probe, const struct we
     CU_ASSERT_EQUAL(weir_set_origin(self, sent, 999), 0);
     CU_ASSERT_EQUAL(weir_set_origin(self, sent, errand->away.id), 0); /* the last one counts */
     CU_ASSERT_EQUAL(weir_request(self, errand->to, sent, 1000, NULL, NULL, NULL), WEIR_EINVALID);
+    if (errand->attempt)
+        sent->attempt = errand->attempt;
     if (errand->unsent)
         weir_message_free(self, sent);
     else
@@ -179,6 +182,37 @@ static void test_forwarded_message_takes_its_origin_along(void)
     errand(&f, (struct errand){ .away = { .act = pass_on, .id = 8, .argument = third->pid } });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1008, 1));
     CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DEAD);
+    CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
+    finish(&f);
+    CU_ASSERT_EQUAL(f.told.count, 1);
+}
+
+static int pass_on_for_again(struct weir_self *self, struct probe *probe,
+                             const struct weir_message *message)
+{
+    struct order *order = message->data;
+
+    (void)probe;
+    order->act = again;
+    CU_ASSERT_EQUAL(weir_forward(self, order->argument, message), 0);
+    return WEIR_DONE;
+}
+
+/* Else a worker behind a forward could ask for it without end: promises S8 and V2 */
+static void test_forwarded_message_keeps_the_attempt_that_its_origin_counts(void)
+{
+    struct fixture f;
+    struct pool *third;
+
+    begin(&f);
+    third = rig_workers(&f.rig, f.away, "third", 1, 16);
+    errand(&f, (struct errand){
+                   .away = { .act = pass_on_for_again, .id = 9, .argument = third->pid },
+                   .attempt = 2,
+               });
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1009, 1));
+    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_RETRY);
+    CU_ASSERT_EQUAL(f.told.last.attempt, 2);
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
     finish(&f);
     CU_ASSERT_EQUAL(f.told.count, 1);
@@ -442,6 +476,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "verdicts", test_each_verdict_is_told_to_the_origin_once },
         { "forward", test_forwarded_message_takes_its_origin_along },
+        { "forwarded attempt", test_forwarded_message_keeps_the_attempt_that_its_origin_counts },
         { "own messages", test_what_a_worker_sends_of_its_own_has_no_origin },
         { "next incarnation", test_next_incarnation_is_not_told_of_the_last_ones_messages },
         { "waits", test_origin_that_shall_end_waits_for_its_messages },
