@@ -138,8 +138,7 @@ static int host_reply(struct weir_self *self, struct weir_message *request,
  * of one that its origin counts. */
 static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
 {
-    uint32_t aside = message->public.reserved & MESSAGE_ASIDE;
-    uint32_t flags = aside | (message->public.reserved & MESSAGE_BOUND);
+    uint32_t flags = message->public.reserved;
     uint16_t attempt = message->public.attempt;
     uint8_t old_lane = message->public.lane;
     int status;
@@ -147,18 +146,20 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     /* The news of an end is for the one who asked for it. */
     if (message != actor->current || message->public.kind > WEIR_EVENT)
         return WEIR_EINVALID;
-    message->public.reserved &= ~flags;
-    if (!(message->public.reserved & MESSAGE_ORIGIN))
+    message->public.reserved &= ~(uint32_t)(MESSAGE_ASIDE | MESSAGE_BOUND);
+    if (!(flags & MESSAGE_ORIGIN)) {
         message->public.attempt = 1;
+        message->public.reserved %= MESSAGE_FAILURE;
+    }
     status = send_message(actor->runtime, actor->executor, to, lane, message);
     if (status != 0) {
-        message->public.reserved |= flags;
+        message->public.reserved = flags;
         message->public.attempt = attempt;
         message->public.lane = old_lane;
         return status;
     }
     actor->current = NULL;
-    if (!aside)
+    if (!(flags & MESSAGE_ASIDE))
         settle_forwarded(actor);
     return 0;
 }

@@ -288,8 +288,10 @@ static void return_or_bury(struct actor *actor, struct message *message, enum de
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     if (message->public.reserved & MESSAGE_ASIDE) {
         settle_aside(actor, message, WEIR_ECRASHED, reason);
-    } else if (message->public.attempt <= actor->spec->redeliver_max) {
+    } else if (message_failures(&message->public) < actor->spec->redeliver_max &&
+               message_failures(&message->public) < MESSAGE_FAILURES_MAX) {
         message->public.attempt++;
+        message->public.reserved += MESSAGE_FAILURE;
         settle_hold(actor);
         message_queue_append(again, message);
     } else {
@@ -415,8 +417,9 @@ void incarnation_retry(struct actor *actor, struct message *message)
     bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
     struct place *place = goes_back ? NULL : place_get(actor);
 
-    if (message->public.attempt > actor->spec->retries_max || (!goes_back && !place) ||
-        (!goes_back && place->retries.count >= SPEC_RETRIES_MAX) || !extra_get(actor)) {
+    /* Attempts after a failure are not those that a worker asked for. */
+    if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
+        (!goes_back && !place) || !extra_get(actor)) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
         return;
     }

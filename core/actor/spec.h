@@ -40,7 +40,7 @@ struct spec {
     void *owner;
 };
 
-#define SPEC_RETRIES_MAX 16 /* semantics V: at most 16 waiting per worker */
+#define SPEC_RETRIES_MAX 16 /* as many wait in a worker to be given again; then it takes no more */
 #define SPEC_OUTBOX_MAX 256 /* semantics O.1 */
 
 /*

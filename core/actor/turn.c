@@ -259,11 +259,14 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
     watch_clock(actor, stint);
 }
 
-/* True when the worker may be given something new. */
+/* True when the worker may be given something new. While many wait to be given again it may not:
+ * so they stay few, and its senders are told. */
 static bool may_take(struct actor *actor)
 {
     if (!actor->spec)
         return true; /* the built-in manager */
+    if (actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX)
+        return false;
     return actor_state(actor) == ACTOR_OPEN && !(actor->flags & (ACTOR_SETTLING | ACTOR_CLOSED)) &&
            actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
 }

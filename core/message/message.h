@@ -45,7 +45,16 @@ enum message_flags {
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
     MESSAGE_COUNTED = 1u << 16, /* taken out of the cap on memory */
     MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it gives something else back, too */
+    MESSAGE_FAILURE = 1u << 24, /* eight bits: how often it was given again after a failure */
 };
+
+#define MESSAGE_FAILURES_MAX 255u
+
+/* How many of its attempts were given after a failure, and not because a worker asked for it. */
+static inline uint32_t message_failures(const struct weir_message *message)
+{
+    return message->reserved / MESSAGE_FAILURE;
+}
 
 struct message {
     struct weir_message public;

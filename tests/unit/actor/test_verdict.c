@@ -120,28 +120,80 @@ static void test_retry_gives_the_message_again_until_it_is_dead(void)
     CU_ASSERT_EQUAL(f.ledger.dead, 1);
 }
 
-static bool is_dead(void *context)
-{
-    return rig_ledger(context).dead == 1;
-}
-
 /* promise V2 */
-static void test_more_retries_than_may_wait_are_dead(void)
+static void test_worker_takes_nothing_new_while_many_wait_to_be_given_again(void)
 {
     struct fixture f;
+
+    struct pool *other;
 
     begin(&f);
     f.spec->retries_max = 1;
     create(&f);
+    other = rig_workers(&f.rig, f.probe, "other", 1, 1);
     for (uint64_t id = 0; id < SPEC_RETRIES_MAX; id++)
         send(&f, retry, id);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_held, f.pool));
     send(&f, retry, 99);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, is_dead, f.pool));
+    /* Behind it on the only thread. */
+    CU_ASSERT_EQUAL(rig_send(&f.rig, other->pid, (struct order){ .id = 500 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 500, 1));
     CU_ASSERT_EQUAL(rig_ledger(f.pool).held, SPEC_RETRIES_MAX);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, 1);
+    CU_ASSERT_EQUAL(probe_times(f.probe, 99), 0);
+    rig_advance(&f.rig, 10);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 99, 1));
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_over, &f));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 99), 2);
+    CU_ASSERT_TRUE(rig_end(&f.rig, other, NULL));
     finish(&f);
     CU_ASSERT_EQUAL(f.ledger.dead, SPEC_RETRIES_MAX + 1);
+}
+
+static int fail_first(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    return message->attempt == 1 ? WEIR_FAIL : retry(self, probe, message);
+}
+
+static int fail_second(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    if (message->attempt == 2)
+        return WEIR_FAIL;
+    return message->attempt == 1 ? retry(self, probe, message) : WEIR_DONE;
+}
+
+static bool is_dead_or_done(void *context)
+{
+    struct fixture *f = context;
+    struct ledger_reading ledger;
+
+    rig_advance(&f->rig, 10);
+    ledger = rig_ledger(f->pool);
+    return ledger.accepted == ledger.dead + ledger.done;
+}
+
+/* A failure takes nothing from the retries, nor a retry from what is given after failures.
+ * promise V2 */
+static void test_retries_and_failures_are_counted_apart(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.spec->retries_max = 2;
+    f.spec->redeliver_max = 1;
+    create(&f);
+    send(&f, fail_first, 1);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_dead_or_done, &f));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 1), 4); /* failed; then thrice, which is once too often */
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_RETRIES), 1);
+    send(&f, fail_second, 2);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_dead_or_done, &f));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 2), 3);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CRASHED), 0);
+    finish(&f);
+    CU_ASSERT_EQUAL(f.ledger.done, 1);
 }
 
 /* --- keep ----------------------------------------------------------------------------------- */
@@ -386,7 +438,8 @@ int main(void)
     CU_TestInfo tests[] = {
         { "reject", test_reject_makes_a_dead_letter_with_its_reason },
         { "retry", test_retry_gives_the_message_again_until_it_is_dead },
-        { "too many retries", test_more_retries_than_may_wait_are_dead },
+        { "many retries", test_worker_takes_nothing_new_while_many_wait_to_be_given_again },
+        { "apart", test_retries_and_failures_are_counted_apart },
         { "keep", test_kept_message_is_settled_by_a_later_tick },
         { "not kept", test_message_that_is_not_kept_cannot_be_settled },
         { "kept again", test_kept_messages_of_a_failed_worker_are_given_again_in_order },
