@@ -278,6 +278,18 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     free_change(change);
 }
 
+/* The target is what there is: a resize meanwhile counted on workers that had been told to go. */
+static void set_target_locked(struct pool *pool)
+{
+    uint32_t count = resize_count_locked(pool);
+
+    if (pool->target == count)
+        return;
+    pool->target = count;
+    pulling_set_bounds_locked(pool);
+    pool->epoch++;
+}
+
 /* As many like the old ones as are missing: the pool may have been resized meanwhile. */
 static void open_again_locked(struct pool_change *change, struct executor *executor)
 {
@@ -285,18 +297,20 @@ static void open_again_locked(struct pool_change *change, struct executor *execu
     uint32_t present = resize_count_locked(pool);
     struct list again;
 
-    if (present >= change->back_size || atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
         return;
     list_init(&again);
     while (present < change->back_size && present < pool->target && !list_empty(&change->spare)) {
         move(change->spare.next, &again);
         present++;
     }
-    resize_begin_locked(&again, executor);
-    move_all(&again, &pool->places);
-    pool->target = resize_count_locked(pool);
-    resize_publish_locked(pool, change->back, executor);
-    change->back = NULL;
+    if (!list_empty(&again)) {
+        resize_begin_locked(&again, executor);
+        move_all(&again, &pool->places);
+        resize_publish_locked(pool, change->back, executor);
+        change->back = NULL;
+    }
+    set_target_locked(pool);
 }
 
 void pool_change_abort(struct pool_change *change, struct executor *executor)

@@ -154,6 +154,34 @@ static void test_abort_opens_workers_like_the_old_ones(void)
     finish(&f);
 }
 
+/* Grows while it is stopped, when none of the old is left to count on; then the change is aborted:
+ * the target is what there is, and who reads it sees that it is another one. */
+static void expect_abort_after_resize(uint32_t target, uint32_t left)
+{
+    static struct fixture f;
+    struct weir_resized told;
+
+    begin(&f);
+    prepare(&f, 3);
+    hold_one(&f);
+    stop(&f);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, target, &told), 0);
+    open_new(&f);
+    decide(&f, pool_change_abort);
+    CU_ASSERT_EQUAL(pool_target(f.pool), left);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).live, left);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, told.epoch + (target != left));
+    finish(&f);
+}
+
+/* promises P7 and Z3 */
+static void test_abort_after_a_resize_tells_the_target_that_is_left(void)
+{
+    expect_abort_after_resize(3, 2);
+    expect_abort_after_resize(5, 3);
+    expect_abort_after_resize(1, 1);
+}
+
 static void test_abort_before_the_stop_changes_nothing(void)
 {
     static struct fixture f;
@@ -187,6 +215,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "one after the other", test_new_workers_open_after_the_old_have_ended },
         { "abort", test_abort_opens_workers_like_the_old_ones },
+        { "resized", test_abort_after_a_resize_tells_the_target_that_is_left },
         { "early abort", test_abort_before_the_stop_changes_nothing },
         { "closed", test_pool_that_closes_meanwhile_ends },
         CU_TEST_INFO_NULL,
