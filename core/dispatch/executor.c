@@ -235,16 +235,24 @@ static bool is_to_end(struct executor *executor)
            executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_seq_cst);
 }
 
-/* Looks for work everywhere for a while. The caller counts as searching. */
+/* Looks for work everywhere, once. */
+static struct schedulable *look_for_work(struct executor *executor)
+{
+    struct schedulable *taken;
+
+    look_around(executor);
+    taken = take_own(executor);
+    if (!taken)
+        taken = steal(executor);
+    return taken;
+}
+
+/* Likewise for a while. The caller counts as searching. */
 static struct schedulable *search(struct executor *executor)
 {
     for (int round = 0; round < SEARCH_ROUNDS; round++) {
-        struct schedulable *taken;
+        struct schedulable *taken = look_for_work(executor);
 
-        look_around(executor);
-        taken = take_own(executor);
-        if (!taken)
-            taken = steal(executor);
         if (taken || is_to_end(executor))
             return taken;
         reader_quiescent(&executor->reader);
@@ -431,16 +439,22 @@ static struct schedulable *sleep_until_picked(struct executor *executor)
     }
 }
 
+/* Before a long sleep: leaves to the others what this thread keeps, and holds nothing up. */
+static void go_offline(struct executor *executor)
+{
+    cache_flush(&executor->cache);
+    if (reader_poll(&executor->reader))
+        reader_hand_over(&executor->reader);
+    reader_offline(&executor->reader);
+}
+
 /* Sleeps; on return this thread counts as searching. May bring what it found. */
 static struct schedulable *park(struct executor *executor, bool was_searching)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
     struct schedulable *found;
 
-    cache_flush(&executor->cache);
-    if (reader_poll(&executor->reader))
-        reader_hand_over(&executor->reader);
-    reader_offline(&executor->reader);
+    go_offline(executor);
     idle_park(&dispatcher->idle, executor->index, was_searching);
     if (anything_to_do(executor)) {
         leave_parking(executor);
@@ -529,6 +543,23 @@ static bool leave(struct executor *executor)
         return true;
     hand_over_work(executor);
     return dispatcher_let_go(executor->dispatcher, executor);
+}
+
+bool executor_step(struct executor *executor)
+{
+    struct schedulable *taken = NULL;
+
+    if (!reader_is_online(&executor->reader))
+        reader_online(&executor->reader);
+    if (is_too_many(executor))
+        hand_over_work(executor);
+    else
+        taken = look_for_work(executor);
+    if (taken)
+        run_turn(executor, taken);
+    else
+        go_offline(executor);
+    return taken != NULL;
 }
 
 void *executor_main(void *argument)

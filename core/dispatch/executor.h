@@ -75,6 +75,12 @@ void executor_finish(struct executor *executor);
  * wants fewer threads. */
 void *executor_main(void *argument);
 
+/*
+ * For a simulation, on an executor whose thread was never started: one look at the timers and for
+ * work, and the turn of what was found. False: there was nothing, and it holds nothing up.
+ */
+bool executor_step(struct executor *executor);
+
 /* Makes a schedulable run that was just woken, on `dispatcher`. */
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);
