@@ -1,0 +1,314 @@
+#include "storm/fibers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#define STACK_BYTES (256u * 1024u)
+
+enum fiber_state { FIBER_READY, FIBER_RESTING, FIBER_WAITING, FIBER_ENDED };
+
+struct fiber {
+    ucontext_t context;
+    void *stack;
+    fiber_body *body;
+    void *argument;
+    uint32_t weight;
+    enum fiber_state state;
+    const pthread_mutex_t *wanted; /* while it waits */
+    void *shadow;                  /* AddressSanitizer's, of frames on this stack */
+};
+
+struct fibers {
+    struct fiber fibers[FIBERS_MAX];
+    uint32_t count;
+    struct fiber *running; /* NULL: whoever calls fibers_step */
+    ucontext_t caller;
+    void *caller_shadow;
+    const void *caller_stack;
+    size_t caller_stack_size;
+    uint64_t random;
+    uint64_t trace;
+    uint32_t preempt_one_in;
+    uint32_t locks;  /* held by fibers */
+    uint64_t yields; /* times that something was done */
+};
+
+/* Of the program: a mutex has no context to carry it. */
+static struct fibers *present;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_sched_yield(void);
+
+/* --- drawing -------------------------------------------------------------------------------- */
+
+static uint64_t mixed(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+uint32_t fibers_draw(struct fibers *fibers, uint32_t bound)
+{
+    fibers->random += 0x9e3779b97f4a7c15u;
+    return (uint32_t)(mixed(fibers->random) >> 32) % bound;
+}
+
+void fibers_note(struct fibers *fibers, uint64_t what)
+{
+    fibers->trace = mixed(fibers->trace ^ what) + 0x9e3779b97f4a7c15u;
+}
+
+uint64_t fibers_trace(const struct fibers *fibers)
+{
+    return fibers->trace;
+}
+
+/* --- switching ------------------------------------------------------------------------------ */
+
+/* `shadow`: where to keep what is left behind; NULL: it is left for good. */
+static void tell_of_switch(void **shadow, const void *stack, size_t size)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(shadow, stack, size);
+#else
+    (void)shadow;
+    (void)stack;
+    (void)size;
+#endif
+}
+
+static void tell_of_arrival(void *shadow, const void **from, size_t *from_size)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(shadow, from, from_size);
+#else
+    (void)shadow;
+    (void)from;
+    (void)from_size;
+#endif
+}
+
+static void go_on(struct fibers *fibers, struct fiber *fiber)
+{
+    fibers->running = fiber;
+    tell_of_switch(&fibers->caller_shadow, fiber->stack, STACK_BYTES);
+    (void)swapcontext(&fibers->caller, &fiber->context);
+    tell_of_arrival(fibers->caller_shadow, NULL, NULL);
+    fibers->running = NULL;
+}
+
+static void go_back(struct fibers *fibers, struct fiber *fiber)
+{
+    tell_of_switch(fiber->state == FIBER_ENDED ? NULL : &fiber->shadow, fibers->caller_stack,
+                   fibers->caller_stack_size);
+    (void)swapcontext(&fiber->context, &fibers->caller);
+    tell_of_arrival(fiber->shadow, &fibers->caller_stack, &fibers->caller_stack_size);
+}
+
+static void begin(void)
+{
+    struct fibers *fibers = present;
+    struct fiber *fiber = fibers->running;
+
+    tell_of_arrival(NULL, &fibers->caller_stack, &fibers->caller_stack_size);
+    fiber->body(fiber->argument);
+    fiber->state = FIBER_ENDED;
+    go_back(fibers, fiber);
+}
+
+void fibers_rouse(struct fibers *fibers)
+{
+    for (uint32_t i = 0; i < fibers->count; i++)
+        if (fibers->fibers[i].state == FIBER_RESTING)
+            fibers->fibers[i].state = FIBER_READY;
+}
+
+void fibers_yield(void)
+{
+    if (!present || !present->running)
+        return;
+    present->yields++;
+    fibers_rouse(present);
+    go_back(present, present->running);
+}
+
+void fibers_may_yield(void)
+{
+    if (present && present->running && present->preempt_one_in &&
+        fibers_draw(present, present->preempt_one_in) == 0)
+        go_back(present, present->running);
+}
+
+void fibers_rest(void)
+{
+    if (!present || !present->running)
+        return;
+    present->running->state = FIBER_RESTING;
+    go_back(present, present->running);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+struct fibers *fibers_create(uint64_t seed, uint32_t preempt_one_in)
+{
+    struct fibers *fibers = calloc(1, sizeof *fibers);
+
+    if (!fibers || present)
+        abort();
+    fibers->random = mixed(seed + 1);
+    fibers->preempt_one_in = preempt_one_in;
+    present = fibers;
+    return fibers;
+}
+
+void fibers_destroy(struct fibers *fibers)
+{
+    if (!fibers)
+        return;
+    for (uint32_t i = 0; i < fibers->count; i++)
+        free(fibers->fibers[i].stack);
+    free(fibers);
+    present = NULL;
+}
+
+void fibers_add(struct fibers *fibers, fiber_body *body, void *context, uint32_t weight)
+{
+    struct fiber *fiber = &fibers->fibers[fibers->count];
+
+    if (fibers->count == FIBERS_MAX)
+        abort();
+    fiber->stack = malloc(STACK_BYTES);
+    if (!fiber->stack || getcontext(&fiber->context) != 0)
+        abort();
+    fiber->body = body;
+    fiber->argument = context;
+    fiber->weight = weight;
+    fiber->context.uc_stack.ss_sp = fiber->stack;
+    fiber->context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&fiber->context, begin, 0);
+    fibers->count++;
+}
+
+/* --- stepping ------------------------------------------------------------------------------- */
+
+static struct fiber *draw_ready(struct fibers *fibers)
+{
+    uint32_t sum = 0, drawn;
+
+    for (uint32_t i = 0; i < fibers->count; i++)
+        if (fibers->fibers[i].state == FIBER_READY)
+            sum += fibers->fibers[i].weight;
+    if (sum == 0)
+        return NULL;
+    drawn = fibers_draw(fibers, sum);
+    for (uint32_t i = 0;; i++) {
+        struct fiber *fiber = &fibers->fibers[i];
+
+        if (fiber->state != FIBER_READY)
+            continue;
+        if (drawn < fiber->weight)
+            return fiber;
+        drawn -= fiber->weight;
+    }
+}
+
+static void expect_no_deadlock(const struct fibers *fibers)
+{
+    uint32_t waiting = 0;
+
+    for (uint32_t i = 0; i < fibers->count; i++)
+        waiting += fibers->fibers[i].state == FIBER_WAITING;
+    if (waiting == 0)
+        return;
+    (void)fprintf(stderr, "wrong: a deadlock, %u fibers wait for mutexes\n", waiting);
+    abort();
+}
+
+bool fibers_step(struct fibers *fibers)
+{
+    struct fiber *fiber = draw_ready(fibers);
+
+    if (!fiber) {
+        expect_no_deadlock(fibers);
+        return false;
+    }
+    fibers_note(fibers, (uint64_t)(fiber - fibers->fibers));
+    go_on(fibers, fiber);
+    return true;
+}
+
+uint64_t fibers_yields(const struct fibers *fibers)
+{
+    return fibers->yields;
+}
+
+uint32_t fibers_left(const struct fibers *fibers)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < fibers->count; i++)
+        left += fibers->fibers[i].state != FIBER_ENDED;
+    return left;
+}
+
+bool fibers_hold_locks(const struct fibers *fibers)
+{
+    return fibers->locks > 0;
+}
+
+/* --- mutexes: the linker puts these in place of those of the C library ----------------------- */
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    struct fibers *fibers = present;
+
+    if (!fibers || !fibers->running)
+        return __real_pthread_mutex_lock(mutex);
+    fibers_may_yield();
+    while (pthread_mutex_trylock(mutex) == EBUSY) {
+        fibers->running->state = FIBER_WAITING;
+        fibers->running->wanted = mutex;
+        go_back(fibers, fibers->running);
+    }
+    fibers->locks++;
+    return 0;
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    struct fibers *fibers = present;
+    int status = __real_pthread_mutex_unlock(mutex);
+
+    if (!fibers || !fibers->running)
+        return status;
+    fibers->locks--;
+    for (uint32_t i = 0; i < fibers->count; i++) {
+        struct fiber *fiber = &fibers->fibers[i];
+
+        if (fiber->state == FIBER_WAITING && fiber->wanted == mutex)
+            fiber->state = FIBER_READY;
+    }
+    fibers_may_yield();
+    return status;
+}
+
+/* Whoever spins waits for another one. */
+int __wrap_sched_yield(void)
+{
+    if (present && present->running)
+        go_back(present, present->running);
+    return 0;
+}

@@ -1,0 +1,366 @@
+/*
+ * Goal: in any order in which threads may go on, nothing is lost or done twice, limits are exact,
+ * what can go on does, and every account balances at each moment; and the same seed gives the same
+ * order, so that what was found is found again.
+ *
+ * Method: the world of world.h without threads. Executors and agents are fibers; who goes on is
+ * drawn from a seed, at every turn, inside handlers and at mutexes; the clock moves only when
+ * nobody can go on, or a little with each step. After each step the pools are walked. When the
+ * agents are through, the world is calmed and must drain; then it ends, and every message is
+ * accounted for. The first seed is run twice.
+ *
+ *      test_simulation [--seed FIRST] [--seeds COUNT] [--acts EACH]
+ *
+ * promises Z1, Z2 and Z3
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "storm/fibers.h"
+#include "storm/walk.h"
+#include "storm/world.h"
+
+#define MESSAGES_PER_ACT 24u
+#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS)
+#define EXECUTORS_MAX 16u
+#define START_NS 1000000000u
+#define STEPS_MAX 100000u /* of one seed: more means that it goes round and round */
+
+struct simulation {
+    struct world world;
+    struct fibers *fibers;
+    struct walk walk;
+    struct agent agents[AGENTS_MAX];
+    uint32_t agent_count;
+    uint32_t agents_left;
+    uint32_t acts; /* of each agent */
+    uint64_t now_ns;
+    uint64_t step_ns; /* the clock moves by up to so much with each step */
+    uint64_t steps;
+    uint64_t steals;
+    uint64_t executors; /* made so far */
+    uint64_t yields;    /* when everybody was roused last */
+    bool closed;
+};
+
+int __real_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
+                         struct reclaim *reclaim, struct clock clock);
+int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
+                         struct reclaim *reclaim, struct clock clock);
+
+struct totals {
+    uint64_t steps;
+    uint64_t messages;
+    uint64_t refused;
+    uint64_t steals;
+    uint64_t changes;
+    uint64_t restarts;
+    uint64_t dead;
+};
+
+/* --- what the world asks for ----------------------------------------------------------------- */
+
+static uint64_t now_ns(void *context)
+{
+    return ((struct simulation *)context)->now_ns;
+}
+
+static void step_aside(void *context)
+{
+    (void)context;
+    fibers_may_yield();
+}
+
+static void wait_a_little(void *context)
+{
+    (void)context;
+    fibers_rest();
+}
+
+static void note(void *context, uint64_t what)
+{
+    struct simulation *simulation = context;
+
+    fibers_note(simulation->fibers, what);
+}
+
+/* --- fibers --------------------------------------------------------------------------------- */
+
+static void run_executor(void *context)
+{
+    for (;;) {
+        if (executor_step(context))
+            fibers_yield();
+        else
+            fibers_rest();
+    }
+}
+
+static void run_agent(void *context)
+{
+    struct agent *agent = context;
+    struct simulation *simulation = agent->world->options.context;
+
+    for (uint32_t i = 0; i < simulation->acts && !atomic_load(&agent->world->calm); i++) {
+        agent_act(agent);
+        fibers_yield();
+    }
+    simulation->agents_left--;
+}
+
+static void run_the_end(void *context)
+{
+    struct simulation *simulation = context;
+
+    world_close(&simulation->world);
+    simulation->closed = true;
+}
+
+/* For executors that rest: it came from a fiber that has not yielded since. */
+static bool is_work_waiting(const struct simulation *simulation)
+{
+    uint32_t waiting = 0;
+
+    for (uint32_t i = 0; i < WORLD_DISPATCHERS; i++) {
+        struct dispatcher *dispatcher = simulation->world.dispatchers[i];
+
+        waiting += global_queue_count(&dispatcher->global);
+        for (uint32_t j = 0; j < dispatcher_slot_count(dispatcher); j++)
+            waiting += ring_count(&dispatcher_executor(dispatcher, j)->ring);
+    }
+    return waiting > 0;
+}
+
+/* --- time ----------------------------------------------------------------------------------- */
+
+/* Everybody rests. One may have looked before what it waits for happened, and rested after it: so
+ * all look once more; then the clock moves to the next deadline. False: there is none. */
+static bool advance(struct simulation *simulation)
+{
+    uint64_t next = TIMER_NEVER;
+
+    if (simulation->yields != fibers_yields(simulation->fibers)) {
+        simulation->yields = fibers_yields(simulation->fibers);
+        fibers_rouse(simulation->fibers);
+        return true;
+    }
+    for (uint32_t i = 0; i < WORLD_DISPATCHERS; i++) {
+        uint64_t due = atomic_load(&simulation->world.dispatchers[i]->timers.next_due_ns);
+
+        next = due < next ? due : next;
+    }
+    if (next == TIMER_NEVER)
+        return false;
+    if (next > simulation->now_ns)
+        simulation->now_ns = next;
+    fibers_note(simulation->fibers, simulation->now_ns);
+    fibers_rouse(simulation->fibers);
+    return true;
+}
+
+/* Goes on until `done`, or until nobody can go on and no time is waited for. */
+static void go_on_until(struct simulation *simulation, bool (*done)(struct simulation *simulation))
+{
+    while (!done(simulation) && atomic_load(&simulation->world.wrong) == 0) {
+        if (++simulation->steps > STEPS_MAX) {
+            world_expect(&simulation->world, false, "it never ends, steps", simulation->steps);
+            return;
+        }
+        if (is_work_waiting(simulation))
+            fibers_rouse(simulation->fibers);
+        if (!fibers_step(simulation->fibers) && !advance(simulation))
+            return;
+        simulation->now_ns += fibers_draw(simulation->fibers, (uint32_t)simulation->step_ns);
+        walk_step(&simulation->walk, !fibers_hold_locks(simulation->fibers));
+    }
+}
+
+static bool agents_are_through(struct simulation *simulation)
+{
+    return simulation->agents_left == 0;
+}
+
+static bool never(struct simulation *simulation)
+{
+    (void)simulation;
+    return false;
+}
+
+/* --- one seed ------------------------------------------------------------------------------- */
+
+static void add_agent(struct simulation *simulation, enum agent_kind kind, uint32_t index,
+                      uint32_t weight)
+{
+    struct agent *agent = &simulation->agents[simulation->agent_count++];
+
+    agent_init(agent, &simulation->world, kind, index);
+    fibers_add(simulation->fibers, run_agent, agent, weight);
+    simulation->agents_left++;
+}
+
+/* Some seeds have busy senders, others busy workers; some are calm at mutexes, others are not. */
+static void add_all(struct simulation *simulation)
+{
+    uint32_t senders = 1 + fibers_draw(simulation->fibers, 8);
+    uint32_t trouble = 1 + fibers_draw(simulation->fibers, 4);
+    uint32_t executors = 1 + fibers_draw(simulation->fibers, 16);
+
+    for (uint32_t i = 0; i < WORLD_DISPATCHERS; i++) {
+        struct dispatcher *dispatcher = simulation->world.dispatchers[i];
+
+        for (uint32_t j = 0; j < dispatcher_slot_count(dispatcher); j++)
+            fibers_add(simulation->fibers, run_executor, dispatcher_executor(dispatcher, j),
+                       executors);
+    }
+    for (uint32_t i = 0; i < WORLD_SENDERS; i++)
+        add_agent(simulation, AGENT_SENDER, i, senders);
+    for (int kind = AGENT_SENDER + 1; kind < AGENT_KINDS; kind++)
+        add_agent(simulation, (enum agent_kind)kind, 0, trouble);
+}
+
+/* What an executor draws must come from the seed, not from where it lies in memory. */
+int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
+                         struct reclaim *reclaim, struct clock clock)
+{
+    struct simulation *simulation = clock.context;
+    int status = __real_executor_init(executor, dispatcher, runtime, reclaim, clock);
+
+    executor->random = world_dice(&simulation->world, simulation->executors++, 99) | 1;
+    return status;
+}
+
+static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
+{
+    static const uint32_t preempts[] = { 0, 200, 40, 10, 3 };
+    struct world_options options = {
+        .seed = seed,
+        .messages = (uint64_t)acts * WORLD_SENDERS * MESSAGES_PER_ACT,
+        .clock = { now_ns, simulation },
+        .step_aside = step_aside,
+        .wait = wait_a_little,
+        .note = note,
+        .context = simulation,
+    };
+
+    *simulation = (struct simulation){ .acts = acts, .now_ns = START_NS };
+    simulation->fibers = fibers_create(seed, preempts[seed % 5]);
+    simulation->step_ns = 1 + fibers_draw(simulation->fibers, 3) * 20000;
+    world_init(&simulation->world, &options);
+    walk_init(&simulation->walk, &simulation->world);
+    add_all(simulation);
+}
+
+static void finish(struct simulation *simulation, struct totals *totals)
+{
+    struct world *world = &simulation->world;
+
+    for (uint32_t i = 0; i < WORLD_DISPATCHERS; i++)
+        totals->steals += dispatcher_steals(world->dispatchers[i]);
+    for (int i = 0; i < DEAD_REASONS; i++)
+        totals->dead += world->dead_by_reason[i];
+    totals->steps += simulation->steps;
+    totals->messages += atomic_load(&world->issued);
+    totals->refused += atomic_load(&world->refused);
+    totals->changes += atomic_load(&world->changes);
+    totals->restarts += world->restarts;
+    world_finish(world);
+    fibers_destroy(simulation->fibers);
+}
+
+/* False: something is wrong; everything is left as it is. */
+static bool simulate(uint64_t seed, uint32_t acts, struct totals *totals, uint64_t *out_trace)
+{
+    static struct simulation simulation;
+    struct world *world = &simulation.world;
+
+    begin(&simulation, seed, acts);
+    go_on_until(&simulation, agents_are_through);
+    if (atomic_load(&world->wrong) == 0) {
+        world_calm(world); /* an agent may wait for what only goes on then */
+        fibers_rouse(simulation.fibers);
+        go_on_until(&simulation, never);
+        world_expect(world, simulation.agents_left == 0, "agents that nobody wakes",
+                     simulation.agents_left);
+        world_expect(world, world_has_drained(world), "what could go on does not", seed);
+    }
+    if (atomic_load(&world->wrong) == 0) {
+        fibers_add(simulation.fibers, run_the_end, &simulation, 1);
+        go_on_until(&simulation, never);
+        world_expect(world, simulation.closed, "what was closed does not end", seed);
+    }
+    if (atomic_load(&world->wrong) == 0)
+        world_examine(world);
+    if (atomic_load(&world->wrong) > 0) {
+        (void)fprintf(stderr, "seed %" PRIu64 ", after %" PRIu64 " steps\n", seed,
+                      simulation.steps);
+        walk_tell(&simulation.walk);
+        return false;
+    }
+    *out_trace = fibers_trace(simulation.fibers);
+    finish(&simulation, totals);
+    return true;
+}
+
+struct wish {
+    uint64_t first;
+    uint64_t seeds;
+    uint64_t acts;
+};
+
+static void read_arguments(struct wish *wish, int count, char **arguments)
+{
+    for (int i = 1; i + 1 < count; i += 2) {
+        uint64_t value = strtoull(arguments[i + 1], NULL, 10);
+
+        if (strcmp(arguments[i], "--seed") == 0)
+            wish->first = value;
+        else if (strcmp(arguments[i], "--seeds") == 0)
+            wish->seeds = value;
+        else if (strcmp(arguments[i], "--acts") == 0)
+            wish->acts = value;
+    }
+}
+
+/* Each seed once, and the first one again. */
+static bool simulate_all(const struct wish *wish, struct totals *totals, uint64_t *out_trace)
+{
+    struct totals ignored = { 0 };
+    uint64_t first = 0, again, trace;
+
+    for (uint64_t seed = wish->first; seed < wish->first + wish->seeds; seed++) {
+        if (!simulate(seed, (uint32_t)wish->acts, totals, &trace))
+            return false;
+        if (seed == wish->first)
+            first = trace;
+        *out_trace = *out_trace * 31 + trace;
+    }
+    if (!simulate(wish->first, (uint32_t)wish->acts, &ignored, &again))
+        return false;
+    if (again != first)
+        (void)fprintf(stderr, "wrong: seed %" PRIu64 " gives %016" PRIx64 ", then %016" PRIx64 "\n",
+                      wish->first, first, again);
+    return again == first;
+}
+
+int main(int count, char **arguments)
+{
+    struct wish wish = { .first = 1, .seeds = 100, .acts = 12 };
+    struct totals totals = { 0 };
+    uint64_t trace = 0;
+
+    read_arguments(&wish, count, arguments);
+    (void)printf("seeds %" PRIu64 "..%" PRIu64 ", acts %" PRIu64 "\n", wish.first,
+                 wish.first + wish.seeds - 1, wish.acts);
+    (void)fflush(stdout);
+    if (!simulate_all(&wish, &totals, &trace))
+        return 1;
+    (void)printf("steps %" PRIu64 ", messages %" PRIu64 ", refused %" PRIu64 ", dead %" PRIu64
+                 ", steals %" PRIu64 ", changes %" PRIu64 ", restarts %" PRIu64
+                 ", trace %016" PRIx64 "\n",
+                 totals.steps, totals.messages, totals.refused, totals.dead, totals.steals,
+                 totals.changes, totals.restarts, trace);
+    /* A storm in which nobody was refused and nothing was stolen is none. */
+    return totals.refused > 0 && totals.steals > 0 && totals.dead > 0 && totals.changes > 0 ? 0 : 1;
+}

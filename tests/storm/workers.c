@@ -1,0 +1,430 @@
+#include "storm/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_HAND 2u
+#define LONG_MS 600000u /* of requests: longer than any run */
+#define STASH_MS 1u
+#define OUTPUT_BACK 0u
+#define OUTPUT_ANY 1u
+
+struct asked {
+    const struct weir_message *kept; /* NULL: free */
+    struct ticket *ticket;
+    struct worker *worker;
+    uint64_t id;
+    bool open; /* not answered */
+};
+
+struct worker {
+    struct hall *hall;
+    struct world *world;
+    struct asked asked[IN_HAND];
+    bool stashed;
+    _Atomic bool in_callback;
+};
+
+/* --- what they share ------------------------------------------------------------------------ */
+
+static struct world *enter(struct worker *worker)
+{
+    struct world *world = worker->world;
+
+    if (atomic_exchange(&worker->in_callback, true))
+        atomic_fetch_add(&world->overlaps, 1);
+    world->options.step_aside(world->options.context);
+    return world;
+}
+
+static int leave(struct worker *worker, int verdict)
+{
+    worker->world->options.step_aside(worker->world->options.context);
+    atomic_store(&worker->in_callback, false);
+    return verdict;
+}
+
+static int open_worker(struct weir_self *self, const void *settings, void *state)
+{
+    struct worker *worker = state;
+    uint64_t number;
+
+    (void)self;
+    worker->hall = (struct hall *)(uintptr_t)settings;
+    worker->world = worker->hall->world;
+    (void)enter(worker);
+    number = atomic_fetch_add(&worker->world->tried, 1);
+    if (world_dice(worker->world, number, 77) % 16 == 0)
+        return leave(worker, WEIR_ENOMEM);
+    atomic_fetch_add(&worker->world->opened, 1);
+    return leave(worker, 0);
+}
+
+static void close_worker(struct weir_self *self, void *state, int reason)
+{
+    struct worker *worker = state;
+
+    (void)self;
+    (void)reason;
+    (void)enter(worker);
+    for (uint32_t i = 0; i < IN_HAND; i++)
+        if (worker->asked[i].kept && worker->asked[i].open)
+            atomic_fetch_add(&worker->asked[i].ticket->answered, 1);
+    atomic_fetch_add(&worker->world->closed, 1);
+    (void)leave(worker, 0);
+}
+
+static struct parcel parcel_of(const struct weir_message *message)
+{
+    struct parcel parcel;
+
+    memcpy(&parcel, message->data, sizeof parcel);
+    return parcel;
+}
+
+static struct ticket *begin(struct worker *worker, const struct weir_message *message)
+{
+    struct world *world = worker->world;
+    uint64_t id = parcel_of(message).id;
+
+    atomic_fetch_add(&world->tickets[id].begun, 1);
+    world_note(world, id << 16 | message->attempt);
+    return &world->tickets[id];
+}
+
+static uint32_t choice(const struct worker *worker, uint64_t id, const struct weir_message *message)
+{
+    return (uint32_t)(world_dice(worker->world, id, message->attempt) % 100);
+}
+
+static int done(struct ticket *ticket)
+{
+    atomic_fetch_add(&ticket->done, 1);
+    return WEIR_DONE;
+}
+
+static int retry(struct weir_self *self, struct worker *worker, struct ticket *ticket, uint64_t id)
+{
+    weir_retry_after(self, world_dice(worker->world, id, 5) % 4);
+    atomic_fetch_add(&ticket->again, 1);
+    atomic_fetch_add(&ticket->retried, 1);
+    return WEIR_RETRY;
+}
+
+/* A message with a ticket of its own, accepted beforehand; NULL: there are no more. */
+static struct weir_message *issue(struct weir_self *self, struct worker *worker, uint64_t *out_id)
+{
+    uint64_t id = world_ticket(worker->world);
+    struct parcel parcel = { .id = id, .sender = UINT32_MAX };
+    struct weir_message *message;
+
+    if (id == UINT64_MAX)
+        return NULL;
+    message = weir_message_new(self, NULL, sizeof parcel);
+    if (!message)
+        abort();
+    memcpy(message->data, &parcel, sizeof parcel);
+    message->key = id + 1;
+    atomic_fetch_add(&worker->world->tickets[id].accepted, 1);
+    *out_id = id;
+    return message;
+}
+
+static void take_back(struct weir_self *self, struct worker *worker, struct weir_message *message,
+                      uint64_t id)
+{
+    atomic_fetch_sub(&worker->world->tickets[id].accepted, 1);
+    weir_message_free(self, message);
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+static void answered(struct weir_self *self, void *state, void *context,
+                     const struct weir_reply *reply)
+{
+    struct asked *asked = context;
+    const struct weir_message *kept = asked->kept;
+    struct ticket *ticket = asked->ticket;
+    struct worker *worker = state;
+    int verdict = WEIR_DONE;
+
+    (void)enter(worker);
+    (void)reply;
+    atomic_fetch_add(&ticket->answered, 1);
+    asked->kept = NULL;
+    if (world_dice(worker->world, asked->id, 6) % 8 == 0)
+        verdict = retry(self, worker, ticket, asked->id);
+    else if (world_dice(worker->world, asked->id, 6) % 8 == 1)
+        verdict = WEIR_REJECT;
+    /* One that leaves and is out of time has its kept messages dead already. */
+    if (weir_settle(self, kept, verdict) == 0 && verdict == WEIR_DONE)
+        (void)done(ticket);
+    (void)leave(worker, 0);
+}
+
+static int ask(struct weir_self *self, struct worker *worker, struct ticket *ticket,
+               const struct weir_message *message)
+{
+    uint64_t own = parcel_of(message).id, id;
+    struct asked *asked = worker->asked[0].kept ? &worker->asked[1] : &worker->asked[0];
+    struct weir_message *question = issue(self, worker, &id);
+    uint64_t timeout_ms = world_dice(worker->world, own, 7) % 8 ? LONG_MS : 1;
+
+    if (!question)
+        return done(ticket);
+    *asked = (struct asked){ message, ticket, worker, own, true };
+    if (weir_request(self, worker->world->halls[HALL_ANSWER].pid, question, timeout_ms, answered,
+                     asked, NULL) != 0) {
+        asked->kept = NULL;
+        take_back(self, worker, question, id);
+        return WEIR_REJECT;
+    }
+    atomic_fetch_add(&ticket->asked, 1);
+    return WEIR_KEEP;
+}
+
+static int handle_answer(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct worker *worker = state;
+    struct world *world = enter(worker);
+    struct ticket *ticket = begin(worker, message);
+    struct weir_message *reply;
+    uint32_t chosen = choice(worker, parcel_of(message).id, message);
+
+    (void)world;
+    if (chosen < 3)
+        return leave(worker, WEIR_FAIL);
+    if (chosen < 6)
+        return leave(worker, WEIR_REJECT);
+    if (chosen < 9)
+        return leave(worker, retry(self, worker, ticket, parcel_of(message).id));
+    if (chosen < 14)
+        return leave(worker, done(ticket)); /* without a reply */
+    reply = weir_message_new(self, NULL, 8);
+    if (!reply)
+        abort();
+    if (weir_reply(self, message, reply) != 0)
+        weir_message_free(self, reply); /* nobody waits any more */
+    return leave(worker, done(ticket));
+}
+
+/* --- the front ------------------------------------------------------------------------------ */
+
+static weir_pid somewhere(const struct world *world, uint64_t number)
+{
+    static const enum hall_name ways[] = { HALL_BACK, HALL_KEYED, HALL_PULL, HALL_BACK };
+
+    return world->halls[ways[number % 4]].pid;
+}
+
+static int pass_on(struct weir_self *self, struct worker *worker, struct ticket *ticket,
+                   const struct weir_message *message)
+{
+    uint64_t id = parcel_of(message).id;
+
+    /* Before: the message is the other's from then on. */
+    atomic_fetch_add(&ticket->again, 1);
+    if (weir_forward(self, somewhere(worker->world, id), message) == 0)
+        return WEIR_DONE;
+    atomic_fetch_sub(&ticket->again, 1);
+    return WEIR_REJECT;
+}
+
+static int emit_some(struct weir_self *self, struct worker *worker, struct ticket *ticket,
+                     uint32_t output, uint32_t count)
+{
+    while (count-- > 0) {
+        uint64_t id;
+        struct weir_message *copy = issue(self, worker, &id);
+
+        if (copy && weir_emit(self, output, copy) != 0)
+            take_back(self, worker, copy, id);
+    }
+    return done(ticket);
+}
+
+static void unstash(struct weir_self *self, void *state, void *context)
+{
+    struct worker *worker = state;
+
+    (void)context;
+    (void)enter(worker);
+    worker->stashed = false;
+    (void)weir_unstash(self, UINT32_MAX);
+    (void)leave(worker, 0);
+}
+
+static int put_aside(struct weir_self *self, struct worker *worker, struct ticket *ticket,
+                     const struct weir_message *message)
+{
+    if (atomic_load(&ticket->again) > 0)
+        return done(ticket);
+    atomic_fetch_add(&ticket->again, 1);
+    if (!worker->stashed && weir_after(self, STASH_MS, unstash, NULL, NULL) != 0)
+        abort();
+    worker->stashed = true;
+    return weir_stash(self, message) == 0 ? WEIR_DONE : done(ticket);
+}
+
+static int handle_front(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct worker *worker = state;
+    struct world *world = enter(worker);
+    struct ticket *ticket = begin(worker, message);
+    uint64_t id = parcel_of(message).id;
+    uint32_t chosen = choice(worker, id, message);
+
+    (void)world;
+    if (chosen < 2)
+        return leave(worker, WEIR_FAIL);
+    if (chosen < 4)
+        return leave(worker, WEIR_REJECT);
+    if (chosen < 9)
+        return leave(worker, retry(self, worker, ticket, id));
+    if (chosen < 10) {
+        (void)done(ticket);
+        return leave(worker, WEIR_STOP);
+    }
+    if (chosen < 30)
+        return leave(worker, ask(self, worker, ticket, message));
+    if (chosen < 50)
+        return leave(worker, pass_on(self, worker, ticket, message));
+    if (chosen < 75)
+        return leave(worker, emit_some(self, worker, ticket, OUTPUT_BACK, 1 + chosen % 3));
+    if (chosen < 92)
+        return leave(worker, emit_some(self, worker, ticket, OUTPUT_ANY, 1 + chosen % 2));
+    return leave(worker, put_aside(self, worker, ticket, message));
+}
+
+/* --- the others ----------------------------------------------------------------------------- */
+
+static int handle_back(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct worker *worker = state;
+    uint64_t id = parcel_of(message).id;
+    struct ticket *ticket;
+    uint32_t chosen;
+
+    (void)enter(worker);
+    ticket = begin(worker, message);
+    chosen = choice(worker, id, message);
+    if (chosen < 2) {
+        atomic_fetch_add(&ticket->again, 1); /* it is given again, once */
+        return leave(worker, WEIR_FAIL);
+    }
+    if (chosen < 6)
+        return leave(worker, retry(self, worker, ticket, id));
+    return leave(worker, chosen < 8 ? WEIR_REJECT : done(ticket));
+}
+
+/* Of each sender the numbers grow, whatever fails; refused ones leave gaps. */
+static int handle_line(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct worker *worker = state;
+    struct world *world = enter(worker);
+    struct parcel parcel = parcel_of(message);
+    struct ticket *ticket = begin(worker, message);
+
+    (void)self;
+    if (parcel.sender < WORLD_SENDERS)
+        world_expect(world,
+                     atomic_exchange(&world->last[parcel.sender], parcel.number) < parcel.number,
+                     "out of order", parcel.id);
+    if (choice(worker, parcel.id, message) < 4)
+        return leave(worker, WEIR_FAIL);
+    return leave(worker, done(ticket));
+}
+
+#define BEHAVIOUR(function)                                                                        \
+    {                                                                                              \
+        .name = #function, .state_size = sizeof(struct worker), .open = open_worker,               \
+        .handle = (function), .close = close_worker, .in_hand = IN_HAND                            \
+    }
+
+const struct weir_behaviour *workers_of(enum hall_name name)
+{
+    static const struct weir_behaviour behaviours[HALLS] = {
+        [HALL_A] = BEHAVIOUR(handle_front),    [HALL_B] = BEHAVIOUR(handle_front),
+        [HALL_BACK] = BEHAVIOUR(handle_back),  [HALL_ANSWER] = BEHAVIOUR(handle_answer),
+        [HALL_KEYED] = BEHAVIOUR(handle_back), [HALL_PULL] = BEHAVIOUR(handle_back),
+        [HALL_LINE] = BEHAVIOUR(handle_line),
+    };
+
+    return &behaviours[name];
+}
+
+/* --- the source ----------------------------------------------------------------------------- */
+
+struct producer {
+    struct world *world;
+};
+
+static int open_source(struct weir_self *self, const void *settings, void *state)
+{
+    (void)self;
+    ((struct producer *)state)->world = (struct world *)(uintptr_t)settings;
+    return 0;
+}
+
+/* With the attempt as the sender of the payload cannot say it: the message's own counts. */
+static int give(struct weir_self *self, struct world *world, uint64_t id, uint32_t attempt)
+{
+    struct parcel parcel = { .id = id, .sender = UINT32_MAX };
+    struct weir_message *message = weir_message_new(self, NULL, sizeof parcel);
+
+    if (!message || weir_set_origin(self, message, id) != 0)
+        abort();
+    memcpy(message->data, &parcel, sizeof parcel);
+    message->attempt = (uint16_t)attempt;
+    message->key = id + 1;
+    atomic_fetch_add(&world->tickets[id].told, 1);
+    if (weir_emit(self, 0, message) == 0)
+        return 0;
+    atomic_fetch_sub(&world->tickets[id].told, 1);
+    weir_message_free(self, message);
+    return WEIR_EFULL;
+}
+
+static int produce(struct weir_self *self, void *state, uint32_t credit)
+{
+    struct world *world = ((struct producer *)state)->world;
+
+    for (uint32_t i = 0; i < credit; i++) {
+        uint64_t id;
+
+        if (atomic_load(&world->calm))
+            return WEIR_END;
+        id = world_ticket(world);
+        if (id == UINT64_MAX)
+            return WEIR_END;
+        atomic_fetch_add(&world->tickets[id].accepted, 1);
+        if (give(self, world, id, 1) != 0)
+            abort();
+        atomic_fetch_add(&world->emitted_by_source, 1);
+        world->options.step_aside(world->options.context);
+    }
+    return WEIR_MORE;
+}
+
+/* What shall be given again is given again at once, unless the outbox is full. */
+static void settled(struct weir_self *self, void *state, const struct weir_outcome *outcome)
+{
+    struct world *world = ((struct producer *)state)->world;
+    struct ticket *ticket = &world->tickets[outcome->token];
+
+    atomic_fetch_sub(&ticket->told, 1);
+    if (outcome->result == WEIR_OUTCOME_RETRY &&
+        give(self, world, outcome->token, outcome->attempt + 1) != 0)
+        atomic_fetch_add(&ticket->returned, 1);
+}
+
+const struct weir_behaviour *workers_source(void)
+{
+    static const struct weir_behaviour behaviour = { .name = "source",
+                                                     .state_size = sizeof(struct producer),
+                                                     .open = open_source,
+                                                     .produce = produce,
+                                                     .settled = settled };
+
+    return &behaviour;
+}

@@ -1,0 +1,335 @@
+#include "storm/world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WRONG_SHOWN 20u /* then it is only counted */
+
+void world_expect(struct world *world, bool holds, const char *what, uint64_t figure)
+{
+    if (holds)
+        return;
+    if (atomic_fetch_add(&world->wrong, 1) < WRONG_SHOWN)
+        (void)fprintf(stderr, "wrong: %s (%" PRIu64 ")\n", what, figure);
+}
+
+uint64_t world_dice(const struct world *world, uint64_t a, uint64_t b)
+{
+    uint64_t x = world->options.seed * 0x9e3779b97f4a7c15u + a * 0xbf58476d1ce4e5b9u +
+                 b * 0x94d049bb133111ebu;
+
+    x ^= x >> 31;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    return (x ^ x >> 32) >> 8;
+}
+
+uint64_t world_ticket(struct world *world)
+{
+    uint64_t id = atomic_fetch_add(&world->issued, 1);
+
+    return id < world->options.messages ? id : UINT64_MAX;
+}
+
+void world_note(struct world *world, uint64_t what)
+{
+    if (world->options.note)
+        world->options.note(world->options.context, what);
+}
+
+/* --- building ------------------------------------------------------------------------------- */
+
+struct plan {
+    const char *path;
+    uint32_t size;
+    uint32_t limit;
+    enum pool_route route;
+    enum remove_mode remove;
+    uint32_t redeliver;
+    uint32_t dispatcher;
+};
+
+static const struct plan plans[HALLS] = {
+    [HALL_A] = { "front/a", 3, 8, ROUTE_ROUND_ROBIN, REMOVE_DRAIN, 0, 0 },
+    [HALL_B] = { "front/b", 3, 3, ROUTE_LEAST_LOADED, REMOVE_REROUTE, 0, 1 },
+    [HALL_BACK] = { "back", 3, 8, ROUTE_RANDOM, REMOVE_REROUTE, 1, 0 },
+    [HALL_ANSWER] = { "answer", 3, 4, ROUTE_ROUND_ROBIN, REMOVE_DRAIN, 0, 1 },
+    [HALL_KEYED] = { "keyed", 3, 6, ROUTE_HASH, REMOVE_DISCARD, 1, 0 },
+    [HALL_PULL] = { "pull", 3, 3, ROUTE_PULL, REMOVE_DRAIN, 1, 0 },
+    [HALL_LINE] = { "line", 1, 16, ROUTE_ROUND_ROBIN, REMOVE_DRAIN, 0, 1 },
+};
+
+static struct spec *spec_for(struct hall *hall, enum hall_name name)
+{
+    struct spec *spec = spec_create(workers_of(name), hall);
+
+    if (!spec)
+        abort();
+    /* Short waits, and often: a place that waits to be opened again is part of the storm. */
+    spec->restart.max = 5;
+    spec->restart.backoff_ms_min = 1;
+    spec->restart.backoff_ms_max = 4;
+    spec->retries_max = WORLD_RETRIES_MAX;
+    spec->redeliver_max = plans[name].redeliver;
+    return spec;
+}
+
+static void build_hall(struct world *world, struct executor *executor, enum hall_name name)
+{
+    const struct plan *plan = &plans[name];
+    struct hall *hall = &world->halls[name];
+    const struct dead_letters_bounds all = { UINT32_MAX, UINT64_MAX };
+    struct pool_options options = {
+        .path = plan->path,
+        .parent = name <= HALL_B ? world->top : NULL,
+        .dispatcher = world->dispatchers[plan->dispatcher],
+        .size = plan->size,
+        .limit = plan->limit,
+        .route = plan->route,
+        .remove = plan->remove,
+        .dead_letters = &all,
+        .output_count = 2,
+    };
+
+    hall->world = world;
+    hall->target = plan->size;
+    pthread_mutex_init(&hall->lock, NULL);
+    options.spec = spec_for(hall, name);
+    if (pool_create(world->runtime, executor, &options, &hall->pool) != 0)
+        abort();
+    spec_unref(options.spec);
+    hall->pid = hall->pool->pid;
+}
+
+static void build_source(struct world *world, struct executor *executor)
+{
+    const struct dead_letters_bounds all = { UINT32_MAX, UINT64_MAX };
+    struct source_options options = { .path = "source",
+                                      .dispatcher = world->dispatchers[0],
+                                      .target = world->front,
+                                      .output_count = 1,
+                                      .dead_letters = &all };
+
+    world->source_spec = spec_create(workers_source(), world);
+    options.spec = world->source_spec;
+    if (!options.spec || source_create(world->runtime, executor, &options, &world->source) != 0)
+        abort();
+}
+
+void world_init(struct world *world, const struct world_options *options)
+{
+    struct runtime_options runtime = { .clock = options->clock };
+    struct executor *executor;
+
+    *world = (struct world){ .options = *options };
+    world->tickets = calloc(options->messages, sizeof *world->tickets);
+    if (!world->tickets || runtime_create(&runtime, &world->runtime) != 0 ||
+        runtime_add_dispatcher(world->runtime, "default", 3, 0, &world->dispatchers[0]) != 0 ||
+        runtime_add_dispatcher(world->runtime, "other", 2, 4, &world->dispatchers[1]) != 0)
+        abort();
+    pthread_mutex_init(&world->wiring, NULL);
+    executor = runtime_enter(world->runtime);
+    if (!executor ||
+        pool_create(world->runtime, executor,
+                    &(struct pool_options){ .path = "front", .dispatcher = world->dispatchers[0] },
+                    &world->top) != 0)
+        abort();
+    world->front = world->top->pid;
+    for (int i = HALLS - 1; i >= 0; i--)
+        build_hall(world, executor, (enum hall_name)i);
+    runtime_leave(executor);
+    agents_invite(world);
+    executor = runtime_enter(world->runtime);
+    build_source(world, executor);
+    runtime_leave(executor);
+}
+
+/* --- all pools there are -------------------------------------------------------------------- */
+
+struct pool *world_pool(struct world *world, uint32_t number)
+{
+    if (number < HALLS)
+        return world->halls[number].pool;
+    return number == HALLS && world->guests ? world->guest[(world->guests - 1) % 2].pool : NULL;
+}
+
+/* --- calm ----------------------------------------------------------------------------------- */
+
+void world_calm(struct world *world)
+{
+    struct executor *executor = runtime_enter(world->runtime);
+
+    atomic_store(&world->calm, true);
+    for (uint32_t i = 0; i < HALLS; i++) {
+        struct pool *pool = world->halls[i].pool;
+
+        if (atomic_load(&pool->paused))
+            pool_pause(pool, false, executor);
+        if (pool_target(pool) == 0 && pool_resize(pool, executor, 1, NULL) != 0)
+            abort();
+    }
+    runtime_leave(executor);
+}
+
+static bool is_empty(struct pool *pool)
+{
+    struct ledger_reading reading;
+
+    pool_ledger(pool, &reading);
+    return reading.queued == 0 && reading.in_hand == 0 && reading.held == 0;
+}
+
+bool world_has_drained(struct world *world)
+{
+    struct pool *pool;
+
+    for (uint32_t i = 0; (pool = world_pool(world, i)); i++)
+        if (!is_empty(pool))
+            return false;
+    return true;
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static void wait_for_end(struct world *world, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(world->runtime);
+
+    pool_close(pool, executor);
+    runtime_leave(executor);
+    while (!pool_has_ended(pool))
+        world->options.wait(world->options.context);
+}
+
+void world_close(struct world *world)
+{
+    static const enum hall_name others[] = { HALL_ANSWER, HALL_BACK, HALL_KEYED, HALL_PULL,
+                                             HALL_LINE };
+    struct executor *executor = runtime_enter(world->runtime);
+
+    source_close(world->source, executor);
+    runtime_leave(executor);
+    while (!atomic_load(&world->source->ended))
+        world->options.wait(world->options.context);
+    wait_for_end(world, world->top);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        wait_for_end(world, world->halls[others[i]].pool);
+    wait_for_end(world, world_pool(world, HALLS));
+}
+
+/* --- accounts ------------------------------------------------------------------------------- */
+
+static void expect_letter(struct world *world, const struct dead_letter *letter,
+                          const struct ticket *ticket, uint64_t id)
+{
+    world->dead_by_reason[letter->reason]++;
+    if (letter->reason == DEAD_RETRIES)
+        world_expect(world, ticket->retried > WORLD_RETRIES_MAX, "dead before its last retry", id);
+    /* Who leads an output elsewhere does so before the pool behind it is closed. */
+    world_expect(world, letter->reason != DEAD_NO_TARGET, "emitted to nobody", id);
+}
+
+static void count_letters(struct world *world, struct dead_letters *letters)
+{
+    struct dead_message *dead = dead_letters_take(letters);
+    struct dead_letters_figures figures = { 0 };
+    uint64_t count = 0;
+
+    dead_letters_figures(letters, &figures);
+    while (dead) {
+        struct dead_message *next = dead->next;
+        struct parcel parcel;
+
+        memcpy(&parcel, dead->payload, sizeof parcel);
+        atomic_fetch_add(&world->tickets[parcel.id].dead, 1);
+        expect_letter(world, &dead->letter, &world->tickets[parcel.id], parcel.id);
+        count++;
+        free(dead);
+        dead = next;
+    }
+    world_expect(world, count == dead_letters_total(&figures), "letters are missing", count);
+}
+
+static void expect_ledger(struct world *world, struct pool *pool)
+{
+    struct ledger_reading reading;
+
+    pool_ledger(pool, &reading);
+    world_expect(world, ledger_reading_difference(&reading) == 0, "a ledger does not balance",
+                 reading.accepted);
+    world_expect(world, is_empty(pool), "something is left in an ended pool", reading.queued);
+}
+
+void world_bury(struct world *world, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(world->runtime);
+
+    expect_ledger(world, pool);
+    count_letters(world, &pool->dead);
+    world->restarts += pool->gone_restarts;
+    pool_destroy(pool, executor);
+    runtime_leave(executor);
+}
+
+/* True when the ticket says what it must. */
+static bool is_settled(const struct ticket *ticket)
+{
+    uint32_t ends = (uint32_t)ticket->done + ticket->dead + ticket->returned;
+
+    return ticket->accepted <= 1 && ends == ticket->accepted &&
+           ticket->begun <= (ticket->accepted ? 1u + ticket->again : 0u) &&
+           (ticket->begun > 0 || ticket->done == 0) && ticket->told == 0 &&
+           ticket->answered == ticket->asked;
+}
+
+static void expect_ticket(struct world *world, uint64_t id)
+{
+    const struct ticket *ticket = &world->tickets[id];
+
+    if (is_settled(ticket))
+        return;
+    world_expect(world, false, "a message is not accounted for", id);
+    if (atomic_load(&world->wrong) < WRONG_SHOWN)
+        (void)fprintf(stderr,
+                      "    accepted %u begun %u again %u done %u dead %u returned %u told %u "
+                      "asked %u answered %u\n",
+                      ticket->accepted, ticket->begun, ticket->again, ticket->done, ticket->dead,
+                      ticket->returned, ticket->told, ticket->asked, ticket->answered);
+}
+
+void world_examine(struct world *world)
+{
+    uint64_t issued = atomic_load(&world->issued);
+    struct pool *pool;
+
+    if (issued > world->options.messages)
+        issued = world->options.messages;
+    expect_ledger(world, world->top);
+    for (uint32_t i = 0; (pool = world_pool(world, i)); i++)
+        world_bury(world, pool);
+    count_letters(world, &world->source->dead);
+    for (uint64_t id = 0; id < issued; id++)
+        expect_ticket(world, id);
+    world_expect(world, world->opened == world->closed, "opened and not closed", world->opened);
+    world_expect(world, world->overlaps == 0, "callbacks overlap", world->overlaps);
+}
+
+void world_finish(struct world *world)
+{
+    struct executor *executor = runtime_enter(world->runtime);
+
+    pool_destroy(world->top, executor);
+    source_destroy(world->source, executor);
+    spec_unref(world->source_spec);
+    runtime_leave(executor);
+    if (runtime_stop(world->runtime) != 0)
+        abort();
+    runtime_destroy(world->runtime);
+    for (int i = 0; i < HALLS; i++)
+        pthread_mutex_destroy(&world->halls[i].lock);
+    pthread_mutex_destroy(&world->wiring);
+    free(world->tickets);
+}

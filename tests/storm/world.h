@@ -1,0 +1,174 @@
+/*
+ * world.h - a runtime in which everything happens at once, and the account of every message in it.
+ *
+ *      senders -> front (two nested pools) -> back                emitted with `wait`, forwarded
+ *      source -'                           -> answer              asked, with the input kept
+ *                                          -> whatever output 1 leads to: the guest, back, pull
+ *      senders -> back, keyed, pull, line, guest
+ *
+ * The guest is a pool that is replaced by another while it is fed; line has one worker, and what it
+ * gets must come in order. Workers decide by the number of the message what they do with it. What
+ * acts from outside does so in `agents`: threads, or fibers of the simulator.
+ *
+ * Each message has a ticket, by its number, in which everybody notes what became of it: what was
+ * accepted is handled once, or dead once with its reason, or back with who sent it; what was
+ * refused is neither.
+ */
+#ifndef TESTS_STORM_WORLD_H
+#define TESTS_STORM_WORLD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "actor/source.h"
+#include "pool/figures.h"
+#include "pool/resize.h"
+#include "runtime.h"
+
+#define WORLD_SENDERS 4u
+#define WORLD_DISPATCHERS 2u
+#define WORLD_RETRIES_MAX 3u
+
+/* One message. */
+struct ticket {
+    _Atomic uint8_t accepted; /* or refused */
+    _Atomic uint8_t begun;
+    _Atomic uint8_t again; /* how often it may be begun beyond the first time */
+    _Atomic uint8_t retried;
+    _Atomic uint8_t done;
+    _Atomic uint8_t dead;
+    _Atomic uint8_t returned; /* to its origin, which did not give it again */
+    _Atomic uint8_t told;     /* its origin */
+    _Atomic uint8_t asked;
+    _Atomic uint8_t answered; /* or dropped with the one who asked */
+};
+
+/* What a message carries. */
+struct parcel {
+    uint64_t id;
+    uint32_t sender;
+    uint32_t number; /* among those of this sender to line */
+};
+
+enum hall_name { HALL_A, HALL_B, HALL_BACK, HALL_ANSWER, HALL_KEYED, HALL_PULL, HALL_LINE, HALLS };
+
+struct world;
+
+/* A pool, and what its workers are given. */
+struct hall {
+    struct world *world;
+    struct pool *pool;
+    weir_pid pid;
+    pthread_mutex_t lock;
+    uint64_t epoch;       /* lock: the greatest that a resize told */
+    uint32_t target;      /* lock: of that */
+    _Atomic bool stopped; /* its workers go before others come: the target is not what there is */
+};
+
+struct world_options {
+    uint64_t seed;
+    uint64_t messages; /* tickets there are */
+    struct clock clock;
+    void (*step_aside)(void *context);          /* others may go first; also inside handlers */
+    void (*wait)(void *context);                /* until something has happened */
+    void (*note)(void *context, uint64_t what); /* may be NULL */
+    void *context;
+};
+
+struct world {
+    struct world_options options;
+    struct runtime *runtime;
+    struct dispatcher *dispatchers[WORLD_DISPATCHERS];
+    struct ticket *tickets;
+    _Atomic uint64_t issued;
+    struct pool *top;
+    struct hall halls[HALLS];
+    struct source *source;
+    struct spec *source_spec;
+    weir_pid front;
+
+    pthread_mutex_t wiring; /* who says where output 1 leads */
+    struct hall guest[2];
+    uint32_t guests;            /* lock wiring: made so far */
+    _Atomic weir_pid guest_pid; /* the present one */
+
+    _Atomic bool calm; /* agents make no more trouble */
+    _Atomic uint32_t last[WORLD_SENDERS];
+    _Atomic uint64_t refused;
+    _Atomic uint64_t opened, closed;
+    _Atomic uint64_t tried; /* opens */
+    _Atomic uint64_t overlaps;
+    _Atomic uint64_t changes;
+    _Atomic uint64_t emitted_by_source;
+    uint64_t dead_by_reason[DEAD_REASONS];
+    uint64_t restarts;
+    _Atomic uint32_t wrong;
+};
+
+void world_init(struct world *world, const struct world_options *options);
+/* After world_examine: frees everything. */
+void world_finish(struct world *world);
+
+/* Resumes what is paused and gives every pool workers, so that all that waits can go on. */
+void world_calm(struct world *world);
+/* True when nothing waits, is in hand or held anywhere. Once the world is calm it must come. */
+bool world_has_drained(struct world *world);
+/* Ends everything, feeders first, by calls of `wait`. */
+void world_close(struct world *world);
+/* After world_close: compares all accounts. */
+void world_examine(struct world *world);
+
+/* Says what is wrong, and counts it. */
+void world_expect(struct world *world, bool holds, const char *what, uint64_t figure);
+
+/* A number that depends on the seed, `a` and `b` alone. */
+uint64_t world_dice(const struct world *world, uint64_t a, uint64_t b);
+
+/* A new ticket; UINT64_MAX: there are no more. */
+uint64_t world_ticket(struct world *world);
+
+/* The pools that have workers, one after the other, the present guest last; then NULL. */
+struct pool *world_pool(struct world *world, uint32_t number);
+
+void world_note(struct world *world, uint64_t what);
+
+/* Counts a pool's dead letters into the tickets, and checks its ledger. It has ended. */
+void world_bury(struct world *world, struct pool *pool);
+
+/* --- workers.c ------------------------------------------------------------------------------- */
+
+const struct weir_behaviour *workers_of(enum hall_name name);
+const struct weir_behaviour *workers_source(void);
+
+/* --- agents.c -------------------------------------------------------------------------------- */
+
+enum agent_kind {
+    AGENT_SENDER, /* WORLD_SENDERS of them, by their index */
+    AGENT_RESIZER,
+    AGENT_PAUSER,
+    AGENT_LIMITER,
+    AGENT_KILLER,
+    AGENT_REROUTER,
+    AGENT_RELOADER, /* one: changes of a pool are one at a time */
+    AGENT_HOST,     /* one: replaces the guest */
+    AGENT_KINDS,
+};
+
+struct agent {
+    struct world *world;
+    enum agent_kind kind;
+    uint32_t index; /* among those of its kind */
+    uint64_t random;
+    uint64_t unsent; /* a ticket; UINT64_MAX: none */
+    uint32_t number; /* of what it sends to line */
+};
+
+void agent_init(struct agent *agent, struct world *world, enum agent_kind kind, uint32_t index);
+
+/* Does one thing. */
+void agent_act(struct agent *agent);
+
+/* A guest pool instead of the present one, if any; for world.c and agents.c. */
+void agents_invite(struct world *world);
+
+#endif
