@@ -57,7 +57,7 @@ struct turn_watch {
     struct watchdog *watchdogs[RUNTIME_DISPATCHERS_MAX]; /* made when first needed */
     struct probe *probe;                                 /* NULL: memory was out */
     struct probe *given_up;                              /* a thread may answer them yet */
-    const char *dispatcher;                              /* that was probed; borrowed from it */
+    char dispatcher[DISPATCHER_NAME_MAX];                /* that was probed */
 };
 
 /* --- on the slow thread ---------------------------------------------------------------------- */
@@ -250,15 +250,17 @@ static bool probe_one(struct turn_watch *watch, uint32_t index, uint64_t now_ns)
     struct watchdog *watchdog = watchdog_of(watch, index);
     struct probe *probe = watch->probe;
     uint64_t limit_ns = atomic_load_explicit(&watch->limit_ns, memory_order_relaxed);
+    char name[DISPATCHER_NAME_MAX];
     uint32_t thread;
 
-    if (!watchdog || (watch->unwatched && strcmp(dispatcher->name, watch->unwatched) == 0))
+    if (!watchdog || !dispatcher_try_name(dispatcher, name) ||
+        (watch->unwatched && strcmp(name, watch->unwatched) == 0))
         return false;
     thread = watchdog_look(watchdog, dispatcher, now_ns, limit_ns, &probe->watched_ns);
     if (thread == IDLE_NOBODY)
         return false;
     probe->sent_ns = now_ns;
-    watch->dispatcher = dispatcher->name;
+    memcpy(watch->dispatcher, name, sizeof name);
     /* Release: a signal is no synchronisation of C's. */
     atomic_store_explicit(&probe->state, PROBE_SENT, memory_order_release);
     if (dispatcher_try_signal(dispatcher, thread, SIGURG, probe))

@@ -261,6 +261,15 @@ bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int nu
     return sent;
 }
 
+bool dispatcher_try_name(struct dispatcher *dispatcher, char name[DISPATCHER_NAME_MAX])
+{
+    if (pthread_mutex_trylock(&dispatcher->lock) != 0)
+        return false;
+    memcpy(name, dispatcher->name, DISPATCHER_NAME_MAX);
+    pthread_mutex_unlock(&dispatcher->lock);
+    return true;
+}
+
 void dispatcher_reap(struct dispatcher *dispatcher)
 {
     pthread_mutex_lock(&dispatcher->lock);
@@ -273,7 +282,9 @@ int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t 
 {
     if (strnlen(name, DISPATCHER_NAME_MAX) == DISPATCHER_NAME_MAX)
         return WEIR_EINVALID;
+    pthread_mutex_lock(&dispatcher->lock); /* for dispatcher_try_name */
     (void)snprintf(dispatcher->name, sizeof dispatcher->name, "%s", name);
+    pthread_mutex_unlock(&dispatcher->lock);
     /* Relaxed: nobody runs here. */
     atomic_store_explicit(&dispatcher->budget, budget ? budget : DISPATCHER_BUDGET,
                           memory_order_relaxed);

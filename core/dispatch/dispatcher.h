@@ -85,6 +85,10 @@ void dispatcher_reap(struct dispatcher *dispatcher);
 /* For one that nobody uses: another name and budget. WEIR_EINVALID. */
 int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget);
 
+/* Its name now, beside a rename and on a thread that may not wait. False: somebody is changing it,
+ * or the threads, at this moment. */
+bool dispatcher_try_name(struct dispatcher *dispatcher, char name[DISPATCHER_NAME_MAX]);
+
 /* Tells the threads to end after their turns. Any thread, also inside a turn. */
 void dispatcher_signal_stop(struct dispatcher *dispatcher);
 

@@ -16,6 +16,7 @@
 
 #define JOBS 16u
 #define STORM_RESIZES 300
+#define RENAMES 10000u
 
 struct stage;
 
@@ -188,6 +189,34 @@ static void test_dispatcher_without_threads_sleeps_and_wakes_under_another_name(
     finish(&s);
 }
 
+static void *rename_often(void *argument)
+{
+    struct stage *stage = argument;
+
+    for (uint32_t i = 0; i < RENAMES; i++)
+        (void)dispatcher_rename(stage->dispatcher, i % 2 ? "oddly" : "evens", 1);
+    atomic_store(&stage->over, true);
+    return NULL;
+}
+
+static void test_name_is_read_whole_while_it_changes(void)
+{
+    static struct stage s;
+    char name[DISPATCHER_NAME_MAX];
+    pthread_t thread;
+
+    begin(&s, 1);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, rename_often, &s), 0);
+    while (!atomic_load(&s.over))
+        if (dispatcher_try_name(s.dispatcher, name))
+            CU_ASSERT_TRUE(strcmp(name, "oddly") == 0 || strcmp(name, "evens") == 0 ||
+                           strcmp(name, "stage") == 0);
+    pthread_join(thread, NULL);
+    CU_ASSERT_TRUE(dispatcher_try_name(s.dispatcher, name));
+    CU_ASSERT_STRING_EQUAL(name, "oddly");
+    finish(&s);
+}
+
 static void test_impossible_sizes_and_names_change_nothing(void)
 {
     static struct stage s;
@@ -256,6 +285,7 @@ int main(void)
         { "behind a leaver", test_jobs_behind_a_thread_that_leaves_run_elsewhere },
         { "stays", test_thread_that_was_to_go_stays_when_it_is_wanted_again },
         { "sleeps", test_dispatcher_without_threads_sleeps_and_wakes_under_another_name },
+        { "name", test_name_is_read_whole_while_it_changes },
         { "impossible", test_impossible_sizes_and_names_change_nothing },
         { "storm", test_storm_of_resizes_loses_no_job },
         CU_TEST_INFO_NULL,
