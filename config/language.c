@@ -163,6 +163,10 @@ const struct language_row language_pool[] = {
     OTHER(0, "size", LANGUAGE_COUNT, .max = SETTINGS_POOL_SIZE_MAX,
           .help = "workers, or {min, max} between which it may be changed at run time; the CPUs "
                   "for this host when absent. With `pool`: copies"),
+    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, clamp, "clamp", bool, WEIR_BOOL,
+           .fallback = "false",
+           .help = "a change of `size` at run time past min or max goes as far as it may, instead "
+                   "of being an error"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, mailbox, "mailbox", uint32_t, WEIR_U32,
            .fallback = "64", .max = 1000000,
            .help = "messages that may wait at each worker; 0 = any number"),

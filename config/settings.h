@@ -138,6 +138,7 @@ struct settings_pool {
     struct settings_use use;
     uint32_t size;               /* workers at the start; of a nested pool: its members */
     uint32_t size_min, size_max; /* bounds of run-time changes; equal = the size is fixed */
+    bool clamp;                  /* a run-time change past them goes as far as it may */
     uint32_t size_now;      /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     uint32_t mailbox;       /* limit; 0 = unlimited */
     uint64_t mailbox_bytes; /* 0 = no limit but the mailbox's */

@@ -239,6 +239,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
         pool->dispatcher = options->dispatcher;
     pool->size_min = options->size_min;
     pool->size_max = options->size_max;
+    pool->clamps = options->clamps;
     pool->remove = options->remove;
     pool->remove_timeout_ms = options->remove_timeout_ms;
     pool_set_limit_locked(pool, options->limit, executor);

@@ -17,6 +17,7 @@ struct pool_change_options {
     struct dispatcher *dispatcher; /* of new workers; NULL = as it is */
     uint32_t size;
     uint32_t size_min, size_max;
+    bool clamps;
     uint32_t limit;
     uint64_t bytes_limit;
     enum pool_route route;

@@ -37,6 +37,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->bytes_limit = options->bytes_limit;
     pool->size_min = options->size_min;
     pool->size_max = options->size_max;
+    pool->clamps = options->clamps;
     pool->remove = options->remove;
     pool->remove_timeout_ms = options->remove_timeout_ms;
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);

@@ -48,6 +48,7 @@ struct pool_options {
     struct spec *manager;        /* takes a reference; NULL: the built-in one, see manager.h */
     uint32_t size;               /* workers at first */
     uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
+    bool clamps;                 /* a resize past them goes as far as it may: no error */
     uint32_t limit;              /* of each mailbox; 0 = unlimited */
     uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
     enum pool_route route;
@@ -101,6 +102,7 @@ struct pool {
     uint64_t bytes_limit;         /* lock */
     uint32_t target;              /* lock */
     uint32_t size_min, size_max;  /* lock */
+    bool clamps;                  /* lock */
     enum remove_mode remove;      /* lock */
     uint64_t remove_timeout_ms;   /* lock */
     uint64_t epoch;               /* lock */

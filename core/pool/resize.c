@@ -323,22 +323,26 @@ static int change_locked(struct pool *pool, struct executor *executor, uint32_t 
     return 0;
 }
 
-static int check_locked(const struct pool *pool, uint32_t target)
+/* Fills `out_target` with what the pool is to have for what was asked for. */
+static int bound_locked(const struct pool *pool, int64_t wanted, uint32_t *out_target)
 {
-    uint32_t max = pool->size_max ? pool->size_max : POOL_SIZE_MAX;
+    int64_t max = pool->size_max ? pool->size_max : POOL_SIZE_MAX;
+    int64_t bounded = wanted < pool->size_min ? pool->size_min : wanted > max ? max : wanted;
 
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
         return WEIR_ECLOSED;
-    if (!pool->spec || target > max || target < pool->size_min)
+    if (!pool->spec || (bounded != wanted && !pool->clamps))
         return WEIR_EINVALID;
+    *out_target = (uint32_t)bounded;
     return 0;
 }
 
-static int resize_locked(struct pool *pool, struct executor *executor, uint32_t target,
+static int resize_locked(struct pool *pool, struct executor *executor, int64_t wanted,
                          struct weir_resized *out)
 {
     uint32_t before = pool->target;
-    int status = check_locked(pool, target);
+    uint32_t target = before;
+    int status = bound_locked(pool, wanted, &target);
 
     if (status == 0 && target != before)
         status = change_locked(pool, executor, target);
@@ -365,15 +369,10 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
 
 int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out)
 {
-    int status = WEIR_EINVALID;
-    int64_t target;
+    int status;
 
     pthread_mutex_lock(&pool->lock);
-    target = (int64_t)pool->target + count;
-    if (target >= 0 && target <= POOL_SIZE_MAX)
-        status = resize_locked(pool, executor, (uint32_t)target, out);
-    else if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
-        status = WEIR_ECLOSED;
+    status = resize_locked(pool, executor, (int64_t)pool->target + count, out);
     pthread_mutex_unlock(&pool->lock);
     outcome_tell(pool, executor);
     return status;

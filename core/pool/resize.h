@@ -11,7 +11,8 @@
 
 /*
  * Sets the number of workers. Any thread, also inside a worker. `out` may be NULL. WEIR_EINVALID:
- * out of bounds, or the members are pools; WEIR_ECLOSED; WEIR_ENOMEM. Then nothing has changed.
+ * out of bounds, or the members are pools; WEIR_ECLOSED; WEIR_ENOMEM. Then nothing has changed. A
+ * pool that clamps goes as far as its bounds instead.
  */
 int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
                 struct weir_resized *out);

@@ -474,7 +474,8 @@ static inline weir_pid weir_pool(struct weir_self *self)
 
 /*
  * Sets how many members a pool has. Returns at once: the target is set, workers open and leave as
- * they can. `out` may be NULL. WEIR_EINVALID over the bounds, no change. WEIR_ECLOSED at its end.
+ * they can. `out` may be NULL. WEIR_EINVALID over the bounds, no change; with `clamp: true` in the
+ * file it goes as far as they allow, and `out` says how far. WEIR_ECLOSED at its end.
  */
 static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
                                    struct weir_resized *out)

@@ -52,7 +52,8 @@ static void test_given_values_are_taken(void)
         "  a: {use: sink.null, size: {min: 2, max: 16}, mailbox: 0, route: hash,\n"
         "      dispatcher: slow, restart: {max: 1, backoff: 1s, then: escalate},\n"
         "      remove: {mode: discard}, redeliver: 2, mailbox_bytes: 1MiB,\n"
-        "      manager: count.words, subscribe: [x, y], fan_out: true, log: {level: error}}\n");
+        "      manager: count.words, subscribe: [x, y], fan_out: true, clamp: true,\n"
+        "      log: {level: error}}\n");
     const struct settings_pool *pool;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
@@ -78,6 +79,7 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_STRING_EQUAL(pool->manager.use, "count.words");
     CU_ASSERT_EQUAL(pool->subscribe.count, 2);
     CU_ASSERT(pool->fan_out);
+    CU_ASSERT(pool->clamp);
     CU_ASSERT_EQUAL(pool->log_level, WEIR_LOG_ERROR);
     settings_destroy(settings);
 }

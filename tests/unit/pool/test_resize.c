@@ -124,6 +124,34 @@ static void test_size_out_of_bounds_is_refused_and_changes_nothing(void)
     finish(&f);
 }
 
+/* promise P6 */
+static void test_pool_that_clamps_goes_as_far_as_it_may(void)
+{
+    static const struct {
+        int32_t by;
+        uint32_t changed;
+        uint32_t size;
+    } steps[] = { { 5, 1, 3 }, { 1, 0, 3 },         { -2, 2, 1 },       { -1, 0, 1 },
+                  { 2, 2, 3 }, { INT32_MIN, 2, 1 }, { INT32_MAX, 2, 3 } };
+    struct weir_resized resized;
+    struct executor *executor;
+    struct fixture f;
+
+    begin(&f, &(struct pool_options){
+                  .size = 2, .limit = 4, .size_min = 1, .size_max = 3, .clamps = true });
+    executor = runtime_enter(f.rig.runtime);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        CU_ASSERT_EQUAL(pool_add(f.pool, executor, steps[i].by, &resized), 0);
+        CU_ASSERT_EQUAL(resized.changed, steps[i].changed);
+        CU_ASSERT_EQUAL(resized.size, steps[i].size);
+    }
+    runtime_leave(executor);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, 1);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).target, 1);
+    finish(&f);
+}
+
 static void test_resize_of_a_closed_or_nesting_pool_is_refused(void)
 {
     struct fixture f;
@@ -226,6 +254,7 @@ int main(void)
         { "same size", test_same_size_changes_nothing },
         { "zero", test_size_zero_refuses_and_works_again_after },
         { "bounds", test_size_out_of_bounds_is_refused_and_changes_nothing },
+        { "clamp", test_pool_that_clamps_goes_as_far_as_it_may },
         { "closed", test_resize_of_a_closed_or_nesting_pool_is_refused },
         { "inside", test_worker_resizes_its_own_pool_from_inside },
         { "many threads", test_resizes_from_many_threads_end_at_the_greatest_epoch },
