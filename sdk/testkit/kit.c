@@ -10,6 +10,7 @@
 #include "kit_host.h"
 #include "kit_message.h"
 #include "kit_options.h"
+#include "kit_pool.h"
 #include "kit_port.h"
 #include "kit_time.h"
 #include "kit_watch.h"
@@ -102,6 +103,7 @@ size_t weir_kit_destroy(struct weir_kit *kit)
     fputs(kit_text_get(&kit->problems), stderr);
     count = kit->problem_count;
     kit_time_finish(kit);
+    kit_pool_finish(kit);
     kit_message_finish(kit);
     kit_host_finish(kit);
     kit_text_finish(&kit->problems);

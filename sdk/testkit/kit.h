@@ -138,6 +138,7 @@ struct weir_kit {
     uint32_t index;
     weir_pid pool;
     struct weir_pool_stats stats;
+    struct kit_outcome *outcomes; /* asked for by weir_pool_tell, oldest first */
 
     size_t settled[KIT_VERDICTS];
     size_t problem_count;

@@ -1,6 +1,14 @@
 #include "kit_pool.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* That the worker wants to be told how the opens of a change went. */
+struct kit_outcome {
+    struct kit_outcome *next;
+    weir_pid pool;
+    uint64_t epoch;
+};
 
 int kit_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
                     struct weir_resized *out)
@@ -71,9 +79,53 @@ int kit_pool_pause(struct weir_self *self, weir_pid pool, bool paused)
 
 int kit_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
 {
+    struct weir_kit *kit = kit_of(self);
+    struct kit_outcome **end = &kit->outcomes;
+
     if (!pool)
         return WEIR_EUNKNOWN;
-    return epoch > kit_of(self)->stats.epoch ? WEIR_EINVALID : 0;
+    if (epoch > kit->stats.epoch)
+        return WEIR_EINVALID;
+    if (kit_allocation_fails(kit))
+        return WEIR_ENOMEM;
+    while (*end)
+        end = &(*end)->next;
+    *end = kit_take(sizeof **end);
+    (*end)->pool = pool;
+    (*end)->epoch = epoch;
+    return 0;
+}
+
+int weir_kit_resized(struct weir_kit *kit, uint32_t live, int error)
+{
+    struct kit_outcome *outcome = kit->outcomes;
+    struct weir_pool_resized resized = { .live = live, .error = error };
+    const struct weir_message like = {
+        .data = &resized,
+        .size = sizeof resized,
+        .tag = weir_kit_tag(kit, WEIR_POOL_RESIZED),
+        .from = outcome ? outcome->pool : 0,
+        .kind = WEIR_MESSAGE,
+        .lane = WEIR_HIGH,
+    };
+
+    if (!outcome)
+        return WEIR_EUNKNOWN;
+    kit->outcomes = outcome->next;
+    resized.epoch = outcome->epoch;
+    kit->stats.live = live;
+    free(outcome);
+    return weir_kit_deliver(kit, &like);
+}
+
+void kit_pool_finish(struct weir_kit *kit)
+{
+    while (kit->outcomes) {
+        struct kit_outcome *next = kit->outcomes->next;
+
+        free(kit->outcomes);
+        kit->outcomes = next;
+    }
 }
 
 uint32_t kit_pool_size(struct weir_self *self)

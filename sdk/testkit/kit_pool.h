@@ -17,4 +17,7 @@ int kit_pool_pause(struct weir_self *self, weir_pid pool, bool paused);
 int kit_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch);
 uint32_t kit_pool_size(struct weir_self *self);
 
+/* At the end of the kit. */
+void kit_pool_finish(struct weir_kit *kit);
+
 #endif

@@ -114,6 +114,10 @@ size_t weir_kit_handle_unstashed(struct weir_kit *kit);
 /* Gives an event that the behaviour owns so many subscribers, who take all of it; `audience` is
  * told when the first came or the last went. WEIR_EUNKNOWN: it owns none of this name. */
 int weir_kit_audience(struct weir_kit *kit, const char *event, uint32_t subscribers);
+/* Tells the worker how the opens of a change went, as it asked for by weir_pool_tell, the oldest
+ * first: hands WEIR_POOL_RESIZED with these figures to `handle`, in the lane high. Returns the
+ * verdict; WEIR_EUNKNOWN: it has asked for nothing that it has not got. */
+int weir_kit_resized(struct weir_kit *kit, uint32_t live, int error);
 /* Runs `inspect` for these items, ended by NULL; NULL: for all. A line `item=value` for each that
  * the behaviour told; the host's own are not there. An item that is told twice is a problem. */
 const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items);
