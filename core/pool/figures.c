@@ -1,5 +1,6 @@
 #include "pool/figures.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,13 @@ struct tally {
     struct weir_pool_stats stats;
     struct ledger_reading ledger;
 };
+
+/* What plugins read by number is what the core counts by. */
+#define SAME_REASON(name, text, sentence)                                                          \
+    static_assert((int)WEIR_DEAD_##name == (int)DEAD_##name, text);
+DEAD_REASON_LIST(SAME_REASON)
+#undef SAME_REASON
+static_assert((int)DEAD_REASONS <= WEIR_DEAD_REASONS_MAX, "the figures have room for each reason");
 
 static void count_place(struct tally *tally, struct place *place, bool retiring)
 {
@@ -70,6 +78,30 @@ static void count_pool(struct tally *tally, struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
+static void describe(struct pool *pool, struct weir_pool_stats *stats)
+{
+    const struct spec *spec;
+
+    pthread_mutex_lock(&pool->lock);
+    spec = pool->spec;
+    if (spec) {
+        stats->limit = pool->limit;
+        (void)snprintf(stats->behaviour, sizeof stats->behaviour, "%s%s%s", spec->plugin,
+                       spec->plugin[0] ? "." : "",
+                       spec->behaviour->name ? spec->behaviour->name : "");
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void count_dead(struct pool *pool, struct weir_pool_stats *stats)
+{
+    struct dead_letters_figures dead = { 0 };
+
+    pool_dead(pool, &dead);
+    for (int reason = 0; reason < DEAD_REASONS; reason++)
+        stats->dead_by[reason] = dead.counts[reason];
+}
+
 void pool_stats(struct pool *pool, struct weir_pool_stats *out)
 {
     struct tally tally = { 0 };
@@ -87,6 +119,8 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out)
     tally.stats.in_hand = tally.ledger.in_hand;
     tally.stats.held = tally.ledger.held;
     tally.stats.refused = atomic_load_explicit(&pool->refused, memory_order_relaxed);
+    count_dead(pool, &tally.stats);
+    describe(pool, &tally.stats);
     memcpy(out, &tally.stats, tally.stats.size);
 }
 

@@ -5,33 +5,11 @@
 #include "actor/inspection.h"
 #include "pool/figures.h"
 
-/* What its workers are; "" when its members are pools. */
-static void name_behaviour(struct pool *pool, char *out, size_t size)
+static void add_members(struct inspection *out, const struct weir_pool_stats *stats)
 {
-    const struct spec *spec;
-
-    out[0] = '\0';
-    pthread_mutex_lock(&pool->lock);
-    spec = pool->spec;
-    if (spec)
-        (void)snprintf(out, size, "%s%s%s", spec->plugin, spec->plugin[0] ? "." : "",
-                       spec->behaviour->name ? spec->behaviour->name : "");
-    pthread_mutex_unlock(&pool->lock);
-}
-
-static void add_members(struct inspection *out, struct pool *pool,
-                        const struct weir_pool_stats *stats)
-{
-    char behaviour[WEIR_INSPECT_VALUE_MAX];
-    uint32_t limit;
-
-    name_behaviour(pool, behaviour, sizeof behaviour);
-    pthread_mutex_lock(&pool->lock);
-    limit = pool->limit;
-    pthread_mutex_unlock(&pool->lock);
     inspection_number(out, "pool_size", stats->target);
-    inspection_text(out, "worker_behavior", behaviour);
-    inspection_number(out, "worker_mailbox_size", limit);
+    inspection_text(out, "worker_behavior", stats->behaviour);
+    inspection_number(out, "worker_mailbox_size", stats->limit);
     inspection_number(out, "worker_restarts", stats->restarts);
     inspection_number(out, "messages_forwarded", stats->accepted);
     inspection_number(out, "messages_unhandled", stats->refused);
@@ -64,16 +42,13 @@ static void add_ledger(struct inspection *out, const struct weir_pool_stats *sta
     inspection_number(out, "restarts", stats->restarts);
 }
 
-static void add_dead(struct inspection *out, struct pool *pool)
+static void add_dead(struct inspection *out, const struct weir_pool_stats *stats)
 {
-    struct dead_letters_figures dead = { 0 };
-
-    pool_dead(pool, &dead);
     for (int reason = 0; reason < DEAD_REASONS; reason++) {
         char item[WEIR_INSPECT_ITEM_MAX + 1];
 
         (void)snprintf(item, sizeof item, "dead.%s", dead_reason_name((enum dead_reason)reason));
-        inspection_number(out, item, dead.counts[reason]);
+        inspection_number(out, item, stats->dead_by[reason]);
     }
 }
 
@@ -82,9 +57,9 @@ void pool_items(struct inspection *inspection, struct pool *pool)
     struct weir_pool_stats stats = { .size = sizeof stats };
 
     pool_stats(pool, &stats);
-    add_members(inspection, pool, &stats);
+    add_members(inspection, &stats);
     add_sizes(inspection, &stats);
     add_ledger(inspection, &stats);
-    add_dead(inspection, pool);
+    add_dead(inspection, &stats);
     inspection_number(inspection, "misuses", pool_misuses(pool));
 }

@@ -195,6 +195,7 @@ SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? (-?[
 
 
 def test_metrics():
+    """promise P16: there too"""
     with running(busy()) as host:
         status, text = host.get("/metrics")
         types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
@@ -211,6 +212,7 @@ def test_metrics():
                 samples[found[1], found[2]] = float(found[3])
         check(status == 200 and samples["weir_config_generation", None] == 1, "the generation")
         check(samples["weir_pool_workers", 'pool="work",state="target"'] == 2, "workers")
+        check(samples["weir_pool_mailbox_limit_messages", 'pool="work"'] == 8, "the limit")
         check(1 <= samples["process_open_fds", None] <= 100, "descriptors")
         check(('weir_pool_dead_total', 'pool="work",reason="crashed"') in samples, "reasons")
 

@@ -1,0 +1,147 @@
+/*
+ * Goal: what is told of a pool by number and name is so: what its workers are, how much may wait at
+ * each, and why messages are dead.
+ *
+ * Method: pools beside pools and above them, whose figures are looked at after each change, and
+ * messages that end for reasons known beforehand.
+ */
+#include <string.h>
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LIMIT 8u
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+};
+
+static void begin(struct fixture *f)
+{
+    struct pool_options options = { .size = 2, .limit = LIMIT };
+
+    f->probe = probe_create();
+    rig_init(&f->rig, 2, 0);
+    options.spec = rig_spec(f->probe);
+    f->pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void finish(struct fixture *f)
+{
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, NULL));
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+static int reject(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    (void)message;
+    return WEIR_REJECT;
+}
+
+/* promise P16 */
+static void test_the_dead_are_told_by_reason(void)
+{
+    struct weir_pool_stats stats;
+    struct fixture f;
+
+    begin(&f);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = reject }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_fail }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    stats = rig_stats(f.pool);
+    CU_ASSERT_EQUAL(stats.dead_by[WEIR_DEAD_REJECTED], 3);
+    CU_ASSERT_EQUAL(stats.dead_by[WEIR_DEAD_CRASHED], 1);
+    CU_ASSERT_EQUAL(stats.dead_by[WEIR_DEAD_RETRIES], 0);
+    CU_ASSERT_EQUAL(stats.dead, 4);
+    finish(&f);
+}
+
+/* promise P16: of a pool of pools the sum of those below, which alone have mailboxes. */
+static void test_a_pool_of_pools_sums_the_dead_and_has_no_limit(void)
+{
+    struct pool_options options = { .path = "top", .limit = LIMIT };
+    struct weir_pool_stats stats;
+    struct executor *executor;
+    struct pool *children[2];
+    struct fixture f;
+    struct pool *top;
+
+    begin(&f);
+    top = rig_pool(&f.rig, &options);
+    options = (struct pool_options){ .parent = top, .size = 1, .spec = rig_spec(f.probe) };
+    for (int i = 0; i < 2; i++) {
+        options.path = i ? "top/b" : "top/a";
+        children[i] = rig_pool(&f.rig, &options);
+        CU_ASSERT_TRUE_FATAL(rig_settled(&f.rig, children[i]));
+        CU_ASSERT_EQUAL(rig_send(&f.rig, children[i]->pid, (struct order){ .act = reject }), 0);
+    }
+    spec_unref(options.spec);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, top));
+    stats = rig_stats(top);
+    CU_ASSERT_EQUAL(stats.dead_by[WEIR_DEAD_REJECTED], 2);
+    CU_ASSERT_EQUAL(stats.limit, 0);
+    CU_ASSERT_STRING_EQUAL(stats.behaviour, "");
+    CU_ASSERT_TRUE(rig_end(&f.rig, top, NULL));
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(children[0], executor);
+    pool_destroy(children[1], executor);
+    runtime_leave(executor);
+    finish(&f);
+}
+
+/* promise P16 */
+static void test_behaviour_and_limit_are_told(void)
+{
+    struct weir_pool_stats stats;
+    struct executor *executor;
+    struct fixture f;
+
+    begin(&f);
+    stats = rig_stats(f.pool);
+    CU_ASSERT_STRING_EQUAL(stats.behaviour, "probe");
+    CU_ASSERT_EQUAL(stats.limit, LIMIT);
+    executor = runtime_enter(f.rig.runtime);
+    pool_set_limit(f.pool, 2 * LIMIT, executor);
+    runtime_leave(executor);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).limit, 2 * LIMIT);
+    finish(&f);
+}
+
+/* promise B5: who knows less of it gets less of it. */
+static void test_shorter_struct_is_not_written_past(void)
+{
+    struct weir_pool_stats stats;
+    struct fixture f;
+
+    begin(&f);
+    memset(&stats, 0x55, sizeof stats);
+    stats.size = offsetof(struct weir_pool_stats, limit);
+    pool_stats(f.pool, &stats);
+    CU_ASSERT_EQUAL(stats.size, offsetof(struct weir_pool_stats, limit));
+    CU_ASSERT_EQUAL(stats.target, 2);
+    CU_ASSERT_EQUAL(stats.limit, 0x5555555555555555u);
+    CU_ASSERT_EQUAL(stats.behaviour[0], 0x55);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "dead", test_the_dead_are_told_by_reason },
+        { "sum", test_a_pool_of_pools_sums_the_dead_and_has_no_limit },
+        { "names", test_behaviour_and_limit_are_told },
+        { "shorter", test_shorter_struct_is_not_written_past },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("figures", tests);
+}
