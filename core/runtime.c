@@ -39,25 +39,30 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
         return WEIR_ENOMEM;
     memset((void *)runtime, 0, sizeof *runtime);
     runtime->options = *options;
-    if (askings_create(&runtime->askings) != 0) {
-        free(runtime);
-        return WEIR_ENOMEM;
-    }
-    if (slots_init(&runtime->slots) != 0) {
-        askings_unref(runtime->askings);
-        free(runtime);
-        return WEIR_ENOMEM;
-    }
+    runtime->memory = memory_create(options->memory);
+    if (!runtime->memory)
+        goto fail_runtime;
+    if (askings_create(&runtime->askings) != 0)
+        goto fail_memory;
+    if (slots_init(&runtime->slots) != 0)
+        goto fail_askings;
     reclaim_init(&runtime->reclaim);
     names_init(&runtime->names);
     events_init(&runtime->events);
     tag_table_init(&runtime->tags);
-    memory_init(&runtime->memory, options->memory);
     polls_init(&runtime->polls);
     pthread_mutex_init(&runtime->entry_lock, NULL);
     init_notice(runtime);
     *out = runtime;
     return 0;
+
+fail_askings:
+    askings_unref(runtime->askings);
+fail_memory:
+    memory_unref(runtime->memory);
+fail_runtime:
+    free(runtime);
+    return WEIR_ENOMEM;
 }
 
 /* --- dispatchers ---------------------------------------------------------------------------- */
@@ -105,7 +110,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .threads = threads,
         .budget = budget,
         .runtime = runtime,
-        .memory = &runtime->memory,
+        .memory = runtime->memory,
         .reclaim = &runtime->reclaim,
         .clock = runtime->options.clock,
         .thread_start = runtime->options.thread_start,
@@ -208,7 +213,7 @@ static struct entry *make_entry(struct runtime *runtime)
         free(entry);
         return NULL;
     }
-    entry->executor.cache.share.memory = &runtime->memory;
+    entry->executor.cache.share.memory = runtime->memory;
     entry->in_use = true;
     return entry;
 }
@@ -425,6 +430,7 @@ void runtime_destroy(struct runtime *runtime)
     names_finish(&runtime->names);
     tag_table_finish(&runtime->tags);
     askings_unref(runtime->askings);
+    memory_unref(runtime->memory);
     pthread_mutex_destroy(&runtime->entry_lock);
     pthread_mutex_destroy(&runtime->notice_lock);
     pthread_cond_destroy(&runtime->notice);

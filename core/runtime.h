@@ -49,7 +49,7 @@ struct runtime {
     struct events events;
     struct tag_table tags;
     struct askings *askings; /* const: requests of threads from outside */
-    struct memory memory;
+    struct memory *memory;   /* const: counted; blobs may outlive us */
     struct polls polls;
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */

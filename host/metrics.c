@@ -209,13 +209,13 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
     begin(stream, "weir_memory_limit_bytes", "gauge",
           "host.memory; 0: none, and nothing is counted.");
     fprintf(stream, "weir_memory_limit_bytes %" PRIu64 "\n",
-            overview->assembly->runtime->memory.limit);
+            overview->assembly->runtime->memory->limit);
     begin(stream, "weir_memory_bytes", "gauge", "Of these, bytes that are taken by messages.");
     fprintf(stream, "weir_memory_bytes %" PRIu64 "\n", overview_memory(overview));
     begin(stream, "weir_memory_refused_total", "counter", "Messages for which there was no room.");
     fprintf(
         stream, "weir_memory_refused_total %" PRIu64 "\n",
-        atomic_load_explicit(&overview->assembly->runtime->memory.refused, memory_order_relaxed));
+        atomic_load_explicit(&overview->assembly->runtime->memory->refused, memory_order_relaxed));
     begin(stream, "weir_build_info", "gauge", "1; what runs here.");
     fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,
             WEIR_ABI_MAJOR, WEIR_ABI_MINOR);

@@ -244,7 +244,7 @@ static uint64_t uptime_ms(const struct overview *overview)
 uint64_t overview_memory(const struct overview *overview)
 {
     /* Relaxed: a figure for people. */
-    return atomic_load_explicit(&overview->assembly->runtime->memory.taken, memory_order_relaxed);
+    return atomic_load_explicit(&overview->assembly->runtime->memory->taken, memory_order_relaxed);
 }
 
 static void write_host_locked(const struct overview *overview, struct json *json)
@@ -260,7 +260,7 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_text(json, "file", overview->file);
     json_unsigned(json, "uptime_ms", uptime_ms(overview));
     json_unsigned(json, "generation", overview->assembly->generation);
-    json_unsigned(json, "memory_limit", overview->assembly->runtime->memory.limit);
+    json_unsigned(json, "memory_limit", overview->assembly->runtime->memory->limit);
     json_unsigned(json, "memory_bytes", overview_memory(overview));
     json_unsigned(json, "reloads_accepted",
                   atomic_load_explicit(&overview->supervisor->accepted, memory_order_relaxed));

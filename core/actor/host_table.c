@@ -36,28 +36,6 @@ static const struct weir_tag *host_tag(struct weir_self *self, const char *name)
     return tag_table_get(&actor_of_self(self)->runtime->tags, name);
 }
 
-__attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
-{
-    uint64_t limit = actor->runtime->memory.limit;
-
-    log_event(&actor->runtime->options.log, size > limit ? WEIR_LOG_ERROR : WEIR_LOG_WARNING,
-              actor_path(actor),
-              size > limit ? "a message is larger than host.memory" : "host.memory is reached",
-              weir_uint("size", size), weir_uint("memory", limit),
-              weir_str("effect", size > limit ? "it will never be made" : "it is not made now"));
-}
-
-static struct weir_message *host_message_new(struct weir_self *self, const struct weir_tag *tag,
-                                             size_t size)
-{
-    struct actor *actor = actor_of_self(self);
-    struct message *message = message_create_counted(&actor->executor->cache, tag, size);
-
-    if (!message && actor->runtime->memory.limit)
-        tell_of_memory(actor, size);
-    return message ? &message->public : NULL;
-}
-
 static void host_message_free(struct weir_self *self, struct weir_message *message)
 {
     if (message)

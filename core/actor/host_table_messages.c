@@ -8,6 +8,28 @@
 #include "message/blob.h"
 #include "runtime.h"
 
+__attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
+{
+    uint64_t limit = actor->runtime->memory->limit;
+
+    log_event(&actor->runtime->options.log, size > limit ? WEIR_LOG_ERROR : WEIR_LOG_WARNING,
+              actor_path(actor),
+              size > limit ? "a message is larger than host.memory" : "host.memory is reached",
+              weir_uint("size", size), weir_uint("memory", limit),
+              weir_str("effect", size > limit ? "it will never be made" : "it is not made now"));
+}
+
+struct weir_message *host_message_new(struct weir_self *self, const struct weir_tag *tag,
+                                      size_t size)
+{
+    struct actor *actor = actor_of_self(self);
+    struct message *message = message_create_counted(&actor->executor->cache, tag, size);
+
+    if (!message && actor->runtime->memory->limit)
+        tell_of_memory(actor, size);
+    return message ? &message->public : NULL;
+}
+
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token)
 {
     return origin_set(actor_of_self(self), message_of(message), token);
@@ -43,9 +65,11 @@ uint32_t host_unstash(struct weir_self *self, uint32_t count)
 
 struct weir_blob *host_blob_new(struct weir_self *self, size_t size)
 {
-    struct blob *blob = blob_create(size);
+    struct actor *actor = actor_of_self(self);
+    struct blob *blob = blob_create_counted(&actor->executor->cache.share, size);
 
-    (void)self;
+    if (!blob && actor->runtime->memory->limit)
+        tell_of_memory(actor, size);
     return blob ? &blob->public : NULL;
 }
 

@@ -406,7 +406,7 @@ bool source_step(struct actor *actor)
     if (actor->flags & (ACTOR_EXHAUSTED | ACTOR_PAUSED | ACTOR_LEAVING) ||
         !atomic_load_explicit(&source->going, memory_order_acquire))
         return false;
-    if (memory_is_scarce(&actor->runtime->memory)) {
+    if (memory_is_scarce(actor->runtime->memory)) {
         wait_for_memory(actor);
         return false;
     }

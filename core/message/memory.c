@@ -1,5 +1,7 @@
 #include "message/memory.h"
 
+#include <stdlib.h>
+
 void memory_init(struct memory *memory, uint64_t limit)
 {
     memory->limit = limit;
@@ -7,6 +9,30 @@ void memory_init(struct memory *memory, uint64_t limit)
                                                               : MEMORY_BATCH_MAX;
     atomic_init(&memory->taken, 0);
     atomic_init(&memory->refused, 0);
+    atomic_init(&memory->references, 1);
+}
+
+struct memory *memory_create(uint64_t limit)
+{
+    struct memory *memory = aligned_alloc(alignof(struct memory), sizeof *memory);
+
+    if (memory)
+        memory_init(memory, limit);
+    return memory;
+}
+
+struct memory *memory_ref(struct memory *memory)
+{
+    /* Relaxed: who takes a reference has one already. */
+    atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+    return memory;
+}
+
+void memory_unref(struct memory *memory)
+{
+    /* Each release pairs with the acquire of the last one: all counting was before. */
+    if (memory && atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1)
+        free(memory);
 }
 
 bool memory_is_scarce(struct memory *memory)
@@ -50,10 +76,15 @@ bool memory_take(struct memory_share *share, uint64_t bytes)
     return false;
 }
 
+void memory_return(struct memory *memory, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&memory->taken, bytes, memory_order_relaxed);
+}
+
 static void give_common(struct memory_share *share, uint64_t bytes)
 {
     share->at_hand -= bytes;
-    atomic_fetch_sub_explicit(&share->memory->taken, bytes, memory_order_relaxed);
+    memory_return(share->memory, bytes);
 }
 
 void memory_give(struct memory_share *share, uint64_t bytes)

@@ -10,6 +10,9 @@
  * A refusal is true of messages and shares together: at most 2 * batch * threads bytes, a five
  * hundredth of the limit for each thread, may be free in shares of others at that moment.
  *
+ * Blobs outlive the runtime when a plugin holds them longer, and are released on threads that have
+ * no share: they count in the common sum, and each holds the memory that it was taken from.
+ *
  * memory_*: any thread. A share: its own thread.
  */
 #ifndef MESSAGE_MEMORY_H
@@ -28,6 +31,7 @@ struct memory {
     uint64_t batch;                     /* const */
     alignas(64) _Atomic uint64_t taken; /* by messages and shares */
     _Atomic uint64_t refused;           /* messages for which there was no room */
+    _Atomic uint32_t references;        /* the runtime's, and one for each counted blob */
 };
 
 struct memory_share {
@@ -35,7 +39,13 @@ struct memory_share {
     uint64_t at_hand;      /* taken, and in no message */
 };
 
+/* Returns owned: one reference. NULL when memory is out. */
+struct memory *memory_create(uint64_t limit);
+/* In place, with one reference; for a test, or before anybody has taken any. */
 void memory_init(struct memory *memory, uint64_t limit);
+struct memory *memory_ref(struct memory *memory);
+/* NULL is allowed. */
+void memory_unref(struct memory *memory);
 
 /* True when sources shall wait: over three quarters are taken. The rest lets those who work on what
  * is inside make what they need to finish it. */
@@ -49,6 +59,8 @@ static inline bool memory_is_counted(const struct memory_share *share)
 /* Takes bytes out of the cap; false: there are not so many. Only when it is counted. */
 bool memory_take(struct memory_share *share, uint64_t bytes);
 void memory_give(struct memory_share *share, uint64_t bytes);
+/* As memory_give, on a thread without a share. */
+void memory_return(struct memory *memory, uint64_t bytes);
 
 /* Gives the whole share back. Before a thread sleeps or ends. */
 void memory_flush(struct memory_share *share);

@@ -18,7 +18,10 @@ struct weir_blob {
     void (*release)(struct weir_blob *);
 };
 
-/* A blob of `size` zeros, with one hold that is the caller's; NULL when memory is out. */
+/*
+ * A blob of `size` zeros, with one hold that is the caller's; NULL when memory is out or
+ * `host.memory` is reached, in which it counts once, until it is freed.
+ */
 static inline struct weir_blob *weir_blob_new(struct weir_self *self, size_t size)
 {
     return self->host->blob_new(self, size);

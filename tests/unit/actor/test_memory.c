@@ -60,7 +60,7 @@ static void begin(struct fixture *f)
 {
     *f = (struct fixture){ .probe = probe_create() };
     rig_init(&f->rig, 2, 1);
-    memory_init(&f->rig.runtime->memory, CAP);
+    memory_init(f->rig.runtime->memory, CAP);
     f->probe->act = probe_wait;
     f->probe->context = f;
     f->pool = rig_workers(&f->rig, f->probe, "pool", 1, 0);
@@ -90,7 +90,7 @@ static void finish(struct fixture *f)
 static bool is_scarce(void *context)
 {
     rig_advance(&((struct fixture *)context)->rig, 10);
-    return memory_is_scarce(&((struct fixture *)context)->rig.runtime->memory);
+    return memory_is_scarce(((struct fixture *)context)->rig.runtime->memory);
 }
 
 /* Moves the clock: the source looks every now and then. */
@@ -153,7 +153,7 @@ static void test_worker_that_asks_for_too_much_gets_none(void)
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ asks_for_too_much, 1, 0 }), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     CU_ASSERT_TRUE(atomic_load(&f.none));
-    CU_ASSERT_EQUAL(atomic_load(&f.rig.runtime->memory.refused), 1);
+    CU_ASSERT_EQUAL(atomic_load(&f.rig.runtime->memory->refused), 1);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
     finish(&f);
 }

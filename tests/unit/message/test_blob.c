@@ -103,7 +103,114 @@ static void test_any_thread_holds_and_releases(void)
     weir_blob_release(&blob->public);
 }
 
+/* --- in the cap on memory -------------------------------------------------------------------- */
+
+static uint64_t taken(struct memory *memory)
+{
+    return atomic_load(&memory->taken);
+}
+
+/* promise S10 */
+static void test_blob_counts_once_from_its_making_to_its_end(void)
+{
+    struct memory *memory = memory_create(4 * SIZE);
+    struct message *messages[8];
+    struct cache cache;
+    struct blob *blob;
+
+    cache_init(&cache);
+    cache.share.memory = memory;
+    blob = blob_create_counted(&cache.share, SIZE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(blob);
+    memory_flush(&cache.share);
+    CU_ASSERT_EQUAL(taken(memory), SIZE);
+    for (int i = 0; i < 8; i++) {
+        messages[i] = message_create_with_blob(&cache, NULL, blob);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(messages[i]);
+    }
+    CU_ASSERT_EQUAL(taken(memory), SIZE);
+    blob->public.size = 1; /* a plugin may write what it likes here */
+    blob_unref(blob);
+    for (int i = 0; i < 8; i++) {
+        CU_ASSERT_EQUAL(taken(memory), SIZE);
+        message_destroy(&cache, messages[i]);
+    }
+    CU_ASSERT_EQUAL(taken(memory), 0);
+    cache_finish(&cache);
+    memory_unref(memory);
+}
+
+/* promise S10: never more than the cap, and room again when one is freed. */
+static void test_blob_past_the_cap_is_refused(void)
+{
+    struct memory *memory = memory_create(4 * SIZE);
+    struct cache cache;
+    struct blob *blobs[5];
+
+    cache_init(&cache);
+    cache.share.memory = memory;
+    for (int i = 0; i < 5; i++)
+        blobs[i] = blob_create_counted(&cache.share, SIZE);
+    CU_ASSERT_PTR_NOT_NULL(blobs[3]);
+    CU_ASSERT_PTR_NULL(blobs[4]);
+    CU_ASSERT_EQUAL(atomic_load(&memory->refused), 1);
+    CU_ASSERT_PTR_NULL(blob_create_counted(&cache.share, SIZE_MAX - 100));
+    CU_ASSERT_EQUAL(taken(memory), 4 * SIZE);
+    blob_unref(blobs[3]);
+    blobs[3] = blob_create_counted(&cache.share, SIZE);
+    CU_ASSERT_PTR_NOT_NULL(blobs[3]);
+    for (int i = 0; i < 4; i++)
+        blob_unref(blobs[i]);
+    memory_flush(&cache.share);
+    CU_ASSERT_EQUAL(taken(memory), 0);
+    cache_finish(&cache);
+    memory_unref(memory);
+}
+
+/* A plugin holds it longer than the runtime lives: what counts it lives as long. */
+static void test_blob_may_outlive_what_it_counts_in(void)
+{
+    struct memory *memory = memory_create(4 * SIZE);
+    struct cache cache;
+    struct blob *blob;
+
+    cache_init(&cache);
+    cache.share.memory = memory;
+    blob = blob_create_counted(&cache.share, 100);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(blob);
+    cache_finish(&cache);
+    CU_ASSERT_EQUAL(taken(memory), 128); /* whole lines */
+    memory_unref(memory);
+    blob_unref(blob);
+}
+
 /* --- through workers ------------------------------------------------------------------------- */
+
+static int makes_too_large(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    (void)message;
+    probe_note(probe, weir_blob_new(self, SIZE + 1) ? 5 : 6);
+    return WEIR_DONE;
+}
+
+/* promise S10: a worker is within the cap of its host. */
+static void test_worker_gets_no_blob_past_the_cap(void)
+{
+    struct probe *probe = probe_create();
+    struct pool *pool;
+    struct rig rig;
+
+    rig_init(&rig, 1, 0);
+    memory_init(rig.runtime->memory, SIZE);
+    pool = rig_workers(&rig, probe, "pool", 1, 8);
+    CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = makes_too_large, .id = 1 }),
+                    0);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, 6, 1));
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
 
 /* Sends on what it got, shared, to the pool of the order. */
 static int read_it(struct weir_self *self, struct probe *probe, const struct weir_message *message)
@@ -156,6 +263,10 @@ int main(void)
         { "text", test_text_replaces_the_blob_and_does_not_write_to_it },
         { "too large", test_blob_too_large_for_memory_is_refused },
         { "threads", test_any_thread_holds_and_releases },
+        { "counted", test_blob_counts_once_from_its_making_to_its_end },
+        { "cap", test_blob_past_the_cap_is_refused },
+        { "outlives", test_blob_may_outlive_what_it_counts_in },
+        { "worker", test_worker_gets_no_blob_past_the_cap },
         { "workers", test_blob_reaches_workers_as_it_is },
         CU_TEST_INFO_NULL,
     };

@@ -205,7 +205,7 @@ static void draw_resources(const struct drawing *drawing)
         fprintf(drawing->stream, "generation %u settings %p used %u memory %ju\n",
                 assembly->generation, (void *)assembly->held,
                 atomic_load(&assembly->held->references),
-                (uintmax_t)drawing->hosted->runtime->memory.limit);
+                (uintmax_t)drawing->hosted->runtime->memory->limit);
 }
 
 char *portrait_draw(struct hosted *hosted, enum portrait_detail detail)
