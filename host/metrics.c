@@ -216,6 +216,12 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
     fprintf(
         stream, "weir_memory_refused_total %" PRIu64 "\n",
         atomic_load_explicit(&overview->assembly->runtime->memory->refused, memory_order_relaxed));
+    begin(stream, "weir_late_replies_total", "counter",
+          "Replies to requests that had been given up.");
+    fprintf(stream, "weir_late_replies_total %" PRIu64 "\n", overview_late_replies(overview));
+    begin(stream, "weir_late_notices_total", "counter",
+          "Notices of settled messages to origins that had ended.");
+    fprintf(stream, "weir_late_notices_total %" PRIu64 "\n", overview_late_notices(overview));
     begin(stream, "weir_build_info", "gauge", "1; what runs here.");
     fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,
             WEIR_ABI_MAJOR, WEIR_ABI_MINOR);

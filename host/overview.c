@@ -247,6 +247,17 @@ uint64_t overview_memory(const struct overview *overview)
     return atomic_load_explicit(&overview->assembly->runtime->memory->taken, memory_order_relaxed);
 }
 
+/* Relaxed: figures for people. */
+uint64_t overview_late_replies(const struct overview *overview)
+{
+    return atomic_load_explicit(&overview->assembly->runtime->late_replies, memory_order_relaxed);
+}
+
+uint64_t overview_late_notices(const struct overview *overview)
+{
+    return atomic_load_explicit(&overview->assembly->runtime->late_notices, memory_order_relaxed);
+}
+
 static void write_host_locked(const struct overview *overview, struct json *json)
 {
     const char *name = overview->assembly->held->settings->host.name;
@@ -262,6 +273,8 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_unsigned(json, "generation", overview->assembly->generation);
     json_unsigned(json, "memory_limit", overview->assembly->runtime->memory->limit);
     json_unsigned(json, "memory_bytes", overview_memory(overview));
+    json_unsigned(json, "late_replies", overview_late_replies(overview));
+    json_unsigned(json, "late_notices", overview_late_notices(overview));
     json_unsigned(json, "reloads_accepted",
                   atomic_load_explicit(&overview->supervisor->accepted, memory_order_relaxed));
     json_unsigned(json, "reloads_refused",
@@ -269,14 +282,27 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_end(json);
 }
 
+/* What came too late is worth a line when there is any. */
+static void print_late(const struct overview *overview, FILE *stream)
+{
+    uint64_t replies = overview_late_replies(overview);
+    uint64_t notices = overview_late_notices(overview);
+
+    if (replies || notices)
+        fprintf(stream, "late: %" PRIu64 " replies, %" PRIu64 " notices to origins\n", replies,
+                notices);
+}
+
 static void print_host_locked(const struct overview *overview, FILE *stream)
 {
     const char *name = overview->assembly->held->settings->host.name;
 
-    fprintf(stream, "%s%s%s, weir %s, pid %d, up %" PRIu64 " s, generation %" PRIu32 " of %s\n\n",
+    fprintf(stream, "%s%s%s, weir %s, pid %d, up %" PRIu64 " s, generation %" PRIu32 " of %s\n",
             name ? name : "", name ? ": " : "", overview_state(overview), overview->version,
             (int)getpid(), uptime_ms(overview) / 1000, overview->assembly->generation,
             overview->file);
+    print_late(overview, stream);
+    fputc('\n', stream);
 }
 
 static void write_status_locked(const struct overview *overview, FILE *stream)

@@ -49,6 +49,10 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
 /* Bytes that messages hold, and the threads for the next ones; 0 without host.memory. */
 uint64_t overview_memory(const struct overview *overview);
 
+/* What came too late: replies to requests that were given up, notices to origins that had ended. */
+uint64_t overview_late_replies(const struct overview *overview);
+uint64_t overview_late_notices(const struct overview *overview);
+
 /* A figure of a pool by its place in a table of all of them; its name is NULL at the end. */
 const char *overview_figure_name(uint32_t number);
 uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number);
