@@ -83,6 +83,15 @@ static const struct config_node *section(const struct checking *checking, const 
     return node && node->kind == CONFIG_MAP ? node : NULL;
 }
 
+uint32_t config_threads_auto(uint32_t effective_cpus)
+{
+    uint32_t max = (uint32_t)language_find(language_dispatcher, "threads")->option.max;
+
+    if (effective_cpus < THREADS_AUTO_MIN)
+        return THREADS_AUTO_MIN;
+    return effective_cpus < max ? effective_cpus : max;
+}
+
 static int read_threads(struct checking *checking, const struct config_node *node, const char *path,
                         struct settings_dispatcher *out)
 {
@@ -91,7 +100,7 @@ static int read_threads(struct checking *checking, const struct config_node *nod
     char text[96];
 
     out->threads_auto = !node || (node->kind == CONFIG_SCALAR && strcmp(node->text, "auto") == 0);
-    out->threads = checking->cpus > THREADS_AUTO_MIN ? checking->cpus : THREADS_AUTO_MIN;
+    out->threads = config_threads_auto(checking->cpus);
     if (out->threads_auto)
         return WEIR_OK;
     if (node->kind == CONFIG_SCALAR && text_parse_u64(node->text, &threads) == TEXT_OK &&

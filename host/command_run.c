@@ -4,10 +4,12 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "host/accounts.h"
 #include "host/command.h"
 #include "host/configuration.h"
 #include "host/control_routes.h"
+#include "host/cpu_watch.h"
 #include "host/crash_watch.h"
 #include "host/file_watch.h"
 #include "host/io.h"
@@ -41,6 +43,7 @@ struct host {
     struct turn_watch *turn_watch;
     struct file_watch *file_watch;
     struct config_files files; /* as they were read first */
+    struct cpu_watch cpu_watch;
     struct accounts_totals last_totals;
     uint32_t equal_scans;
     bool unfinished;       /* told to stop before the sources were done */
@@ -173,9 +176,23 @@ static void on_tick(void *context, uint64_t now_ms)
     turn_watch_tick(host->turn_watch, now_ms);
     poll_set_tick(host->poll_set, now_ms);
     control_routes_collect(&host->routes);
+    cpu_watch_tick(&host->cpu_watch, now_ms);
     look_for_the_end(host);
     if (runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
+}
+
+static uint32_t read_cpus(void *context)
+{
+    (void)context;
+    return cpus_effective("");
+}
+
+static void on_cpus(void *context)
+{
+    struct host *host = context;
+
+    supervisor_follow_cpus(&host->supervisor);
 }
 
 /* --- setting up ----------------------------------------------------------------------------- */
@@ -475,6 +492,9 @@ static int run(const struct invocation *invocation)
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one file");
     host.file = invocation->argv[first];
+    host.cpu_watch = (struct cpu_watch){
+        .read = read_cpus, .on_change = on_cpus, .context = &host, .seen = cpus_effective("")
+    };
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
     errands_init(&host.errands, on_errands, &host);

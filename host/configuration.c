@@ -9,7 +9,6 @@
 
 int configuration_init(struct configuration *configuration, const char *program)
 {
-    configuration->effective_cpus = cpus_effective("");
     if (loader_create(program, &configuration->loader) != WEIR_OK)
         return WEIR_ENOMEM;
     if (catalogue_create(configuration->loader, &configuration->catalogue) != WEIR_OK) {
@@ -63,7 +62,7 @@ static int read_locked(struct configuration *configuration, const char *file,
     status = catalogue_begin(configuration->catalogue, tree);
     if (status == WEIR_OK)
         status = configuration_check(tree, catalogue_get(configuration->catalogue),
-                                     configuration->effective_cpus, report, out_settings);
+                                     cpus_effective(""), report, out_settings);
     config_tree_destroy(tree);
     return status;
 }

@@ -17,8 +17,7 @@
 struct configuration {
     struct loader *loader;              /* owned */
     struct plugin_catalogue *catalogue; /* owned */
-    uint32_t effective_cpus;
-    pthread_mutex_t lock; /* held while plugins are looked at and loaded */
+    pthread_mutex_t lock;               /* held while plugins are looked at and loaded */
 };
 
 /* `program` is what loads new plugins first, see loader.h. WEIR_ENOMEM: nothing was made. */
@@ -31,8 +30,8 @@ void configuration_finish(struct configuration *configuration);
 void configuration_leave(struct configuration *configuration);
 
 /*
- * Reads and checks `file`, looking anew at the plugins it names; `files` (may be NULL) gets what
- * was read, whatever comes of it. 0 and settings, returned owned;
+ * Reads and checks `file`, looking anew at the plugins it names and at the CPUs there are; `files`
+ * (may be NULL) gets what was read, whatever comes of it. 0 and settings, returned owned;
  * WEIR_EUNKNOWN no such file, WEIR_EINVALID, WEIR_EUNSUPPORTED, with all that is wrong in `report`,
  * and warnings;
  * WEIR_ENOMEM.

@@ -1,5 +1,7 @@
 #include "host/dispatcher_change.h"
 
+#include "config/check.h"
+
 static uint32_t threads_of(struct dispatcher *dispatcher)
 {
     /* Relaxed: only this thread changes it. */
@@ -92,6 +94,48 @@ void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *
     change->count = 0;
     /* The new ones are named by no settings in force; the last turn on them may not be over yet. */
     dispatcher_change_collect(assembly, timeout_ms);
+}
+
+/* --- the CPUs have changed ------------------------------------------------------------------ */
+
+static void tell_follow(const struct assembly *assembly, const struct settings_dispatcher *follower,
+                        uint32_t wanted, uint32_t effective_cpus, int status)
+{
+    log_event(&assembly->runtime->options.log, status == 0 ? WEIR_LOG_INFO : WEIR_LOG_ERROR,
+              follower->name, "effective CPUs have changed", weir_uint("cpus", effective_cpus),
+              weir_uint("threads", follower->threads), weir_uint("wanted", wanted),
+              weir_str("effect", status == 0 ? "as many threads as wanted"
+                                             : "the threads stay: no more could be started"));
+}
+
+static bool follow(struct assembly *assembly, struct settings_dispatcher *follower,
+                   uint32_t effective_cpus)
+{
+    struct dispatcher *dispatcher = runtime_find_dispatcher(assembly->runtime, follower->name);
+    uint32_t wanted = config_threads_auto(effective_cpus);
+    int status;
+
+    if (!dispatcher || !follower->threads_auto || follower->threads == wanted)
+        return false;
+    status = dispatcher_resize(dispatcher, wanted);
+    tell_follow(assembly, follower, wanted, effective_cpus, status);
+    if (status != 0)
+        return false;
+    /* What is in force is what the next plan compares with. */
+    pthread_mutex_lock(&assembly->lock);
+    follower->threads = wanted;
+    pthread_mutex_unlock(&assembly->lock);
+    return true;
+}
+
+uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_cpus)
+{
+    struct settings *settings = assembly->held->settings;
+    uint32_t changed = 0;
+
+    for (uint32_t i = 0; i < settings->dispatcher_count; i++)
+        changed += follow(assembly, &settings->dispatchers[i], effective_cpus);
+    return changed;
 }
 
 /* --- afterwards ----------------------------------------------------------------------------- */

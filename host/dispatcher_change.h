@@ -33,6 +33,13 @@ void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *
                              uint64_t timeout_ms);
 
 /*
+ * Dispatchers with `threads: auto` get as many as that means with `effective_cpus`; told in the log.
+ * Those that have them already are left alone; what cannot start is told, and nothing is changed.
+ * Returns how many were changed.
+ */
+uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_cpus);
+
+/*
  * Takes away dispatchers that the settings in force do not name, once nobody runs on them; waits
  * up to `timeout_ms` for that, but not while the host ends. Those in use stay for the next time.
  */

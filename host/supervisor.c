@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "actor/send.h"
+#include "base/cpus.h"
 #include "config/plan.h"
 #include "host/closing.h"
+#include "host/dispatcher_change.h"
 #include "host/rebuild.h"
 #include "host/turn_watch.h"
 #include "pool/figures.h"
@@ -12,6 +14,7 @@
 #define TAG_RELOAD "host.reload/1"
 #define TAG_FINISH "host.finish/1"
 #define TAG_PLAN "host.plan/1"
+#define TAG_CPUS "host.cpus/1"
 #define COMPONENT "reload"
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -269,6 +272,15 @@ static void plan_all(struct supervisor *supervisor)
     }
 }
 
+/* --- CPUs ----------------------------------------------------------------------------------- */
+
+static void follow_cpus(struct supervisor *supervisor)
+{
+    /* From here on another change is another request. */
+    atomic_store_explicit(&supervisor->cpus_wanted, false, memory_order_seq_cst);
+    (void)dispatcher_change_follow(supervisor->assembly, cpus_effective(""));
+}
+
 /* --- the end -------------------------------------------------------------------------------- */
 
 static void finish(struct supervisor *supervisor)
@@ -301,6 +313,8 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
         finish(supervisor);
     else if (strcmp(message->tag->name, TAG_PLAN) == 0)
         plan_all(supervisor);
+    else if (strcmp(message->tag->name, TAG_CPUS) == 0)
+        follow_cpus(supervisor);
     else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
         reload(supervisor);
     return WEIR_DONE;
@@ -399,6 +413,11 @@ void supervisor_finish(struct supervisor *supervisor)
     atomic_store_explicit(&supervisor->assembly->stopping, true, memory_order_release);
     runtime_notice(supervisor->assembly->runtime);
     request(supervisor, &supervisor->finish_wanted, TAG_FINISH);
+}
+
+void supervisor_follow_cpus(struct supervisor *supervisor)
+{
+    request(supervisor, &supervisor->cpus_wanted, TAG_CPUS);
 }
 
 void supervisor_ask(struct supervisor *supervisor, struct errand *errand)

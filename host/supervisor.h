@@ -35,6 +35,7 @@ struct supervisor {
     _Atomic bool reload_wanted; /* a reload message is on its way */
     _Atomic bool finish_wanted;
     _Atomic bool plan_wanted;
+    _Atomic bool cpus_wanted;
     _Atomic uint64_t accepted; /* its thread writes, all read: reloads carried out, also empty */
     _Atomic uint64_t refused;  /* likewise */
     _Atomic bool last_refused; /* likewise */
@@ -45,6 +46,8 @@ int supervisor_start(struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);
+/* The effective CPUs are others than before: `threads: auto` follows. */
+void supervisor_follow_cpus(struct supervisor *supervisor);
 
 /* True for a field of `host` (`log.level`) that a reload takes on while the host runs. */
 bool supervisor_takes_on(const char *field);

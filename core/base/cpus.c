@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATH_SIZE 4096
 #define LINE_SIZE 8192
@@ -210,7 +211,7 @@ uint32_t cpus_allowed(void)
         size_t size = CPU_ALLOC_SIZE((size_t)count);
         uint32_t allowed = 0;
 
-        if (set && sched_getaffinity(0, size, set) == 0)
+        if (set && sched_getaffinity(getpid(), size, set) == 0)
             allowed = (uint32_t)CPU_COUNT_S(size, set);
         CPU_FREE(set);
         if (allowed > 0)
@@ -221,9 +222,8 @@ uint32_t cpus_allowed(void)
     return 1;
 }
 
-uint32_t cpus_effective(const char *root)
+uint32_t cpus_within(uint32_t allowed, const char *root)
 {
-    uint32_t allowed = cpus_allowed();
     double quota = cpus_quota(root);
     uint32_t whole;
 
@@ -231,4 +231,9 @@ uint32_t cpus_effective(const char *root)
         return allowed;
     whole = (uint32_t)quota;
     return (double)whole < quota || whole == 0 ? whole + 1 : whole;
+}
+
+uint32_t cpus_effective(const char *root)
+{
+    return cpus_within(cpus_allowed(), root);
 }

@@ -17,10 +17,13 @@
  */
 double cpus_quota(const char *root);
 
-/* CPUs in the affinity mask of the calling thread, at least 1. */
+/* CPUs in the affinity mask of the process, that is of its first thread, at least 1. */
 uint32_t cpus_allowed(void);
 
 /* min(allowed, quota rounded up), at least 1. */
+uint32_t cpus_within(uint32_t allowed, const char *root);
+
+/* Of what is allowed now. */
 uint32_t cpus_effective(const char *root);
 
 #endif
