@@ -207,9 +207,21 @@ static void close_pool(struct assembly *assembly, struct pool *pool)
         runtime_leave(executor);
 }
 
+/* How long a removed pool may take; without a time-out of its own it is left behind after some
+ * time, and goes on. */
+static uint64_t remove_timeout_ms(struct pool *pool)
+{
+    uint64_t timeout_ms;
+
+    pthread_mutex_lock(&pool->lock);
+    timeout_ms = pool->remove_timeout_ms;
+    pthread_mutex_unlock(&pool->lock);
+    return timeout_ms ? timeout_ms + CLOSING_GRACE_MS : CLOSING_TIMEOUT_MS;
+}
+
 /*
- * Frees those of the gone, from number `first` on, that end within `timeout_ms` each; true when all
- * did.
+ * Frees those of the gone, from number `first` on, that end in time; true when all did. That is
+ * `timeout_ms` for each, or less if their own is shorter.
  */
 static bool drain_gone(struct assembly *assembly, const struct assembly *watched, uint32_t first,
                        uint64_t timeout_ms, bool tells)
@@ -218,9 +230,11 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
 
     while (kept < assembly->gone_count) {
         struct pool *pool = assembly->gone[kept];
+        uint64_t own_ms = remove_timeout_ms(pool);
 
         close_pool(assembly, pool);
-        if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool }, timeout_ms)) {
+        if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
+                  own_ms < timeout_ms ? own_ms : timeout_ms)) {
             forget_pool(assembly, pool);
             continue;
         }
@@ -234,7 +248,7 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
 void closing_drain_gone(struct assembly *assembly, uint32_t count)
 {
     /* Those before them have been waited for: they must not hold up every reload that follows. */
-    (void)drain_gone(assembly, assembly, assembly->gone_count - count, CLOSING_TIMEOUT_MS, true);
+    (void)drain_gone(assembly, assembly, assembly->gone_count - count, UINT64_MAX, true);
 }
 
 bool closing_collect_gone(struct assembly *assembly)

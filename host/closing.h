@@ -10,6 +10,7 @@
 #include "host/assembly.h"
 
 #define CLOSING_TIMEOUT_MS 30000 /* config.md: remove.timeout, when nothing else is said */
+#define CLOSING_GRACE_MS 2000    /* after remove.timeout, for what is to be buried then */
 
 /* For what was made and is not wanted: nobody waits for it but the next reload. */
 #define CLOSING_ABANDON_MS 1000
@@ -36,8 +37,8 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
 void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
                           const struct closing_time *time);
 
-/* Closes the last `count` of the removed pools, those of one reload, one after the other, and frees
- * those that end in time. */
+/* Closes the last `count` of the removed pools, those of one reload, one after the other, each for
+ * as long as its remove.timeout says, and frees those that end in time. */
 void closing_drain_gone(struct assembly *assembly, uint32_t count);
 
 /*

@@ -48,6 +48,8 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     actor->place->leave_due_ns = 0;
     incarnation_reroute(actor);
     incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    if (pulling_keeps(actor))
+        pulling_discard(actor->place->pool, actor->executor);
     bury_kept(actor);
     origin_forget_all(actor);
     children_stop(actor);

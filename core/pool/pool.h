@@ -53,7 +53,7 @@ struct pool_options {
     uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
     enum pool_route route;
     enum remove_mode remove;
-    uint64_t remove_timeout_ms; /* for those who leave; 0 = as long as it takes */
+    uint64_t remove_timeout_ms; /* for those who leave, and all at the end; 0 = as it takes */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
     uint32_t output_count;
     const struct binding *outputs; /* borrowed until return; NULL = all unbound */

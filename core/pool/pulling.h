@@ -67,7 +67,8 @@ void pulling_set_bounds_locked(struct pool *pool);
 /* The members shall look at the queue, since the route is pull from now on. pool->lock is held. */
 void pulling_begin_locked(struct pool *pool, struct executor *executor);
 
-/* The pool's last member has ended: what is left is dead `removed`. */
+/* The pool closes, and its last member has ended or its time is over: what is left is dead
+ * `removed`. */
 void pulling_discard(struct pool *pool, struct executor *executor);
 
 /* Holds the queue still while the ledgers of the members are read. pool->lock is held. */

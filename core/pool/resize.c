@@ -218,10 +218,10 @@ static uint32_t signals_of(const struct pool *pool)
     }
 }
 
-/* A pool that closes as a whole is waited for as a whole. */
+/* Also when the pool closes as a whole: whoever leaves has as long. */
 static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
 {
-    if (pool->remove_timeout_ms == 0 || atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (pool->remove_timeout_ms == 0)
         return 0;
     return executor_look_at_clock(executor) + pool->remove_timeout_ms * NS_PER_MS;
 }

@@ -111,7 +111,8 @@ struct weir_pool_options {
     uint32_t route;             /* enum weir_route */
     uint32_t remove;            /* enum weir_remove */
     uint32_t redeliver;         /* how often a message is given again whose worker failed with it */
-    uint64_t remove_timeout_ms; /* for a worker that is removed; 0 = as long as it takes */
+    uint64_t remove_timeout_ms; /* for a worker that is removed, and for all when the pool closes:
+                                 * then the rest is dead; 0 = as long as it takes */
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
     uint32_t output_count;
     uint32_t reserved;

@@ -333,6 +333,24 @@ await_work end
 stop "other restarts"
 check_numbers "other restarts" first 2
 
+# --- a worker that keeps for ever: past remove.timeout the rest is dead, and the pool ends; by a
+# reload that removes it, and at the end
+stuck='  stuck: {use: unruly.keep, size: 1, mailbox: 4, remove: {timeout: 200ms}}'
+await_stuck() {
+    until [[ $(field stuck queued) == 4 && $(field stuck in_hand) == 1 ]]; do dump; done
+}
+configure "$(numbers stuck)" 'pools:' "$stuck" "$(record end)"
+start
+await_stuck
+reload "$(numbers end)" 'pools:' "$(record end)"
+await_work end
+reload "$(numbers stuck)" 'pools:' "$stuck" "$(record end)"
+await_stuck
+stop "a worker that keeps for ever"
+(($(count 'event="did not end in time"') == 0)) || fail "a pool was left behind"
+[[ $(field host dead) == 10 ]] || fail "$(field host dead) are dead, not twice 1 kept and 4 behind it"
+[[ $(field host balance) == exact ]] || fail "a worker that keeps for ever: the ledger is wrong"
+
 # --- TERM while a reload waits for a worker that never opens
 shutdown_timeout=100ms
 configure 'pools:' "$(record end)"

@@ -39,6 +39,11 @@ static bool has_left(void *context)
     return rig_stats(context).retiring == 0;
 }
 
+static bool has_ended(void *context)
+{
+    return pool_has_ended(context);
+}
+
 static void send_to(struct rig *rig, struct pool *pool, uint32_t index, probe_act *act, uint64_t id)
 {
     CU_ASSERT_EQUAL(rig_send(rig, rig_worker(pool, index), (struct order){ .act = act, .id = id }),
@@ -91,11 +96,60 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
     probe_destroy(probe);
 }
 
+/* One worker that keeps its message for ever, and three behind it. */
+static struct pool *make_stuck(struct rig *rig, struct probe *probe, enum pool_route route)
+{
+    struct spec *spec = rig_spec(probe);
+    struct pool *pool = rig_pool(
+        rig,
+        &(struct pool_options){
+            .spec = spec, .size = 1, .limit = 8, .route = route, .remove_timeout_ms = TIMEOUT_MS });
+
+    spec_unref(spec);
+    CU_ASSERT_TRUE(rig_settled(rig, pool));
+    CU_ASSERT_EQUAL(rig_send(rig, pool->pid, (struct order){ .act = keep, .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_noted(rig, probe, 1, 1));
+    for (uint64_t id = 2; id < 5; id++)
+        CU_ASSERT_EQUAL(rig_send(rig, pool->pid, (struct order){ .id = id }), 0);
+    return pool;
+}
+
+/* promise P6: with the queue of a pool that routes by pull, too. */
+static void test_pool_that_closes_has_as_long(void)
+{
+    const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_PULL };
+
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        struct probe *probe = probe_create();
+        struct ledger_reading ledger;
+        struct pool *pool;
+        struct rig rig;
+
+        rig_init(&rig, 2, 0);
+        pool = make_stuck(&rig, probe, routes[i]);
+        rig_close(&rig, pool);
+        rig_advance(&rig, TIMEOUT_MS - 1);
+        CU_ASSERT_FALSE(pool_has_ended(pool));
+        CU_ASSERT_EQUAL(rig_ledger(pool).dead, 0);
+        rig_advance(&rig, 1);
+        CU_ASSERT_TRUE(rig_wait(&rig, has_ended, pool));
+        CU_ASSERT_EQUAL(rig_dead(pool, DEAD_KEPT), 1);
+        CU_ASSERT_EQUAL(rig_dead(pool, DEAD_REMOVED), 3);
+        CU_ASSERT_TRUE(rig_end(&rig, pool, &ledger));
+        CU_ASSERT_EQUAL(ledger.accepted, 4);
+        CU_ASSERT_EQUAL(ledger.dead, 4);
+        CU_ASSERT_EQUAL(probe_count(probe), 1);
+        rig_finish(&rig);
+        probe_destroy(probe);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "past the time-out the rest moves or is dead",
           test_past_the_timeout_the_rest_moves_or_is_dead },
+        { "a pool that closes has as long", test_pool_that_closes_has_as_long },
         CU_TEST_INFO_NULL,
     };
 
