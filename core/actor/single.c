@@ -75,7 +75,7 @@ int single_create(struct runtime *runtime, struct executor *executor,
     single->runtime = runtime;
     length = snprintf(single->name, sizeof single->name, "%s", name);
     pthread_mutex_init(&single->lock, NULL);
-    dead_letters_init(&single->dead, NULL);
+    dead_letters_init(&single->dead, options->dead_letters);
     atomic_init(&single->wiring.wiring, options->wiring);
     if (length >= 0 && (size_t)length < sizeof single->name)
         status = create_named_actor(single, executor, options);

@@ -16,9 +16,10 @@
 struct single_options {
     const char *name; /* registered for look-ups; NULL or "" = none; borrowed until return */
     struct dispatcher *dispatcher;
-    struct spec *spec;     /* takes a reference */
-    uint32_t limit;        /* of its mailbox; 0 = unlimited */
-    struct wiring *wiring; /* takes it on 0; where its outputs lead */
+    struct spec *spec;                              /* takes a reference */
+    uint32_t limit;                                 /* of its mailbox; 0 = unlimited */
+    struct wiring *wiring;                          /* takes it on 0; where its outputs lead */
+    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
 };
 
 /* Owned by whoever created it; the actor in it ends by itself. */

@@ -23,16 +23,45 @@ static int start(struct runtime *core, const struct weir_runtime_options *option
     return status == 0 ? runtime_start(core) : status;
 }
 
+/* Takes what the program knows of it. */
+static int read_poller(const struct weir_poller *given, struct poller *out)
+{
+    struct weir_poller known;
+
+    if (!given)
+        return 0;
+    if (given->size < sizeof known)
+        return WEIR_EINVALID; /* all of it is of version 0.1 */
+    use_copy(&known, sizeof known, given, given->size);
+    if (!known.begin || !known.end)
+        return WEIR_EINVALID;
+    *out = (struct poller){ known.context, known.begin, known.end };
+    return 0;
+}
+
+static void read_dead_letters(const struct weir_runtime_options *options,
+                              struct dead_letters_bounds *out)
+{
+    *out = (struct dead_letters_bounds){ DEAD_LETTERS_MAX, DEAD_LETTERS_BYTES_MAX };
+    if (options->dead_letters)
+        out->count = options->dead_letters == UINT32_MAX ? 0 : options->dead_letters;
+    if (options->dead_letters_bytes)
+        out->bytes = options->dead_letters_bytes == UINT64_MAX ? 0 : options->dead_letters_bytes;
+}
+
 static int create_core(struct weir_runtime *runtime, const struct weir_runtime_options *options)
 {
-    const struct runtime_options core = {
+    struct runtime_options core = {
         .clock = clock_monotonic(),
         .log = { .write = write_line, .context = runtime },
         .print = options->print,
         .print_context = options->print_context,
+        .memory = options->memory,
     };
-    int status = runtime_create(&core, &runtime->core);
+    int status = read_poller(options->poller, &core.poller);
 
+    if (status == 0)
+        status = runtime_create(&core, &runtime->core);
     if (status != 0)
         return status;
     status = start(runtime->core, options);
@@ -55,6 +84,7 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
         return WEIR_ENOMEM;
     runtime->log = known.log;
     runtime->log_context = known.log_context;
+    read_dead_letters(&known, &runtime->dead_letters);
     pthread_mutex_init(&runtime->lock, NULL);
     status = create_core(runtime, &known);
     if (status != 0) {

@@ -10,6 +10,8 @@
 #define POOL_SIZE_MIN (sizeof(struct weir_pool_options))
 #define ACTOR_SIZE_MIN (sizeof(struct weir_actor_options))
 
+#define RESTART_MS_MAX (366ull * 24 * 60 * 60 * 1000) /* a year: no sum of such times overflows */
+
 /* --- making --------------------------------------------------------------------------------- */
 
 static int find_dispatcher(struct weir_runtime *runtime, const char *name, struct dispatcher **out)
@@ -25,6 +27,7 @@ static int route_of(uint32_t route, enum pool_route *out)
         [WEIR_ROUTE_LEAST_LOADED] = ROUTE_LEAST_LOADED,
         [WEIR_ROUTE_RANDOM] = ROUTE_RANDOM,
         [WEIR_ROUTE_HASH] = ROUTE_HASH,
+        [WEIR_ROUTE_PULL] = ROUTE_PULL,
     };
 
     if (route >= sizeof routes / sizeof routes[0])
@@ -47,6 +50,32 @@ static int remove_mode_of(uint32_t remove, enum remove_mode *out)
     return 0;
 }
 
+/* What is 0 stays as it is. */
+static int restart_of(const struct weir_pool_options *given, struct restart *restart)
+{
+    static const enum restart_then thens[] = {
+        [WEIR_RESTART_KEEP_TRYING] = RESTART_KEEP_TRYING,
+        [WEIR_RESTART_STOP] = RESTART_STOP,
+        [WEIR_RESTART_ESCALATE] = RESTART_ESCALATE,
+    };
+
+    if (given->restart_then >= sizeof thens / sizeof thens[0])
+        return WEIR_EINVALID;
+    restart->then = thens[given->restart_then];
+    if (given->restart_max)
+        restart->max = given->restart_max;
+    if (given->restart_within_ms)
+        restart->within_ms = given->restart_within_ms;
+    if (given->restart_backoff_ms_min)
+        restart->backoff_ms_min = given->restart_backoff_ms_min;
+    if (given->restart_backoff_ms_max)
+        restart->backoff_ms_max = given->restart_backoff_ms_max;
+    if (restart->within_ms > RESTART_MS_MAX || restart->backoff_ms_max > RESTART_MS_MAX ||
+        restart->backoff_ms_min > restart->backoff_ms_max)
+        return WEIR_EINVALID;
+    return 0;
+}
+
 /* What of the options can be said without making anything; no spec, no outputs. */
 static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
                      struct pool_options *out)
@@ -59,11 +88,15 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
         .size_min = given->workers_min,
         .size_max = given->workers_max,
         .limit = given->limit,
+        .bytes_limit = given->mailbox_bytes,
+        .dead_letters = &runtime->dead_letters,
         .remove_timeout_ms = given->remove_timeout_ms,
     };
     if (given->workers_max &&
         (given->workers_min > given->workers_max || given->workers > given->workers_max ||
          given->workers < given->workers_min))
+        return WEIR_EINVALID;
+    if (given->route == WEIR_ROUTE_PULL && !given->behaviour)
         return WEIR_EINVALID;
     status = route_of(given->route, &out->route);
     if (status == 0)
@@ -88,21 +121,42 @@ static int create_pool(struct weir_runtime *runtime, struct pool_options *option
     return status;
 }
 
-/* Makes it and, on 0, takes the settings. */
-static int create_with_spec(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                            struct pool_options *options, struct wiring *wiring, struct pool **out)
+static int make_spec(const struct weir_pool_options *given, struct spec **out)
 {
     const struct use_options use = { given->behaviour, given->behaviour_size, given->settings };
-    int status = given->behaviour ? use_create_spec(&use, &options->spec) : 0;
+    int status = use_create_spec(&use, out);
 
     if (status != 0)
         return status;
-    if (options->spec)
-        options->spec->redeliver_max = given->redeliver;
-    status = create_pool(runtime, options, wiring, out);
+    (*out)->redeliver_max = given->redeliver;
+    return restart_of(given, &(*out)->restart);
+}
+
+static int make_manager(const struct weir_pool_options *given, struct spec **out)
+{
+    const struct use_options use = { given->manager, given->behaviour_size,
+                                     given->manager_settings };
+    int status = use_create_spec(&use, out);
+
+    return status == 0 && !(*out)->behaviour->handle ? WEIR_EINVALID : status;
+}
+
+/* Makes it and, on 0, takes the settings. */
+static int create_with_specs(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                             struct pool_options *options, struct wiring *wiring, struct pool **out)
+{
+    int status = given->behaviour ? make_spec(given, &options->spec) : 0;
+
+    if (status == 0 && given->manager)
+        status = make_manager(given, &options->manager);
+    if (status == 0)
+        status = create_pool(runtime, options, wiring, out);
     if (status == 0 && options->spec)
         use_take_settings(options->spec, given->release);
+    if (status == 0 && options->manager)
+        use_take_settings(options->manager, given->manager_release);
     spec_unref(options->spec);
+    spec_unref(options->manager);
     return status;
 }
 
@@ -122,7 +176,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     if (status != 0)
         return status;
     options.parent = parent ? parent->pool : NULL;
-    status = create_with_spec(runtime, given, &options, wiring, &part->pool);
+    status = create_with_specs(runtime, given, &options, wiring, &part->pool);
     wiring_destroy(wiring);
     if (status != 0)
         return status;
@@ -161,7 +215,8 @@ static int create_source(struct part *part, struct executor *executor, struct sp
                                             .spec = spec,
                                             .output_count = wiring->count,
                                             .registered = name && *name,
-                                            .held = true };
+                                            .held = true,
+                                            .dead_letters = &part->runtime->dead_letters };
     int status = source_create(part->runtime->core, executor, &options, &part->source);
 
     if (status != 0)
@@ -182,7 +237,8 @@ static int create_single(struct part *part, struct executor *executor, struct sp
                                             .dispatcher = dispatcher,
                                             .spec = spec,
                                             .limit = given->limit,
-                                            .wiring = wiring };
+                                            .wiring = wiring,
+                                            .dead_letters = &part->runtime->dead_letters };
     int status = single_create(part->runtime->core, executor, &options, &part->single);
 
     if (status != 0)

@@ -42,6 +42,7 @@ struct weir_runtime {
     void (*log)(void *context, enum weir_log_level level, const char *component, const char *event,
                 const struct weir_field *fields); /* const */
     void *log_context;                            /* const */
+    struct dead_letters_bounds dead_letters;      /* const: of each part */
     pthread_mutex_t lock;
     struct part *parts;         /* lock; newest first */
     bool closing;               /* lock: nothing new is made */

@@ -43,6 +43,26 @@ extern "C" {
 /* One running Weir: its dispatchers, actors, pools and names. */
 struct weir_runtime;
 
+/*
+ * What waits for descriptors that behaviours watch (weir/watch.h): the program's own event loop. It
+ * may be called from any thread, also several at once, must not block, and calls
+ * weir_runtime_ready when a descriptor is ready, from a thread that is in no callback of a
+ * behaviour, at most once for each `begin` that answered 0. It holds no lock meanwhile that `begin`
+ * or `end` take. Append-only.
+ */
+struct weir_poller {
+    uint32_t size; /* of this struct */
+    uint32_t reserved;
+    void *context;
+    /* Waits until the descriptor is ready for one of `events`, bits of enum weir_readiness. `token`
+     * is told by weir_runtime_ready, maybe before this returns. WEIR_EINVALID, WEIR_EUNSUPPORTED,
+     * WEIR_EEXISTS, WEIR_ENOMEM: it does not wait. */
+    int (*begin)(void *context, int descriptor, uint32_t events, uint64_t token);
+    /* Waits no more; the descriptor may be closed then, and may be closed already. It may have told
+     * `token`, and may do so while this runs. */
+    void (*end)(void *context, int descriptor, uint64_t token);
+};
+
 /* Begin with WEIR_RUNTIME_OPTIONS. Append-only. */
 struct weir_runtime_options {
     uint32_t size;    /* of this struct */
@@ -57,10 +77,19 @@ struct weir_runtime_options {
     /* What behaviours write by weir_print; likewise. NULL: dropped. */
     void (*print)(void *context, const char *text, size_t size);
     void *print_context;
+    /* Cap on the bytes of payload in all messages and blobs that behaviours make; 0 = none. Past it
+     * they get NULL; sources wait when less than a quarter is left. */
+    uint64_t memory;
+    /* Of each pool, actor and source: letters kept, and their bytes of payload; 0 = the usual 1000
+     * and 16 MiB, UINT32_MAX and UINT64_MAX = none. All are counted. */
+    uint64_t dead_letters_bytes;
+    uint32_t dead_letters;
+    uint32_t reserved_2;
+    const struct weir_poller *poller; /* for weir_watch; NULL: unsupported. Copied */
 };
 #define WEIR_RUNTIME_OPTIONS                                                                       \
     {                                                                                              \
-        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL                       \
+        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL     \
     }
 
 /* Which member of a pool gets a message. */
@@ -69,6 +98,15 @@ enum weir_route {
     WEIR_ROUTE_LEAST_LOADED = 1,
     WEIR_ROUTE_RANDOM = 2, /* the less loaded of two */
     WEIR_ROUTE_HASH = 3,   /* by the message's key */
+    WEIR_ROUTE_PULL = 4,   /* one queue of workers x limit; whoever is free takes. Not for pools of
+                            * pools */
+};
+
+/* What becomes of a worker that fails more often than its pool allows. */
+enum weir_restart_then {
+    WEIR_RESTART_KEEP_TRYING = 0, /* it is opened again, after the longest backoff */
+    WEIR_RESTART_STOP = 1,        /* its place stays closed */
+    WEIR_RESTART_ESCALATE = 2,    /* likewise, and `escalated` says so: see weir_runtime_figures */
 };
 
 /* What becomes of the mailbox of a worker that is removed. */
@@ -115,13 +153,26 @@ struct weir_pool_options {
                                  * then the rest is dead; 0 = as long as it takes */
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
     uint32_t output_count;
+    uint32_t restart_max;            /* failures within `restart_within_ms` that are replaced at
+                                      * once; 0 = the usual 5 */
+    uint64_t mailbox_bytes;          /* of payload that waits at each worker; 0 = unlimited */
+    uint64_t restart_within_ms;      /* 0 = 10 s */
+    uint64_t restart_backoff_ms_min; /* then, and after a failed `open`: doubled each time. 0 = 100
+                                      * ms */
+    uint64_t restart_backoff_ms_max; /* 0 = 10 s */
+    uint32_t restart_then;           /* enum weir_restart_then */
     uint32_t reserved;
+    /* What gets the pool's urgent and high messages, on the dispatcher `default`; NULL = the one
+     * that weir/pool.h describes. */
+    const struct weir_behaviour *manager;
+    const void *manager_settings;            /* for its `open`; borrowed until `manager_release` */
+    void (*manager_release)(void *settings); /* may be NULL */
 };
 #define WEIR_POOL_OPTIONS                                                                          \
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
-            NULL, 0, 0                                                                             \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL                                         \
     }
 
 /* Begin with WEIR_ACTOR_OPTIONS; what is 0 or NULL is the usual. Append-only. */
@@ -161,6 +212,44 @@ struct weir_ledger {
     uint64_t held; /* waiting for a retry, or for room behind an output */
 };
 
+/* A message that could not be handled, of those that are kept. */
+struct weir_dead_letter {
+    uint64_t number;            /* 1, 2, ... in the order of death */
+    const char *reason;         /* `crashed`, `rejected`, ...; static text */
+    const struct weir_tag *tag; /* lives as long as the runtime; may be NULL */
+    uint64_t payload_size;
+    uint64_t age_ms;
+    uint64_t key;
+    weir_pid from;
+    uint32_t attempt;
+    uint32_t lane;      /* enum weir_lane */
+    uint32_t whole;     /* 1: its payload is kept, and it can be sent again */
+    uint32_t head_size; /* of the payload's first bytes: */
+    unsigned char head[32];
+    char detail[48]; /* what the worker said; may be empty */
+};
+
+/* What became of dead letters that were sent again. */
+struct weir_replayed {
+    uint32_t size;     /* of this struct; set it to sizeof before the call */
+    uint32_t replayed; /* accepted anew */
+    uint32_t left;     /* stay dead */
+    uint32_t unable;   /* of these, the ones that have no payload any more */
+    int32_t status;    /* of the last refusal among the others; 0 = none */
+    uint32_t reserved;
+};
+
+/* Of the whole runtime. */
+struct weir_runtime_figures {
+    uint32_t size;           /* of this struct; set it to sizeof before the call */
+    uint32_t escalated;      /* 1: a pool with WEIR_RESTART_ESCALATE has given up */
+    uint64_t late_replies;   /* to requests that had been given up */
+    uint64_t late_notices;   /* of settled messages, to origins that had ended */
+    uint64_t memory_limit;   /* as it was asked for; 0 = none, and nothing is counted */
+    uint64_t memory;         /* bytes that messages, blobs and the threads for the next ones hold */
+    uint64_t memory_refused; /* messages and blobs for which there was no room */
+};
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 /*
@@ -191,6 +280,16 @@ WEIR_API int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeou
  * message of it. Not from a callback.
  */
 WEIR_API void weir_runtime_destroy(struct weir_runtime *runtime);
+
+/* Figures of the whole runtime. Set out->size first. */
+WEIR_API void weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out);
+
+/*
+ * From the poller: the descriptor of `token` is ready for `readiness`, bits of enum weir_readiness,
+ * or, with WEIR_EINVALID, was closed. From a thread that is in no callback. 0, also when nobody
+ * waits for it any more; WEIR_ENOMEM: nobody was told, tell it again.
+ */
+WEIR_API int weir_runtime_ready(struct weir_runtime *runtime, uint64_t token, int readiness);
 
 /* The largest status that a behaviour asked the program to exit with (weir_exit_status). */
 WEIR_API int weir_runtime_exit_status(struct weir_runtime *runtime);
@@ -250,6 +349,54 @@ WEIR_API int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid poo
  */
 WEIR_API int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
                                       uint64_t timeout_ms, struct weir_resized *out);
+
+/*
+ * From its return on the pool refuses every message with WEIR_EFULL; its workers go on with what
+ * they have. 0 also when it was paused. WEIR_EUNKNOWN, WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_pause(struct weir_runtime *runtime, weir_pid pool);
+/* Takes that back, and wakes whoever waits for room. */
+WEIR_API int weir_runtime_resume(struct weir_runtime *runtime, weir_pid pool);
+
+/* For weir_runtime_members, with the size that the program knows. */
+WEIR_API int weir_runtime_members_sized(struct weir_runtime *runtime, weir_pid pool,
+                                        struct weir_member *out, uint32_t member_size, uint32_t max,
+                                        uint32_t *out_count);
+
+/*
+ * Lists a pool's members, also those that are leaving: fills up to `max` elements of `out`, which
+ * may be NULL when `max` is 0. `out_count` is how many there are. WEIR_EUNKNOWN.
+ */
+static inline int weir_runtime_members(struct weir_runtime *runtime, weir_pid pool,
+                                       struct weir_member *out, uint32_t max, uint32_t *out_count)
+{
+    return weir_runtime_members_sized(runtime, pool, out, sizeof *out, max, out_count);
+}
+
+/* For weir_runtime_dead_letters, with the size that the program knows. */
+WEIR_API int weir_runtime_dead_letters_sized(struct weir_runtime *runtime, weir_pid pid,
+                                             struct weir_dead_letter *out, uint32_t letter_size,
+                                             uint32_t max, uint32_t *out_count);
+
+/*
+ * Reads the dead letters that a pool, an actor or a source keeps, oldest first: fills up to `max`
+ * elements of `out`, which may be NULL when `max` is 0. `out_count` is how many are kept; a nested
+ * pool has its own. WEIR_EUNKNOWN, WEIR_ENOMEM.
+ */
+static inline int weir_runtime_dead_letters(struct weir_runtime *runtime, weir_pid pid,
+                                            struct weir_dead_letter *out, uint32_t max,
+                                            uint32_t *out_count)
+{
+    return weir_runtime_dead_letters_sized(runtime, pid, out, sizeof *out, max, out_count);
+}
+
+/*
+ * Sends the dead letters of a pool, an actor or a source again, oldest first, each once: where they
+ * were meant to go, as new messages. What is refused stays dead in its place. `out` may be NULL,
+ * otherwise set out->size first. WEIR_EUNKNOWN, WEIR_ENOMEM.
+ */
+WEIR_API int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid,
+                                 struct weir_replayed *out);
 
 /* A pool's figures, after its end until it is forgotten. Set out->size first. WEIR_EUNKNOWN. */
 WEIR_API int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,

@@ -45,7 +45,14 @@ static void count_line(void *context, enum weir_log_level level, const char *com
 
 void hand_begin(struct hand *hand, uint32_t threads)
 {
-    struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
+    const struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
+
+    hand_begin_with(hand, &options, threads);
+}
+
+void hand_begin_with(struct hand *hand, const struct weir_runtime_options *like, uint32_t threads)
+{
+    struct weir_runtime_options options = *like;
 
     *hand = (struct hand){ .behaviour = { .name = "hand",
                                           .state_size = sizeof(struct hand *),

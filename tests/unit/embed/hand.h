@@ -37,6 +37,8 @@ struct hand {
 
 /* A runtime of `threads` threads. Ends the program without memory. */
 void hand_begin(struct hand *hand, uint32_t threads);
+/* Likewise, with other options; its threads and its log are filled in. */
+void hand_begin_with(struct hand *hand, const struct weir_runtime_options *like, uint32_t threads);
 /* Shuts down and destroys. */
 void hand_finish(struct hand *hand);
 

@@ -1,0 +1,188 @@
+/* Pausing pools, reading members, dead letters and figures: see weir/runtime.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/replay.h"
+#include "embed/part.h"
+#include "pool/figures.h"
+
+#define NS_PER_MS 1000000u
+#define DEAD_LETTERS_MANY 65536u /* read at a time: a list that somebody looks at */
+
+/* `size` bytes of `known`, as far as they are known here; `size` stands in front of both. */
+static void give_out(void *out, uint32_t size, void *known, uint32_t known_size)
+{
+    uint32_t given = size < known_size ? size : known_size;
+
+    *(uint32_t *)known = given;
+    memcpy(out, known, given);
+}
+
+/* --- pools ---------------------------------------------------------------------------------- */
+
+static int set_paused(struct weir_runtime *runtime, weir_pid pool, bool paused)
+{
+    struct part *part = part_find_pool(runtime, pool);
+    struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
+    int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+
+    if (executor) {
+        pool_pause(part->pool, paused, executor);
+        runtime_leave(executor);
+        status = 0;
+    }
+    part_unref(part);
+    return status;
+}
+
+int weir_runtime_pause(struct weir_runtime *runtime, weir_pid pool)
+{
+    return set_paused(runtime, pool, true);
+}
+
+int weir_runtime_resume(struct weir_runtime *runtime, weir_pid pool)
+{
+    return set_paused(runtime, pool, false);
+}
+
+int weir_runtime_members_sized(struct weir_runtime *runtime, weir_pid pool, struct weir_member *out,
+                               uint32_t member_size, uint32_t max, uint32_t *out_count)
+{
+    struct part *part = part_find_pool(runtime, pool);
+
+    if (!part)
+        return WEIR_EUNKNOWN;
+    *out_count = pool_members(part->pool, out, member_size, max);
+    part_unref(part);
+    return 0;
+}
+
+/* --- dead letters --------------------------------------------------------------------------- */
+
+static struct dead_letters *letters_of(struct part *part)
+{
+    switch (part->kind) {
+    case PART_POOL:
+        return &part->pool->dead;
+    case PART_SINGLE:
+        return &part->single->dead;
+    default:
+        return &part->source->dead;
+    }
+}
+
+static void show_letter(const struct dead_letter *letter, uint64_t now_ns,
+                        struct weir_dead_letter *out)
+{
+    *out = (struct weir_dead_letter){
+        .number = letter->number,
+        .reason = dead_reason_name(letter->reason),
+        .tag = letter->tag,
+        .payload_size = letter->size,
+        .age_ms = now_ns > letter->when_ns ? (now_ns - letter->when_ns) / NS_PER_MS : 0,
+        .key = letter->key,
+        .from = letter->from,
+        .attempt = letter->attempt,
+        .lane = letter->lane,
+        .whole = letter->whole,
+    };
+    if (letter->whole)
+        out->head_size = letter->size < sizeof out->head ? (uint32_t)letter->size
+                                                         : (uint32_t)sizeof out->head;
+    memcpy(out->head, letter->head, out->head_size);
+    memcpy(out->detail, letter->detail, sizeof out->detail);
+}
+
+static uint32_t show_letters(struct part *part, struct dead_letter *letters,
+                             struct weir_dead_letter *out, uint32_t letter_size, uint32_t max)
+{
+    uint32_t count = dead_letters_read(letters_of(part), letters, max);
+    uint64_t now_ns = clock_now_ns(&part->runtime->core->options.clock);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct weir_dead_letter letter;
+        char *at = (char *)out + (size_t)i * letter_size;
+
+        show_letter(&letters[i], now_ns, &letter);
+        memcpy(at, &letter, letter_size < sizeof letter ? letter_size : sizeof letter);
+    }
+    return count;
+}
+
+static uint32_t count_kept(struct part *part)
+{
+    struct dead_letters_figures figures = { 0 };
+
+    dead_letters_figures(letters_of(part), &figures);
+    return figures.kept;
+}
+
+int weir_runtime_dead_letters_sized(struct weir_runtime *runtime, weir_pid pid,
+                                    struct weir_dead_letter *out, uint32_t letter_size,
+                                    uint32_t max, uint32_t *out_count)
+{
+    uint32_t wanted = max < DEAD_LETTERS_MANY ? max : DEAD_LETTERS_MANY;
+    struct part *part = part_find(runtime, pid);
+    struct dead_letter *letters = part ? calloc(wanted + 1u, sizeof *letters) : NULL;
+    int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+
+    if (letters) {
+        uint32_t shown = show_letters(part, letters, out, letter_size, wanted);
+        uint32_t kept = count_kept(part);
+
+        *out_count = kept > shown ? kept : shown; /* some may have come in between, or gone */
+        status = 0;
+    }
+    free(letters);
+    part_unref(part);
+    return status;
+}
+
+int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid, struct weir_replayed *out)
+{
+    struct part *part = part_find(runtime, pid);
+    struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
+    struct replay_result result = { 0 };
+    int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+
+    if (executor) {
+        /* A source has no mailbox: its letters go where its outputs lead. */
+        replay(runtime->core, executor, letters_of(part), part_wiring(part),
+               part->kind == PART_SOURCE ? 0 : pid, &result);
+        runtime_leave(executor);
+        status = 0;
+    }
+    part_unref(part);
+    if (status == 0 && out) {
+        struct weir_replayed replayed = { .replayed = result.replayed,
+                                          .left = result.left,
+                                          .unable = result.unable,
+                                          .status = result.status };
+
+        give_out(out, out->size, &replayed, sizeof replayed);
+    }
+    return status;
+}
+
+/* --- the runtime ---------------------------------------------------------------------------- */
+
+void weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out)
+{
+    struct runtime *core = runtime->core;
+    /* Relaxed: figures for people. */
+    struct weir_runtime_figures figures = {
+        .escalated = runtime_has_escalated(core),
+        .late_replies = atomic_load_explicit(&core->late_replies, memory_order_relaxed),
+        .late_notices = atomic_load_explicit(&core->late_notices, memory_order_relaxed),
+        .memory_limit = core->memory->limit,
+        .memory = atomic_load_explicit(&core->memory->taken, memory_order_relaxed),
+        .memory_refused = atomic_load_explicit(&core->memory->refused, memory_order_relaxed),
+    };
+
+    give_out(out, out->size, &figures, sizeof figures);
+}
+
+int weir_runtime_ready(struct weir_runtime *runtime, uint64_t token, int readiness)
+{
+    return runtime_ready(runtime->core, token, readiness);
+}
