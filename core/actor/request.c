@@ -159,12 +159,12 @@ static int send_reply(struct runtime *runtime, struct executor *executor, weir_p
 /* To a thread from outside: it may read the reply, and free it, before this returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
-    if (!askings_answer(actor->runtime->askings, request->reference, 0, reply, "")) {
-        atomic_fetch_add_explicit(&actor->runtime->late_replies, 1, memory_order_relaxed);
-        return WEIR_ENOTALLOWED;
-    }
+    /* Also when it is late: to settle the request later is no second answer. */
     request->public.reserved |= MESSAGE_ANSWERED;
-    return 0;
+    if (askings_answer(actor->runtime->askings, request->reference, 0, reply, ""))
+        return 0;
+    atomic_fetch_add_explicit(&actor->runtime->late_replies, 1, memory_order_relaxed);
+    return WEIR_ENOTALLOWED;
 }
 
 int request_reply(struct actor *actor, struct message *request, struct message *reply)
