@@ -1,5 +1,5 @@
 /*
- * host/cpu_watch.h - looks now and then whether the CPUs that the process may use are still as many.
+ * host/cpu_watch.h - looks now and then whether the process may still use as many CPUs.
  *
  * Quotas and affinity are changed by others while a host runs, and nothing tells of it. Only a
  * change is told, and once. I/O thread only.

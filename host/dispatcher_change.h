@@ -33,7 +33,7 @@ void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *
                              uint64_t timeout_ms);
 
 /*
- * Dispatchers with `threads: auto` get as many as that means with `effective_cpus`; told in the log.
+ * Dispatchers with `threads: auto` get what that means with `effective_cpus`; told in the log.
  * Those that have them already are left alone; what cannot start is told, and nothing is changed.
  * Returns how many were changed.
  */

@@ -22,7 +22,8 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
 bool leave_may_close(struct actor *actor);
 
 /* Past the pool's remove time-out the backlog goes to the siblings, else it is dead `removed`, and
- * kept messages are dead `kept`; likewise the queue of a pool that closes. Returns the deadline that is left. */
+ * kept messages are dead `kept`; likewise the queue of a pool that closes. Returns the deadline
+ * that is left. */
 uint64_t leave_time(struct actor *actor, uint64_t now_ns);
 
 /* Takes a leaving actor one step on. False: it still waits for something. */

@@ -348,7 +348,7 @@ reload "$(numbers stuck)" 'pools:' "$stuck" "$(record end)"
 await_stuck
 stop "a worker that keeps for ever"
 (($(count 'event="did not end in time"') == 0)) || fail "a pool was left behind"
-[[ $(field host dead) == 10 ]] || fail "$(field host dead) are dead, not twice 1 kept and 4 behind it"
+[[ $(field host dead) == 10 ]] || fail "$(field host dead) are dead, not 2 kept and 8 behind"
 [[ $(field host balance) == exact ]] || fail "a worker that keeps for ever: the ledger is wrong"
 
 # --- TERM while a reload waits for a worker that never opens
