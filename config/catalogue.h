@@ -30,6 +30,11 @@ struct catalogue {
     /* `use` is `plugin.behaviour`. Borrowed; NULL, and why, when there is none. */
     const struct catalogue_entry *(*find)(void *context, const char *use,
                                           struct catalogue_problem *why);
+    /* Around each call of a behaviour's `check`, in the order of the file, for the args at `path`:
+     * it may be called on 0; otherwise `why` says why not. NULL: always. */
+    int (*begin_check)(void *context, const char *path, struct catalogue_problem *why);
+    /* It has returned. NULL: nobody wants to know. */
+    void (*end_check)(void *context);
 };
 
 #endif

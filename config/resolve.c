@@ -91,13 +91,24 @@ static void on_error(struct weir_report *base, const char *option, const char *r
     check->wrong = true;
 }
 
-static int ask_behaviour(const struct weir_behaviour *behaviour, const struct options *options,
-                         const char *path, struct report *report)
+static int ask_behaviour(struct checking *checking, const struct settings_use *use,
+                         const struct option_place *where, struct report *report)
 {
-    struct check_report check = { { on_error }, options, path, report, false };
+    struct check_report check = { { on_error }, use->options, where->path, report, false };
+    const struct weir_behaviour *behaviour = use->entry->behaviour;
+    const struct catalogue *catalogue = checking->catalogue;
+    struct catalogue_problem why = { "it may not be called" };
 
-    if (behaviour->check)
-        behaviour->check(options_settings(options), &check.base);
+    if (!behaviour->check)
+        return WEIR_OK;
+    if (catalogue->begin_check &&
+        catalogue->begin_check(catalogue->context, where->path, &why) != WEIR_OK) {
+        report_add(report, &where->mark, where->path, "%s", why.text);
+        return WEIR_EINVALID;
+    }
+    behaviour->check(options_settings(use->options), &check.base);
+    if (catalogue->end_check)
+        catalogue->end_check(catalogue->context);
     return check.wrong ? WEIR_EINVALID : WEIR_OK;
 }
 
@@ -116,7 +127,7 @@ static int parse_args(struct checking *checking, const struct resolve_place *pla
     free(values);
     if (status != WEIR_OK)
         return status;
-    return ask_behaviour(behaviour, use->options, where->path, place->report);
+    return ask_behaviour(checking, use, where, place->report);
 }
 
 /* The options of the behaviour that `use_key` names, from `args_key`. */

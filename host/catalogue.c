@@ -1,7 +1,11 @@
 #include "host/catalogue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "host/private_dir.h"
+#include "host/probe.h"
 
 #define DIRECTORIES_MAX 64 /* of host.plugins; the language allows no more */
 
@@ -25,10 +29,20 @@ struct plugin_catalogue {
     struct plugin_path path;
     struct looked_up *looked_up;
     struct found *found;
+
+    bool tells_checks;   /* we are the process that tries them */
+    const char *program; /* that tries them; NULL: nobody does */
+    const char *file;    /* that it reads */
+    uint32_t checks;     /* begun in this round */
+    bool tried;          /* in this round: then */
+    struct probe_progress tried_checks;
+    struct problem ended; /* how the process ended, if not `whole` */
 };
 
 static const struct catalogue_entry *find(void *context, const char *use,
                                           struct catalogue_problem *why);
+static int begin_check(void *context, const char *path, struct catalogue_problem *why);
+static void end_check(void *context);
 
 int catalogue_create(struct loader *loader, struct plugin_catalogue **out)
 {
@@ -36,7 +50,9 @@ int catalogue_create(struct loader *loader, struct plugin_catalogue **out)
 
     if (!catalogue)
         return WEIR_ENOMEM;
-    catalogue->interface = (struct catalogue){ .context = catalogue, .find = find };
+    catalogue->interface = (struct catalogue){
+        .context = catalogue, .find = find, .begin_check = begin_check, .end_check = end_check
+    };
     catalogue->loader = loader;
     plugin_path_init(&catalogue->path);
     *out = catalogue;
@@ -50,6 +66,9 @@ static void forget_round(struct plugin_catalogue *catalogue)
         free(looked_up);
     }
     catalogue->looked_up = NULL;
+    catalogue->program = NULL;
+    catalogue->checks = 0;
+    catalogue->tried = false;
     plugin_path_finish(&catalogue->path);
 }
 
@@ -189,4 +208,67 @@ static const struct catalogue_entry *find(void *context, const char *use,
     if (!entry)
         memcpy(why->text, problem.text, strlen(problem.text) + 1);
     return entry;
+}
+
+/* --- what `check` may do ---------------------------------------------------------------------- */
+
+void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program, const char *file)
+{
+    catalogue->program = program;
+    catalogue->file = file;
+}
+
+void catalogue_tell_checks(struct plugin_catalogue *catalogue)
+{
+    catalogue->tells_checks = true;
+}
+
+static void try_checks(struct plugin_catalogue *catalogue)
+{
+    catalogue->tried = true;
+    if (probe_checks(catalogue->program, catalogue->file, &catalogue->tried_checks,
+                     &catalogue->ended) != WEIR_OK)
+        private_dir_sweep(); /* it could not remove its copies */
+}
+
+/* Why the present check is not called here. */
+static void tell_why(const struct plugin_catalogue *catalogue, struct catalogue_problem *why)
+{
+    const struct probe_progress *tried = &catalogue->tried_checks;
+
+    if (tried->whole)
+        (void)snprintf(why->text, sizeof why->text,
+                       "its check is not called: the file was changed while it was checked");
+    else if (tried->begun > tried->returned && catalogue->checks == tried->begun)
+        (void)snprintf(why->text, sizeof why->text, "its check %.480s", catalogue->ended.text);
+    else
+        (void)snprintf(why->text, sizeof why->text,
+                       "its check is not called: the process that tries it first %.430s",
+                       catalogue->ended.text);
+}
+
+static int begin_check(void *context, const char *path, struct catalogue_problem *why)
+{
+    struct plugin_catalogue *catalogue = context;
+
+    (void)path;
+    catalogue->checks++;
+    if (catalogue->tells_checks)
+        probe_tell_check(false);
+    if (!catalogue->program)
+        return WEIR_OK;
+    if (!catalogue->tried)
+        try_checks(catalogue);
+    if (catalogue->checks <= catalogue->tried_checks.returned)
+        return WEIR_OK;
+    tell_why(catalogue, why);
+    return WEIR_EUNSUPPORTED;
+}
+
+static void end_check(void *context)
+{
+    const struct plugin_catalogue *catalogue = context;
+
+    if (catalogue->tells_checks)
+        probe_tell_check(true);
 }

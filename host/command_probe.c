@@ -1,5 +1,7 @@
-/* `weir probe COPY FILE`: the other end of host/probe.h. For weir itself, so no help lists it. */
+/* `weir probe COPY FILE` and `weir probe FILE`: the other end of host/probe.h. For weir itself, so no
+ * help lists it. */
 #include "host/command.h"
+#include "host/configuration.h"
 #include "host/loader.h"
 #include "host/probe.h"
 
@@ -11,10 +13,14 @@ static int run(const struct invocation *invocation)
 
     if (code != COMMAND_GO_ON)
         return code;
-    if (invocation->argc - first != 2)
-        return command_usage_error(invocation, "takes two files");
+    if (invocation->argc - first != 1 && invocation->argc - first != 2)
+        return command_usage_error(invocation, "takes one or two files");
     if (probe_begin() != WEIR_OK)
         return command_usage_error(invocation, "is for weir itself, see `weir check --plugin`");
+    if (invocation->argc - first == 1) {
+        configuration_try(invocation->argv[first]);
+        probe_answer(WEIR_OK, NULL);
+    }
     status = loader_try(invocation->argv[first], invocation->argv[first + 1], &problem);
     probe_answer(status, &problem);
 }
@@ -25,8 +31,8 @@ static const struct command_option options[] = {
 
 const struct command command_probe = {
     .name = PROBE_COMMAND,
-    .arguments = "COPY FILE",
-    .summary = "load the copy of a plugin to see whether it can be loaded",
+    .arguments = "[COPY] FILE",
+    .summary = "load the copy of a plugin, or check a file, to see whether that can be survived",
     .options = options,
     .internal = true,
     .run = run,

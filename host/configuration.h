@@ -17,12 +17,19 @@
 struct configuration {
     struct loader *loader;              /* owned */
     struct plugin_catalogue *catalogue; /* owned */
+    const char *program;                /* const: what tries plugins first; NULL: nothing does */
     pthread_mutex_t lock;               /* held while plugins are looked at and loaded */
 };
 
 /* `program` is what loads new plugins first, see loader.h. WEIR_ENOMEM: nothing was made. */
 int configuration_init(struct configuration *configuration, const char *program);
 void configuration_finish(struct configuration *configuration);
+
+/*
+ * In the process that tries the checks of a file first (host/probe.h): reads and checks it, and
+ * tells of each call of a behaviour's `check`. What is wrong otherwise is not told.
+ */
+void configuration_try(const char *file);
 /*
  * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never
  * waits. No read after it returns.

@@ -25,15 +25,23 @@
 
 /* What the process sends: one write, which a pipe takes whole. */
 struct answer {
-    int status;
+    int status; /* of enum weir_status, or: */
     struct problem problem;
 };
 
 _Static_assert(sizeof(struct answer) <= 4096, "PIPE_BUF: an answer is written as a whole");
 
+/* Answers that are none yet. */
+enum {
+    ANSWER_CHECK_BEGINS = 1,
+    ANSWER_CHECK_RETURNED = 2,
+};
+
 /* One process under way. Descriptors are -1 once they have nothing more to say. */
 struct probing {
     const char *file;
+    const char *copy;                /* NULL: the file is a configuration */
+    struct probe_progress *progress; /* NULL likewise when it is a plugin */
     pid_t process;
     int life;        /* pidfd: readable when the process has ended */
     int answer_pipe; /* our end */
@@ -90,10 +98,13 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* 0 or an errno. */
-static int spawn(struct probing *probing, const char *program, const char *copy, int answer,
-                 int words)
+static int spawn(struct probing *probing, const char *program, int answer, int words)
 {
-    char *arguments[] = { "weir", PROBE_COMMAND, "--", (char *)copy, (char *)probing->file, NULL };
+    char *copy = (char *)(uintptr_t)probing->copy;
+    char *file = (char *)(uintptr_t)probing->file;
+    char *arguments[] = {
+        "weir", PROBE_COMMAND, "--", copy ? copy : file, copy ? file : NULL, NULL
+    };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int status = posix_spawn_file_actions_init(&actions);
@@ -114,7 +125,7 @@ static int spawn(struct probing *probing, const char *program, const char *copy,
     return status;
 }
 
-static int start(struct probing *probing, const char *program, const char *copy)
+static int start(struct probing *probing, const char *program)
 {
     int answer = -1, words = -1, status = 0;
 
@@ -122,7 +133,7 @@ static int start(struct probing *probing, const char *program, const char *copy)
         make_pipe(&probing->words_pipe, &words) != 0)
         status = errno;
     if (status == 0)
-        status = spawn(probing, program, copy, answer, words);
+        status = spawn(probing, program, answer, words);
     close_end(&answer);
     close_end(&words);
     if (status == 0)
@@ -149,11 +160,49 @@ static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
     return got < 0 && errno == EAGAIN;
 }
 
+/* Reads one answer, as far as there is one. False: nothing more will come. */
+static bool read_answer(struct probing *probing)
+{
+    char *bytes = (char *)&probing->answer;
+    ssize_t got = 1;
+
+    while (probing->answer_size < sizeof probing->answer && (got > 0 || errno == EINTR)) {
+        got = read(probing->answer_pipe, bytes + probing->answer_size,
+                   sizeof probing->answer - probing->answer_size);
+        if (got == 0)
+            return false;
+        if (got > 0)
+            probing->answer_size += (size_t)got;
+    }
+    return got > 0 || errno == EAGAIN;
+}
+
+/* Counts an answer that is no verdict yet, and makes room for the next. False: it is none. */
+static bool take_progress(struct probing *probing)
+{
+    if (probing->answer_size < sizeof probing->answer || probing->answer.status <= 0 ||
+        !probing->progress)
+        return false;
+    probing->progress->begun += probing->answer.status == ANSWER_CHECK_BEGINS;
+    probing->progress->returned += probing->answer.status == ANSWER_CHECK_RETURNED;
+    probing->answer_size = 0;
+    return true;
+}
+
+static void read_answers(struct probing *probing)
+{
+    bool open = probing->answer_pipe >= 0;
+
+    while (open && (open = read_answer(probing)) && take_progress(probing))
+        ;
+    /* What comes behind the verdict is of no interest. */
+    if (!open || probing->answer_size == sizeof probing->answer)
+        close_end(&probing->answer_pipe);
+}
+
 static void drain_both(struct probing *probing)
 {
-    if (probing->answer_pipe >= 0 && !drain(probing->answer_pipe, (char *)&probing->answer,
-                                            sizeof probing->answer, &probing->answer_size))
-        close_end(&probing->answer_pipe);
+    read_answers(probing);
     if (probing->words_pipe >= 0 &&
         !drain(probing->words_pipe, probing->words, sizeof probing->words, &probing->words_size))
         close_end(&probing->words_pipe);
@@ -178,6 +227,12 @@ static int milliseconds_until(uint64_t due_ns, uint64_t now_ns)
     return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
 }
 
+static uint32_t steps_of(const struct probing *probing)
+{
+    return probing->progress ? probing->progress->begun + probing->progress->returned : 0;
+}
+
+/* Until the process has ended, or a step of it takes too long. */
 static void watch(struct probing *probing, uint64_t timeout_ms)
 {
     struct clock clock = clock_monotonic();
@@ -185,6 +240,7 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
     uint64_t due_ns = now_ns + timeout_ms * NS_PER_MS;
 
     while (!probing->has_ended && now_ns < due_ns) {
+        uint32_t steps = steps_of(probing);
         struct pollfd waited_for[] = {
             { .fd = probing->life, .events = POLLIN },
             { .fd = probing->answer_pipe, .events = POLLIN },
@@ -198,6 +254,8 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
         drain_both(probing);
         probing->has_ended = has_ended(probing->process);
         now_ns = clock_now_ns(&clock);
+        if (steps_of(probing) != steps)
+            due_ns = now_ns + timeout_ms * NS_PER_MS;
     }
 }
 
@@ -283,6 +341,29 @@ static int tell(const struct probing *probing, int wait_status, uint64_t timeout
                               : tell_timeout(probing, timeout_ms, problem);
 }
 
+/* Of checks: a clause without its subject. */
+static int tell_checks(const struct probing *probing, int wait_status, uint64_t timeout_ms,
+                       struct problem *problem)
+{
+    char said[WORDS_SIZE + 16], limit[32];
+
+    if (probing->answer_size == sizeof probing->answer)
+        return WEIR_OK;
+    quote(probing, said, sizeof said);
+    if (!probing->has_ended) {
+        text_format_duration(timeout_ms, limit, sizeof limit);
+        return problem_set(problem, WEIR_EUNSUPPORTED, "did not return within %s%s", limit, said);
+    }
+    if (WIFSIGNALED(wait_status)) {
+        const char *name = sigabbrev_np(WTERMSIG(wait_status));
+
+        return problem_set(problem, WEIR_EUNSUPPORTED, "was killed by SIG%s%s", name ? name : "?",
+                           said);
+    }
+    return problem_set(problem, WEIR_EUNSUPPORTED, "ended the program with exit code %d%s",
+                       WEXITSTATUS(wait_status), said);
+}
+
 static int read_timeout(const char *file, uint64_t *out_ms, struct problem *problem)
 {
     const char *text = getenv("WEIR_PLUGIN_TIMEOUT");
@@ -296,26 +377,60 @@ static int read_timeout(const char *file, uint64_t *out_ms, struct problem *prob
                        file, text);
 }
 
+/* Runs the process to its end. 0, or an errno: it was not started. */
+static int run(struct probing *probing, const char *program, uint64_t timeout_ms,
+               int *out_wait_status)
+{
+    int status = start(probing, program);
+
+    if (status == 0) {
+        watch(probing, timeout_ms);
+        finish(probing, out_wait_status);
+    }
+    close_all(probing);
+    return status;
+}
+
 int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem)
 {
-    struct probing probing = { .file = file, .life = -1, .answer_pipe = -1, .words_pipe = -1 };
+    struct probing probing = {
+        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1
+    };
     uint64_t timeout_ms;
     int wait_status = 0;
     int status = read_timeout(file, &timeout_ms, problem);
 
     if (status != WEIR_OK)
         return status;
-    status = start(&probing, program, copy);
-    if (status != 0) {
-        close_all(&probing);
+    status = run(&probing, program, timeout_ms, &wait_status);
+    if (status != 0)
         return problem_set(problem, WEIR_ENOTALLOWED,
                            "%s: no process could be started that loads it first: %s", file,
                            strerror(status));
-    }
-    watch(&probing, timeout_ms);
-    finish(&probing, &wait_status);
-    close_all(&probing);
     return tell(&probing, wait_status, timeout_ms, problem);
+}
+
+int probe_checks(const char *program, const char *file, struct probe_progress *out,
+                 struct problem *problem)
+{
+    struct probing probing = {
+        .file = file, .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1
+    };
+    uint64_t timeout_ms;
+    int wait_status = 0;
+    int status = read_timeout(file, &timeout_ms, problem);
+
+    *out = (struct probe_progress){ 0 };
+    if (status != WEIR_OK)
+        return status;
+    status = run(&probing, program, timeout_ms, &wait_status);
+    if (status != 0)
+        return problem_set(problem, WEIR_ENOTALLOWED,
+                           "could not be called in a process of its own first: %s",
+                           strerror(status));
+    status = tell_checks(&probing, wait_status, timeout_ms, problem);
+    out->whole = status == WEIR_OK;
+    return status;
 }
 
 /* --- in the process of its own -------------------------------------------------------------- */
@@ -328,13 +443,33 @@ int probe_begin(void)
     return WEIR_OK;
 }
 
+/* The pipe does not block; who reads it does nothing else. */
+static bool send_answer(const struct answer *answer)
+{
+    struct pollfd room = { .fd = ANSWER_DESCRIPTOR, .events = POLLOUT };
+    ssize_t written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
+
+    while (written < 0 && (errno == EINTR || errno == EAGAIN)) {
+        (void)poll(&room, 1, -1);
+        written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
+    }
+    return written == (ssize_t)sizeof *answer;
+}
+
+void probe_tell_check(bool returned)
+{
+    const struct answer answer = { .status = returned ? ANSWER_CHECK_RETURNED
+                                                      : ANSWER_CHECK_BEGINS };
+
+    if (!send_answer(&answer))
+        _exit(EX_IOERR);
+}
+
 void probe_answer(int status, const struct problem *problem)
 {
     struct answer answer = { .status = status };
-    ssize_t written;
 
     if (status != WEIR_OK)
         answer.problem = *problem;
-    written = write(ANSWER_DESCRIPTOR, &answer, sizeof answer);
-    _exit(written == (ssize_t)sizeof answer ? EX_OK : EX_IOERR);
+    _exit(send_answer(&answer) ? EX_OK : EX_IOERR);
 }

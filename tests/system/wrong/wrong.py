@@ -46,10 +46,10 @@ only at work are told once, with pool, worker, plugin and consequence, and are c
 `misuses` in the lines of the ledger. In each row the host then served the next message, unless the
 last column says otherwise, and its ledger balanced.
 
-A new plugin is loaded in a process of its own first. So a constructor may crash, end the program or
-never return (`WEIR_PLUGIN_TIMEOUT`, 5 seconds) without harm to a host at work. A crash in a
-callback ends the host, which says whose it was: plugins share its memory, and nobody can tell what
-is still whole.
+A new plugin is loaded in a process of its own first, and every `check` is called in one. So a
+constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
+seconds) without harm to a host at work. A crash in another callback ends the host, which says whose
+it was: plugins share its memory, and nobody can tell what is still whole.
 
 | fault | `weir check` | a running host | served on |
 |---|---|---|---|
@@ -101,6 +101,11 @@ LOADING = [
         r"its constructor ended the program with exit code 3; it said: no licence was found"),
     Row("crashes in a constructor", "constructor_crashes.run",
         r"killed by SIGSEGV while it was loaded"),
+    Row("ends the program in `check`", "rash.exits",
+        r"pools\.bad\.args: its check ended the program with exit code 3; it said: the licence "
+        r"has run out"),
+    Row("crashes in `check`", "rash.crashes",
+        r"pools\.bad\.args: its check was killed by SIGSEGV"),
 ]
 
 # In a host of its own: it takes all of the patience there is.
