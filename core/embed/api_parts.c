@@ -28,6 +28,7 @@ static int route_of(uint32_t route, enum pool_route *out)
         [WEIR_ROUTE_RANDOM] = ROUTE_RANDOM,
         [WEIR_ROUTE_HASH] = ROUTE_HASH,
         [WEIR_ROUTE_PULL] = ROUTE_PULL,
+        [WEIR_ROUTE_BROADCAST] = ROUTE_BROADCAST,
     };
 
     if (route >= sizeof routes / sizeof routes[0])

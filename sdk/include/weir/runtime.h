@@ -100,6 +100,7 @@ enum weir_route {
     WEIR_ROUTE_HASH = 3,   /* by the message's key */
     WEIR_ROUTE_PULL = 4,   /* one queue of workers x limit; whoever is free takes. Not for pools of
                             * pools */
+    WEIR_ROUTE_BROADCAST = 5, /* to every member, or to none; a request is WEIR_EINVALID */
 };
 
 /* What becomes of a worker that fails more often than its pool allows. */

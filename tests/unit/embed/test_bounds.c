@@ -129,6 +129,25 @@ static void test_pool_routes_by_pull(void)
     CU_ASSERT_EQUAL(atomic_load(&hand.sum), 24);
 }
 
+/* promise E4: each worker gets it, or none does. */
+static void test_pool_routes_by_broadcast(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options = hand_pool_options(&hand, "pool");
+    options.workers = 3;
+    options.limit = 1;
+    options.route = WEIR_ROUTE_BROADCAST;
+    pid = add(&hand, &options);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 7 }), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.sum), 21);
+    hand_finish(&hand);
+}
+
 /* promise E4 */
 static void test_paused_pool_refuses_until_it_is_resumed(void)
 {
@@ -430,6 +449,7 @@ int main(void)
         { "memory", test_memory_is_capped_and_shown },
         { "mailbox bytes", test_bytes_in_a_mailbox_are_bounded },
         { "pull", test_pool_routes_by_pull },
+        { "broadcast", test_pool_routes_by_broadcast },
         { "pause", test_paused_pool_refuses_until_it_is_resumed },
         { "members", test_members_are_listed },
         { "restarts", test_restarts_are_bounded_and_escalate },
