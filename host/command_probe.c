@@ -1,5 +1,5 @@
-/* `weir probe COPY FILE` and `weir probe FILE`: the other end of host/probe.h. For weir itself, so no
- * help lists it. */
+/* `weir probe COPY FILE` and `weir probe FILE`: the other end of host/probe.h. For weir itself, so
+ * no help lists it. */
 #include "host/command.h"
 #include "host/configuration.h"
 #include "host/loader.h"

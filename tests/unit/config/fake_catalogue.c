@@ -196,5 +196,5 @@ static const struct catalogue_entry *find_newer(void *context, const char *use,
     return find_in(newer_rows, use, why);
 }
 
-const struct catalogue fake_catalogue = { NULL, find };
-const struct catalogue fake_catalogue_newer = { NULL, find_newer };
+const struct catalogue fake_catalogue = { .find = find };
+const struct catalogue fake_catalogue_newer = { .find = find_newer };
