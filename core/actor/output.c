@@ -218,11 +218,12 @@ static int flush_first(struct actor *actor, uint32_t *used)
         waiters_use(&place->waiter, *used);
         *used = 0;
         wait_for_room(actor, binding->target, place->outbox.count + count);
-        /* Second look: see waiters.h. */
+        /* Second look: see waiters.h. What it finds was not granted: what is from now on is for
+         * another place, which the next in the line must hear of if this one has no use for it. */
         taken = try_send(actor, output, &binding, messages, count);
-    }
-    if (taken > 0 && waits_for(actor, binding->target))
+    } else if (taken > 0 && waits_for(actor, binding->target)) {
         *used += (uint32_t)taken;
+    }
     if (taken < 0 && taken != WEIR_EFULL) {
         drop(actor, output, messages[0], DEAD_NO_TARGET, taken);
         taken = 1;

@@ -346,7 +346,7 @@ static bool simulate_all(const struct wish *wish, struct totals *totals, uint64_
 
 int main(int count, char **arguments)
 {
-    struct wish wish = { .first = 1, .seeds = 100, .acts = 12 };
+    struct wish wish = { .first = 1, .seeds = 200, .acts = 12 };
     struct totals totals = { 0 };
     uint64_t trace = 0;
 
