@@ -111,8 +111,7 @@ static bool has(const struct config_files *files, const char *path, bool pattern
 
 void config_files_add(struct config_files *files, const char *path, bool pattern)
 {
-    struct config_file *grown;
-    char *copy;
+    struct config_file *grown, *file;
 
     if (!files || files->count == CONFIG_FILES_MAX || is_made_up(path) || has(files, path, pattern))
         return;
@@ -120,7 +119,8 @@ void config_files_add(struct config_files *files, const char *path, bool pattern
     if (!grown)
         return;
     files->files = grown;
-    copy = strdup(path);
-    if (copy)
-        grown[files->count++] = (struct config_file){ copy, pattern, stamp_of(path, pattern) };
+    file = &grown[files->count];
+    *file = (struct config_file){ strdup(path), pattern, stamp_of(path, pattern) };
+    if (file->path)
+        files->count++;
 }
