@@ -34,13 +34,13 @@ static void put_value(FILE *stream, const char *text)
     }
 }
 
-/* One sample; `second` NULL: it has one label. */
+/* One sample; `second_value` NULL: it has one label. */
 static void sample(FILE *stream, const char *name, const char *label, const char *value,
                    const char *second, const char *second_value, uint64_t number)
 {
     fprintf(stream, "%s{%s=\"", name, label);
     put_value(stream, value);
-    if (second) {
+    if (second_value) {
         fprintf(stream, "\",%s=\"", second);
         put_value(stream, second_value);
     }
