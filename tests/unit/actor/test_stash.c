@@ -40,6 +40,18 @@ static int give_back(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
+/* Gives one back when it comes again. */
+static int put_aside_to_give(struct weir_self *self, struct probe *probe,
+                             const struct weir_message *message)
+{
+    struct order *order = message->data;
+
+    (void)probe;
+    order->act = give_back;
+    order->argument = 1;
+    return weir_stash(self, message) == 0 ? WEIR_DONE : WEIR_REJECT;
+}
+
 static void begin(struct fixture *f)
 {
     f->probe = probe_create();
@@ -93,6 +105,23 @@ static void test_stash_comes_back_in_front_and_in_order(void)
     finish(&f);
     CU_ASSERT_EQUAL(f.ledger.done, 8);
     CU_ASSERT_EQUAL(f.ledger.held, 0);
+}
+
+/* promise A7 */
+static void test_stash_comes_before_what_was_given_back_earlier(void)
+{
+    static const uint64_t wanted[] = { 1, 2, 3, 50, 702, 1, 701, 3, 2 };
+    struct fixture f;
+
+    begin(&f);
+    send(&f, put_aside_to_give, 1, 0);
+    send(&f, put_aside, 2, 0);
+    send(&f, put_aside, 3, 0);
+    send(&f, give_back, 50, 2);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint32_t i = 0; i < 9; i++)
+        CU_ASSERT_EQUAL(probe_get(f.probe, i), wanted[i]);
+    finish(&f);
 }
 
 /* promise A7 */
@@ -174,6 +203,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "order", test_stash_comes_back_in_front_and_in_order },
+        { "before", test_stash_comes_before_what_was_given_back_earlier },
         { "bounded", test_stash_is_bounded },
         { "failed", test_stash_of_a_failed_worker_is_dead_crashed },
         { "removed", test_stash_of_a_removed_worker_is_dead_kept },
