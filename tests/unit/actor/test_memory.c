@@ -22,6 +22,7 @@ struct fixture {
     _Atomic uint64_t emitted;
     _Atomic uint64_t refused;
     _Atomic bool none; /* what a worker saw when it asked for more than there is */
+    uint64_t turns;    /* of all threads, at the last look */
 };
 
 static int open_source(struct weir_self *self, const void *settings, void *state)
@@ -93,6 +94,24 @@ static bool is_scarce(void *context)
     return memory_is_scarce(((struct fixture *)context)->rig.runtime->memory);
 }
 
+static uint64_t turns_of(struct dispatcher *dispatcher)
+{
+    uint64_t turns = 0;
+
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        turns += atomic_load(&dispatcher_executor(dispatcher, i)->turns);
+    return turns;
+}
+
+/* Moves the clock until the source has had a turn: the worker is held inside of one. */
+static bool has_looked(void *context)
+{
+    struct fixture *f = context;
+
+    rig_advance(&f->rig, 10);
+    return turns_of(f->rig.dispatcher) > f->turns;
+}
+
 /* Moves the clock: the source looks every now and then. */
 static bool has_ended(void *context)
 {
@@ -114,7 +133,8 @@ static void test_source_waits_for_memory_and_goes_on(void)
     start_source(&f);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_scarce, &f));
     for (uint32_t i = 0; i < 20; i++) { /* however often it looks */
-        rig_advance(&f.rig, 10);
+        f.turns = turns_of(f.rig.dispatcher);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_looked, &f));
         (void)rig_send(&f.rig, f.pool->pid, (struct order){ .id = TOTAL });
     }
     emitted = atomic_load(&f.emitted);
