@@ -1,8 +1,8 @@
 /* The program `weir`. */
 #include <stdio.h>
 
-#include "host/command.h"
-#include "host/io.h"
+#include "host/command/command.h"
+#include "host/run/io.h"
 
 int main(int argc, char **argv)
 {

@@ -17,7 +17,7 @@
 
 #include <weir/testkit.h>
 
-#include "host/descriptor.h"
+#include "host/plugin/descriptor.h"
 
 #define GUARDS_MAX 16
 

@@ -3,7 +3,7 @@
  *
  * Method: a source before a pool that has ended; the log is caught and read.
  */
-#include "host/accounts.h"
+#include "host/run/accounts.h"
 
 #include <stdio.h>
 #include <string.h>

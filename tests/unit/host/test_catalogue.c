@@ -4,7 +4,7 @@
  * Method: real plugins, copied into a directory that a small file names as host.plugins.
  */
 #include "config/reader.h"
-#include "host/catalogue.h"
+#include "host/plugin/catalogue.h"
 #include "suite.h"
 #include "workspace.h"
 

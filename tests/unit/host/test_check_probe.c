@@ -7,7 +7,7 @@
  */
 #include <dirent.h>
 
-#include "host/configuration.h"
+#include "host/reload/configuration.h"
 #include "suite.h"
 #include "workspace.h"
 

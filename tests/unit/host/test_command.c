@@ -5,7 +5,7 @@
  */
 #include <sysexits.h>
 
-#include "host/command.h"
+#include "host/command/command.h"
 #include "suite.h"
 #include "workspace.h"
 

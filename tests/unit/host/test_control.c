@@ -5,7 +5,7 @@
  * Method: a loop in a thread of its own with a handler that answers at once, or later when told;
  * clients are plain sockets of the test's thread. Patience is short where a test waits for its end.
  */
-#include "host/control.h"
+#include "host/control/control.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "host/io.h"
+#include "host/run/io.h"
 #include "unit/host/suite.h"
 #include "unit/support/patience.h"
 

@@ -4,7 +4,7 @@
  *
  * Method: sockets in a directory of the test's own.
  */
-#include "host/control_socket.h"
+#include "host/control/control_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * Method: a runtime with two dispatchers, a tree of files that is changed while it runs, and beats
  * given by hand.
  */
-#include "host/cpu_watch.h"
+#include "host/run/cpu_watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/cpus.h"
-#include "host/dispatcher_change.h"
+#include "host/run/dispatcher_change.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

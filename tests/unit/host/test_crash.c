@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/crash.h"
+#include "host/run/crash.h"
 #include "suite.h"
 #include <weir/status.h>
 

@@ -3,7 +3,7 @@
  * acted on all the same. Shows promise R9.
  * Method: looks at made-up stamps at made-up times.
  */
-#include "host/debounce.h"
+#include "host/reload/debounce.h"
 #include "suite.h"
 
 #define OLD 1u

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/describe.h"
+#include "host/plugin/describe.h"
 #include "suite.h"
 
 static const char *described(const struct weir_option *option)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "host/descriptor.h"
+#include "host/plugin/descriptor.h"
 #include "suite.h"
 
 struct settings {

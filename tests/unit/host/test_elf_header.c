@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "host/elf_header.h"
+#include "host/plugin/elf_header.h"
 #include "suite.h"
 
 #define TYPE_AT 16

@@ -5,7 +5,7 @@
  * Method: a plan between two settings, a report with a mistake; both sides played by the test, and
  * by two threads.
  */
-#include "host/errand.h"
+#include "host/reload/errand.h"
 
 #include <stdlib.h>
 #include <string.h>

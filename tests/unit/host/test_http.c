@@ -4,7 +4,7 @@
  *
  * Method: texts of requests, given at once and byte by byte.
  */
-#include "host/http.h"
+#include "host/control/http.h"
 
 #include <stdlib.h>
 #include <string.h>

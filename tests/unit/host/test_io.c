@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "host/io.h"
+#include "host/run/io.h"
 #include "suite.h"
 
 struct seen {

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "host/leftovers.h"
-#include "host/private_dir.h"
+#include "host/plugin/leftovers.h"
+#include "host/plugin/private_dir.h"
 #include "suite.h"
 #include "workspace.h"
 

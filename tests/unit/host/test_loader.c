@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "host/loader.h"
-#include "host/private_dir.h"
+#include "host/plugin/loader.h"
+#include "host/plugin/private_dir.h"
 #include "suite.h"
 #include "workspace.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "host/log_line.h"
+#include "host/log/log_line.h"
 #include "suite.h"
 
 #define DATE_US 1767323045006007u /* 2026-01-02T03:04:05.006007Z */

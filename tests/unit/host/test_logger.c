@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/logger.h"
+#include "host/log/logger.h"
 #include "suite.h"
 
 struct stage {

@@ -3,13 +3,13 @@
  *
  * Method: a runtime whose counts are set by hand, and the pages of a host with nothing else in it.
  */
-#include "host/overview.h"
+#include "host/pages/overview.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/metrics.h"
+#include "host/pages/metrics.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

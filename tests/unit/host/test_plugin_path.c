@@ -3,7 +3,7 @@
  * Shows promise B3.
  * Method: directories of the test's own with empty files in them.
  */
-#include "host/plugin_path.h"
+#include "host/plugin/plugin_path.h"
 #include "suite.h"
 #include "workspace.h"
 

@@ -4,7 +4,7 @@
  * Method: real pipes, sockets and files, a runtime whose workers watch them, and a loop that the
  * thread of the test runs until what is expected has been noted.
  */
-#include "host/poll_set.h"
+#include "host/run/poll_set.h"
 
 #include <fcntl.h>
 #include <poll.h>

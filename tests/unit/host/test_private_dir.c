@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "host/private_dir.h"
+#include "host/plugin/private_dir.h"
 #include "suite.h"
 #include "workspace.h"
 

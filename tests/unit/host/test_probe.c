@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "host/loader.h"
-#include "host/probe.h"
+#include "host/plugin/loader.h"
+#include "host/plugin/probe.h"
 #include "suite.h"
 #include "workspace.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "host/progress.h"
+#include "host/run/progress.h"
 #include "suite.h"
 
 static struct progress_figures half_way(void)

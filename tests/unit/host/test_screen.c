@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "host/screen.h"
+#include "host/log/screen.h"
 #include "suite.h"
 #include <weir/status.h>
 

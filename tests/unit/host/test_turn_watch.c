@@ -4,12 +4,12 @@
  * Method: a worker that waits before a gate inside a function with a name; the log is caught; the
  * times of the ticks are made up.
  */
-#include "host/turn_watch.h"
+#include "host/run/turn_watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "host/crash_watch.h"
+#include "host/run/crash_watch.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

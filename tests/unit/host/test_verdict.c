@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "config/reader.h"
-#include "host/configuration.h"
-#include "host/rebuild.h"
+#include "host/reload/configuration.h"
+#include "host/reload/rebuild.h"
 #include "unit/config/corpus.h"
 #include "unit/config/fake_catalogue.h"
 #include "unit/host/suite.h"

@@ -5,7 +5,7 @@
  */
 #include <sys/stat.h>
 
-#include "host/watched_dirs.h"
+#include "host/reload/watched_dirs.h"
 #include "suite.h"
 #include "workspace.h"
 

@@ -8,8 +8,8 @@
 #include <CUnit/CUnit.h>
 
 #include "actor/send.h"
-#include "host/closing.h"
-#include "host/turn_watch.h"
+#include "host/run/closing.h"
+#include "host/run/turn_watch.h"
 #include "unit/reload/fault.h"
 #include "unit/support/patience.h"
 

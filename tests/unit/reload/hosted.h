@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "host/supervisor.h"
+#include "host/reload/supervisor.h"
 
 struct hosted {
     struct configuration configuration;

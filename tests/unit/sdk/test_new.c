@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
-#include "host/command.h"
+#include "host/command/command.h"
 #include "unit/host/suite.h"
 #include "unit/host/workspace.h"
 

@@ -1,0 +1,97 @@
+/*
+ * command/command.h - the commands of `weir`: what they are called, which options they take.
+ *
+ * Each command is one file, command_NAME.c, with one constant; command.c has the list. The tables
+ * give the parser and the help, so that neither can lag behind.
+ *
+ * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool
+ * cannot do it; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host answers;
+ * EX_SOFTWARE 70 out of memory (command_main says so), or a worker that escalated; EX_OSFILE 72 a
+ * file that comes with weir is not there; EX_CANTCREAT 73 what was to be made cannot be; EX_IOERR
+ * 74 output could not be written; EX_TEMPFAIL 75 stopped before the end, or the host is busy;
+ * EX_NOPERM 77 somebody else's host; EX_CONFIG 78 a wrong file. Errors go to standard error.
+ */
+#ifndef HOST_COMMAND_COMMAND_H
+#define HOST_COMMAND_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <weir/host.h>
+
+#define COMMAND_OPTIONS_MAX 8
+
+struct command_option {
+    const char *name;     /* long: `from` for --from; NULL ends the table */
+    char letter;          /* short; unique within the command */
+    const char *argument; /* such as FILE; NULL = takes none */
+    const char *help;
+};
+
+struct command;
+
+/* One call of a command. Borrowed until it returns. */
+struct invocation {
+    const struct command *command;
+    const char *program; /* loads new plugins first, see host/plugin/probe.h; NULL: nothing does */
+    FILE *out;
+    FILE *err;
+    bool colour; /* out is a terminal, and NO_COLOR is not set */
+    int argc;    /* of argv, whose first is the command's name */
+    char **argv;
+};
+
+struct command {
+    const char *name;
+    const char *arguments; /* for the usage line: `FILE` */
+    const char *summary;   /* for the list */
+    const char *details;   /* behind the options in its help; may be NULL */
+    const struct command_option *options;
+    bool internal;      /* for weir itself: not listed */
+    bool keeps_signals; /* it takes signals through host/run/io.h, so they stay blocked */
+    /* Returns an exit code. */
+    int (*run)(const struct invocation *invocation);
+};
+
+extern const struct command command_check;
+extern const struct command command_run;
+extern const struct command command_describe;
+extern const struct command command_schema;
+extern const struct command command_plan;
+extern const struct command command_dead;
+extern const struct command command_inspect;
+extern const struct command command_new;
+extern const struct command command_pause;
+extern const struct command command_reload;
+extern const struct command command_resume;
+extern const struct command command_scale;
+extern const struct command command_status;
+extern const struct command command_version;
+extern const struct command command_probe;
+
+/*
+ * Runs what the arguments say, and returns the exit code. Borrows all. `program` is where this very
+ * program lies, to be started again where a plugin must not do harm; NULL: it never is.
+ */
+int command_main(const char *program, int argc, char **argv, FILE *out, FILE *err);
+
+/* Not an exit code: go on. */
+#define COMMAND_GO_ON (-1)
+/* EX_SOFTWARE for a reason that has been told. */
+#define COMMAND_FAILED (-2)
+
+/*
+ * Parses the options by the command's table. `take` is called for each, with its letter and
+ * argument (NULL without one; borrowed from argv), and returns COMMAND_GO_ON or an exit code.
+ * Answers COMMAND_GO_ON, with the index of the first argument that is no option; or an exit code,
+ * after it has printed the help or what is wrong.
+ */
+int command_parse(const struct invocation *invocation,
+                  int (*take)(void *context, char letter, const char *argument), void *context,
+                  int *out_first);
+
+/* Prints `weir NAME: ` and the sentence, and where help is; answers EX_USAGE. */
+WEIR_PRINTF(2, 3)
+int command_usage_error(const struct invocation *invocation, const char *format, ...);
+
+#endif

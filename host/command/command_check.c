@@ -1,0 +1,113 @@
+/* `weir check FILE...`: everything that is wrong with a file or a plugin, without running it. */
+#include <inttypes.h>
+#include <sysexits.h>
+
+#include "host/command/command.h"
+#include "host/reload/configuration.h"
+
+/* What the arguments say. */
+struct request {
+    const struct invocation *invocation;
+    struct configuration configuration;
+    bool plugins; /* the files are plugins */
+};
+
+static int take(void *context, char letter, const char *argument)
+{
+    struct request *request = context;
+
+    (void)letter;
+    (void)argument;
+    request->plugins = true;
+    return COMMAND_GO_ON;
+}
+
+static void tell_counts(const struct request *request, const char *file,
+                        const struct settings *settings)
+{
+    uint64_t workers = settings_worker_count(settings);
+
+    fprintf(request->invocation->out,
+            "%s: ok (%" PRIu32 " pool%s, %" PRIu32 " source%s, %" PRIu64 " worker%s)\n", file,
+            settings->pool_count, settings->pool_count == 1 ? "" : "s", settings->source_count,
+            settings->source_count == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+}
+
+static int check_file(struct request *request, const char *file)
+{
+    struct settings *settings = NULL;
+    struct report report;
+    int status;
+
+    report_init(&report);
+    status = configuration_read(&request->configuration, file, NULL, &report, &settings);
+    configuration_tell(&report, request->invocation->err);
+    if (status == WEIR_OK)
+        tell_counts(request, file, settings);
+    settings_destroy(settings);
+    report_finish(&report);
+    return configuration_exit_code(status);
+}
+
+static int check_plugin(struct request *request, const char *file)
+{
+    const struct loaded *loaded;
+    struct problem problem;
+    int status = loader_load_file(request->configuration.loader, file, &loaded, &problem);
+
+    if (status != WEIR_OK) {
+        fprintf(request->invocation->err, "%s\n", problem.text);
+        return configuration_exit_code(status);
+    }
+    fprintf(request->invocation->out, "%s: ok (%s %s, %zu behaviour%s)\n", file,
+            loaded->descriptor.name, loaded->descriptor.version, loaded->descriptor.behaviour_count,
+            loaded->descriptor.behaviour_count == 1 ? "" : "s");
+    return EX_OK;
+}
+
+/* All of them; the code of the first that is wrong. */
+static int check_all(struct request *request, int first)
+{
+    int code = EX_OK;
+
+    for (int i = first; i < request->invocation->argc; i++) {
+        const char *file = request->invocation->argv[i];
+        int found = request->plugins ? check_plugin(request, file) : check_file(request, file);
+
+        if (code == EX_OK)
+            code = found;
+    }
+    return code;
+}
+
+static int run(const struct invocation *invocation)
+{
+    struct request request = { .invocation = invocation };
+    int first;
+    int code = command_parse(invocation, take, &request, &first);
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (first == invocation->argc)
+        return command_usage_error(invocation, "needs a file");
+    if (configuration_init(&request.configuration, invocation->program) != WEIR_OK)
+        return EX_SOFTWARE;
+    code = check_all(&request, first);
+    configuration_finish(&request.configuration);
+    return code;
+}
+
+static const struct command_option options[] = {
+    { "plugin", 'p', NULL, "the files are plugins (NAME.so), not configurations" },
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_check = {
+    .name = "check",
+    .arguments = "FILE...",
+    .summary = "tell all that is wrong with a file, without running it",
+    .details = "Errors are lines on standard error: FILE:LINE:COLUMN: PATH: REASON.\n"
+               "Exit code: 0 all right; 66 a file cannot be opened; 78 something is wrong.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/* `weir inspect PATH [ITEM...]`: what a pool, a source or a worker of a running host tells. */
+#include <stdlib.h>
+#include <sysexits.h>
+
+#include "host/command/control_client.h"
+#include "host/control/http.h"
+
+static int take(void *context, char letter, const char *argument)
+{
+    return control_client_take(context, letter, argument);
+}
+
+/* `/inspect/PATH?items=A,B`; allocated. */
+static char *target_of(const char *path, char *const *items, int count)
+{
+    char *target = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&target, &size);
+
+    if (!stream)
+        return NULL;
+    fputs("/inspect/", stream);
+    http_write_escaped(stream, path);
+    for (int i = 0; i < count; i++) {
+        fputs(i ? "," : "?items=", stream);
+        http_write_escaped(stream, items[i]);
+    }
+    return fclose(stream) == 0 ? target : NULL;
+}
+
+static int run(const struct invocation *invocation)
+{
+    struct control_client client = { .invocation = invocation };
+    int first;
+    int code = command_parse(invocation, take, &client, &first);
+    char *target;
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (invocation->argc <= first)
+        return command_usage_error(invocation, "takes a pool, a source or a worker (pool#3), and "
+                                               "the items that you want");
+    target = target_of(invocation->argv[first], invocation->argv + first + 1,
+                       invocation->argc - first - 1);
+    code = target ? control_client_ask(&client, false, target, CONTROL_CLIENT_PATIENCE_S)
+                  : EX_SOFTWARE;
+    free(target);
+    return code;
+}
+
+static const struct command_option options[] = {
+    CONTROL_CLIENT_OPTIONS,
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_inspect = {
+    .name = "inspect",
+    .arguments = "PATH [ITEM...]",
+    .summary = "ask a pool, a source or a worker of a running host for its items",
+    .details =
+        "PATH is that of a pool or source, of a worker (`pool#3`), the name that an actor has\n"
+        "registered, or its PID. It answers under any backlog, behind the message that it has in\n"
+        "hand; without items, with all that it has.\n"
+        "Exit code: 0; 75 also when it has not answered within 5 s; " CONTROL_CLIENT_CODES "\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,353 @@
+/* `weir new plugin NAME`: a folder with a plugin that builds, is tested and runs at once. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "host/command/command.h"
+#include "host/plugin/plugin_path.h"
+
+#ifndef WEIR_VERSION
+#error "the build gives WEIR_VERSION, from the project's version"
+#endif
+
+#define NAME_LENGTH_MAX 32      /* it stands in names of files, targets and metrics */
+#define TEMPLATE_SIZE_MAX 65536 /* bytes of one file; ours have two thousand */
+#define VARIABLES_COUNT 2u
+
+/* What is made, from what. `@NAME@` is replaced in `made`, and in the text of the file. */
+struct made_file {
+    const char *made;
+    const char *from;
+};
+
+static const struct made_file made_files[] = {
+    { "CMakeLists.txt", "CMakeLists.txt.in" }, { "@NAME@.c", "plugin.c.in" },
+    { "test_@NAME@.c", "test_plugin.c.in" },   { "@NAME@.yaml", "plugin.yaml.in" },
+    { "README.md", "README.md.in" },           { ".gitignore", "gitignore.in" },
+};
+
+#define MADE_FILES_COUNT (sizeof made_files / sizeof made_files[0])
+
+struct variable {
+    const char *mark;
+    const char *text;
+};
+
+/* What the arguments say, and what becomes of them. */
+struct request {
+    const struct invocation *invocation;
+    const char *name;
+    const char *templates; /* folder of the files above */
+    const char *prefix;    /* where Weir is installed; NULL when the program is not installed */
+    struct variable variables[VARIABLES_COUNT];
+    struct text_store store; /* of paths */
+    size_t made_count;       /* files of the table that exist now */
+};
+
+WEIR_PRINTF(3, 4)
+static int refuse(const struct request *request, int code, const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("weir new: ", request->invocation->err);
+    va_start(arguments, format);
+    vfprintf(request->invocation->err, format, arguments);
+    va_end(arguments);
+    fputc('\n', request->invocation->err);
+    return code;
+}
+
+/* --- the name --------------------------------------------------------------------------------- */
+
+static bool is_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length <= NAME_LENGTH_MAX && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+/* A second plugin of one name would take the place of the first in every configuration. */
+static int refuse_taken(const struct request *request)
+{
+    struct plugin_path path;
+    struct problem problem;
+    char *found = NULL;
+    int code = EX_OK;
+
+    plugin_path_init(&path);
+    if (plugin_path_add_defaults(&path) != WEIR_OK)
+        code = EX_SOFTWARE;
+    else
+        found = plugin_path_find(&path, request->name, &problem);
+    if (found)
+        code = refuse(request, EX_USAGE, "there is a plugin called %s already: %s", request->name,
+                      found);
+    free(found);
+    plugin_path_finish(&path);
+    return code;
+}
+
+static int check_name(const struct request *request)
+{
+    if (!is_name(request->name))
+        return command_usage_error(request->invocation,
+                                   "\"%s\" is no name for a plugin: lower-case letters, digits and "
+                                   "_, a letter first, at most %d",
+                                   request->name, NAME_LENGTH_MAX);
+    return refuse_taken(request);
+}
+
+/* --- the templates ---------------------------------------------------------------------------- */
+
+static bool has_templates(struct request *request, const char *folder)
+{
+    const char *file = text_store_format(&request->store, "%s/%s", folder, made_files[0].from);
+
+    return file && access(file, R_OK) == 0;
+}
+
+/* The folder of the program, with all links resolved; NULL when it is not known. */
+static const char *find_program_folder(struct request *request)
+{
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    char *slash;
+
+    if (length <= 0)
+        return NULL;
+    program[length] = '\0';
+    slash = strrchr(program, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return text_store_copy(&request->store, program);
+}
+
+/* As they lie in an installation, else as in a build folder of our tree. */
+static int find_templates(struct request *request)
+{
+    const char *program = find_program_folder(request);
+    char *installed, *built;
+
+    if (request->templates)
+        return has_templates(request, request->templates)
+                   ? EX_OK
+                   : refuse(request, EX_NOINPUT, "%s: there is no %s that can be read",
+                            request->templates, made_files[0].from);
+    if (!program)
+        return refuse(request, EX_OSFILE, "the program's own place is not known; give --template");
+    installed = text_store_format(&request->store, "%s/../share/weir/template", program);
+    built = text_store_format(&request->store, "%s/../../../sdk/template", program);
+    if (!installed || !built)
+        return EX_SOFTWARE;
+    if (has_templates(request, installed)) {
+        request->templates = installed;
+        request->prefix = text_store_format(&request->store, "%.*s",
+                                            (int)(strrchr(program, '/') - program), program);
+        return request->prefix ? EX_OK : EX_SOFTWARE;
+    }
+    request->templates = built;
+    return has_templates(request, built)
+               ? EX_OK
+               : refuse(request, EX_OSFILE, "there are no templates in %s; give --template",
+                        installed);
+}
+
+/* --- one file --------------------------------------------------------------------------------- */
+
+static const struct variable *find_variable(const struct request *request, const char *text)
+{
+    for (size_t i = 0; i < VARIABLES_COUNT; i++) {
+        if (strncmp(text, request->variables[i].mark, strlen(request->variables[i].mark)) == 0)
+            return &request->variables[i];
+    }
+    return NULL;
+}
+
+/* Writes the text with its variables replaced. */
+static void write_replaced(const struct request *request, const char *text, FILE *out)
+{
+    while (*text) {
+        const struct variable *variable = find_variable(request, text);
+
+        if (variable) {
+            fputs(variable->text, out);
+            text += strlen(variable->mark);
+        } else {
+            fputc(*text++, out);
+        }
+    }
+}
+
+/* The path of a file to be made, in the request's store; NULL when memory is out. */
+static const char *made_path(struct request *request, const char *made)
+{
+    const char *mark = strstr(made, request->variables[0].mark);
+    int before = mark ? (int)(mark - made) : (int)strlen(made);
+
+    return text_store_format(&request->store, "%s/%.*s%s%s", request->name, before, made,
+                             mark ? request->name : "",
+                             mark ? mark + strlen(request->variables[0].mark) : "");
+}
+
+/* Returns the text in the request's store. */
+static int read_template(struct request *request, const char *path, const char **out_text)
+{
+    char *text = text_store_take(&request->store, TEMPLATE_SIZE_MAX);
+    FILE *file;
+    size_t size;
+
+    if (!text)
+        return EX_SOFTWARE;
+    file = fopen(path, "re");
+    if (!file)
+        return refuse(request, EX_NOINPUT, "%s: %s", path, strerror(errno));
+    size = fread(text, 1, TEMPLATE_SIZE_MAX - 1, file);
+    text[size] = '\0';
+    if (ferror(file) || !feof(file)) {
+        fclose(file);
+        return refuse(request, EX_IOERR, "%s: cannot be read whole", path);
+    }
+    fclose(file);
+    *out_text = text;
+    return EX_OK;
+}
+
+static int write_file(struct request *request, const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wxe");
+    bool failed;
+
+    if (!file)
+        return refuse(request, EX_CANTCREAT, "%s: %s", path, strerror(errno));
+    request->made_count++;
+    write_replaced(request, text, file);
+    failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
+        return refuse(request, EX_IOERR, "%s: cannot be written: %s", path, strerror(errno));
+    return EX_OK;
+}
+
+static int make_file(struct request *request, const struct made_file *made)
+{
+    const char *to = made_path(request, made->made);
+    const char *from = text_store_format(&request->store, "%s/%s", request->templates, made->from);
+    const char *text = NULL;
+    int code;
+
+    if (!to || !from)
+        return EX_SOFTWARE;
+    code = read_template(request, from, &text);
+    return code == EX_OK ? write_file(request, to, text) : code;
+}
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+/* Nothing half made stays. */
+static void remove_made(struct request *request)
+{
+    for (size_t i = 0; i < request->made_count; i++) {
+        const char *path = made_path(request, made_files[i].made);
+
+        if (path)
+            (void)unlink(path);
+    }
+    (void)rmdir(request->name);
+}
+
+static int make_folder(struct request *request)
+{
+    int code = EX_OK;
+
+    if (mkdir(request->name, 0777) != 0)
+        return errno == EEXIST
+                   ? refuse(request, EX_CANTCREAT, "%s is there already; nothing was changed",
+                            request->name)
+                   : refuse(request, EX_CANTCREAT, "%s: %s", request->name, strerror(errno));
+    for (size_t i = 0; i < MADE_FILES_COUNT && code == EX_OK; i++)
+        code = make_file(request, &made_files[i]);
+    if (code != EX_OK)
+        remove_made(request);
+    return code;
+}
+
+static void tell_next_steps(const struct request *request)
+{
+    fprintf(request->invocation->out,
+            "%s: made, a plugin that works. Next:\n"
+            "  cd %s\n"
+            "  cmake -B build -D CMAKE_PREFIX_PATH=%s\n"
+            "  cmake --build build\n"
+            "  ctest --test-dir build\n"
+            "  %s%s run %s.yaml\n",
+            request->name, request->name,
+            request->prefix ? request->prefix : "WHERE_WEIR_IS_INSTALLED",
+            request->prefix ? request->prefix : "", request->prefix ? "/bin/weir" : "weir",
+            request->name);
+}
+
+static int make_plugin(struct request *request)
+{
+    int code;
+
+    request->variables[0] = (struct variable){ "@NAME@", request->name };
+    request->variables[1] = (struct variable){ "@VERSION@", WEIR_VERSION };
+    code = check_name(request);
+    if (code == EX_OK)
+        code = find_templates(request);
+    if (code == EX_OK)
+        code = make_folder(request);
+    if (code == EX_OK)
+        tell_next_steps(request);
+    return code;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int take(void *context, char letter, const char *argument)
+{
+    struct request *request = context;
+
+    (void)letter;
+    request->templates = argument;
+    return COMMAND_GO_ON;
+}
+
+static int run(const struct invocation *invocation)
+{
+    struct request request = { .invocation = invocation };
+    int first;
+    int code = command_parse(invocation, take, &request, &first);
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (invocation->argc - first != 2 || strcmp(invocation->argv[first], "plugin") != 0)
+        return command_usage_error(invocation, "takes `plugin` and a name");
+    request.name = invocation->argv[first + 1];
+    text_store_init(&request.store);
+    code = make_plugin(&request);
+    text_store_finish(&request.store);
+    return code;
+}
+
+static const struct command_option options[] = {
+    { "template", 't', "DIR", "take the files from DIR, not those that came with weir" },
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_new = {
+    .name = "new",
+    .arguments = "plugin NAME",
+    .summary = "make a folder NAME with a plugin that builds, is tested and runs",
+    .details = "NAME has lower-case letters, digits and _, a letter first.\n"
+               "Exit code: 64 no name for a plugin, or one that is taken; 72 no templates; 73 the\n"
+               "folder is there already, or cannot be made.\n",
+    .options = options,
+    .run = run,
+};

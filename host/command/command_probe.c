@@ -1,0 +1,39 @@
+/* `weir probe COPY FILE` and `weir probe FILE`: the other end of plugin/probe.h. For weir itself,
+ * so no help lists it. */
+#include "host/command/command.h"
+#include "host/plugin/loader.h"
+#include "host/plugin/probe.h"
+#include "host/reload/configuration.h"
+
+static int run(const struct invocation *invocation)
+{
+    struct problem problem = { "" };
+    int first, status;
+    int code = command_parse(invocation, NULL, NULL, &first);
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (invocation->argc - first != 1 && invocation->argc - first != 2)
+        return command_usage_error(invocation, "takes one or two files");
+    if (probe_begin() != WEIR_OK)
+        return command_usage_error(invocation, "is for weir itself, see `weir check --plugin`");
+    if (invocation->argc - first == 1) {
+        configuration_try(invocation->argv[first]);
+        probe_answer(WEIR_OK, NULL);
+    }
+    status = loader_try(invocation->argv[first], invocation->argv[first + 1], &problem);
+    probe_answer(status, &problem);
+}
+
+static const struct command_option options[] = {
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_probe = {
+    .name = PROBE_COMMAND,
+    .arguments = "[COPY] FILE",
+    .summary = "load the copy of a plugin, or check a file, to see whether that can be survived",
+    .options = options,
+    .internal = true,
+    .run = run,
+};

@@ -1,0 +1,39 @@
+/* `weir reload`: reloads the file of a running host, and waits for what comes of it. */
+#include <sysexits.h>
+
+#include "host/command/control_client.h"
+
+static int take(void *context, char letter, const char *argument)
+{
+    return control_client_take(context, letter, argument);
+}
+
+static int run(const struct invocation *invocation)
+{
+    struct control_client client = { .invocation = invocation };
+    int first;
+    int code = command_parse(invocation, take, &client, &first);
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (first < invocation->argc)
+        return command_usage_error(invocation, "takes no argument");
+    /* It takes as long as workers take to open and to leave: the host bounds it. */
+    return control_client_ask(&client, true, invocation->colour ? "/reload?colour=yes" : "/reload",
+                              0);
+}
+
+static const struct command_option options[] = {
+    CONTROL_CLIENT_OPTIONS,
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_reload = {
+    .name = "reload",
+    .arguments = "",
+    .summary = "have a running host take on its changed file; prints what was done, or the errors",
+    .details = "Exit code: 0 the plan was carried out, or there was nothing to do; 78 the file is\n"
+               "wrong and nothing has changed; " CONTROL_CLIENT_CODES "\n",
+    .options = options,
+    .run = run,
+};

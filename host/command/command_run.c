@@ -1,0 +1,521 @@
+/* `weir run FILE`: runs what a file says, until it is done or told to stop. */
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "host/command/command.h"
+#include "host/log/logger.h"
+#include "host/pages/control_routes.h"
+#include "host/reload/configuration.h"
+#include "host/reload/file_watch.h"
+#include "host/reload/supervisor.h"
+#include "host/run/accounts.h"
+#include "host/run/cpu_watch.h"
+#include "host/run/crash_watch.h"
+#include "host/run/io.h"
+#include "host/run/poll_set.h"
+#include "host/run/progress.h"
+#include "host/run/turn_watch.h"
+
+#define IDLE_TICK_MS 1000 /* without sources: one may come with a reload */
+#define TICK_MS 100       /* of the progress and of the look whether all is done */
+#define SCANS_EQUAL 2     /* semantics O.5: then nothing moves any more */
+
+/* One running host. */
+struct host {
+    const struct invocation *invocation;
+    const char *file;
+    struct configuration configuration;
+    struct screen *screen;
+    struct logger *logger;
+    struct progress_display *progress;
+    struct runtime *runtime;
+    struct assembly assembly;
+    struct supervisor supervisor;
+    struct errands errands;
+    struct control_routes routes;
+    struct control_socket socket;
+    struct control *control;
+    struct io *io;
+    struct poll_set *poll_set;
+    struct turn_watch *turn_watch;
+    struct file_watch *file_watch;
+    struct config_files files; /* as they were read first */
+    struct cpu_watch cpu_watch;
+    struct accounts_totals last_totals;
+    uint32_t equal_scans;
+    bool unfinished;       /* told to stop before the sources were done */
+    _Atomic bool finished; /* by the supervisor */
+    _Atomic bool drained;
+};
+
+/* --- the runtime's callbacks ---------------------------------------------------------------- */
+
+static void print(void *context, const char *text, size_t size)
+{
+    (void)screen_print(context, text, size);
+}
+
+static void read_progress(void *context, struct progress_figures *out)
+{
+    accounts_progress(context, out);
+}
+
+/* On the supervisor's thread. */
+static void on_finished(void *context, bool drained)
+{
+    struct host *host = context;
+
+    atomic_store_explicit(&host->drained, drained, memory_order_relaxed);
+    atomic_store_explicit(&host->finished, true, memory_order_release);
+    io_wake(host->io);
+}
+
+/* Errands are done, or an inspect is answered. Any thread. */
+static void on_errands(void *context)
+{
+    struct host *host = context;
+
+    io_wake(host->io);
+}
+
+/* On the supervisor's thread: a reload has read these files, and was taken on or refused. */
+static void on_read(void *context, struct config_files *files)
+{
+    struct host *host = context;
+    bool watches = host->assembly.held->settings->host.watch;
+
+    file_watch_offer(host->file_watch, watches ? files : NULL);
+    io_wake(host->io);
+}
+
+/* --- the I/O thread's callbacks ------------------------------------------------------------- */
+
+static void on_reload(void *context)
+{
+    struct host *host = context;
+
+    supervisor_reload(&host->supervisor);
+}
+
+static void remove_socket(struct host *host)
+{
+    if (host->socket.path[0])
+        control_socket_close(&host->socket);
+    host->socket.path[0] = '\0';
+}
+
+static void leave_at_once(struct host *host)
+{
+    log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", "stopped at once",
+              weir_str("effect", "what was left is lost"));
+    (void)accounts_log_ledger(&host->assembly);
+    progress_destroy(host->progress);
+    remove_socket(host);
+    configuration_leave(&host->configuration);
+    _exit(EX_TEMPFAIL);
+}
+
+static void on_stop(void *context, uint32_t count)
+{
+    struct host *host = context;
+    struct accounts_totals totals;
+
+    if (count > 1)
+        leave_at_once(host);
+    accounts_totals(&host->assembly, &totals);
+    host->unfinished = totals.unfinished_sources > 0;
+    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
+              weir_uint("unfinished_sources", totals.unfinished_sources),
+              weir_uint("waiting", totals.accepted - totals.settled),
+              weir_str("effect", "finishing what was accepted; a second signal ends at once"));
+    supervisor_finish(&host->supervisor);
+}
+
+static void on_dump(void *context)
+{
+    struct host *host = context;
+
+    (void)accounts_log_ledger(&host->assembly);
+}
+
+static void on_wake(void *context)
+{
+    struct host *host = context;
+
+    control_routes_collect(&host->routes);
+    file_watch_collect(host->file_watch);
+    if (atomic_load_explicit(&host->finished, memory_order_acquire))
+        io_stop(host->io);
+}
+
+/* A host whose sources have all ended is done when nothing has moved between two looks. */
+static void look_for_the_end(struct host *host)
+{
+    struct accounts_totals totals;
+
+    accounts_totals(&host->assembly, &totals);
+    if (totals.sources == 0 || totals.open_sources > 0 || totals.accepted != totals.settled ||
+        totals.accepted != host->last_totals.accepted)
+        host->equal_scans = 0;
+    else
+        host->equal_scans++;
+    host->last_totals = totals;
+    if (host->equal_scans >= SCANS_EQUAL)
+        supervisor_finish(&host->supervisor);
+}
+
+static void on_tick(void *context, uint64_t now_ms)
+{
+    struct host *host = context;
+
+    progress_tick(host->progress, now_ms);
+    logger_tick(host->logger);
+    turn_watch_tick(host->turn_watch, now_ms);
+    poll_set_tick(host->poll_set, now_ms);
+    control_routes_collect(&host->routes);
+    cpu_watch_tick(&host->cpu_watch, now_ms);
+    look_for_the_end(host);
+    if (runtime_has_escalated(host->runtime))
+        supervisor_finish(&host->supervisor);
+}
+
+static uint32_t read_cpus(void *context)
+{
+    (void)context;
+    return cpus_effective("");
+}
+
+static void on_cpus(void *context)
+{
+    struct host *host = context;
+
+    supervisor_follow_cpus(&host->supervisor);
+}
+
+/* --- setting up ----------------------------------------------------------------------------- */
+
+static int make_voice(struct host *host)
+{
+    struct logger_setup setup = {
+        .clock = clock_monotonic(),
+        .date_us = logger_date_us,
+        .style = { .journal = logger_is_journal(STDERR_FILENO, getenv("JOURNAL_STREAM")) },
+        .level = WEIR_LOG_INFO,
+    };
+
+    host->screen = screen_create(STDOUT_FILENO, STDERR_FILENO);
+    if (!host->screen)
+        return WEIR_ENOMEM;
+    setup.screen = host->screen;
+    host->logger = logger_create(&setup);
+    return host->logger ? 0 : WEIR_ENOMEM;
+}
+
+static int make_runtime(struct host *host, uint64_t memory)
+{
+    struct runtime_options options = {
+        .clock = clock_monotonic(),
+        .log = *logger_sink(host->logger),
+        .print = print,
+        .print_context = host->screen,
+        .thread_start = crash_watch_thread_start,
+        .thread_end = crash_watch_thread_end,
+        .memory = memory,
+    };
+    int status = poll_set_create(&host->poll_set);
+
+    if (status != 0)
+        return status;
+    options.poller = poll_set_poller(host->poll_set);
+    status = runtime_create(&options, &host->runtime);
+    if (status == 0)
+        assembly_init(&host->assembly, host->runtime);
+    return status;
+}
+
+static int read_settings(struct host *host, struct settings **out)
+{
+    struct report report;
+    int status;
+
+    report_init(&report);
+    status = configuration_read(&host->configuration, host->file, &host->files, &report, out);
+    configuration_tell(&report, host->invocation->err);
+    report_finish(&report);
+    return configuration_exit_code(status);
+}
+
+/* Builds what the settings say. Takes them. */
+static int start(struct host *host, struct settings *settings)
+{
+    struct report report;
+    struct log_levels *levels;
+    int status;
+
+    logger_set_level(host->logger, (enum weir_log_level)settings->host.log.level);
+    logger_set_format(host->logger, (enum log_format)settings->host.log.format);
+    if (log_levels_create(settings, &levels) != WEIR_OK) {
+        settings_destroy(settings);
+        return WEIR_ENOMEM;
+    }
+    logger_set_levels(host->logger, levels);
+    report_init(&report);
+    status = assembly_start(&host->assembly, settings, &report);
+    configuration_tell(&report, host->invocation->err);
+    report_finish(&report);
+    return status;
+}
+
+static int make_turn_watch(struct host *host)
+{
+    int status = turn_watch_create(host->runtime, logger_sink(host->logger), SUPERVISOR_DISPATCHER,
+                                   &host->turn_watch);
+
+    if (status == 0)
+        turn_watch_set_limit(host->turn_watch, host->assembly.held->settings->host.turn_warning_ms);
+    return status;
+}
+
+static int make_file_watch(struct host *host)
+{
+    struct file_watch_setup setup = {
+        .loop = io_loop(host->io),
+        .sink = logger_sink(host->logger),
+        .on_change = on_reload,
+        .context = host,
+    };
+    int status = file_watch_create(&setup, &host->file_watch);
+
+    if (status == 0 && host->assembly.held->settings->host.watch) {
+        file_watch_offer(host->file_watch, &host->files);
+        file_watch_collect(host->file_watch);
+    }
+    return status;
+}
+
+static int start_supervisor(struct host *host)
+{
+    host->supervisor = (struct supervisor){
+        .assembly = &host->assembly,
+        .configuration = &host->configuration,
+        .logger = host->logger,
+        .turn_watch = host->turn_watch,
+        .file = host->file,
+        .on_finished = on_finished,
+        .on_read = on_read,
+        .context = host,
+        .errands = &host->errands,
+    };
+    return supervisor_start(&host->supervisor);
+}
+
+static int make_io(struct host *host)
+{
+    struct io_callbacks callbacks = {
+        .context = host,
+        .on_reload = on_reload,
+        .on_stop = on_stop,
+        .on_dump = on_dump,
+        .on_wake = on_wake,
+        .on_tick = on_tick,
+    };
+    uint64_t tick_ms = host->assembly.held->settings->source_count ? TICK_MS : IDLE_TICK_MS;
+    struct progress_setup progress = {
+        .screen = host->screen,
+        .sink = logger_sink(host->logger),
+        .read = read_progress,
+        .context = &host->assembly,
+    };
+    struct report report;
+    int status;
+
+    host->progress = progress_create(&progress);
+    if (!host->progress)
+        return WEIR_ENOMEM;
+    report_init(&report);
+    status = io_create(&callbacks, tick_ms, &report, &host->io);
+    if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)
+        status = WEIR_ENOMEM;
+    configuration_tell(&report, host->invocation->err);
+    report_finish(&report);
+    return status;
+}
+
+static int serve(struct host *host)
+{
+    struct control_setup setup = {
+        .loop = io_loop(host->io),
+        .socket = &host->socket,
+        .ask = control_routes_ask,
+        .context = &host->routes,
+    };
+    struct clock clock = clock_monotonic();
+
+    host->routes = (struct control_routes){
+        .overview = {
+            .assembly = &host->assembly,
+            .supervisor = &host->supervisor,
+            .file = host->file,
+            .version = WEIR_VERSION,
+            .clock = clock,
+            .date_us = logger_date_us,
+            .started_ns = clock_now_ns(&clock),
+        },
+        .supervisor = &host->supervisor,
+    };
+    inspections_init(&host->routes.inspections, &host->assembly, on_errands, host);
+    return host->socket.path[0] ? control_create(&setup, &host->control) : 0;
+}
+
+/* Before anything is built: two hosts with one socket are a mistake of the file. */
+static int listen_for_control(struct host *host, const struct settings_host *settings)
+{
+    struct report report;
+    int status;
+
+    if (!settings->control)
+        return 0;
+    report_init(&report);
+    status = control_socket_listen(settings->control, written_mark(&settings->written, "control"),
+                                   &report, &host->socket);
+    configuration_tell(&report, host->invocation->err);
+    report_finish(&report);
+    return status;
+}
+
+/* --- running -------------------------------------------------------------------------------- */
+
+static int exit_code(struct host *host)
+{
+    bool drained = atomic_load_explicit(&host->drained, memory_order_relaxed);
+
+    if (runtime_has_escalated(host->runtime))
+        return EX_SOFTWARE;
+    if (!drained || host->unfinished)
+        return EX_TEMPFAIL;
+    return runtime_exit_status(host->runtime);
+}
+
+/* A callback that never returns would hold up its thread, and us, for ever. */
+static void leave_threads_behind(struct host *host, int code)
+{
+    progress_destroy(host->progress);
+    remove_socket(host);
+    configuration_leave(&host->configuration);
+    _exit(code);
+}
+
+static int work(struct host *host)
+{
+    struct clock clock = clock_monotonic();
+    int code;
+
+    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "started",
+              weir_str("file", host->file),
+              weir_uint("pools", host->assembly.held->settings->pool_count),
+              weir_uint("sources", host->assembly.held->settings->source_count));
+    assembly_go(&host->assembly);
+    io_run(host->io);
+    progress_finish(host->progress, clock_now_ns(&clock) / 1000000u);
+    code = exit_code(host);
+    if (!accounts_log_ledger(&host->assembly) && code == EX_OK)
+        code = EX_SOFTWARE;
+    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "ended", weir_int("exit", code));
+    if (!atomic_load_explicit(&host->drained, memory_order_relaxed))
+        leave_threads_behind(host, code);
+    return code == EX_SOFTWARE ? COMMAND_FAILED : code;
+}
+
+static void tear_down(struct host *host)
+{
+    if (host->runtime) {
+        (void)runtime_stop(host->runtime);
+        turn_watch_destroy(host->turn_watch);
+        assembly_finish(&host->assembly);
+        runtime_destroy(host->runtime);
+    }
+    inspections_finish(&host->routes.inspections);
+    progress_destroy(host->progress);
+    control_destroy(host->control);
+    file_watch_destroy(host->file_watch);
+    config_files_finish(&host->files);
+    remove_socket(host);
+    poll_set_detach(host->poll_set);
+    io_destroy(host->io);
+    poll_set_destroy(host->poll_set);
+    errands_finish(&host->errands);
+    crash_watch_end();
+    logger_destroy(host->logger);
+    screen_destroy(host->screen);
+    configuration_finish(&host->configuration);
+}
+
+static int run_host(struct host *host)
+{
+    struct settings *settings;
+    int code = read_settings(host, &settings);
+    int status;
+
+    if (code != EX_OK)
+        return code;
+    if (make_voice(host) != 0 || make_runtime(host, settings->host.memory) != 0) {
+        settings_destroy(settings);
+        return EX_SOFTWARE;
+    }
+    if (listen_for_control(host, &settings->host) != 0) {
+        settings_destroy(settings);
+        return EX_CONFIG;
+    }
+    crash_watch_begin(STDERR_FILENO);
+    status = start(host, settings);
+    if (status == WEIR_ETIMEOUT)
+        leave_threads_behind(host, EX_CONFIG);
+    if (status != 0)
+        return EX_CONFIG;
+    if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
+        start_supervisor(host) != 0 || serve(host) != 0)
+        return EX_SOFTWARE;
+    return work(host);
+}
+
+static int run(const struct invocation *invocation)
+{
+    struct host host = { .invocation = invocation };
+    int first;
+    int code = command_parse(invocation, NULL, NULL, &first);
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (invocation->argc - first != 1)
+        return command_usage_error(invocation, "takes one file");
+    host.file = invocation->argv[first];
+    host.cpu_watch = (struct cpu_watch){
+        .read = read_cpus, .on_change = on_cpus, .context = &host, .seen = cpus_effective("")
+    };
+    if (configuration_init(&host.configuration, invocation->program) != 0)
+        return EX_SOFTWARE;
+    errands_init(&host.errands, on_errands, &host);
+    code = run_host(&host);
+    tear_down(&host);
+    return code;
+}
+
+static const struct command_option options[] = {
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_run = {
+    .name = "run",
+    .arguments = "FILE",
+    .summary = "run what FILE says, until its sources are done or a signal stops it",
+    .details = "Signals: HUP takes on the changed file; TERM and INT stop the sources and finish\n"
+               "what was accepted, a second one ends at once; USR2 logs the ledger.\n"
+               "Exit code: 0, or the largest that a worker asked for; 66 no such file; 75 stopped\n"
+               "before the end; 78 the file is wrong, or a worker does not open.\n",
+    .options = options,
+    .keeps_signals = true,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/* `weir version`, `weir --version`: what this is, and what it is made of. */
+#include <sysexits.h>
+
+#include <http_parser.h>
+#include <uv.h>
+#include <weir/plugin.h>
+#include <yaml.h>
+
+#include "host/command/command.h"
+
+#ifndef WEIR_VERSION
+#error "the build gives WEIR_VERSION, from the project's version"
+#endif
+
+static int refuse(void *context, char letter, const char *argument)
+{
+    (void)context;
+    (void)letter;
+    (void)argument;
+    return EX_USAGE;
+}
+
+static int run(const struct invocation *invocation)
+{
+    const unsigned long parser = http_parser_version();
+    int first;
+    int status = command_parse(invocation, refuse, NULL, &first);
+
+    if (status != COMMAND_GO_ON)
+        return status;
+    if (first < invocation->argc)
+        return command_usage_error(invocation, "takes no argument");
+    fprintf(invocation->out, "weir %s\nSDK %d.%d\nlibyaml %s\nlibuv %s\nhttp_parser %lu.%lu.%lu\n",
+            WEIR_VERSION, WEIR_ABI_MAJOR, WEIR_ABI_MINOR, yaml_get_version_string(),
+            uv_version_string(), parser >> 16, parser >> 8 & 255, parser & 255);
+    return EX_OK;
+}
+
+const struct command command_version = {
+    .name = "version",
+    .arguments = "",
+    .summary = "print the versions of weir, its SDK and its libraries",
+    .run = run,
+};

@@ -1,0 +1,238 @@
+#include "host/command/control_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "config/reader.h"
+#include "host/control/control_socket.h"
+#include "host/control/http.h"
+
+/* An answer as it comes. */
+struct answer {
+    http_parser parser;
+    FILE *stream; /* fills text */
+    char *text;
+    size_t size;
+    bool complete;
+};
+
+int control_client_take(struct control_client *client, char letter, const char *argument)
+{
+    switch (letter) {
+    case 'c':
+        client->control = argument;
+        return COMMAND_GO_ON;
+    case 'f':
+        client->file = argument;
+        return COMMAND_GO_ON;
+    default:
+        client->json = strcmp(argument, "json") == 0;
+        if (client->json || strcmp(argument, "text") == 0)
+            return COMMAND_GO_ON;
+        return command_usage_error(client->invocation, "--output is text or json, not %s",
+                                   argument);
+    }
+}
+
+WEIR_PRINTF(3, 4)
+static int fail(const struct control_client *client, int code, const char *format, ...)
+{
+    FILE *err = client->invocation->err;
+    va_list arguments;
+
+    fprintf(err, "weir %s: ", client->invocation->command->name);
+    va_start(arguments, format);
+    vfprintf(err, format, arguments);
+    va_end(arguments);
+    fputc('\n', err);
+    return code;
+}
+
+/* --- where ---------------------------------------------------------------------------------- */
+
+/* The socket that the file names, owned by the caller; NULL: none, or the file is wrong. */
+static char *path_in_file(const struct control_client *client, const char *file, int *out_code)
+{
+    struct config_tree *tree;
+    const struct config_node *node;
+    struct report report;
+    char *path = NULL;
+
+    report_init(&report);
+    if (config_read_file(file, NULL, &report, &tree) != 0) {
+        report_print(&report, client->invocation->err);
+        *out_code = EX_CONFIG;
+    } else {
+        node = config_find(config_find(tree->root, "host"), "control");
+        if (node && node->kind == CONFIG_SCALAR)
+            path = strdup(node->text);
+        else
+            *out_code = fail(client, EX_CONFIG, "%s has no host.control", file);
+        config_tree_destroy(tree);
+    }
+    report_finish(&report);
+    return path;
+}
+
+static char *find_path(const struct control_client *client, int *out_code)
+{
+    const char *variable = getenv(CONTROL_VARIABLE);
+
+    if (client->control)
+        return strdup(client->control);
+    if (!client->file && variable && variable[0])
+        return strdup(variable);
+    if (client->file || client->fallback)
+        return path_in_file(client, client->file ? client->file : client->fallback, out_code);
+    *out_code = fail(client, EX_USAGE,
+                     "which host? Give its socket by --control or $" CONTROL_VARIABLE
+                     ", or its file by --file");
+    return NULL;
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+static int open_socket(const struct control_client *client, const char *path, uint32_t patience_s)
+{
+    struct timeval patience = { .tv_sec = patience_s };
+    int descriptor = control_socket_connect(path);
+
+    if (descriptor < 0) {
+        (void)fail(client, EX_UNAVAILABLE, "no host answers at %s: %s", path,
+                   descriptor == -ENAMETOOLONG ? "longer than a socket's path may be"
+                                               : strerror(-descriptor));
+        return descriptor;
+    }
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return descriptor;
+}
+
+/* A host that turns us away does so before it has read: what cannot be sent is no error yet. */
+static void send_all(int descriptor, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = send(descriptor, text, size, MSG_NOSIGNAL);
+
+        if (sent <= 0)
+            return;
+        text += sent;
+        size -= (size_t)sent;
+    }
+}
+
+static void send_request(const struct control_client *client, int descriptor, bool is_post,
+                         const char *target)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return;
+    fprintf(stream,
+            "%s %s HTTP/1.1\r\nHost: weir\r\nAccept: %s\r\nContent-Length: 0\r\n"
+            "Connection: close\r\n\r\n",
+            is_post ? "POST" : "GET", target, client->json ? "application/json" : "text/plain");
+    if (fclose(stream) == 0)
+        send_all(descriptor, text, size);
+    free(text);
+}
+
+static int on_body(http_parser *parser, const char *bytes, size_t size)
+{
+    struct answer *answer = parser->data;
+
+    return fwrite(bytes, 1, size, answer->stream) != size;
+}
+
+static int on_complete(http_parser *parser)
+{
+    struct answer *answer = parser->data;
+
+    answer->complete = true;
+    return 0;
+}
+
+/* Reads until the answer is complete, or nothing more comes. */
+static void read_answer(int descriptor, struct answer *answer)
+{
+    http_parser_settings settings;
+    char bytes[4096];
+    ssize_t size;
+
+    http_parser_settings_init(&settings);
+    settings.on_body = on_body;
+    settings.on_message_complete = on_complete;
+    http_parser_init(&answer->parser, HTTP_RESPONSE);
+    answer->parser.data = answer;
+    do {
+        size = recv(descriptor, bytes, sizeof bytes, 0);
+        if (size > 0)
+            (void)http_parser_execute(&answer->parser, &settings, bytes, (size_t)size);
+    } while (size > 0 && !answer->complete && HTTP_PARSER_ERRNO(&answer->parser) == HPE_OK);
+}
+
+static int code_of(unsigned status)
+{
+    switch (status) {
+    case HTTP_STATUS_OK:
+        return EX_OK;
+    case HTTP_STATUS_BAD_REQUEST:
+        return EX_USAGE;
+    case HTTP_STATUS_FORBIDDEN:
+        return EX_NOPERM;
+    case HTTP_STATUS_NOT_FOUND:
+        return EX_NOINPUT;
+    case HTTP_STATUS_CONFLICT:
+        return EX_DATAERR;
+    case HTTP_STATUS_UNPROCESSABLE_ENTITY:
+        return EX_CONFIG;
+    case HTTP_STATUS_SERVICE_UNAVAILABLE:
+    case HTTP_STATUS_REQUEST_TIMEOUT:
+    case HTTP_STATUS_GATEWAY_TIMEOUT:
+        return EX_TEMPFAIL;
+    default:
+        return EX_PROTOCOL;
+    }
+}
+
+static int print_answer(const struct control_client *client, const struct answer *answer)
+{
+    const struct invocation *invocation = client->invocation;
+    int code;
+
+    if (!answer->complete)
+        return fail(client, EX_TEMPFAIL, "the host did not answer; it may have ended");
+    code = code_of(answer->parser.status_code);
+    (void)fwrite(answer->text, 1, answer->size, code == EX_OK ? invocation->out : invocation->err);
+    return code;
+}
+
+int control_client_ask(const struct control_client *client, bool is_post, const char *target,
+                       uint32_t patience_s)
+{
+    struct answer answer = { .complete = false };
+    int code = EX_SOFTWARE, descriptor;
+    char *path = find_path(client, &code);
+
+    if (!path)
+        return code;
+    descriptor = open_socket(client, path, patience_s);
+    free(path);
+    if (descriptor < 0)
+        return EX_UNAVAILABLE;
+    answer.stream = open_memstream(&answer.text, &answer.size);
+    if (answer.stream) {
+        send_request(client, descriptor, is_post, target);
+        read_answer(descriptor, &answer);
+        code = fclose(answer.stream) == 0 ? print_answer(client, &answer) : EX_SOFTWARE;
+    }
+    free(answer.text);
+    close(descriptor);
+    return code;
+}

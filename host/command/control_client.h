@@ -1,0 +1,55 @@
+/*
+ * command/control_client.h - how a command asks a running host: one request, its answer printed.
+ *
+ * The socket is the one of --control, else of $WEIR_CONTROL, else of `host.control` in --file. The
+ * host writes the tables, so that a command and a host of different versions understand each other.
+ */
+#ifndef HOST_COMMAND_CONTROL_CLIENT_H
+#define HOST_COMMAND_CONTROL_CLIENT_H
+
+#include "host/command/command.h"
+
+#define CONTROL_VARIABLE "WEIR_CONTROL"
+
+/* The rows of its options, for the table of a command. */
+#define CONTROL_CLIENT_OPTION_CONTROL                                                              \
+    {                                                                                              \
+        "control", 'c', "PATH", "the host's socket; else $" CONTROL_VARIABLE ", else the file's"   \
+    }
+#define CONTROL_CLIENT_OPTION_FILE                                                                 \
+    {                                                                                              \
+        "file", 'f', "FILE", "the file that the host runs, for its host.control"                   \
+    }
+#define CONTROL_CLIENT_OPTION_OUTPUT                                                               \
+    {                                                                                              \
+        "output", 'o', "FORMAT", "text or json"                                                    \
+    }
+#define CONTROL_CLIENT_OPTIONS                                                                     \
+    CONTROL_CLIENT_OPTION_CONTROL, CONTROL_CLIENT_OPTION_FILE, CONTROL_CLIENT_OPTION_OUTPUT
+
+/* What its help says of exit codes. */
+#define CONTROL_CLIENT_CODES                                                                       \
+    "66 no such pool; 69 no host listens there; 75 the host is ending or busy; 77 it belongs to "  \
+    "another\nuser."
+
+struct control_client {
+    const struct invocation *invocation;
+    const char *control;  /* NULL: not given */
+    const char *file;     /* NULL: not given */
+    const char *fallback; /* a file that is looked into when nothing is given; may be NULL */
+    bool json;
+};
+
+/* Takes one of its options: as command_parse wants. */
+int control_client_take(struct control_client *client, char letter, const char *argument);
+
+/*
+ * Asks; prints the answer to `out`, or what is wrong to `err`, and answers an exit code.
+ * `patience_s` 0: waits as long as it takes.
+ */
+int control_client_ask(const struct control_client *client, bool is_post, const char *target,
+                       uint32_t patience_s);
+
+#define CONTROL_CLIENT_PATIENCE_S 30
+
+#endif

@@ -1,0 +1,333 @@
+#include "host/control/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uv.h>
+#include <weir/status.h>
+
+#include "base/list.h"
+
+#define INPUT_SIZE 2048
+#define BACKLOG 128
+#define TEXT_PLAIN "text/plain; charset=utf-8"
+
+struct control {
+    struct control_setup setup;
+    uv_pipe_t listener;
+    struct list connections;
+    uint32_t count;
+    bool destroyed; /* freed with the last of its handles */
+};
+
+struct connection {
+    struct control *control;
+    struct list link;
+    uv_pipe_t pipe;
+    uv_timer_t timer;
+    uv_write_t write;
+    uint32_t handles; /* open ones */
+    struct http_reading reading;
+    char input[INPUT_SIZE];
+    uv_buf_t output[2];
+};
+
+/* One that is turned away: nothing is read from it. */
+struct stranger {
+    uv_pipe_t pipe;
+};
+
+/* --- the end of a connection ---------------------------------------------------------------- */
+
+static void free_control(struct control *control)
+{
+    if (control->destroyed && control->count == 0 && !control->listener.data)
+        free(control);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct connection *connection = handle->data;
+    struct control *control = connection->control;
+
+    if (--connection->handles > 0)
+        return;
+    list_remove(&connection->link);
+    control->count--;
+    free(connection->output[0].base);
+    free(connection->output[1].base);
+    free(connection);
+    free_control(control);
+}
+
+static void close_connection(struct connection *connection)
+{
+    if (!uv_is_closing((uv_handle_t *)&connection->pipe))
+        uv_close((uv_handle_t *)&connection->pipe, on_closed);
+    if (!uv_is_closing((uv_handle_t *)&connection->timer))
+        uv_close((uv_handle_t *)&connection->timer, on_closed);
+}
+
+/* --- answering ------------------------------------------------------------------------------ */
+
+static void on_written(uv_write_t *write, int status)
+{
+    (void)status;
+    close_connection(write->data);
+}
+
+static void on_slow_reader(uv_timer_t *timer)
+{
+    close_connection(timer->data);
+}
+
+static uint64_t patience_ms(const struct control *control)
+{
+    return control->setup.patience_ms ? control->setup.patience_ms : CONTROL_PATIENCE_MS;
+}
+
+/* The head of an answer, allocated; its base is NULL when memory is out. */
+static uv_buf_t make_head(const struct control_reply *reply)
+{
+    uv_buf_t head = { 0 };
+    FILE *stream = open_memstream(&head.base, &head.len);
+
+    if (!stream)
+        return head;
+    http_write_head(stream, reply->status, reply->content_type, reply->size);
+    if (fclose(stream) != 0)
+        head.len = 0;
+    return head;
+}
+
+void control_answer(struct connection *connection, struct control_reply reply)
+{
+    int error;
+
+    connection->output[0] = make_head(&reply);
+    connection->output[1] = uv_buf_init(reply.text, (unsigned)reply.size);
+    if (uv_is_closing((uv_handle_t *)&connection->pipe))
+        return;
+    if (!reply.text || connection->output[0].len == 0) {
+        close_connection(connection);
+        return;
+    }
+    uv_timer_start(&connection->timer, on_slow_reader, patience_ms(connection->control), 0);
+    connection->write.data = connection;
+    error = uv_write(&connection->write, (uv_stream_t *)&connection->pipe, connection->output, 2,
+                     on_written);
+    if (error != 0)
+        close_connection(connection);
+}
+
+static void answer_text(struct connection *connection, unsigned status, const char *text)
+{
+    struct control_reply reply = { .status = status, .content_type = TEXT_PLAIN };
+    FILE *stream = open_memstream(&reply.text, &reply.size);
+
+    if (stream) {
+        fprintf(stream, "error: %s\n", text);
+        (void)fclose(stream);
+    }
+    control_answer(connection, reply);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static void stop_reading(struct connection *connection)
+{
+    uv_read_stop((uv_stream_t *)&connection->pipe);
+    uv_timer_stop(&connection->timer);
+}
+
+static void on_slow_writer(uv_timer_t *timer)
+{
+    struct connection *connection = timer->data;
+
+    stop_reading(connection);
+    answer_text(connection, HTTP_STATUS_REQUEST_TIMEOUT, "the request took too long");
+}
+
+static void on_request(struct connection *connection)
+{
+    struct control *control = connection->control;
+    struct http_request request;
+
+    if (http_take_request(&connection->reading, &request))
+        control->setup.ask(control->setup.context, connection, &request);
+    else
+        answer_text(connection, HTTP_STATUS_BAD_REQUEST, "neither GET nor POST of a valid path");
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct connection *connection = stream->data;
+    enum http_progress progress;
+
+    if (size == 0)
+        return;
+    if (size < 0 && (size != UV_EOF || connection->reading.bytes == 0)) {
+        close_connection(connection);
+        return;
+    }
+    progress = http_read(&connection->reading, buffer->base, size < 0 ? 0 : (size_t)size);
+    if (progress == HTTP_MORE)
+        return;
+    stop_reading(connection);
+    if (progress == HTTP_COMPLETE)
+        on_request(connection);
+    else if (progress == HTTP_TOO_LARGE)
+        answer_text(connection, HTTP_STATUS_PAYLOAD_TOO_LARGE, "the request is too large");
+    else
+        answer_text(connection, HTTP_STATUS_BAD_REQUEST, http_problem(&connection->reading));
+}
+
+static void on_allocate(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
+{
+    struct connection *connection = handle->data;
+
+    (void)wanted;
+    *buffer = uv_buf_init(connection->input, sizeof connection->input);
+}
+
+/* --- accepting ------------------------------------------------------------------------------ */
+
+static void on_stranger_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+/* Accepts one, says why it is not served, and closes: what the socket's buffer does not take is
+ * not said. */
+static void turn_away(struct control *control, unsigned status, const char *reason)
+{
+    struct stranger *stranger = calloc(1, sizeof *stranger);
+    char text[256];
+    uv_buf_t output;
+
+    if (!stranger)
+        return;
+    (void)uv_pipe_init(control->setup.loop, &stranger->pipe, 0);
+    stranger->pipe.data = stranger;
+    if (uv_accept((uv_stream_t *)&control->listener, (uv_stream_t *)&stranger->pipe) == 0) {
+        int length = snprintf(text, sizeof text,
+                              "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                              "Connection: close\r\n\r\nerror: %s\n",
+                              status, http_status_str((enum http_status)status), TEXT_PLAIN,
+                              strlen(reason) + 8, reason);
+
+        output = uv_buf_init(text, (unsigned)length);
+        (void)uv_try_write((uv_stream_t *)&stranger->pipe, &output, 1);
+    }
+    uv_close((uv_handle_t *)&stranger->pipe, on_stranger_closed);
+}
+
+static struct connection *make_connection(struct control *control)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+
+    if (!connection)
+        return NULL;
+    connection->control = control;
+    connection->handles = 2;
+    http_reading_init(&connection->reading);
+    (void)uv_pipe_init(control->setup.loop, &connection->pipe, 0);
+    (void)uv_timer_init(control->setup.loop, &connection->timer);
+    connection->pipe.data = connection->timer.data = connection;
+    list_append(&control->connections, &connection->link);
+    control->count++;
+    return connection;
+}
+
+static bool is_ours(struct connection *connection)
+{
+    uv_os_fd_t descriptor;
+
+    return uv_fileno((uv_handle_t *)&connection->pipe, &descriptor) == 0 &&
+           control_socket_is_ours(descriptor);
+}
+
+static void serve(struct connection *connection)
+{
+    uv_stream_t *stream = (uv_stream_t *)&connection->pipe;
+
+    if (uv_accept((uv_stream_t *)&connection->control->listener, stream) != 0) {
+        close_connection(connection);
+        return;
+    }
+    if (!is_ours(connection)) {
+        answer_text(connection, HTTP_STATUS_FORBIDDEN, "only the host's own user and root may ask");
+        return;
+    }
+    uv_timer_start(&connection->timer, on_slow_writer, patience_ms(connection->control), 0);
+    if (uv_read_start(stream, on_allocate, on_read) != 0)
+        close_connection(connection);
+}
+
+static void on_connection(uv_stream_t *stream, int status)
+{
+    struct control *control = stream->data;
+    struct connection *connection;
+
+    if (status < 0)
+        return;
+    connection = control->count < CONTROL_CONNECTIONS_MAX ? make_connection(control) : NULL;
+    if (connection)
+        serve(connection);
+    else
+        turn_away(control, HTTP_STATUS_SERVICE_UNAVAILABLE, "too many connections; try again");
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    struct control *control = handle->data;
+
+    handle->data = NULL;
+    free_control(control);
+}
+
+static void close_listener(struct control *control)
+{
+    control->destroyed = true;
+    uv_close((uv_handle_t *)&control->listener, on_listener_closed);
+}
+
+int control_create(const struct control_setup *setup, struct control **out)
+{
+    struct control *control = calloc(1, sizeof *control);
+    int descriptor = control ? dup(setup->socket->descriptor) : -1;
+    int error;
+
+    if (descriptor < 0) {
+        free(control);
+        return WEIR_ENOMEM;
+    }
+    control->setup = *setup;
+    list_init(&control->connections);
+    (void)uv_pipe_init(setup->loop, &control->listener, 0);
+    control->listener.data = control;
+    error = uv_pipe_open(&control->listener, descriptor);
+    if (error != 0)
+        close(descriptor);
+    else
+        error = uv_listen((uv_stream_t *)&control->listener, BACKLOG, on_connection);
+    if (error != 0) {
+        close_listener(control);
+        return WEIR_EINVALID;
+    }
+    *out = control;
+    return 0;
+}
+
+void control_destroy(struct control *control)
+{
+    if (!control)
+        return;
+    for (struct list *node = control->connections.next; node != &control->connections;
+         node = node->next)
+        close_connection(LIST_ENTRY(node, struct connection, link));
+    close_listener(control);
+}

@@ -1,0 +1,181 @@
+#include "host/control/control_socket.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <weir/status.h>
+
+#define BACKLOG 128 /* the kernel's own usual limit; those beyond wait in connect() */
+#define MODE 0660
+
+static_assert(sizeof((struct sockaddr_un *)0)->sun_path == CONTROL_SOCKET_PATH_MAX,
+              "a path of the kernel's");
+
+static int fill_address(const char *path, struct sockaddr_un *address)
+{
+    size_t length = strlen(path);
+
+    if (length >= sizeof address->sun_path)
+        return -ENAMETOOLONG;
+    *address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    memcpy(address->sun_path, path, length + 1);
+    return 0;
+}
+
+static int make_socket(void)
+{
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int control_socket_connect(const char *path)
+{
+    struct sockaddr_un address;
+    int status = fill_address(path, &address);
+    int descriptor;
+
+    if (status != 0)
+        return status;
+    descriptor = make_socket();
+    if (descriptor < 0)
+        return descriptor;
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
+        return descriptor;
+    status = -errno;
+    close(descriptor);
+    return status;
+}
+
+bool control_socket_is_ours(int descriptor)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return false;
+    return peer.uid == 0 || peer.uid == geteuid();
+}
+
+/* --- listening ------------------------------------------------------------------------------ */
+
+/* The directory of `path`, locked: two hosts that start at once come one after the other. */
+static int lock_directory(const char *path)
+{
+    struct sockaddr_un address;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    int descriptor;
+
+    (void)fill_address(path, &address);
+    address.sun_path[length] = '\0';
+    descriptor = open(!slash   ? "."
+                      : length ? address.sun_path
+                               : "/",
+                      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0)
+        return -errno;
+    if (flock(descriptor, LOCK_EX) == 0)
+        return descriptor;
+    close(descriptor);
+    return -errno;
+}
+
+/* Makes way at `path`; NULL, or why it cannot. */
+static const char *make_way(const char *path)
+{
+    struct stat information;
+    int descriptor;
+
+    if (lstat(path, &information) != 0)
+        return errno == ENOENT ? NULL : strerror(errno);
+    if (!S_ISSOCK(information.st_mode))
+        return "there is a file that is no socket";
+    descriptor = control_socket_connect(path);
+    if (descriptor >= 0) {
+        close(descriptor);
+        return "another host listens there";
+    }
+    if (descriptor != -ECONNREFUSED)
+        return strerror(-descriptor);
+    return unlink(path) == 0 || errno == ENOENT ? NULL : strerror(errno);
+}
+
+/* Binds and listens; NULL, or why it cannot. */
+static const char *bind_to(struct control_socket *made)
+{
+    struct sockaddr_un address;
+    struct stat information;
+
+    (void)fill_address(made->path, &address);
+    /* Before the file is there: it is at no time more open than this. */
+    if (fchmod(made->descriptor, MODE) != 0 ||
+        bind(made->descriptor, (struct sockaddr *)&address, sizeof address) != 0)
+        return strerror(errno);
+    /* The umask may have taken something away. */
+    if (chmod(made->path, MODE) != 0 || lstat(made->path, &information) != 0 ||
+        listen(made->descriptor, BACKLOG) != 0) {
+        const char *reason = strerror(errno);
+
+        (void)unlink(made->path);
+        return reason;
+    }
+    made->device = information.st_dev;
+    made->inode = information.st_ino;
+    return NULL;
+}
+
+static int refuse(struct report *report, const struct mark *mark, const char *path,
+                  const char *reason)
+{
+    report_add(report, mark, "host.control", "cannot listen at %s: %s", path, reason);
+    return WEIR_EINVALID;
+}
+
+int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
+                          struct control_socket *out)
+{
+    struct control_socket made = { .descriptor = -1 };
+    struct sockaddr_un address;
+    const char *reason;
+    int lock;
+
+    if (fill_address(path, &address) != 0) {
+        report_add(report, mark, "host.control", "is longer than the %zu bytes of a socket's path",
+                   sizeof address.sun_path - 1);
+        return WEIR_EINVALID;
+    }
+    memcpy(made.path, address.sun_path, sizeof made.path);
+    lock = lock_directory(path);
+    if (lock < 0)
+        return refuse(report, mark, path, strerror(-lock));
+    made.descriptor = make_socket();
+    reason = made.descriptor < 0 ? strerror(-made.descriptor) : make_way(path);
+    if (!reason)
+        reason = bind_to(&made);
+    close(lock);
+    if (!reason) {
+        *out = made;
+        return 0;
+    }
+    if (made.descriptor >= 0)
+        close(made.descriptor);
+    return refuse(report, mark, path, reason);
+}
+
+void control_socket_close(struct control_socket *made)
+{
+    struct stat information;
+
+    if (lstat(made->path, &information) == 0 && information.st_dev == made->device &&
+        information.st_ino == made->inode)
+        (void)unlink(made->path);
+    close(made->descriptor);
+}

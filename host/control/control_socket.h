@@ -1,0 +1,45 @@
+/*
+ * control/control_socket.h - the unix socket by which a running host is asked things.
+ *
+ * Only the host's own user and root are served: the file is 0660, and whoever connects is asked
+ * for by the kernel's word (SO_PEERCRED), not by the file's mode alone.
+ */
+#ifndef HOST_CONTROL_CONTROL_SOCKET_H
+#define HOST_CONTROL_CONTROL_SOCKET_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/report.h"
+
+#define CONTROL_SOCKET_PATH_MAX 108 /* of the kernel's, with the NUL */
+
+/* A listening socket and the file that stands for it. */
+struct control_socket {
+    int descriptor;
+    char path[CONTROL_SOCKET_PATH_MAX]; /* "" = there is none */
+    dev_t device;                       /* of the file, so that another host's is never removed */
+    ino_t inode;
+};
+
+/*
+ * Makes and binds the socket at `path`, and listens. A file that a host left behind is replaced;
+ * one at which somebody listens is not, nor is anything that is no socket. WEIR_EINVALID with what
+ * is wrong in `report`, at `mark` (may be NULL), where the file names it.
+ */
+int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
+                          struct control_socket *out);
+
+/* Closes it and removes its file, if that is still its own. */
+void control_socket_close(struct control_socket *made);
+
+/*
+ * Connects to the host at `path`: the descriptor, owned by the caller, or a negative errno.
+ * -ENAMETOOLONG: longer than a socket's path may be.
+ */
+int control_socket_connect(const char *path);
+
+/* True when the process at the other end belongs to our user, or to root. */
+bool control_socket_is_ours(int descriptor);
+
+#endif

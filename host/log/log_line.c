@@ -1,0 +1,232 @@
+#include "host/log/log_line.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/log/line.h"
+
+/* Kept free for the end of a line that was cut. */
+#define TAIL_SIZE 16
+
+const char *log_line_level(enum weir_log_level level)
+{
+    static const char *const names[] = { "error", "warning", "info", "debug" };
+
+    return (unsigned)level < sizeof names / sizeof names[0] ? names[level] : "debug";
+}
+
+static int priority(enum weir_log_level level)
+{
+    static const int priorities[] = { 3, 4, 6, 7 }; /* of syslog(3) */
+
+    return (unsigned)level < sizeof priorities / sizeof priorities[0] ? priorities[level] : 7;
+}
+
+/* Bytes of the UTF-8 character at `text`; 0 when there is none. Overlong forms are none. */
+static size_t utf8_size(const unsigned char *text)
+{
+    size_t size = text[0] < 0x80                      ? 1
+                  : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
+                  : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
+                  : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
+                                                      : 0;
+
+    for (size_t i = 1; i < size; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if (size == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f)))
+        return 0;
+    if (size == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f)))
+        return 0;
+    return size;
+}
+
+static bool is_control(unsigned char c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
+/* JSON knows no \x, so a byte that is no character becomes the replacement character there. */
+static void add_escaped(struct line *line, enum log_format format, unsigned char c)
+{
+    if (c == '\n') {
+        line_text(line, "\\n");
+    } else if (c == '\t') {
+        line_text(line, "\\t");
+    } else if (c == '"' || c == '\\') {
+        line_put(line, '\\');
+        line_put(line, (char)c);
+    } else if (format == LOG_LOGFMT) {
+        line_text(line, "\\x");
+        line_hex(line, c);
+    } else if (is_control(c)) {
+        line_text(line, "\\u00");
+        line_hex(line, c);
+    } else {
+        line_text(line, "\\ufffd");
+    }
+}
+
+static void add_quoted(struct line *line, enum log_format format, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    line_put(line, '"');
+    while (*at) {
+        size_t size = utf8_size(at);
+
+        if (size == 0 || is_control(*at) || *at == '"' || *at == '\\') {
+            add_escaped(line, format, *at++);
+        } else {
+            line_bytes(line, (const char *)at, size);
+            at += size;
+        }
+    }
+    line_put(line, '"');
+}
+
+static bool needs_quotes(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    if (!*at)
+        return true;
+    for (; *at; at++) {
+        if (is_control(*at) || *at >= 0x80 || strchr(" \"\\=", *at))
+            return true;
+    }
+    return false;
+}
+
+static void add_string(struct line *line, enum log_format format, const char *text)
+{
+    if (!text)
+        text = "";
+    if (format == LOG_JSON || needs_quotes(text))
+        add_quoted(line, format, text);
+    else
+        line_text(line, text);
+}
+
+static void add_key(struct line *line, enum log_format format, const char *key)
+{
+    if (format == LOG_JSON) {
+        line_put(line, ',');
+        add_quoted(line, format, key);
+        line_put(line, ':');
+        return;
+    }
+    line_put(line, ' ');
+    for (; *key; key++)
+        line_put(line, strchr(" \"\\=", *key) || is_control((unsigned char)*key) ? '_' : *key);
+    line_put(line, '=');
+}
+
+static void add_real(struct line *line, enum log_format format, double value)
+{
+    if (format == LOG_JSON && !isfinite(value))
+        line_text(line, "null");
+    else
+        line_format(line, "%.6g", value);
+}
+
+static void add_value(struct line *line, enum log_format format, const struct weir_field *field)
+{
+    switch (field->kind) {
+    case WEIR_I64:
+        line_signed(line, field->value.integer);
+        break;
+    case WEIR_U64:
+        line_unsigned(line, field->value.natural);
+        break;
+    case WEIR_F64:
+        add_real(line, format, field->value.real);
+        break;
+    default:
+        add_string(line, format, field->value.string);
+        break;
+    }
+}
+
+static void add_date(struct line *line, uint64_t date_us)
+{
+    time_t seconds = (time_t)(date_us / 1000000);
+    struct tm date;
+
+    if (!gmtime_r(&seconds, &date))
+        return;
+    line_format(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", date.tm_year + 1900, date.tm_mon + 1,
+                date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
+                (unsigned)(date_us / 1000 % 1000));
+}
+
+static void add_head(struct line *line, enum log_format format, uint64_t date_us,
+                     const struct log_line *from)
+{
+    line_text(line, format == LOG_JSON ? "{\"ts\":\"" : "ts=");
+    add_date(line, date_us);
+    if (format == LOG_JSON)
+        line_put(line, '"');
+    add_key(line, format, "level");
+    add_string(line, format, log_line_level(from->level));
+    add_key(line, format, "component");
+    add_string(line, format, from->component);
+    add_key(line, format, "event");
+    if (format == LOG_JSON)
+        add_string(line, format, from->event);
+    else
+        add_quoted(line, format, from->event ? from->event : "");
+}
+
+/* A field that does not fit is left out whole, so that the line stays readable by machines. */
+static bool add_field(struct line *line, enum log_format format, const struct weir_field *field)
+{
+    size_t before = line->used;
+
+    add_key(line, format, field->key);
+    add_value(line, format, field);
+    if (!line->cut)
+        return true;
+    line->used = before;
+    line->text[before] = '\0';
+    return false;
+}
+
+/* Of a head that is too long only the level and the fact remain. */
+static void replace_head(struct line *line, enum log_format format, uint64_t date_us,
+                         const struct log_line *from)
+{
+    struct log_line shorter = { from->level, "log", "a line longer than the limit was left out",
+                                NULL };
+
+    line->used = 0;
+    line->cut = false;
+    add_head(line, format, date_us, &shorter);
+}
+
+size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date_us,
+                      const struct log_line *from)
+{
+    const struct weir_field *field = from->fields;
+    struct line prefix, line;
+    bool whole = true;
+
+    line_init(&prefix, buffer, LOG_LINE_MAX + 1);
+    if (style->journal)
+        line_format(&prefix, "<%d>", priority(from->level));
+    line_init(&line, buffer + prefix.used, LOG_LINE_MAX + 1 - prefix.used - TAIL_SIZE);
+    add_head(&line, style->format, date_us, from);
+    if (line.cut) {
+        replace_head(&line, style->format, date_us, from);
+        field = NULL;
+    }
+    for (; field && field->key && whole; field++)
+        whole = add_field(&line, style->format, field);
+    line.size += TAIL_SIZE;
+    if (!whole)
+        line_text(&line, style->format == LOG_JSON ? ",\"cut\":true" : " cut=true");
+    line_text(&line, style->format == LOG_JSON ? "}\n" : "\n");
+    return prefix.used + line.used;
+}

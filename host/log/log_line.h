@@ -1,0 +1,35 @@
+/*
+ * log/log_line.h - a log line as text: logfmt or JSON. Pure; the clock is the caller's.
+ *
+ * Every line is one line: control characters, and bytes that are no UTF-8, are escaped. At most
+ * LOG_LINE_MAX bytes with the newline, which a pipe takes in one piece (PIPE_BUF); what is longer
+ * ends with `cut=true`.
+ */
+#ifndef HOST_LOG_LOG_LINE_H
+#define HOST_LOG_LOG_LINE_H
+
+#include "base/log.h"
+
+#define LOG_LINE_MAX 4096 /* PIPE_BUF of Linux: a write of it is never torn */
+
+enum log_format {
+    LOG_LOGFMT = 0,
+    LOG_JSON = 1,
+};
+
+struct log_style {
+    enum log_format format;
+    bool journal; /* begin with the priority of sd-daemon(3), `<6>` */
+};
+
+/*
+ * Writes `from` with its newline to `buffer` of LOG_LINE_MAX + 1 bytes and returns the length
+ * without the NUL. `date_us` is microseconds since 1970, UTC.
+ */
+size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date_us,
+                      const struct log_line *from);
+
+/* `error`, `warning`, `info`, `debug`. Static text. */
+const char *log_line_level(enum weir_log_level level);
+
+#endif

@@ -1,0 +1,298 @@
+#include "host/log/logger.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define WINDOW_NS 1000000000u
+#define REPEATS_SIZE 64 /* slots; two kinds of line that share one are told apart, and flushed */
+#define NAME_SIZE 64
+#define EVENT_SIZE 128
+
+/* How often one kind of line came within its second. */
+struct repeat {
+    uint64_t hash; /* 0 = free */
+    uint64_t start_ns;
+    uint32_t count;
+    enum weir_log_level level;
+    char component[NAME_SIZE];
+    char event[EVENT_SIZE];
+};
+
+struct logger {
+    struct log_sink sink;      /* const */
+    struct screen *screen;     /* const */
+    struct clock clock;        /* const */
+    uint64_t (*date_us)(void); /* const */
+    bool journal;              /* const */
+    atomic_int level;          /* by logger_set_level; advisory: a line more or less is no harm */
+    atomic_int most;           /* likewise: of that and all of `levels` */
+    atomic_int format;         /* likewise */
+    atomic_uint_fast64_t lost; /* lines, since the last one that went through */
+    pthread_mutex_t lock;
+    struct repeat repeats[REPEATS_SIZE]; /* lock */
+    struct log_levels *levels;           /* lock: owned; NULL = no pool has one of its own */
+};
+
+static void logger_line(void *context, const struct log_line *line);
+
+uint64_t logger_date_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+bool logger_is_journal(int descriptor, const char *journal_stream)
+{
+    uintmax_t device, inode;
+    struct stat status;
+
+    if (!journal_stream || sscanf(journal_stream, "%" SCNuMAX ":%" SCNuMAX, &device, &inode) != 2)
+        return false;
+    return fstat(descriptor, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+}
+
+struct logger *logger_create(const struct logger_setup *setup)
+{
+    struct logger *logger = calloc(1, sizeof *logger);
+
+    if (!logger)
+        return NULL;
+    logger->sink = (struct log_sink){ .write = logger_line, .context = logger };
+    logger->screen = setup->screen;
+    logger->clock = setup->clock;
+    logger->date_us = setup->date_us;
+    logger->journal = setup->style.journal;
+    atomic_init(&logger->level, (int)setup->level);
+    atomic_init(&logger->most, (int)setup->level);
+    atomic_init(&logger->format, (int)setup->style.format);
+    atomic_init(&logger->lost, 0);
+    if (pthread_mutex_init(&logger->lock, NULL) != 0) {
+        free(logger);
+        return NULL;
+    }
+    return logger;
+}
+
+static struct log_style style_of(struct logger *logger)
+{
+    /* Relaxed: the format is one number that orders nothing else. */
+    int format = atomic_load_explicit(&logger->format, memory_order_relaxed);
+
+    return (struct log_style){ .format = (enum log_format)format, .journal = logger->journal };
+}
+
+static int write_line(struct logger *logger, const struct log_line *line)
+{
+    char text[LOG_LINE_MAX + 1];
+    struct log_style style = style_of(logger);
+    size_t size = log_line_write(text, &style, logger->date_us(), line);
+
+    return screen_log(logger->screen, text, size);
+}
+
+/* Relaxed throughout: a counter that orders nothing; an exchange gives each loss to one teller. */
+static void tell_lost(struct logger *logger)
+{
+    uint64_t lost = atomic_exchange_explicit(&logger->lost, 0, memory_order_relaxed);
+    struct weir_field fields[] = { weir_uint("lost", lost), weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_WARNING, "log", "lines lost, their reader was too slow",
+                             fields };
+
+    if (lost && write_line(logger, &line) != WEIR_OK)
+        atomic_fetch_add_explicit(&logger->lost, lost, memory_order_relaxed);
+}
+
+static void write_or_count(struct logger *logger, const struct log_line *line)
+{
+    if (write_line(logger, line) != WEIR_OK)
+        atomic_fetch_add_explicit(&logger->lost, 1, memory_order_relaxed);
+    else if (atomic_load_explicit(&logger->lost, memory_order_relaxed))
+        tell_lost(logger);
+}
+
+static void tell_repeated(struct logger *logger, const struct repeat *repeat)
+{
+    struct weir_field fields[] = { weir_uint("repeated", repeat->count - LOGGER_REPEATS_MAX),
+                                   weir_str(NULL, NULL) };
+    struct log_line line = { repeat->level, repeat->component, repeat->event, fields };
+
+    write_or_count(logger, &line);
+}
+
+static uint64_t kind_of(const struct log_line *line)
+{
+    uint64_t hash = weir_key(line->event, strlen(line->event));
+
+    if (line->component)
+        hash ^= weir_key(line->component, strlen(line->component)) * 31;
+    return hash ? hash : 1;
+}
+
+static void copy_cut(char *to, size_t size, const char *from)
+{
+    size_t length = from ? strnlen(from, size - 1) : 0;
+
+    if (length)
+        memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+static void repeat_start(struct repeat *repeat, uint64_t hash, uint64_t now_ns,
+                         const struct log_line *line)
+{
+    repeat->hash = hash;
+    repeat->start_ns = now_ns;
+    repeat->count = 0;
+    repeat->level = line->level;
+    copy_cut(repeat->component, sizeof repeat->component, line->component);
+    copy_cut(repeat->event, sizeof repeat->event, line->event);
+}
+
+/* Answers to the operator come as often as they were asked for, and each one counts. */
+static bool is_answer(const struct log_line *line)
+{
+    const char *component = line->component ? line->component : "";
+
+    return strcmp(component, "reload") == 0 || strcmp(component, "host") == 0 ||
+           strcmp(line->event, "ledger") == 0;
+}
+
+/* True when the line may be written. `out_over` is what was counted in a second that is over. */
+static bool admit(struct logger *logger, const struct log_line *line, struct repeat *out_over)
+{
+    uint64_t hash = kind_of(line);
+    uint64_t now_ns = clock_now_ns(&logger->clock);
+    struct repeat *repeat = &logger->repeats[hash % REPEATS_SIZE];
+
+    if (repeat->hash != hash || now_ns - repeat->start_ns >= WINDOW_NS) {
+        if (repeat->hash && repeat->count > LOGGER_REPEATS_MAX)
+            *out_over = *repeat;
+        repeat_start(repeat, hash, now_ns, line);
+    }
+    repeat->count++;
+    return repeat->count <= LOGGER_REPEATS_MAX;
+}
+
+/* Of the line's pool, if that has one of its own. */
+static int level_of_locked(const struct logger *logger, const struct log_line *line)
+{
+    /* Relaxed: see the field. */
+    int level = atomic_load_explicit(&logger->level, memory_order_relaxed);
+
+    return logger->levels ? log_levels_find(logger->levels, line->component, level) : level;
+}
+
+static void logger_line(void *context, const struct log_line *line)
+{
+    struct logger *logger = context;
+    struct repeat over = { .count = 0 };
+    bool admitted;
+
+    /* Relaxed: see the field. What nobody wants costs no lock. */
+    if ((int)line->level > atomic_load_explicit(&logger->most, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&logger->lock);
+    admitted = (int)line->level <= level_of_locked(logger, line) &&
+               (is_answer(line) || admit(logger, line, &over));
+    pthread_mutex_unlock(&logger->lock);
+    if (over.count)
+        tell_repeated(logger, &over);
+    if (admitted)
+        write_or_count(logger, line);
+}
+
+/* Takes what is counted out of the slot; true when there is something to tell. */
+static bool take_over(struct logger *logger, size_t index, bool all, struct repeat *out_over)
+{
+    struct repeat *repeat = &logger->repeats[index];
+    bool told;
+
+    pthread_mutex_lock(&logger->lock);
+    told = repeat->hash && repeat->count > LOGGER_REPEATS_MAX &&
+           (all || clock_now_ns(&logger->clock) - repeat->start_ns >= WINDOW_NS);
+    if (told) {
+        *out_over = *repeat;
+        repeat->hash = 0;
+    }
+    pthread_mutex_unlock(&logger->lock);
+    return told;
+}
+
+static void tell_all(struct logger *logger, bool all)
+{
+    struct repeat over;
+
+    for (size_t i = 0; i < REPEATS_SIZE; i++) {
+        if (take_over(logger, i, all, &over))
+            tell_repeated(logger, &over);
+    }
+}
+
+void logger_tick(struct logger *logger)
+{
+    tell_all(logger, false);
+    /* Relaxed: see tell_lost. */
+    if (atomic_load_explicit(&logger->lost, memory_order_relaxed))
+        tell_lost(logger);
+}
+
+void logger_destroy(struct logger *logger)
+{
+    if (!logger)
+        return;
+    tell_all(logger, true);
+    log_levels_destroy(logger->levels);
+    pthread_mutex_destroy(&logger->lock);
+    free(logger);
+}
+
+const struct log_sink *logger_sink(struct logger *logger)
+{
+    return &logger->sink;
+}
+
+/* The lock keeps one setter's sum from standing for another's parts. */
+static void set_most_locked(struct logger *logger)
+{
+    /* Relaxed, both: see the fields. */
+    int most = atomic_load_explicit(&logger->level, memory_order_relaxed);
+
+    if (logger->levels && log_levels_most(logger->levels) > most)
+        most = log_levels_most(logger->levels);
+    atomic_store_explicit(&logger->most, most, memory_order_relaxed);
+}
+
+void logger_set_level(struct logger *logger, enum weir_log_level level)
+{
+    pthread_mutex_lock(&logger->lock);
+    /* Relaxed: see the field. */
+    atomic_store_explicit(&logger->level, (int)level, memory_order_relaxed);
+    set_most_locked(logger);
+    pthread_mutex_unlock(&logger->lock);
+}
+
+void logger_set_levels(struct logger *logger, struct log_levels *levels)
+{
+    struct log_levels *old;
+
+    pthread_mutex_lock(&logger->lock);
+    old = logger->levels;
+    logger->levels = levels;
+    set_most_locked(logger);
+    pthread_mutex_unlock(&logger->lock);
+    log_levels_destroy(old);
+}
+
+void logger_set_format(struct logger *logger, enum log_format format)
+{
+    /* Relaxed: see the field. */
+    atomic_store_explicit(&logger->format, (int)format, memory_order_relaxed);
+}

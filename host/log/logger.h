@@ -1,0 +1,56 @@
+/*
+ * log/logger.h - the sink of all log lines: standard error, limited when a line repeats itself.
+ *
+ * Ten equal lines (component and event) in a second are written, the rest are counted; when the
+ * second is over one line tells how many (`repeated=N`). Answers to the operator (reload, host,
+ * ledger) are never held back. Lines that the reader of standard error
+ * was too slow for are counted too (`lost=N`): logging never holds up a worker for long.
+ *
+ * Life: logger_create .. logger_destroy. logger_sink, logger_set_* and writing to the sink:
+ * any thread. logger_tick: any thread, about once a second. Lock rank: before screen.h's.
+ */
+#ifndef HOST_LOG_LOGGER_H
+#define HOST_LOG_LOGGER_H
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "host/log/log_levels.h"
+#include "host/log/log_line.h"
+#include "host/log/screen.h"
+
+#define LOGGER_REPEATS_MAX 10 /* equal lines a second that are written out */
+
+struct logger;
+
+struct logger_setup {
+    struct screen *screen; /* borrowed until logger_destroy */
+    struct clock clock;    /* for the limit; the date comes from date_us */
+    uint64_t (*date_us)(void);
+    struct log_style style;
+    enum weir_log_level level;
+};
+
+/* Returns owned; NULL when memory is out. */
+struct logger *logger_create(const struct logger_setup *setup);
+/* Tells what is still counted. No thread may use the sink any more. NULL is allowed. */
+void logger_destroy(struct logger *logger);
+
+/* Borrowed until logger_destroy. */
+const struct log_sink *logger_sink(struct logger *logger);
+
+/* Lines below this level are dropped from now on. */
+void logger_set_level(struct logger *logger, enum weir_log_level level);
+/* Lines of these pools have levels of their own from now on. Takes them; NULL = none has. */
+void logger_set_levels(struct logger *logger, struct log_levels *levels);
+void logger_set_format(struct logger *logger, enum log_format format);
+
+/* Writes the `repeated=N` lines of the seconds that are over. */
+void logger_tick(struct logger *logger);
+
+/* Microseconds since 1970 by the machine's clock, for logger_setup. */
+uint64_t logger_date_us(void);
+
+/* True when `descriptor` is the journal's, as JOURNAL_STREAM (`device:inode`, or NULL) says. */
+bool logger_is_journal(int descriptor, const char *journal_stream);
+
+#endif

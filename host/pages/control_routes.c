@@ -1,0 +1,404 @@
+#include "host/pages/control_routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "config/json.h"
+#include "host/pages/letters.h"
+#include "host/pages/metrics.h"
+#include "pool/resize.h"
+
+#define TYPE_JSON "application/json"
+#define TYPE_TEXT "text/plain; charset=utf-8"
+
+/* One request, and the answer that is being written. */
+struct inquiry {
+    struct control_routes *routes;
+    struct connection *connection;
+    const struct http_request *request;
+    char *rest; /* of the path, behind the route's own; cut at a verb */
+    struct control_reply reply;
+    FILE *stream; /* fills the reply */
+    bool later;   /* an errand answers */
+};
+
+/* A status, and a sentence in the form that was asked for. Answers the status. */
+WEIR_PRINTF(3, 4)
+static unsigned refuse(struct inquiry *inquiry, unsigned status, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    struct json json;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (inquiry->request->wants_text) {
+        fprintf(inquiry->stream, "error: %s\n", text);
+        return status;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "error", text);
+    json_end(&json);
+    json_finish(&json);
+    return status;
+}
+
+static unsigned no_such_pool(struct inquiry *inquiry)
+{
+    return refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"", inquiry->rest);
+}
+
+/* --- looking -------------------------------------------------------------------------------- */
+
+static unsigned get_status(struct inquiry *inquiry)
+{
+    overview_status(&inquiry->routes->overview, inquiry->request->wants_text, inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned get_pools(struct inquiry *inquiry)
+{
+    overview_pools(&inquiry->routes->overview, inquiry->request->wants_text, inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned get_pool(struct inquiry *inquiry)
+{
+    return overview_pool(&inquiry->routes->overview, inquiry->rest, inquiry->request->wants_text,
+                         inquiry->stream)
+               ? HTTP_STATUS_OK
+               : no_such_pool(inquiry);
+}
+
+static unsigned get_metrics(struct inquiry *inquiry)
+{
+    inquiry->reply.content_type = METRICS_TYPE;
+    metrics_write(&inquiry->routes->overview, inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned get_livez(struct inquiry *inquiry)
+{
+    inquiry->reply.content_type = TYPE_TEXT;
+    fputs("ok\n", inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+static bool is_stopping(const struct inquiry *inquiry)
+{
+    return atomic_load_explicit(&inquiry->routes->overview.assembly->stopping,
+                                memory_order_acquire);
+}
+
+static unsigned get_readyz(struct inquiry *inquiry)
+{
+    inquiry->reply.content_type = TYPE_TEXT;
+    fprintf(inquiry->stream, "%s\n", overview_state(&inquiry->routes->overview));
+    return is_stopping(inquiry) ? HTTP_STATUS_SERVICE_UNAVAILABLE : HTTP_STATUS_OK;
+}
+
+static unsigned get_dead(struct inquiry *inquiry)
+{
+    letters_summary(&inquiry->routes->overview, inquiry->request->wants_text, inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned get_letters(struct inquiry *inquiry)
+{
+    return letters_list(&inquiry->routes->overview, inquiry->rest, inquiry->request->wants_text,
+                        inquiry->stream)
+               ? HTTP_STATUS_OK
+               : no_such_pool(inquiry);
+}
+
+/* --- changing ------------------------------------------------------------------------------- */
+
+static unsigned post_replay(struct inquiry *inquiry)
+{
+    return letters_replay(&inquiry->routes->overview, inquiry->rest, inquiry->request->wants_text,
+                          inquiry->stream)
+               ? HTTP_STATUS_OK
+               : no_such_pool(inquiry);
+}
+
+static void tell_resized(struct inquiry *inquiry, const struct weir_resized *resized)
+{
+    struct json json;
+
+    if (inquiry->request->wants_text) {
+        fprintf(inquiry->stream, "%s: %u workers, %u changed\n", inquiry->rest, resized->size,
+                resized->changed);
+        return;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", inquiry->rest);
+    json_unsigned(&json, "size", resized->size);
+    json_unsigned(&json, "changed", resized->changed);
+    json_unsigned(&json, "epoch", resized->epoch);
+    json_end(&json);
+    json_finish(&json);
+}
+
+/* WEIR_EUNKNOWN: no such pool. */
+static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *out)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    struct executor *executor = runtime_enter(assembly->runtime);
+    int status = WEIR_EUNKNOWN;
+    uint32_t index;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    pthread_mutex_lock(&assembly->lock);
+    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    if (index != SETTINGS_NONE)
+        status = pool_resize(assembly->pools[index], executor, size, out);
+    pthread_mutex_unlock(&assembly->lock);
+    runtime_leave(executor);
+    return status;
+}
+
+static unsigned post_scale(struct inquiry *inquiry)
+{
+    struct weir_resized resized = { 0 };
+    char text[32];
+    uint64_t size = 0;
+    int status;
+
+    if (!http_query(inquiry->request, "size", text, sizeof text) ||
+        text_parse_u64(text, &size) != TEXT_OK || size > SETTINGS_POOL_SIZE_MAX)
+        return refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "size must be 0..%u",
+                      SETTINGS_POOL_SIZE_MAX);
+    status = scale(inquiry, (uint32_t)size, &resized);
+    if (status == WEIR_EUNKNOWN)
+        return no_such_pool(inquiry);
+    if (status == WEIR_EINVALID)
+        return refuse(inquiry, HTTP_STATUS_CONFLICT,
+                      "%s cannot have %s workers: the file sets its bounds, or its members are "
+                      "pools",
+                      inquiry->rest, text);
+    if (status != 0)
+        return refuse(inquiry, HTTP_STATUS_CONFLICT, "%s: %s", inquiry->rest,
+                      weir_status_text(status));
+    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+              "pool scaled", weir_str("path", inquiry->rest), weir_uint("size", resized.size),
+              weir_uint("changed", resized.changed));
+    tell_resized(inquiry, &resized);
+    return HTTP_STATUS_OK;
+}
+
+/* True when there is such a pool. */
+static bool set_paused(struct inquiry *inquiry, bool paused)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    struct executor *executor = runtime_enter(assembly->runtime);
+    uint32_t index;
+
+    if (!executor)
+        return false;
+    pthread_mutex_lock(&assembly->lock);
+    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    if (index != SETTINGS_NONE)
+        pool_pause(assembly->pools[index], paused, executor);
+    pthread_mutex_unlock(&assembly->lock);
+    runtime_leave(executor);
+    return index != SETTINGS_NONE;
+}
+
+static unsigned pause_or_resume(struct inquiry *inquiry, bool paused)
+{
+    struct json json;
+
+    if (!set_paused(inquiry, paused))
+        return no_such_pool(inquiry);
+    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+              paused ? "pool paused" : "pool resumed", weir_str("path", inquiry->rest));
+    if (inquiry->request->wants_text) {
+        fprintf(inquiry->stream, "%s: %s\n", inquiry->rest, paused ? "paused" : "resumed");
+        return HTTP_STATUS_OK;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", inquiry->rest);
+    json_bool(&json, "paused", paused);
+    json_end(&json);
+    json_finish(&json);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned post_pause(struct inquiry *inquiry)
+{
+    return pause_or_resume(inquiry, true);
+}
+
+static unsigned post_resume(struct inquiry *inquiry)
+{
+    return pause_or_resume(inquiry, false);
+}
+
+/* --- errands -------------------------------------------------------------------------------- */
+
+static unsigned leave_errand(struct inquiry *inquiry, enum errand_kind kind, const char *file)
+{
+    struct errand *errand;
+    char colour[8];
+
+    if (is_stopping(inquiry))
+        return refuse(inquiry, HTTP_STATUS_SERVICE_UNAVAILABLE, "the host is ending");
+    errand = errand_create(kind, file, inquiry->connection);
+    if (!errand)
+        return refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "out of memory");
+    errand->wants_text = inquiry->request->wants_text;
+    errand->colour = http_query(inquiry->request, "colour", colour, sizeof colour) != NULL;
+    inquiry->later = true;
+    supervisor_ask(inquiry->routes->supervisor, errand);
+    return HTTP_STATUS_OK;
+}
+
+static unsigned post_reload(struct inquiry *inquiry)
+{
+    return leave_errand(inquiry, ERRAND_RELOAD, NULL);
+}
+
+static unsigned get_plan(struct inquiry *inquiry)
+{
+    char file[PATH_MAX];
+
+    if (!http_query(inquiry->request, "file", file, sizeof file) || file[0] != '/')
+        return refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "file must be an absolute path");
+    return leave_errand(inquiry, ERRAND_PLAN, file);
+}
+
+/* --- inspecting ----------------------------------------------------------------------------- */
+
+static unsigned get_inspect(struct inquiry *inquiry)
+{
+    char items[HTTP_TARGET_MAX];
+    const struct inspections_question question = {
+        .path = inquiry->rest,
+        .items = http_query(inquiry->request, "items", items, sizeof items) ? items : "",
+        .wants_text = inquiry->request->wants_text,
+        .connection = inquiry->connection,
+    };
+    int status = inspections_ask(&inquiry->routes->inspections, &question);
+
+    if (status == WEIR_EUNKNOWN || status == WEIR_ETERMINATED)
+        return refuse(inquiry, HTTP_STATUS_NOT_FOUND,
+                      "there is no pool, source, worker or actor \"%s\"", inquiry->rest);
+    if (status == WEIR_EINVALID)
+        return refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "at most %d items", WEIR_INSPECT_ITEMS_MAX);
+    if (status != 0)
+        return refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "%s", weir_status_text(status));
+    inquiry->later = true;
+    return HTTP_STATUS_OK;
+}
+
+void control_routes_collect(struct control_routes *routes)
+{
+    struct errand *errand;
+
+    inspections_collect(&routes->inspections);
+
+    while ((errand = errands_collect(routes->supervisor->errands))) {
+        control_answer(
+            errand->context,
+            (struct control_reply){
+                .status = errand->status == 0 ? HTTP_STATUS_OK : HTTP_STATUS_UNPROCESSABLE_ENTITY,
+                .content_type = errand->wants_text ? TYPE_TEXT : TYPE_JSON,
+                .text = errand->text,
+                .size = errand->size,
+            });
+        errand->text = NULL;
+        errand_destroy(errand);
+    }
+}
+
+/* --- which is it ---------------------------------------------------------------------------- */
+
+static const struct route {
+    const char *path; /* ends with a slash: followed by the path of a pool */
+    const char *verb; /* behind that; NULL: none */
+    bool is_post;
+    unsigned (*answer)(struct inquiry *inquiry);
+} routes[] = {
+    { "status", NULL, false, get_status },      { "pools", NULL, false, get_pools },
+    { "pools/", "/scale", true, post_scale },   { "pools/", "/pause", true, post_pause },
+    { "pools/", "/resume", true, post_resume }, { "pools/", NULL, false, get_pool },
+    { "dead", NULL, false, get_dead },          { "dead/", "/replay", true, post_replay },
+    { "dead/", NULL, false, get_letters },      { "metrics", NULL, false, get_metrics },
+    { "livez", NULL, false, get_livez },        { "readyz", NULL, false, get_readyz },
+    { "reload", NULL, true, post_reload },      { "plan", NULL, false, get_plan },
+    { "inspect/", NULL, false, get_inspect },
+};
+
+#define ROUTES_COUNT (sizeof routes / sizeof routes[0])
+
+/* Where the verb begins in `rest`; NULL: it does not end with it. */
+static char *find_verb(char *rest, const char *verb)
+{
+    size_t length = strlen(rest), verb_length = strlen(verb);
+
+    if (length <= verb_length || strcmp(rest + length - verb_length, verb) != 0)
+        return NULL;
+    return rest + length - verb_length;
+}
+
+/* True when the path is the route's; then `rest` is what stands behind it. */
+static bool matches(const struct route *route, struct inquiry *inquiry)
+{
+    char *path = inquiry->request->path;
+    size_t length = strlen(route->path);
+    char *verb;
+
+    if (route->path[length - 1] != '/')
+        return strcmp(path, route->path) == 0;
+    if (strncmp(path, route->path, length) != 0 || !path[length])
+        return false;
+    inquiry->rest = path + length;
+    if (!route->verb)
+        return true;
+    /* A pool may be called `scale`: only a POST has verbs. */
+    verb = inquiry->request->is_post ? find_verb(inquiry->rest, route->verb) : NULL;
+    if (verb)
+        *verb = '\0';
+    return verb != NULL;
+}
+
+static unsigned answer(struct inquiry *inquiry)
+{
+    for (size_t i = 0; i < ROUTES_COUNT; i++) {
+        if (!matches(&routes[i], inquiry))
+            continue;
+        if (routes[i].is_post != inquiry->request->is_post)
+            return refuse(inquiry, HTTP_STATUS_METHOD_NOT_ALLOWED, "/%s wants %s",
+                          inquiry->request->path, routes[i].is_post ? "POST" : "GET");
+        return routes[i].answer(inquiry);
+    }
+    return refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no page /%s", inquiry->request->path);
+}
+
+void control_routes_ask(void *context, struct connection *connection,
+                        const struct http_request *request)
+{
+    struct inquiry inquiry = {
+        .routes = context,
+        .connection = connection,
+        .request = request,
+        .reply = { .content_type = request->wants_text ? TYPE_TEXT : TYPE_JSON },
+    };
+
+    inquiry.stream = open_memstream(&inquiry.reply.text, &inquiry.reply.size);
+    if (inquiry.stream) {
+        inquiry.reply.status = answer(&inquiry);
+        if (fclose(inquiry.stream) != 0 || inquiry.later) {
+            free(inquiry.reply.text);
+            inquiry.reply.text = NULL;
+        }
+    }
+    if (!inquiry.later)
+        control_answer(connection, inquiry.reply);
+}

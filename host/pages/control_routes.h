@@ -1,0 +1,37 @@
+/*
+ * pages/control_routes.h - what the control socket can be asked, and who answers.
+ *
+ *      GET  /status  /pools  /pools/PATH  /dead  /dead/PATH  /metrics  /livez  /readyz
+ *      POST /reload  /pools/PATH/scale?size=N  /pools/PATH/pause  /pools/PATH/resume
+ *           /dead/PATH/replay
+ *      GET  /plan?file=FILE  /inspect/PATH?items=A,B
+ *
+ * Answers are JSON, or, for a request whose Accept names text/plain, tables for people. What is
+ * wrong is told with a status that says how: 400 the request, 404 no such page or pool, 405 the
+ * method, 409 the pool does not do it, 422 the configuration, 503 the host is ending, 504 an actor
+ * did not answer in time.
+ *
+ * Everything on the I/O thread; what has to wait goes to the supervisor as an errand, or
+ * to the actor that is inspected.
+ */
+#ifndef HOST_PAGES_CONTROL_ROUTES_H
+#define HOST_PAGES_CONTROL_ROUTES_H
+
+#include "host/control/control.h"
+#include "host/pages/inspections.h"
+#include "host/pages/overview.h"
+
+struct control_routes {
+    struct overview overview;
+    struct supervisor *supervisor;
+    struct inspections inspections;
+};
+
+/* For control_setup: `context` is a struct control_routes. */
+void control_routes_ask(void *context, struct connection *connection,
+                        const struct http_request *request);
+
+/* Answers the errands that are done, and the inspections. */
+void control_routes_collect(struct control_routes *routes);
+
+#endif

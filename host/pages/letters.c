@@ -1,0 +1,291 @@
+#include "host/pages/letters.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config/encoding.h"
+#include "config/json.h"
+
+#define NS_PER_MS 1000000u
+#define US_PER_S 1000000u
+
+/* Whose letters they are. */
+struct owner {
+    const char *path;
+    struct dead_letters *letters;
+    struct wiring_slot *wiring;
+    weir_pid target; /* for what came to itself; 0: a source */
+};
+
+/* --- looking up ----------------------------------------------------------------------------- */
+
+static struct owner pool_owner(struct pool *pool)
+{
+    return (struct owner){ pool->path, &pool->dead, &pool->wiring, pool->pid };
+}
+
+static struct owner source_owner(struct source *source)
+{
+    return (struct owner){ source->path, &source->dead, &source->wiring, 0 };
+}
+
+/* assembly->lock is held. */
+static bool find_owner_locked(const struct overview *overview, const char *path, struct owner *out)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+    uint32_t pool = settings_find_pool(settings, path);
+    uint32_t source = settings_find_source(settings, path);
+
+    if (pool != SETTINGS_NONE)
+        *out = pool_owner(overview->assembly->pools[pool]);
+    else if (source != SETTINGS_NONE)
+        *out = source_owner(overview->assembly->sources[source]);
+    return pool != SETTINGS_NONE || source != SETTINGS_NONE;
+}
+
+/* --- the summary ---------------------------------------------------------------------------- */
+
+static void write_figures(struct json *json, const struct owner *owner)
+{
+    struct dead_letters_figures figures = { 0 };
+
+    dead_letters_figures(owner->letters, &figures);
+    json_begin_object(json, NULL);
+    json_text(json, "path", owner->path);
+    json_unsigned(json, "total", dead_letters_total(&figures));
+    json_unsigned(json, "kept", figures.kept);
+    json_unsigned(json, "kept_bytes", figures.kept_bytes);
+    json_unsigned(json, "evicted", figures.evicted);
+    json_unsigned(json, "replayed", figures.replayed);
+    json_begin_object(json, "reasons");
+    for (uint32_t i = 0; i < DEAD_REASONS; i++)
+        json_unsigned(json, dead_reason_name((enum dead_reason)i), figures.counts[i]);
+    json_end(json);
+    json_end(json);
+}
+
+static void print_figures(FILE *stream, const struct owner *owner)
+{
+    struct dead_letters_figures figures = { 0 };
+
+    dead_letters_figures(owner->letters, &figures);
+    fprintf(stream, "%-24s %10" PRIu64 " %6" PRIu32 " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " ",
+            owner->path, dead_letters_total(&figures), figures.kept, figures.kept_bytes,
+            figures.evicted, figures.replayed);
+    for (uint32_t i = 0; i < DEAD_REASONS; i++)
+        if (figures.counts[i])
+            fprintf(stream, " %s:%" PRIu64, dead_reason_name((enum dead_reason)i),
+                    figures.counts[i]);
+    fputc('\n', stream);
+}
+
+static void tell_owner(struct json *json, FILE *stream, const struct owner *owner)
+{
+    if (json)
+        write_figures(json, owner);
+    else
+        print_figures(stream, owner);
+}
+
+static void tell_owners_locked(const struct overview *overview, struct json *json, FILE *stream)
+{
+    const struct assembly *assembly = overview->assembly;
+    const struct settings *settings = assembly->held->settings;
+    struct owner owner;
+
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        owner = source_owner(assembly->sources[i]);
+        tell_owner(json, stream, &owner);
+    }
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        owner = pool_owner(assembly->pools[i]);
+        tell_owner(json, stream, &owner);
+    }
+}
+
+void letters_summary(const struct overview *overview, bool for_people, FILE *stream)
+{
+    struct json json;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    if (for_people) {
+        fprintf(stream, "%-24s %10s %6s %10s %8s %8s  %s\n", "POOL", "TOTAL", "KEPT", "BYTES",
+                "EVICTED", "REPLAYED", "REASONS");
+        tell_owners_locked(overview, NULL, stream);
+    } else {
+        json_init(&json, stream);
+        json_begin_array(&json, NULL);
+        tell_owners_locked(overview, &json, stream);
+        json_end(&json);
+        json_finish(&json);
+    }
+    pthread_mutex_unlock(&overview->assembly->lock);
+}
+
+/* --- the list ------------------------------------------------------------------------------- */
+
+/* When a letter died, by the wall's clock. */
+static void format_time(const struct overview *overview, uint64_t when_ns, char text[32])
+{
+    uint64_t age_us = (clock_now_ns(&overview->clock) - when_ns) / 1000;
+    uint64_t date_us = overview->date_us() - age_us;
+    time_t seconds = (time_t)(date_us / US_PER_S);
+    struct tm parts;
+
+    text[0] = '\0';
+    if (gmtime_r(&seconds, &parts))
+        (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+/* Two digits a byte. */
+static void format_head(const struct dead_letter *letter, char text[2 * DEAD_LETTER_HEAD + 1])
+{
+    size_t size = letter->size < DEAD_LETTER_HEAD ? letter->size : DEAD_LETTER_HEAD;
+
+    text[0] = '\0';
+    for (size_t i = 0; letter->whole && i < size; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", letter->head[i]);
+}
+
+/* What a plugin said, as far as it is text. */
+static const char *printable(const char *text)
+{
+    return encoding_problem(text, strlen(text)) ? "?" : text;
+}
+
+static const char *tag_of(const struct dead_letter *letter)
+{
+    return letter->tag ? printable(letter->tag->name) : "";
+}
+
+static void write_letter(const struct overview *overview, struct json *json,
+                         const struct dead_letter *letter)
+{
+    char time_text[32];
+    char head[2 * DEAD_LETTER_HEAD + 1];
+
+    format_time(overview, letter->when_ns, time_text);
+    format_head(letter, head);
+    json_begin_object(json, NULL);
+    json_unsigned(json, "number", letter->number);
+    json_text(json, "time", time_text);
+    json_text(json, "reason", dead_reason_name(letter->reason));
+    json_text(json, "detail", printable(letter->detail));
+    json_text(json, "tag", tag_of(letter));
+    json_unsigned(json, "size", letter->size);
+    json_bool(json, "payload_kept", letter->whole);
+    json_text(json, "head", head);
+    json_unsigned(json, "from", letter->from);
+    json_unsigned(json, "attempt", letter->attempt);
+    json_unsigned(json, "lane", letter->lane);
+    json_unsigned(json, "key", letter->key);
+    if (letter->way.output != DEAD_LETTER_DIRECT)
+        json_unsigned(json, "output", letter->way.output);
+    if (letter->way.to)
+        json_unsigned(json, "to", letter->way.to);
+    json_end(json);
+}
+
+static void print_letter(const struct overview *overview, FILE *stream,
+                         const struct dead_letter *letter)
+{
+    char time_text[32];
+
+    format_time(overview, letter->when_ns, time_text);
+    fprintf(stream, "%8" PRIu64 " %-20s %-11s %-24s %10zu %7u %20" PRIu64 "  %s%s\n",
+            letter->number, time_text, dead_reason_name(letter->reason), tag_of(letter),
+            letter->size, letter->attempt, letter->from, printable(letter->detail),
+            letter->whole || letter->size == 0 ? "" : " (payload not kept)");
+}
+
+static void tell_letters(const struct overview *overview, const struct dead_letter *letters,
+                         uint32_t count, bool for_people, FILE *stream)
+{
+    struct json json;
+
+    if (for_people) {
+        fprintf(stream, "%8s %-20s %-11s %-24s %10s %7s %20s  %s\n", "NUMBER", "TIME", "REASON",
+                "TAG", "SIZE", "ATTEMPT", "FROM", "DETAIL");
+        for (uint32_t i = 0; i < count; i++)
+            print_letter(overview, stream, &letters[i]);
+        return;
+    }
+    json_init(&json, stream);
+    json_begin_array(&json, NULL);
+    for (uint32_t i = 0; i < count; i++)
+        write_letter(overview, &json, &letters[i]);
+    json_end(&json);
+    json_finish(&json);
+}
+
+bool letters_list(const struct overview *overview, const char *path, bool for_people, FILE *stream)
+{
+    struct dead_letter *letters = calloc(LETTERS_LISTED_MAX, sizeof *letters);
+    struct owner owner;
+    uint32_t count = 0;
+    bool found;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    found = find_owner_locked(overview, path, &owner);
+    if (found && letters)
+        count = dead_letters_read(owner.letters, letters, LETTERS_LISTED_MAX);
+    pthread_mutex_unlock(&overview->assembly->lock);
+    if (found)
+        tell_letters(overview, letters, count, for_people, stream);
+    free(letters);
+    return found;
+}
+
+/* --- sending again -------------------------------------------------------------------------- */
+
+static void tell_replay(const char *path, const struct replay_result *result, bool for_people,
+                        FILE *stream)
+{
+    uint32_t refused = result->left - result->unable;
+    struct json json;
+
+    if (for_people) {
+        fprintf(stream, "%s: %" PRIu32 " sent again, %" PRIu32 " stay", path, result->replayed,
+                result->left);
+        if (refused)
+            fprintf(stream, "; %" PRIu32 " were refused: %s", refused,
+                    weir_status_text(result->status));
+        if (result->unable)
+            fprintf(stream, "; %" PRIu32 " have no payload any more", result->unable);
+        fputc('\n', stream);
+        return;
+    }
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", path);
+    json_unsigned(&json, "replayed", result->replayed);
+    json_unsigned(&json, "left", result->left);
+    json_unsigned(&json, "unable", result->unable);
+    json_text(&json, "status", weir_status_name(result->status));
+    json_end(&json);
+    json_finish(&json);
+}
+
+bool letters_replay(const struct overview *overview, const char *path, bool for_people,
+                    FILE *stream)
+{
+    struct runtime *runtime = overview->assembly->runtime;
+    struct replay_result result = { .status = WEIR_ENOMEM };
+    struct executor *executor;
+    struct owner owner;
+    bool found;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    found = find_owner_locked(overview, path, &owner);
+    executor = found ? runtime_enter(runtime) : NULL;
+    if (executor) {
+        replay(runtime, executor, owner.letters, owner.wiring, owner.target, &result);
+        runtime_leave(executor);
+    }
+    pthread_mutex_unlock(&overview->assembly->lock);
+    if (found)
+        tell_replay(path, &result, for_people, stream);
+    return found;
+}

@@ -1,0 +1,296 @@
+#include "host/pages/metrics.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define NS_PER_S 1e9
+#define US_PER_S 1e6
+
+/* The looks at all pools, taken once. */
+struct looks {
+    struct overview_pool *pools;
+    uint32_t count;
+};
+
+static void begin(FILE *stream, const char *name, const char *type, const char *help)
+{
+    fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* A label's value between its quotes. */
+static void put_value(FILE *stream, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\\' || *text == '"')
+            fprintf(stream, "\\%c", *text);
+        else if (*text == '\n')
+            fputs("\\n", stream);
+        else
+            (void)fputc(*text, stream);
+    }
+}
+
+/* One sample; `second_value` NULL: it has one label. */
+static void sample(FILE *stream, const char *name, const char *label, const char *value,
+                   const char *second, const char *second_value, uint64_t number)
+{
+    fprintf(stream, "%s{%s=\"", name, label);
+    put_value(stream, value);
+    if (second_value) {
+        fprintf(stream, "\",%s=\"", second);
+        put_value(stream, second_value);
+    }
+    fprintf(stream, "\"} %" PRIu64 "\n", number);
+}
+
+/* --- pools ---------------------------------------------------------------------------------- */
+
+static void pool_figure(FILE *stream, const char *name, const struct overview_pool *pool,
+                        const char *label, const char *value, uint64_t number)
+{
+    sample(stream, name, "pool", pool->settings->path, label, value, number);
+}
+
+static void write_workers(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_workers";
+
+    begin(stream, name, "gauge", "Workers of a pool by state; target is how many it shall have.");
+    for (uint32_t i = 0; i < looks->count; i++) {
+        const struct overview_pool *pool = &looks->pools[i];
+
+        if (pool->settings->nested)
+            continue;
+        pool_figure(stream, name, pool, "state", "target", pool->stats.target);
+        pool_figure(stream, name, pool, "state", "live", pool->stats.live);
+        pool_figure(stream, name, pool, "state", "busy", pool->stats.busy);
+        pool_figure(stream, name, pool, "state", "starting", pool->stats.starting);
+        pool_figure(stream, name, pool, "state", "retiring", pool->stats.retiring);
+    }
+}
+
+static void write_messages(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_messages_total";
+
+    begin(stream, name, "counter", "Messages of a pool by what became of them.");
+    for (uint32_t i = 0; i < looks->count; i++) {
+        const struct overview_pool *pool = &looks->pools[i];
+
+        pool_figure(stream, name, pool, "result", "refused", pool->stats.refused);
+        if (pool->settings->nested)
+            continue;
+        pool_figure(stream, name, pool, "result", "accepted", pool->stats.accepted);
+        pool_figure(stream, name, pool, "result", "done", pool->stats.done);
+        pool_figure(stream, name, pool, "result", "dead", pool->stats.dead);
+        pool_figure(stream, name, pool, "result", "moved", pool->stats.moved);
+    }
+}
+
+static void write_waiting(FILE *stream, const struct looks *looks)
+{
+    static const struct {
+        const char *name, *figure, *help;
+    } rows[] = {
+        { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes." },
+        { "weir_pool_mailbox_limit_messages", "limit",
+          "Messages that may wait in each of a pool's mailboxes; 0 = unlimited." },
+        { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
+        { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
+        { "weir_pool_paused", "paused", "1 while it refuses every message." },
+    };
+
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        begin(stream, rows[row].name, "gauge", rows[row].help);
+        for (uint32_t i = 0; i < looks->count; i++)
+            for (uint32_t n = 0; !looks->pools[i].settings->nested && overview_figure_name(n); n++)
+                if (strcmp(overview_figure_name(n), rows[row].figure) == 0)
+                    pool_figure(stream, rows[row].name, &looks->pools[i], NULL, NULL,
+                                overview_figure(&looks->pools[i].stats, n));
+    }
+}
+
+static void write_dead(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_dead_total";
+
+    begin(stream, name, "counter", "Dead letters of a pool by reason.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        for (uint32_t reason = 0; !looks->pools[i].settings->nested && reason < DEAD_REASONS;
+             reason++)
+            pool_figure(stream, name, &looks->pools[i], "reason",
+                        dead_reason_name((enum dead_reason)reason),
+                        looks->pools[i].dead.counts[reason]);
+    begin(stream, "weir_pool_dead_letters", "gauge", "Dead letters that are kept.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        if (!looks->pools[i].settings->nested)
+            pool_figure(stream, "weir_pool_dead_letters", &looks->pools[i], NULL, NULL,
+                        looks->pools[i].dead.kept);
+    begin(stream, "weir_pool_dead_letters_evicted_total", "counter",
+          "Dead letters that made room for newer ones.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        if (!looks->pools[i].settings->nested)
+            pool_figure(stream, "weir_pool_dead_letters_evicted_total", &looks->pools[i], NULL,
+                        NULL, looks->pools[i].dead.evicted);
+}
+
+static void write_restarts(FILE *stream, const struct looks *looks)
+{
+    begin(stream, "weir_pool_restarts_total", "counter", "Workers that failed and were replaced.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        if (!looks->pools[i].settings->nested)
+            pool_figure(stream, "weir_pool_restarts_total", &looks->pools[i], NULL, NULL,
+                        looks->pools[i].stats.restarts);
+}
+
+static void take_looks_locked(const struct overview *overview, struct looks *looks)
+{
+    uint32_t count = overview->assembly->held->settings->pool_count;
+
+    looks->pools = calloc((size_t)count + 1, sizeof *looks->pools);
+    looks->count = looks->pools ? count : 0;
+    for (uint32_t i = 0; i < looks->count; i++)
+        overview_look_locked(overview, i, &looks->pools[i]);
+}
+
+/* The names in the looks belong to the settings, so the lock is held until they are written. */
+static void write_pools_locked(const struct overview *overview, FILE *stream)
+{
+    struct looks looks;
+
+    take_looks_locked(overview, &looks);
+    write_workers(stream, &looks);
+    write_messages(stream, &looks);
+    write_waiting(stream, &looks);
+    write_dead(stream, &looks);
+    write_restarts(stream, &looks);
+    free(looks.pools);
+}
+
+/* --- sources and the host ------------------------------------------------------------------- */
+
+static void write_sources_locked(const struct overview *overview, FILE *stream)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+    const char *name = "weir_source_messages_total";
+
+    begin(stream, name, "counter", "Messages of a source by what became of them.");
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        struct source *source = overview->assembly->sources[i];
+        struct dead_letters_figures dead = { 0 };
+
+        dead_letters_figures(&source->dead, &dead);
+        sample(stream, name, "source", settings->sources[i].name, "result", "emitted",
+               source_emitted(source));
+        sample(stream, name, "source", settings->sources[i].name, "result", "dead",
+               dead_letters_total(&dead));
+    }
+}
+
+static void write_host_locked(const struct overview *overview, FILE *stream)
+{
+    const struct supervisor *supervisor = overview->supervisor;
+
+    begin(stream, "weir_config_generation", "gauge", "Of the configuration in force.");
+    fprintf(stream, "weir_config_generation %" PRIu32 "\n", overview->assembly->generation);
+    begin(stream, "weir_config_last_reload_successful", "gauge",
+          "0 when the last reload was refused.");
+    fprintf(stream, "weir_config_last_reload_successful %d\n",
+            !atomic_load_explicit(&supervisor->last_refused, memory_order_relaxed));
+    begin(stream, "weir_config_reloads_total", "counter", "Reloads by result.");
+    sample(stream, "weir_config_reloads_total", "result", "accepted", NULL, NULL,
+           atomic_load_explicit(&supervisor->accepted, memory_order_relaxed));
+    sample(stream, "weir_config_reloads_total", "result", "refused", NULL, NULL,
+           atomic_load_explicit(&supervisor->refused, memory_order_relaxed));
+    begin(stream, "weir_memory_limit_bytes", "gauge",
+          "host.memory; 0: none, and nothing is counted.");
+    fprintf(stream, "weir_memory_limit_bytes %" PRIu64 "\n",
+            overview->assembly->runtime->memory->limit);
+    begin(stream, "weir_memory_bytes", "gauge", "Of these, bytes that are taken by messages.");
+    fprintf(stream, "weir_memory_bytes %" PRIu64 "\n", overview_memory(overview));
+    begin(stream, "weir_memory_refused_total", "counter", "Messages for which there was no room.");
+    fprintf(
+        stream, "weir_memory_refused_total %" PRIu64 "\n",
+        atomic_load_explicit(&overview->assembly->runtime->memory->refused, memory_order_relaxed));
+    begin(stream, "weir_late_replies_total", "counter",
+          "Replies to requests that had been given up.");
+    fprintf(stream, "weir_late_replies_total %" PRIu64 "\n", overview_late_replies(overview));
+    begin(stream, "weir_late_notices_total", "counter",
+          "Notices of settled messages to origins that had ended.");
+    fprintf(stream, "weir_late_notices_total %" PRIu64 "\n", overview_late_notices(overview));
+    begin(stream, "weir_build_info", "gauge", "1; what runs here.");
+    fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,
+            WEIR_ABI_MAJOR, WEIR_ABI_MINOR);
+}
+
+/* --- the process ---------------------------------------------------------------------------- */
+
+static uint32_t open_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    uint32_t count = 0;
+
+    while (directory && readdir(directory))
+        count++;
+    if (directory)
+        closedir(directory);
+    return count > 3 ? count - 3 : 0; /* `.`, `..` and the directory itself */
+}
+
+static void write_number(FILE *stream, const char *name, const char *type, const char *help,
+                         double number)
+{
+    begin(stream, name, type, help);
+    fprintf(stream, "%s %.17g\n", name, number);
+}
+
+static void write_memory(FILE *stream)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    uint64_t pages, resident;
+
+    if (!file)
+        return;
+    if (fscanf(file, "%" SCNu64 " %" SCNu64, &pages, &resident) == 2) {
+        double page = (double)sysconf(_SC_PAGESIZE);
+
+        write_number(stream, "process_virtual_memory_bytes", "gauge", "Address space.",
+                     (double)pages * page);
+        write_number(stream, "process_resident_memory_bytes", "gauge", "Memory in RAM.",
+                     (double)resident * page);
+    }
+    (void)fclose(file);
+}
+
+static void write_process(const struct overview *overview, FILE *stream)
+{
+    uint64_t age_ns = clock_now_ns(&overview->clock) - overview->started_ns;
+    struct rusage usage;
+    struct rlimit limit;
+
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        write_number(stream, "process_cpu_seconds_total", "counter", "User and system time.",
+                     (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / US_PER_S);
+    write_memory(stream);
+    write_number(stream, "process_open_fds", "gauge", "Open descriptors.", open_descriptors());
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        write_number(stream, "process_max_fds", "gauge", "Descriptors that may be open.",
+                     (double)limit.rlim_cur);
+    write_number(stream, "process_start_time_seconds", "gauge", "Since the epoch.",
+                 (double)overview->date_us() / US_PER_S - (double)age_ns / NS_PER_S);
+}
+
+void metrics_write(const struct overview *overview, FILE *stream)
+{
+    pthread_mutex_lock(&overview->assembly->lock);
+    write_pools_locked(overview, stream);
+    write_sources_locked(overview, stream);
+    write_host_locked(overview, stream);
+    pthread_mutex_unlock(&overview->assembly->lock);
+    write_process(overview, stream);
+}

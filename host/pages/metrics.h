@@ -1,0 +1,17 @@
+/*
+ * pages/metrics.h - the figures of a running host as Prometheus reads them, text format 0.0.4.
+ *
+ * Labels are bounded: pools, sources, states, reasons; never a worker or a message. Messages are
+ * counted at the pools that have workers, so that a sum over pools counts each once; refusals are
+ * counted where they were made, at any level.
+ */
+#ifndef HOST_PAGES_METRICS_H
+#define HOST_PAGES_METRICS_H
+
+#include "host/pages/overview.h"
+
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+void metrics_write(const struct overview *overview, FILE *stream);
+
+#endif

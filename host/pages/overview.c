@@ -1,0 +1,371 @@
+#include "host/pages/overview.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/json.h"
+#include "pool/figures.h"
+
+#define NS_PER_MS 1000000u
+
+/* --- figures of a pool ---------------------------------------------------------------------- */
+
+struct figure {
+    const char *name;
+    size_t offset;
+    size_t size;
+};
+
+#define FIGURE(field)                                                                              \
+    {                                                                                              \
+#field, offsetof(struct weir_pool_stats, field),                                           \
+            sizeof(((struct weir_pool_stats *)0)->field)                                           \
+    }
+
+static const struct figure figures[] = {
+    FIGURE(target), FIGURE(live),     FIGURE(busy),    FIGURE(starting), FIGURE(retiring),
+    FIGURE(epoch),  FIGURE(accepted), FIGURE(done),    FIGURE(dead),     FIGURE(moved),
+    FIGURE(queued), FIGURE(in_hand),  FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
+    FIGURE(idle),   FIGURE(paused),   FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
+};
+
+#define FIGURES_COUNT (sizeof figures / sizeof figures[0])
+
+/* Who adds a figure to the pools' adds it to the table. */
+static_assert(offsetof(struct weir_pool_stats, behaviour) + WEIR_BEHAVIOUR_NAME_MAX ==
+                  sizeof(struct weir_pool_stats),
+              "`behaviour`, which the settings tell, is the last of them; the reasons of the dead "
+              "are told by their names");
+
+const char *overview_figure_name(uint32_t number)
+{
+    return number < FIGURES_COUNT ? figures[number].name : NULL;
+}
+
+uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number)
+{
+    const char *field = (const char *)stats + figures[number].offset;
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (figures[number].size == sizeof wide) {
+        memcpy(&wide, field, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, field, sizeof narrow);
+    return narrow;
+}
+
+void overview_look_locked(const struct overview *overview, uint32_t index,
+                          struct overview_pool *out)
+{
+    struct pool *pool = overview->assembly->pools[index];
+
+    *out = (struct overview_pool){
+        .settings = &overview->assembly->held->settings->pools[index],
+        .stats = { .size = sizeof out->stats },
+    };
+    pool_stats(pool, &out->stats);
+    pool_dead(pool, &out->dead);
+}
+
+/* --- pools as JSON -------------------------------------------------------------------------- */
+
+static void write_reasons(struct json *json, const struct dead_letters_figures *dead)
+{
+    json_begin_object(json, "dead_letters");
+    for (uint32_t i = 0; i < DEAD_REASONS; i++)
+        json_unsigned(json, dead_reason_name((enum dead_reason)i), dead->counts[i]);
+    json_unsigned(json, "kept", dead->kept);
+    json_unsigned(json, "kept_bytes", dead->kept_bytes);
+    json_unsigned(json, "evicted", dead->evicted);
+    json_unsigned(json, "replayed", dead->replayed);
+    json_end(json);
+}
+
+static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
+{
+    const struct settings_pool *settings = pool->settings;
+
+    json_begin_object(json, key);
+    json_text(json, "path", settings->path);
+    json_bool(json, "nested", settings->nested);
+    if (!settings->nested) {
+        json_text(json, "use", settings->use.use);
+        json_unsigned(json, "mailbox", settings->mailbox);
+        json_unsigned(json, "size_in_file", settings->size);
+        json_unsigned(json, "size_min", settings->size_min);
+        json_unsigned(json, "size_max", settings->size_max);
+    }
+    json_text(json, "route", settings_route_name(settings->route));
+    for (uint32_t i = 0; i < FIGURES_COUNT; i++)
+        json_unsigned(json, figures[i].name, overview_figure(&pool->stats, i));
+    write_reasons(json, &pool->dead);
+    json_end(json);
+}
+
+static void write_pools_locked(const struct overview *overview, struct json *json, const char *key)
+{
+    json_begin_array(json, key);
+    for (uint32_t i = 0; i < overview->assembly->held->settings->pool_count; i++) {
+        struct overview_pool pool;
+
+        overview_look_locked(overview, i, &pool);
+        write_pool(json, NULL, &pool);
+    }
+    json_end(json);
+}
+
+/* --- pools as a table ----------------------------------------------------------------------- */
+
+static int path_width(const struct settings *settings)
+{
+    size_t width = strlen("SOURCE");
+
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        if (strlen(settings->pools[i].path) > width)
+            width = strlen(settings->pools[i].path);
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        if (strlen(settings->sources[i].name) > width)
+            width = strlen(settings->sources[i].name);
+    return (int)width;
+}
+
+static void print_pools_locked(const struct overview *overview, FILE *stream)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+    int width = path_width(settings);
+
+    fprintf(stream, "%-*s %5s %5s %5s %8s %7s %6s %12s %12s %8s %8s %8s\n", width, "POOL", "SIZE",
+            "LIVE", "BUSY", "QUEUED", "IN HAND", "HELD", "ACCEPTED", "DONE", "DEAD", "REFUSED",
+            "RESTARTS");
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct overview_pool pool;
+
+        overview_look_locked(overview, i, &pool);
+        fprintf(stream,
+                "%-*s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64
+                " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
+                width, pool.settings->path, pool.stats.target, pool.stats.live, pool.stats.busy,
+                pool.stats.queued, pool.stats.in_hand, pool.stats.held, pool.stats.accepted,
+                pool.stats.done, pool.stats.dead, pool.stats.refused, pool.stats.restarts);
+    }
+}
+
+static void print_pool(const struct overview_pool *pool, FILE *stream)
+{
+    fprintf(stream, "pool %s\n", pool->settings->path);
+    if (!pool->settings->nested)
+        fprintf(stream, "  %-16s %s\n", "use", pool->settings->use.use);
+    fprintf(stream, "  %-16s %s\n", "route", settings_route_name(pool->settings->route));
+    for (uint32_t i = 0; i < FIGURES_COUNT; i++)
+        fprintf(stream, "  %-16s %" PRIu64 "\n", figures[i].name, overview_figure(&pool->stats, i));
+    for (uint32_t i = 0; i < DEAD_REASONS; i++)
+        if (pool->dead.counts[i])
+            fprintf(stream, "  dead %-11s %" PRIu64 "\n", dead_reason_name((enum dead_reason)i),
+                    pool->dead.counts[i]);
+    fprintf(stream, "  %-16s %" PRIu32 " kept, %" PRIu64 " evicted, %" PRIu64 " replayed\n",
+            "dead letters", pool->dead.kept, pool->dead.evicted, pool->dead.replayed);
+}
+
+/* --- sources -------------------------------------------------------------------------------- */
+
+static const char *source_state(struct source *source)
+{
+    if (atomic_load_explicit(&source->ended, memory_order_acquire))
+        return "ended";
+    if (atomic_load_explicit(&source->exhausted, memory_order_acquire))
+        return "finishing";
+    return source_opening(source) == 0 ? "open" : "opening";
+}
+
+static uint64_t dead_of(struct source *source, struct dead_letters_figures *out)
+{
+    *out = (struct dead_letters_figures){ 0 };
+    dead_letters_figures(&source->dead, out);
+    return dead_letters_total(out);
+}
+
+static void write_sources_locked(const struct overview *overview, struct json *json)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+
+    json_begin_array(json, "sources");
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        struct source *source = overview->assembly->sources[i];
+        struct dead_letters_figures dead;
+
+        json_begin_object(json, NULL);
+        json_text(json, "name", settings->sources[i].name);
+        json_text(json, "use", settings->sources[i].use.use);
+        json_text(json, "to", settings->pools[settings->sources[i].to].path);
+        json_text(json, "state", source_state(source));
+        json_unsigned(json, "emitted", source_emitted(source));
+        json_unsigned(json, "dead", dead_of(source, &dead));
+        write_reasons(json, &dead);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void print_sources_locked(const struct overview *overview, FILE *stream)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+    int width = path_width(settings);
+
+    if (settings->source_count == 0)
+        return;
+    fprintf(stream, "%-*s %-9s %12s %8s\n", width, "SOURCE", "STATE", "EMITTED", "DEAD");
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        struct source *source = overview->assembly->sources[i];
+        struct dead_letters_figures dead;
+
+        fprintf(stream, "%-*s %-9s %12" PRIu64 " %8" PRIu64 "\n", width, settings->sources[i].name,
+                source_state(source), source_emitted(source), dead_of(source, &dead));
+    }
+    fputc('\n', stream);
+}
+
+/* --- the host ------------------------------------------------------------------------------- */
+
+const char *overview_state(const struct overview *overview)
+{
+    return atomic_load_explicit(&overview->assembly->stopping, memory_order_acquire) ? "stopping"
+                                                                                     : "running";
+}
+
+static uint64_t uptime_ms(const struct overview *overview)
+{
+    return (clock_now_ns(&overview->clock) - overview->started_ns) / NS_PER_MS;
+}
+
+uint64_t overview_memory(const struct overview *overview)
+{
+    /* Relaxed: a figure for people. */
+    return atomic_load_explicit(&overview->assembly->runtime->memory->taken, memory_order_relaxed);
+}
+
+/* Relaxed: figures for people. */
+uint64_t overview_late_replies(const struct overview *overview)
+{
+    return atomic_load_explicit(&overview->assembly->runtime->late_replies, memory_order_relaxed);
+}
+
+uint64_t overview_late_notices(const struct overview *overview)
+{
+    return atomic_load_explicit(&overview->assembly->runtime->late_notices, memory_order_relaxed);
+}
+
+static void write_host_locked(const struct overview *overview, struct json *json)
+{
+    const char *name = overview->assembly->held->settings->host.name;
+
+    json_begin_object(json, "host");
+    if (name)
+        json_text(json, "name", name);
+    json_text(json, "state", overview_state(overview));
+    json_text(json, "version", overview->version);
+    json_unsigned(json, "pid", (uint64_t)getpid());
+    json_text(json, "file", overview->file);
+    json_unsigned(json, "uptime_ms", uptime_ms(overview));
+    json_unsigned(json, "generation", overview->assembly->generation);
+    json_unsigned(json, "memory_limit", overview->assembly->runtime->memory->limit);
+    json_unsigned(json, "memory_bytes", overview_memory(overview));
+    json_unsigned(json, "late_replies", overview_late_replies(overview));
+    json_unsigned(json, "late_notices", overview_late_notices(overview));
+    json_unsigned(json, "reloads_accepted",
+                  atomic_load_explicit(&overview->supervisor->accepted, memory_order_relaxed));
+    json_unsigned(json, "reloads_refused",
+                  atomic_load_explicit(&overview->supervisor->refused, memory_order_relaxed));
+    json_end(json);
+}
+
+/* What came too late is worth a line when there is any. */
+static void print_late(const struct overview *overview, FILE *stream)
+{
+    uint64_t replies = overview_late_replies(overview);
+    uint64_t notices = overview_late_notices(overview);
+
+    if (replies || notices)
+        fprintf(stream, "late: %" PRIu64 " replies, %" PRIu64 " notices to origins\n", replies,
+                notices);
+}
+
+static void print_host_locked(const struct overview *overview, FILE *stream)
+{
+    const char *name = overview->assembly->held->settings->host.name;
+
+    fprintf(stream, "%s%s%s, weir %s, pid %d, up %" PRIu64 " s, generation %" PRIu32 " of %s\n",
+            name ? name : "", name ? ": " : "", overview_state(overview), overview->version,
+            (int)getpid(), uptime_ms(overview) / 1000, overview->assembly->generation,
+            overview->file);
+    print_late(overview, stream);
+    fputc('\n', stream);
+}
+
+static void write_status_locked(const struct overview *overview, FILE *stream)
+{
+    struct json json;
+
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    write_host_locked(overview, &json);
+    write_sources_locked(overview, &json);
+    write_pools_locked(overview, &json, "pools");
+    json_end(&json);
+    json_finish(&json);
+}
+
+/* --- pages ---------------------------------------------------------------------------------- */
+
+void overview_status(const struct overview *overview, bool for_people, FILE *stream)
+{
+    pthread_mutex_lock(&overview->assembly->lock);
+    if (for_people) {
+        print_host_locked(overview, stream);
+        print_sources_locked(overview, stream);
+        print_pools_locked(overview, stream);
+    } else {
+        write_status_locked(overview, stream);
+    }
+    pthread_mutex_unlock(&overview->assembly->lock);
+}
+
+void overview_pools(const struct overview *overview, bool for_people, FILE *stream)
+{
+    struct json json;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    if (for_people) {
+        print_pools_locked(overview, stream);
+    } else {
+        json_init(&json, stream);
+        write_pools_locked(overview, &json, NULL);
+        json_finish(&json);
+    }
+    pthread_mutex_unlock(&overview->assembly->lock);
+}
+
+bool overview_pool(const struct overview *overview, const char *path, bool for_people, FILE *stream)
+{
+    struct overview_pool pool;
+    struct json json;
+    uint32_t index;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    index = settings_find_pool(overview->assembly->held->settings, path);
+    if (index != SETTINGS_NONE) {
+        overview_look_locked(overview, index, &pool);
+        if (for_people) {
+            print_pool(&pool, stream);
+        } else {
+            json_init(&json, stream);
+            write_pool(&json, NULL, &pool);
+            json_finish(&json);
+        }
+    }
+    pthread_mutex_unlock(&overview->assembly->lock);
+    return index != SETTINGS_NONE;
+}

@@ -1,0 +1,60 @@
+/*
+ * pages/overview.h - the running host in figures, for people and for programs.
+ *
+ * Each page is written twice: as a table for people, as JSON for programs. Pages hold the
+ * assembly's lock while they look, and nothing while they are sent. Any thread but the
+ * supervisor's.
+ */
+#ifndef HOST_PAGES_OVERVIEW_H
+#define HOST_PAGES_OVERVIEW_H
+
+#include "host/reload/supervisor.h"
+
+struct overview {
+    struct assembly *assembly;
+    const struct supervisor *supervisor;
+    const char *file;
+    const char *version; /* of the program */
+    struct clock clock;
+    uint64_t (*date_us)(void); /* the wall's clock, for people */
+    uint64_t started_ns;       /* by `clock` */
+};
+
+/* The host, its sources, its pools. */
+void overview_status(const struct overview *overview, bool for_people, FILE *stream);
+
+/* All pools. */
+void overview_pools(const struct overview *overview, bool for_people, FILE *stream);
+
+/* One pool; false: there is none of that path, and nothing was written. */
+bool overview_pool(const struct overview *overview, const char *path, bool for_people,
+                   FILE *stream);
+
+/* "running" or "stopping". Static. */
+const char *overview_state(const struct overview *overview);
+
+/* --- for letters.c and metrics.c ------------------------------------------------------------- */
+
+/* What is told of one pool. */
+struct overview_pool {
+    const struct settings_pool *settings;
+    struct weir_pool_stats stats;
+    struct dead_letters_figures dead; /* with those below */
+};
+
+/* The look at pool `index`; assembly->lock is held. */
+void overview_look_locked(const struct overview *overview, uint32_t index,
+                          struct overview_pool *out);
+
+/* Bytes that messages hold, and the threads for the next ones; 0 without host.memory. */
+uint64_t overview_memory(const struct overview *overview);
+
+/* What came too late: replies to requests that were given up, notices to origins that had ended. */
+uint64_t overview_late_replies(const struct overview *overview);
+uint64_t overview_late_notices(const struct overview *overview);
+
+/* A figure of a pool by its place in a table of all of them; its name is NULL at the end. */
+const char *overview_figure_name(uint32_t number);
+uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number);
+
+#endif

@@ -1,0 +1,274 @@
+#include "host/plugin/catalogue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/plugin/private_dir.h"
+#include "host/plugin/probe.h"
+
+#define DIRECTORIES_MAX 64 /* of host.plugins; the language allows no more */
+
+/* A plugin as it was found in this round: loaded, or a problem. */
+struct looked_up {
+    struct looked_up *next;
+    const struct loaded *loaded;
+    struct problem problem;
+    char name[DESCRIPTOR_NAME_MAX + 1];
+};
+
+/* One behaviour of one generation; kept for the settings that point at it. */
+struct found {
+    struct found *next;
+    struct catalogue_entry entry;
+};
+
+struct plugin_catalogue {
+    struct catalogue interface;
+    struct loader *loader;
+    struct plugin_path path;
+    struct looked_up *looked_up;
+    struct found *found;
+
+    bool tells_checks;   /* we are the process that tries them */
+    const char *program; /* that tries them; NULL: nobody does */
+    const char *file;    /* that it reads */
+    uint32_t checks;     /* begun in this round */
+    bool tried;          /* in this round: then */
+    struct probe_progress tried_checks;
+    struct problem ended; /* how the process ended, if not `whole` */
+};
+
+static const struct catalogue_entry *find(void *context, const char *use,
+                                          struct catalogue_problem *why);
+static int begin_check(void *context, const char *path, struct catalogue_problem *why);
+static void end_check(void *context);
+
+int catalogue_create(struct loader *loader, struct plugin_catalogue **out)
+{
+    struct plugin_catalogue *catalogue = calloc(1, sizeof *catalogue);
+
+    if (!catalogue)
+        return WEIR_ENOMEM;
+    catalogue->interface = (struct catalogue){
+        .context = catalogue, .find = find, .begin_check = begin_check, .end_check = end_check
+    };
+    catalogue->loader = loader;
+    plugin_path_init(&catalogue->path);
+    *out = catalogue;
+    return WEIR_OK;
+}
+
+static void forget_round(struct plugin_catalogue *catalogue)
+{
+    for (struct looked_up *looked_up = catalogue->looked_up, *next; looked_up; looked_up = next) {
+        next = looked_up->next;
+        free(looked_up);
+    }
+    catalogue->looked_up = NULL;
+    catalogue->program = NULL;
+    catalogue->checks = 0;
+    catalogue->tried = false;
+    plugin_path_finish(&catalogue->path);
+}
+
+void catalogue_destroy(struct plugin_catalogue *catalogue)
+{
+    if (!catalogue)
+        return;
+    forget_round(catalogue);
+    for (struct found *found = catalogue->found, *next; found; found = next) {
+        next = found->next;
+        free(found);
+    }
+    free(catalogue);
+}
+
+int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree *tree)
+{
+    const char *directories[DIRECTORIES_MAX];
+    size_t count = config_plugin_directories(tree, directories, DIRECTORIES_MAX);
+    int status = WEIR_OK;
+
+    forget_round(catalogue);
+    if (count > DIRECTORIES_MAX)
+        count = DIRECTORIES_MAX;
+    for (size_t i = 0; i < count && status == WEIR_OK; i++)
+        status = plugin_path_add(&catalogue->path, directories[i]);
+    return status == WEIR_OK ? plugin_path_add_defaults(&catalogue->path) : status;
+}
+
+const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue)
+{
+    return &catalogue->interface;
+}
+
+static struct looked_up *find_looked_up(struct plugin_catalogue *catalogue, const char *name)
+{
+    struct looked_up *looked_up = catalogue->looked_up;
+
+    while (looked_up && strcmp(looked_up->name, name) != 0)
+        looked_up = looked_up->next;
+    return looked_up;
+}
+
+/* NULL without memory; `name` fits. */
+static struct looked_up *look_up(struct plugin_catalogue *catalogue, const char *name)
+{
+    struct looked_up *looked_up = find_looked_up(catalogue, name);
+
+    if (looked_up)
+        return looked_up;
+    looked_up = calloc(1, sizeof *looked_up);
+    if (!looked_up)
+        return NULL;
+    memcpy(looked_up->name, name, strlen(name) + 1);
+    if (loader_load_name(catalogue->loader, &catalogue->path, name, &looked_up->loaded,
+                         &looked_up->problem) != WEIR_OK)
+        looked_up->loaded = NULL;
+    looked_up->next = catalogue->looked_up;
+    catalogue->looked_up = looked_up;
+    return looked_up;
+}
+
+/* The entry of a behaviour, made when it is asked for first. NULL without memory. */
+static const struct catalogue_entry *entry_of(struct plugin_catalogue *catalogue,
+                                              const struct loaded *loaded,
+                                              const struct weir_behaviour *behaviour)
+{
+    struct found *found;
+
+    for (found = catalogue->found; found; found = found->next) {
+        if (found->entry.behaviour == behaviour)
+            return &found->entry;
+    }
+    found = calloc(1, sizeof *found);
+    if (!found)
+        return NULL;
+    found->entry = (struct catalogue_entry){
+        .behaviour = behaviour,
+        .plugin = loaded->descriptor.name,
+        .version = loaded->descriptor.version,
+        .generation = loaded->generation,
+        .content_hash = loaded->hash,
+    };
+    found->next = catalogue->found;
+    catalogue->found = found;
+    return &found->entry;
+}
+
+/* Splits `plugin.behaviour`; false when it is no such thing. */
+static bool split(const char *use, char *out_plugin, const char **out_behaviour)
+{
+    const char *dot = strchr(use, '.');
+    size_t length = dot ? (size_t)(dot - use) : 0;
+
+    if (length == 0 || length > DESCRIPTOR_NAME_MAX || !dot[1] || strchr(dot + 1, '.'))
+        return false;
+    memcpy(out_plugin, use, length);
+    out_plugin[length] = '\0';
+    *out_behaviour = dot + 1;
+    return true;
+}
+
+static const struct catalogue_entry *find_behaviour(struct plugin_catalogue *catalogue,
+                                                    const char *use, struct problem *problem)
+{
+    char plugin[DESCRIPTOR_NAME_MAX + 1];
+    const struct catalogue_entry *entry;
+    const struct weir_behaviour *behaviour;
+    const char *name;
+    struct looked_up *looked_up;
+
+    (void)problem_set(problem, WEIR_ENOMEM, "out of memory");
+    if (!split(use, plugin, &name)) {
+        (void)problem_set(problem, WEIR_EINVALID,
+                          "must be PLUGIN.BEHAVIOUR, such as files.lines, got \"%.64s\"", use);
+        return NULL;
+    }
+    looked_up = look_up(catalogue, plugin);
+    if (!looked_up)
+        return NULL;
+    if (!looked_up->loaded) {
+        *problem = looked_up->problem;
+        return NULL;
+    }
+    behaviour = descriptor_find(&looked_up->loaded->descriptor, name, problem);
+    entry = behaviour ? entry_of(catalogue, looked_up->loaded, behaviour) : NULL;
+    return entry;
+}
+
+static const struct catalogue_entry *find(void *context, const char *use,
+                                          struct catalogue_problem *why)
+{
+    struct problem problem = { "" };
+    const struct catalogue_entry *entry = find_behaviour(context, use, &problem);
+
+    _Static_assert(sizeof why->text >= sizeof problem.text, "a sentence of ours fits into theirs");
+    if (!entry)
+        memcpy(why->text, problem.text, strlen(problem.text) + 1);
+    return entry;
+}
+
+/* --- what `check` may do ---------------------------------------------------------------------- */
+
+void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program, const char *file)
+{
+    catalogue->program = program;
+    catalogue->file = file;
+}
+
+void catalogue_tell_checks(struct plugin_catalogue *catalogue)
+{
+    catalogue->tells_checks = true;
+}
+
+static void try_checks(struct plugin_catalogue *catalogue)
+{
+    catalogue->tried = true;
+    if (probe_checks(catalogue->program, catalogue->file, &catalogue->tried_checks,
+                     &catalogue->ended) != WEIR_OK)
+        private_dir_sweep(); /* it could not remove its copies */
+}
+
+/* Why the present check is not called here. */
+static void tell_why(const struct plugin_catalogue *catalogue, struct catalogue_problem *why)
+{
+    const struct probe_progress *tried = &catalogue->tried_checks;
+
+    if (tried->whole)
+        (void)snprintf(why->text, sizeof why->text,
+                       "its check is not called: the file was changed while it was checked");
+    else if (tried->begun > tried->returned && catalogue->checks == tried->begun)
+        (void)snprintf(why->text, sizeof why->text, "its check %.480s", catalogue->ended.text);
+    else
+        (void)snprintf(why->text, sizeof why->text,
+                       "its check is not called: the process that tries it first %.430s",
+                       catalogue->ended.text);
+}
+
+static int begin_check(void *context, const char *path, struct catalogue_problem *why)
+{
+    struct plugin_catalogue *catalogue = context;
+
+    (void)path;
+    catalogue->checks++;
+    if (catalogue->tells_checks)
+        probe_tell_check(false);
+    if (!catalogue->program)
+        return WEIR_OK;
+    if (!catalogue->tried)
+        try_checks(catalogue);
+    if (catalogue->checks <= catalogue->tried_checks.returned)
+        return WEIR_OK;
+    tell_why(catalogue, why);
+    return WEIR_EUNSUPPORTED;
+}
+
+static void end_check(void *context)
+{
+    const struct plugin_catalogue *catalogue = context;
+
+    if (catalogue->tells_checks)
+        probe_tell_check(true);
+}

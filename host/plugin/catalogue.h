@@ -1,0 +1,43 @@
+/*
+ * plugin/catalogue.h - the language's view of the plugins: finds `plugin.behaviour` by the loader.
+ *
+ * Each plugin is looked up once a round, however often a file names it; so all parts of one
+ * configuration see one version of it. A new round, for a reload, looks again.
+ *
+ * Life: catalogue_create .. catalogue_destroy, after the settings that were made with it, before
+ * the loader. Not synchronised.
+ */
+#ifndef HOST_PLUGIN_CATALOGUE_H
+#define HOST_PLUGIN_CATALOGUE_H
+
+#include "config/catalogue.h"
+#include "config/tree.h"
+#include "host/plugin/loader.h"
+
+struct plugin_catalogue;
+
+/* Returns owned through `out`; borrows the loader until catalogue_destroy. WEIR_ENOMEM. */
+int catalogue_create(struct loader *loader, struct plugin_catalogue **out);
+/* NULL is allowed. */
+void catalogue_destroy(struct plugin_catalogue *catalogue);
+
+/*
+ * Begins a round for the file in `tree`: looks in the directories of its host.plugins, then in the
+ * default ones. WEIR_ENOMEM.
+ */
+int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree *tree);
+
+/*
+ * For this round each behaviour's `check` is called in a process of its own first, which reads
+ * `file` as we do: see probe_checks. What does not return there is not called here, and is wrong.
+ * Borrows both until the next round.
+ */
+void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program,
+                          const char *file);
+/* In that process: each call is told, see probe_tell_check. */
+void catalogue_tell_checks(struct plugin_catalogue *catalogue);
+
+/* For config_check. Borrowed until catalogue_destroy, as are the entries that it finds. */
+const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue);
+
+#endif

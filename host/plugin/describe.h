@@ -1,0 +1,19 @@
+/*
+ * plugin/describe.h - a plugin in words: what `weir describe` prints, from the plugin's own tables.
+ *
+ * Pure but for the stream. Defaults of secret options are not printed.
+ */
+#ifndef HOST_PLUGIN_DESCRIBE_H
+#define HOST_PLUGIN_DESCRIBE_H
+
+#include <stdio.h>
+
+#include "host/plugin/loader.h"
+
+/* Prints the plugin, and of its behaviours all or, when `only` is not NULL, that one. Borrows. */
+void describe_plugin(FILE *out, const struct loaded *loaded, const struct weir_behaviour *only);
+
+/* What an option takes, such as `integer 1..1000, default 1`, written to `buffer`. */
+void describe_option(char *buffer, size_t size, const struct weir_option *option);
+
+#endif

@@ -1,0 +1,360 @@
+#include "host/plugin/descriptor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "base/text.h"
+
+#define SETTINGS_MAX ((uint32_t)1024 * 1024) /* of one behaviour; options are no data */
+
+/* Where a field ends: a struct of version 1.0 ends behind its last field of then. */
+#define END_OF(type, field) ((uint32_t)(offsetof(type, field) + sizeof(((type *)0)->field)))
+
+struct descriptor_abi descriptor_abi(void)
+{
+    return (struct descriptor_abi){
+        .minor = WEIR_ABI_MINOR,
+        .plugin_min = END_OF(struct weir_plugin, reserved),
+        .plugin_max = sizeof(struct weir_plugin),
+        .behaviour_min = END_OF(struct weir_behaviour, close),
+        .behaviour_max = sizeof(struct weir_behaviour),
+        .option_min = END_OF(struct weir_option, reserved),
+        .option_max = sizeof(struct weir_option),
+        .output_min = END_OF(struct weir_output, reserved),
+        .output_max = sizeof(struct weir_output),
+    };
+}
+
+/* One reading under way. */
+struct reading {
+    const struct weir_plugin *plugin;
+    const struct descriptor_abi *abi;
+    const char *file;
+    const char *behaviour; /* NULL outside of one */
+    struct problem *problem;
+};
+
+/* A sentence that begins with the file and, within one, the behaviour. */
+WEIR_PRINTF(2, 3) static int refuse(const struct reading *reading, const char *format, ...)
+{
+    char words[PROBLEM_SIZE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    if (reading->behaviour)
+        return problem_set(reading->problem, WEIR_EINVALID, "%s: behaviour %.*s: %s", reading->file,
+                           DESCRIPTOR_NAME_MAX, reading->behaviour, words);
+    return problem_set(reading->problem, WEIR_EINVALID, "%s: %s", reading->file, words);
+}
+
+static int out_of_memory(const struct reading *reading)
+{
+    return problem_set(reading->problem, WEIR_ENOMEM, "%s: out of memory", reading->file);
+}
+
+static int check_version(const struct reading *reading)
+{
+    const struct weir_plugin *plugin = reading->plugin;
+    const struct descriptor_abi *abi = reading->abi;
+
+    if (plugin->abi_minor > abi->minor)
+        return problem_set(reading->problem, WEIR_EUNSUPPORTED,
+                           "%s: is built for SDK %d.%u, this host speaks %d.%u; upgrade the host, "
+                           "or rebuild the plugin with its SDK",
+                           reading->file, WEIR_ABI_MAJOR, plugin->abi_minor, WEIR_ABI_MAJOR,
+                           abi->minor);
+    if (plugin->size < abi->plugin_min || plugin->size > abi->plugin_max)
+        return problem_set(reading->problem, WEIR_EUNSUPPORTED,
+                           "%s: its descriptor has %u bytes, SDK %d.0 to %d.%u have %u to %u; "
+                           "rebuild the plugin",
+                           reading->file, plugin->size, WEIR_ABI_MAJOR, WEIR_ABI_MAJOR, abi->minor,
+                           abi->plugin_min, abi->plugin_max);
+    return WEIR_OK;
+}
+
+static int check_stride(const struct reading *reading, const char *what, uint32_t found,
+                        uint32_t min, uint32_t max)
+{
+    if (found >= min && found <= max && found % sizeof(void *) == 0)
+        return WEIR_OK;
+    return refuse(reading, "its rows of %s have %u bytes, must have %u to %u; rebuild the plugin",
+                  what, found, min, max);
+}
+
+static int check_strides(const struct reading *reading)
+{
+    const struct weir_plugin *plugin = reading->plugin;
+    const struct descriptor_abi *abi = reading->abi;
+    int status = check_stride(reading, "behaviours", plugin->behaviour_size, abi->behaviour_min,
+                              abi->behaviour_max);
+
+    if (status == WEIR_OK)
+        status = check_stride(reading, "options", plugin->option_size, abi->option_min,
+                              abi->option_max);
+    if (status == WEIR_OK)
+        status = check_stride(reading, "outputs", plugin->output_size, abi->output_min,
+                              abi->output_max);
+    return status;
+}
+
+/* Names stand in YAML and in metrics: letters, digits, `_` and `-`, a letter first. */
+static bool is_name(const char *name)
+{
+    size_t length = strnlen(name, DESCRIPTOR_NAME_MAX + 1);
+
+    if (length == 0 || length > DESCRIPTOR_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (!letter && (i == 0 || !((c >= '0' && c <= '9') || c == '_' || c == '-')))
+            return false;
+    }
+    return true;
+}
+
+static int check_identity(const struct reading *reading)
+{
+    const struct weir_plugin *plugin = reading->plugin;
+    const char *slash = strrchr(reading->file, '/');
+    const char *base = slash ? slash + 1 : reading->file;
+    size_t length = strlen(base);
+
+    if (length > 3 && strcmp(base + length - 3, ".so") == 0)
+        length -= 3;
+    if (!plugin->name || !is_name(plugin->name))
+        return refuse(reading, "its descriptor has no valid name");
+    if (!plugin->version || !plugin->version[0] || strnlen(plugin->version, 64) == 64)
+        return refuse(reading, "its descriptor has no valid version");
+    if (strlen(plugin->name) != length || memcmp(plugin->name, base, length) != 0)
+        return refuse(reading, "calls itself %s; a plugin's file is called NAME.so", plugin->name);
+    return WEIR_OK;
+}
+
+/* The first pointer of every row is its name; a row without one ends the table. */
+static const char *row_name(const void *table, uint32_t stride, size_t index)
+{
+    const char *name;
+
+    memcpy(&name, (const char *)table + index * stride, sizeof name);
+    return name;
+}
+
+/* Rows before the row of zeros; max + 1 when it does not come. A NULL table has none. */
+static size_t count_rows(const void *table, uint32_t stride, size_t max)
+{
+    size_t count = 0;
+
+    while (table && count <= max && row_name(table, stride, count))
+        count++;
+    return count;
+}
+
+/*
+ * Copies `count` rows of `stride` bytes into an array of rows of `size`, with a row of zeros at
+ * its end. Returns owned, NULL when memory is out. A longer row is never read past `size`.
+ */
+static void *copy_rows(const void *table, uint32_t stride, size_t count, size_t size)
+{
+    char *copy = calloc(count + 1, size);
+
+    for (size_t i = 0; copy && i < count; i++)
+        memcpy(copy + i * size, (const char *)table + i * stride, stride < size ? stride : size);
+    return copy;
+}
+
+static int check_options(const struct reading *reading, const struct weir_option *options,
+                         uint32_t settings_size)
+{
+    struct problem wrong = { "" };
+
+    for (const struct weir_option *option = options; option->name; option++) {
+        if (!is_name(option->name))
+            return refuse(reading, "an option has no valid name");
+    }
+    if (options_check_table(options, settings_size, wrong.text, sizeof wrong.text) != WEIR_OK)
+        return refuse(reading, "%.400s", wrong.text);
+    return WEIR_OK;
+}
+
+static int read_options(const struct reading *reading, const struct weir_option *table,
+                        struct weir_behaviour *behaviour)
+{
+    uint32_t stride = reading->plugin->option_size;
+    size_t count = count_rows(table, stride, DESCRIPTOR_OPTIONS_MAX);
+    struct weir_option *options;
+
+    if (count > DESCRIPTOR_OPTIONS_MAX)
+        return refuse(reading, "has more than %d options, or no row of zeros after them",
+                      DESCRIPTOR_OPTIONS_MAX);
+    options = copy_rows(table, stride, count, sizeof *options);
+    if (!options)
+        return out_of_memory(reading);
+    behaviour->options = options;
+    return check_options(reading, options, behaviour->settings_size);
+}
+
+static int check_outputs(const struct reading *reading, const struct weir_output *outputs)
+{
+    for (const struct weir_output *output = outputs; output->name; output++) {
+        if (!is_name(output->name))
+            return refuse(reading, "an output has no valid name");
+        for (const struct weir_output *other = outputs; other < output; other++) {
+            if (strcmp(other->name, output->name) == 0)
+                return refuse(reading, "has two outputs called %s", output->name);
+        }
+    }
+    return WEIR_OK;
+}
+
+static int read_outputs(const struct reading *reading, const struct weir_output *table,
+                        struct weir_behaviour *behaviour)
+{
+    uint32_t stride = reading->plugin->output_size;
+    size_t count = count_rows(table, stride, DESCRIPTOR_OUTPUTS_MAX);
+    struct weir_output *outputs;
+
+    if (count > DESCRIPTOR_OUTPUTS_MAX)
+        return refuse(reading, "has more than %d outputs, or no row of zeros after them",
+                      DESCRIPTOR_OUTPUTS_MAX);
+    outputs = copy_rows(table, stride, count, sizeof *outputs);
+    if (!outputs)
+        return out_of_memory(reading);
+    behaviour->outputs = outputs;
+    return check_outputs(reading, outputs);
+}
+
+static int check_behaviour(const struct reading *reading, const struct weir_behaviour *behaviour)
+{
+    if (!behaviour->handle && !behaviour->produce)
+        return refuse(reading, "has neither handle nor produce");
+    if (behaviour->settings_size > SETTINGS_MAX)
+        return refuse(reading, "its settings have %u bytes, at most %u are possible",
+                      behaviour->settings_size, SETTINGS_MAX);
+    if (behaviour->state_size > DESCRIPTOR_STATE_MAX)
+        return refuse(reading, "its state has %u bytes, at most %u are possible; allocate in open",
+                      behaviour->state_size, DESCRIPTOR_STATE_MAX);
+    return WEIR_OK;
+}
+
+static int check_unique(const struct reading *reading, const struct descriptor *descriptor,
+                        size_t index)
+{
+    const char *name = descriptor->behaviours[index].name;
+
+    if (!is_name(name))
+        return refuse(reading, "behaviour %zu has no valid name", index + 1);
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(descriptor->behaviours[i].name, name) == 0)
+            return refuse(reading, "has two behaviours called %s", name);
+    }
+    return WEIR_OK;
+}
+
+/* Makes the row at `index` ours: from here on its tables are copies, or NULL. */
+static int read_behaviour(struct reading *reading, struct descriptor *descriptor, size_t index)
+{
+    struct weir_behaviour *behaviour = &descriptor->behaviours[index];
+    const struct weir_option *options = behaviour->options;
+    const struct weir_output *outputs = behaviour->outputs;
+    int status;
+
+    behaviour->options = NULL;
+    behaviour->outputs = NULL;
+    descriptor->behaviour_count = index + 1;
+    status = check_unique(reading, descriptor, index);
+    if (status != WEIR_OK)
+        return status;
+    reading->behaviour = behaviour->name;
+    status = check_behaviour(reading, behaviour);
+    if (status == WEIR_OK)
+        status = read_options(reading, options, behaviour);
+    if (status == WEIR_OK)
+        status = read_outputs(reading, outputs, behaviour);
+    reading->behaviour = NULL;
+    return status;
+}
+
+static int read_behaviours(struct reading *reading, struct descriptor *out)
+{
+    const struct weir_plugin *plugin = reading->plugin;
+    size_t count = count_rows(plugin->behaviours, plugin->behaviour_size,
+                              DESCRIPTOR_BEHAVIOURS_MAX);
+    int status = WEIR_OK;
+
+    if (count == 0)
+        return refuse(reading, "has no behaviours");
+    if (count > DESCRIPTOR_BEHAVIOURS_MAX)
+        return refuse(reading, "has more than %d behaviours, or no row of zeros after them",
+                      DESCRIPTOR_BEHAVIOURS_MAX);
+    out->behaviours = copy_rows(plugin->behaviours, plugin->behaviour_size, count,
+                                sizeof(struct weir_behaviour));
+    if (!out->behaviours)
+        return out_of_memory(reading);
+    for (size_t i = 0; i < count && status == WEIR_OK; i++)
+        status = read_behaviour(reading, out, i);
+    return status;
+}
+
+int descriptor_read(const struct weir_plugin *plugin, const struct descriptor_abi *abi,
+                    const char *file, struct descriptor *out, struct problem *problem)
+{
+    struct reading reading = { plugin, abi, file, NULL, problem };
+    struct descriptor made = { .abi_minor = plugin->abi_minor };
+    struct weir_plugin copy = { 0 };
+    int status = check_version(&reading);
+
+    /* From here on what its SDK did not know is 0, and nothing behind its struct is read. */
+    if (status == WEIR_OK) {
+        memcpy(&copy, plugin, plugin->size < sizeof copy ? plugin->size : sizeof copy);
+        reading.plugin = &copy;
+    }
+    if (status == WEIR_OK)
+        status = check_strides(&reading);
+    if (status == WEIR_OK)
+        status = check_identity(&reading);
+    if (status == WEIR_OK)
+        status = read_behaviours(&reading, &made);
+    if (status != WEIR_OK) {
+        descriptor_finish(&made);
+        return status;
+    }
+    made.name = plugin->name;
+    made.version = plugin->version;
+    *out = made;
+    return WEIR_OK;
+}
+
+void descriptor_finish(struct descriptor *descriptor)
+{
+    for (size_t i = 0; i < descriptor->behaviour_count; i++) {
+        free((void *)descriptor->behaviours[i].options);
+        free((void *)descriptor->behaviours[i].outputs);
+    }
+    free(descriptor->behaviours);
+    descriptor->behaviours = NULL;
+    descriptor->behaviour_count = 0;
+}
+
+const struct weir_behaviour *descriptor_find(const struct descriptor *descriptor, const char *name,
+                                             struct problem *problem)
+{
+    struct text_guess guess;
+    const char *best;
+
+    text_guess_init(&guess, name);
+    for (size_t i = 0; i < descriptor->behaviour_count; i++) {
+        if (strcmp(descriptor->behaviours[i].name, name) == 0)
+            return &descriptor->behaviours[i];
+        text_guess_offer(&guess, descriptor->behaviours[i].name);
+    }
+    best = text_guess_best(&guess);
+    (void)problem_set(problem, WEIR_EUNKNOWN, "plugin %s has no behaviour \"%.64s\"%s%s%s",
+                      descriptor->name, name, best ? "; did you mean \"" : "", best ? best : "",
+                      best ? "\"?" : "");
+    return NULL;
+}

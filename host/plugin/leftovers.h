@@ -1,0 +1,26 @@
+/*
+ * plugin/leftovers.h - directories for plugin copies that a killed host could not remove.
+ *
+ * Who uses such a directory holds a lock on it (flock), which the kernel takes back when the
+ * process ends, however it ends. So a directory whose lock can be had is nobody's. No process id
+ * is asked: those are used again, and differ between containers that share a /tmp.
+ */
+#ifndef HOST_PLUGIN_LEFTOVERS_H
+#define HOST_PLUGIN_LEFTOVERS_H
+
+#define LEFTOVERS_PREFIX "weir-plugins."
+
+/*
+ * Locks the directory for as long as the descriptor that it returns is open; the descriptor does
+ * not outlive exec. Waits while leftovers_sweep looks at it. Negative: somebody has removed it
+ * meanwhile, or it cannot be opened. Where the file system knows no locks, nobody sweeps either.
+ */
+int leftovers_lock(const char *directory);
+
+/*
+ * Removes the directories LEFTOVERS_PREFIX* of this user under `parent` that nobody holds, with
+ * the files in them. What cannot be removed stays, in silence: it is in nobody's way.
+ */
+void leftovers_sweep(const char *parent);
+
+#endif

@@ -1,0 +1,387 @@
+#include "host/plugin/loader.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/plugin/private_dir.h"
+#include "host/plugin/probe.h"
+
+#define FRESH_S 2           /* the coarsest stamps in use, FAT's, are two seconds apart */
+#define FOREIGN_MAJOR_MAX 9 /* SDKs that are looked for to say so, when ours is not there */
+
+/*
+ * One generation that was opened. Its handle is never closed. Content that was opened and then
+ * refused has a number, too: dlopen knows its copy by name and would answer with it again.
+ */
+struct generation {
+    struct generation *next;
+    struct loaded loaded;
+    void *handle; /* of dlopen */
+    char *file;   /* owned; loaded.file */
+    int refused;  /* 0, or the status */
+    char *reason; /* owned; why it was refused, else NULL */
+    char name[DESCRIPTOR_NAME_MAX + 1];
+};
+
+/* A file as it was when it was loaded last. */
+struct seen {
+    struct seen *next;
+    const struct generation *generation;
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec modified;
+    char file[];
+};
+
+struct loader {
+    const char *program;           /* loads new content first; NULL: nothing does */
+    struct private_dir *directory; /* NULL before the first load */
+    struct generation *generations;
+    struct seen *seen;
+};
+
+int loader_create(const char *program, struct loader **out_loader)
+{
+    struct loader *loader = calloc(1, sizeof *loader);
+
+    if (!loader)
+        return WEIR_ENOMEM;
+    loader->program = program;
+    *out_loader = loader;
+    return WEIR_OK;
+}
+
+static void generation_destroy(struct generation *generation)
+{
+    descriptor_finish(&generation->loaded.descriptor);
+    free(generation->file);
+    free(generation->reason);
+    free(generation);
+}
+
+void loader_destroy(struct loader *loader)
+{
+    if (!loader)
+        return;
+    for (struct seen *seen = loader->seen, *next; seen; seen = next) {
+        next = seen->next;
+        free(seen);
+    }
+    for (struct generation *generation = loader->generations, *next; generation;
+         generation = next) {
+        next = generation->next;
+        generation_destroy(generation);
+    }
+    private_dir_destroy(loader->directory);
+    free(loader);
+}
+
+void loader_leave(struct loader *loader)
+{
+    private_dir_destroy(loader->directory);
+    loader->directory = NULL;
+}
+
+static struct seen *find_seen(struct loader *loader, const char *file)
+{
+    for (struct seen *seen = loader->seen; seen; seen = seen->next) {
+        if (strcmp(seen->file, file) == 0)
+            return seen;
+    }
+    return NULL;
+}
+
+static bool is_unchanged(const struct seen *seen)
+{
+    struct stat now;
+
+    return stat(seen->file, &now) == 0 && now.st_dev == seen->device && now.st_ino == seen->inode &&
+           now.st_size == seen->size && now.st_mtim.tv_sec == seen->modified.tv_sec &&
+           now.st_mtim.tv_nsec == seen->modified.tv_nsec;
+}
+
+/*
+ * True when the file was written so lately that it may be written again with the same time: file
+ * systems stamp with the coarse clock. Such a file is read again next time.
+ */
+static bool is_fresh(const struct stat *status)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec - status->st_mtim.tv_sec < FRESH_S;
+}
+
+/* Without memory nothing is remembered, and the file is read again next time: no harm. */
+static void remember(struct loader *loader, const char *file, const struct stat *status,
+                     const struct generation *generation)
+{
+    struct seen *seen = find_seen(loader, file);
+    size_t size = strlen(file) + 1;
+
+    if (!seen) {
+        seen = calloc(1, sizeof *seen + size);
+        if (!seen)
+            return;
+        memcpy(seen->file, file, size);
+        seen->next = loader->seen;
+        loader->seen = seen;
+    }
+    seen->generation = generation;
+    seen->device = status->st_dev;
+    seen->inode = status->st_ino;
+    seen->size = is_fresh(status) ? -1 : status->st_size;
+    seen->modified = status->st_mtim;
+}
+
+/* The name a file stands for: its base name without `.so`, cut. */
+static void name_of(const char *file, char *out_name)
+{
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    size_t length = strnlen(base, DESCRIPTOR_NAME_MAX);
+
+    if (length > 3 && memcmp(base + length - 3, ".so", 3) == 0)
+        length -= 3;
+    memcpy(out_name, base, length);
+    out_name[length] = '\0';
+}
+
+static struct generation *find_content(struct loader *loader, const char *name, uint64_t hash,
+                                       uint64_t size)
+{
+    for (struct generation *generation = loader->generations; generation;
+         generation = generation->next) {
+        if (generation->loaded.hash == hash && generation->loaded.size == size &&
+            strcmp(generation->name, name) == 0)
+            return generation;
+    }
+    return NULL;
+}
+
+static uint32_t next_generation(const struct loader *loader, const char *name)
+{
+    uint32_t last = 0;
+
+    for (const struct generation *generation = loader->generations; generation;
+         generation = generation->next) {
+        if (strcmp(generation->name, name) == 0 && generation->loaded.generation > last)
+            last = generation->loaded.generation;
+    }
+    return last + 1;
+}
+
+/* What the file was built for, when it exports no symbol of ours. */
+static int tell_foreign(void *handle, const char *file, struct problem *problem)
+{
+    for (int major = WEIR_ABI_MAJOR + 1; major <= FOREIGN_MAJOR_MAX; major++) {
+        char symbol[32];
+
+        (void)snprintf(symbol, sizeof symbol, "weir_plugin_v%d", major);
+        if (dlsym(handle, symbol))
+            return problem_set(problem, WEIR_EUNSUPPORTED,
+                               "%s: is built for SDK %d, this host speaks %d; rebuild the plugin "
+                               "or upgrade the host",
+                               file, major, WEIR_ABI_MAJOR);
+    }
+    return problem_set(problem, WEIR_EUNSUPPORTED,
+                       "%s: is no plugin: it does not export %s (WEIR_PLUGIN stands at the end of "
+                       "a plugin)",
+                       file, WEIR_PLUGIN_SYMBOL);
+}
+
+/* dlopen begins its words with the name of our copy, which means nothing to people. */
+static const char *without_copy(const char *words, const char *copy)
+{
+    size_t length = strlen(copy);
+
+    return strncmp(words, copy, length) == 0 && strncmp(words + length, ": ", 2) == 0
+               ? words + length + 2
+               : words;
+}
+
+static int open_copy(const char *copy, const char *file, void **out_handle, struct problem *problem)
+{
+    const char *words;
+
+    *out_handle = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
+    if (*out_handle)
+        return WEIR_OK;
+    words = dlerror();
+    return problem_set(problem, WEIR_EUNSUPPORTED, "%s: cannot be loaded: %s", file,
+                       words ? without_copy(words, copy) : "no reason was given");
+}
+
+static int read_plugin(void *handle, const char *file, struct descriptor *out,
+                       struct problem *problem)
+{
+    const struct descriptor_abi abi = descriptor_abi();
+    const struct weir_plugin *plugin = dlsym(handle, WEIR_PLUGIN_SYMBOL);
+
+    if (!plugin)
+        return tell_foreign(handle, file, problem);
+    return descriptor_read(plugin, &abi, file, out, problem);
+}
+
+int loader_try(const char *copy, const char *file, struct problem *problem)
+{
+    struct descriptor descriptor;
+    void *handle;
+    int status = open_copy(copy, file, &handle, problem);
+
+    if (status == WEIR_OK)
+        status = read_plugin(handle, file, &descriptor, problem);
+    if (status == WEIR_OK)
+        descriptor_finish(&descriptor);
+    return status;
+}
+
+/* Judges what was opened, and keeps the sentence for the next who asks. */
+static void judge(struct generation *generation, struct problem *problem)
+{
+    free(generation->reason);
+    generation->reason = NULL;
+    generation->refused = read_plugin(generation->handle, generation->file,
+                                      &generation->loaded.descriptor, problem);
+    if (generation->refused)
+        generation->reason = strdup(problem->text);
+}
+
+/* A generation for the copy's content, not yet listed. Returns owned; NULL without memory. */
+static struct generation *generation_create(const struct loader *loader, const char *file,
+                                            const char *name, const struct private_copy *copy)
+{
+    struct generation *generation = calloc(1, sizeof *generation);
+
+    if (!generation)
+        return NULL;
+    generation->file = strdup(file);
+    if (!generation->file) {
+        free(generation);
+        return NULL;
+    }
+    memcpy(generation->name, name, strlen(name) + 1);
+    generation->loaded.file = generation->file;
+    generation->loaded.hash = copy->hash;
+    generation->loaded.size = (uint64_t)copy->status.st_size;
+    generation->loaded.generation = next_generation(loader, name);
+    return generation;
+}
+
+/* Opens the copy under its lasting name. On failure nothing of it is loaded. */
+static int open_generation(struct loader *loader, struct generation *generation,
+                           struct private_copy *copy, struct problem *problem)
+{
+    char name[DESCRIPTOR_NAME_MAX + 32];
+    int status;
+
+    (void)snprintf(name, sizeof name, "%s.%u.so", generation->name, generation->loaded.generation);
+    status = private_dir_rename(loader->directory, copy, name, problem);
+    if (status == WEIR_OK)
+        status = open_copy(copy->path, generation->file, &generation->handle, problem);
+    return status;
+}
+
+/* Answers with a listed generation. Refused content stays refused, unless memory lacked. */
+static int answer(struct loader *loader, const char *file, const struct stat *status,
+                  struct generation *generation, const struct loaded **out, struct problem *problem)
+{
+    if (generation->refused == WEIR_ENOMEM)
+        judge(generation, problem);
+    if (generation->refused)
+        return problem_set(problem, generation->refused, "%s",
+                           generation->reason ? generation->reason : "was refused before");
+    remember(loader, file, status, generation);
+    *out = &generation->loaded;
+    return WEIR_OK;
+}
+
+/* What the probe refuses is not opened here, and asked again next time: it may lack a library. */
+static int probe_copy(struct loader *loader, const char *file, struct private_copy *copy,
+                      struct problem *problem)
+{
+    int status = WEIR_OK;
+
+    if (loader->program)
+        status = probe_plugin(loader->program, copy->path, file, problem);
+    if (status != WEIR_OK)
+        private_dir_discard(loader->directory, copy);
+    return status;
+}
+
+static int load_new(struct loader *loader, const char *file, const char *name,
+                    struct private_copy *copy, const struct loaded **out, struct problem *problem)
+{
+    struct generation *generation = generation_create(loader, file, name, copy);
+    int status;
+
+    if (!generation)
+        return problem_set(problem, WEIR_ENOMEM, "%s: out of memory", file);
+    status = open_generation(loader, generation, copy, problem);
+    if (status != WEIR_OK) {
+        private_dir_discard(loader->directory, copy);
+        generation_destroy(generation);
+        return status;
+    }
+    judge(generation, problem);
+    generation->next = loader->generations;
+    loader->generations = generation;
+    return answer(loader, file, &copy->status, generation, out, problem);
+}
+
+static int load_copy(struct loader *loader, const char *file, struct private_copy *copy,
+                     const struct loaded **out, struct problem *problem)
+{
+    char name[DESCRIPTOR_NAME_MAX + 1];
+    struct generation *generation;
+
+    name_of(file, name);
+    generation = find_content(loader, name, copy->hash, (uint64_t)copy->status.st_size);
+    if (!generation) {
+        int status = probe_copy(loader, file, copy, problem);
+
+        return status == WEIR_OK ? load_new(loader, file, name, copy, out, problem) : status;
+    }
+    private_dir_discard(loader->directory, copy);
+    return answer(loader, file, &copy->status, generation, out, problem);
+}
+
+static int load_changed(struct loader *loader, const char *file, const struct loaded **out,
+                        struct problem *problem)
+{
+    struct private_copy copy;
+    int status = WEIR_OK;
+
+    if (!loader->directory)
+        status = private_dir_create(&loader->directory, problem);
+    if (status == WEIR_OK)
+        status = private_dir_copy(loader->directory, file, "incoming.so", &copy, problem);
+    return status == WEIR_OK ? load_copy(loader, file, &copy, out, problem) : status;
+}
+
+int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
+                     struct problem *problem)
+{
+    const struct seen *seen = find_seen(loader, file);
+
+    if (!seen || !is_unchanged(seen))
+        return load_changed(loader, file, out_loaded, problem);
+    *out_loaded = &seen->generation->loaded;
+    return WEIR_OK;
+}
+
+int loader_load_name(struct loader *loader, const struct plugin_path *path, const char *name,
+                     const struct loaded **out_loaded, struct problem *problem)
+{
+    char *file = plugin_path_find(path, name, problem);
+    int status;
+
+    if (!file)
+        return WEIR_EUNKNOWN;
+    status = loader_load_file(loader, file, out_loaded, problem);
+    free(file);
+    return status;
+}

@@ -1,0 +1,67 @@
+/*
+ * plugin/loader.h - loads plugins and keeps their generations.
+ *
+ * A plugin's file is copied to a private directory and the copy is opened, so that the file may be
+ * replaced while its code runs. The same content is the same generation, whatever its file is
+ * called or when it was written; other content under the same name is the next generation, beside
+ * the earlier ones. Code is never unmapped: a worker, a timer or a tag may still point into it.
+ *
+ * Life: loader_create .. loader_destroy. Not synchronised: one thread at a time (the reload actor,
+ * or a command).
+ */
+#ifndef HOST_PLUGIN_LOADER_H
+#define HOST_PLUGIN_LOADER_H
+
+#include "host/plugin/descriptor.h"
+#include "host/plugin/plugin_path.h"
+
+/* One generation of a plugin. Borrowed until loader_destroy; never changes. */
+struct loaded {
+    struct descriptor descriptor; /* in this build's layout */
+    const char *file;             /* from which it was copied first */
+    uint32_t generation;          /* 1, 2, ... of plugins of this name */
+    uint64_t hash;                /* of the content */
+    uint64_t size;                /* of the file, in bytes */
+};
+
+struct loader;
+
+/*
+ * Returns owned through out_loader. Makes the private directory at the first load. `program` is
+ * what loads new content first, see plugin/probe.h (borrowed until loader_destroy); NULL: nothing
+ * does. WEIR_ENOMEM.
+ */
+int loader_create(const char *program, struct loader **out_loader);
+/*
+ * Removes the private directory. No code of a plugin may run any more, and nothing that was
+ * borrowed may be used. NULL is allowed.
+ */
+void loader_destroy(struct loader *loader);
+/*
+ * Removes the private directory and nothing else: for a process that ends while code of a plugin
+ * may still run. What was loaded stays valid.
+ */
+void loader_leave(struct loader *loader);
+
+/*
+ * Loads the plugin in `file`, or finds that it is loaded: a file that did not change since (by
+ * device, inode, size and time of change) is not even read. Negative, and one sentence that begins
+ * with the file's name: WEIR_EUNKNOWN no such file; WEIR_EUNSUPPORTED no plugin, or one for another
+ * host; WEIR_EINVALID wrong tables; WEIR_ENOTALLOWED being written, or no private directory;
+ * WEIR_ENOMEM. Content that is new is loaded in a process of its own first, which takes some
+ * milliseconds, and PROBE_TIMEOUT_MS when it does not return.
+ */
+int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
+                     struct problem *problem);
+
+/*
+ * Opens the copy of a plugin and reads its tables as loader_load_file would, and keeps neither:
+ * for the process that is to find out. `file` is what it was copied from.
+ */
+int loader_try(const char *copy, const char *file, struct problem *problem);
+
+/* As loader_load_file, for a bare name looked up in `path`. WEIR_EUNKNOWN it is nowhere there. */
+int loader_load_name(struct loader *loader, const struct plugin_path *path, const char *name,
+                     const struct loaded **out_loaded, struct problem *problem);
+
+#endif

@@ -1,0 +1,182 @@
+#include "host/plugin/plugin_path.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "host/log/line.h"
+
+#define GUESSES_MAX 64 /* plugins that are looked at for the one that was meant */
+
+#if !defined(WEIR_PLUGINS_INSTALLED) || !defined(WEIR_PLUGINS_BESIDE)
+#error "the build says where plugins are installed, and where that is from the program"
+#endif
+
+void plugin_path_init(struct plugin_path *path)
+{
+    *path = (struct plugin_path){ NULL, 0 };
+}
+
+void plugin_path_finish(struct plugin_path *path)
+{
+    for (size_t i = 0; i < path->count; i++)
+        free(path->directories[i]);
+    free(path->directories);
+    plugin_path_init(path);
+}
+
+static bool has(const struct plugin_path *path, const char *directory)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        if (strcmp(path->directories[i], directory) == 0)
+            return true;
+    }
+    return false;
+}
+
+int plugin_path_add(struct plugin_path *path, const char *directory)
+{
+    char **grown;
+
+    if (!directory[0] || has(path, directory))
+        return WEIR_OK;
+    grown = realloc(path->directories, (path->count + 1) * sizeof *grown);
+    if (!grown)
+        return WEIR_ENOMEM;
+    path->directories = grown;
+    grown[path->count] = strdup(directory);
+    if (!grown[path->count])
+        return WEIR_ENOMEM;
+    path->count++;
+    return WEIR_OK;
+}
+
+static int add_listed(struct plugin_path *path, const char *list)
+{
+    int status = WEIR_OK;
+
+    while (list && *list && status == WEIR_OK) {
+        size_t length = strcspn(list, ":");
+        char *directory = strndup(list, length);
+
+        status = directory ? plugin_path_add(path, directory) : WEIR_ENOMEM;
+        free(directory);
+        list += length + (list[length] == ':');
+    }
+    return status;
+}
+
+/* Relative to where the program lies, so that a build tree and a moved installation work. */
+static int add_beside_program(struct plugin_path *path, const char *relative)
+{
+    char program[PATH_MAX], directory[PATH_MAX + 32], resolved[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    char *slash;
+
+    if (length <= 0)
+        return WEIR_OK;
+    program[length] = '\0';
+    slash = strrchr(program, '/');
+    if (!slash)
+        return WEIR_OK;
+    *slash = '\0';
+    (void)snprintf(directory, sizeof directory, "%s/%s", program, relative);
+    return realpath(directory, resolved) ? plugin_path_add(path, resolved) : WEIR_OK;
+}
+
+int plugin_path_add_defaults(struct plugin_path *path)
+{
+    int status = add_listed(path, getenv("WEIR_PLUGIN_PATH"));
+
+    if (status == WEIR_OK)
+        status = add_beside_program(path, "../plugins");
+    if (status == WEIR_OK)
+        status = add_beside_program(path, WEIR_PLUGINS_BESIDE);
+    if (status == WEIR_OK)
+        status = plugin_path_add(path, WEIR_PLUGINS_INSTALLED);
+    return status;
+}
+
+/* Offers the plugins of one directory. */
+static void offer_names(const char *path, char names[][NAME_MAX + 1], size_t *count)
+{
+    DIR *directory = opendir(path);
+
+    for (struct dirent *entry; directory && *count < GUESSES_MAX && (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name);
+
+        if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0)
+            continue;
+        memcpy(names[*count], entry->d_name, length - 3);
+        names[(*count)++][length - 3] = '\0';
+    }
+    if (directory)
+        closedir(directory);
+}
+
+/* Adds the name of a plugin that is there and nearly called so. */
+static void add_guess(struct line *line, const struct plugin_path *path, const char *name)
+{
+    char names[GUESSES_MAX][NAME_MAX + 1];
+    struct text_guess guess;
+    size_t count = 0;
+
+    for (size_t i = 0; i < path->count; i++)
+        offer_names(path->directories[i], names, &count);
+    text_guess_init(&guess, name);
+    for (size_t i = 0; i < count; i++)
+        text_guess_offer(&guess, names[i]);
+    if (text_guess_best(&guess))
+        line_format(line, "; did you mean \"%s\"?", text_guess_best(&guess));
+}
+
+static void tell_not_found(const struct plugin_path *path, const char *name,
+                           struct problem *problem)
+{
+    struct line line;
+
+    line_init(&line, problem->text, sizeof problem->text);
+    line_format(&line, "no plugin called %.64s: there is no %.64s.so in ", name, name);
+    for (size_t i = 0; i < path->count; i++) {
+        line_text(&line, i ? ", " : "");
+        line_text(&line, path->directories[i]);
+    }
+    if (path->count == 0)
+        line_text(&line, "any directory, since none is configured");
+    add_guess(&line, path, name);
+}
+
+static char *join(const char *directory, const char *name)
+{
+    size_t size = strlen(directory) + 1 + strlen(name) + sizeof ".so";
+    char *file = malloc(size);
+
+    if (file)
+        (void)snprintf(file, size, "%s/%s.so", directory, name);
+    return file;
+}
+
+char *plugin_path_find(const struct plugin_path *path, const char *name, struct problem *problem)
+{
+    if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) > NAME_MAX - 3) {
+        (void)problem_set(problem, WEIR_EINVALID, "\"%.64s\" is not the name of a plugin", name);
+        return NULL;
+    }
+    for (size_t i = 0; i < path->count; i++) {
+        char *file = join(path->directories[i], name);
+
+        if (!file) {
+            (void)problem_set(problem, WEIR_ENOMEM, "out of memory");
+            return NULL;
+        }
+        if (access(file, F_OK) == 0)
+            return file;
+        free(file);
+    }
+    tell_not_found(path, name, problem);
+    return NULL;
+}

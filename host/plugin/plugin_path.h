@@ -1,0 +1,38 @@
+/*
+ * plugin/plugin_path.h - the directories in which bare plugin names are looked up, in order.
+ *
+ * Life: plugin_path_init .. plugin_path_finish. Not synchronised.
+ */
+#ifndef HOST_PLUGIN_PLUGIN_PATH_H
+#define HOST_PLUGIN_PLUGIN_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "host/plugin/problem.h"
+
+struct plugin_path {
+    char **directories; /* owned */
+    size_t count;
+};
+
+void plugin_path_init(struct plugin_path *path);
+void plugin_path_finish(struct plugin_path *path);
+
+/* Adds a directory at the end; one that stands there already is not added again. WEIR_ENOMEM. */
+int plugin_path_add(struct plugin_path *path, const char *directory);
+
+/*
+ * Adds the default ones: those of $WEIR_PLUGIN_PATH (separated by colons); beside the program
+ * `../plugins` (a build tree) and `../lib/weir/plugins` (a moved installation); and where plugins
+ * are installed. WEIR_ENOMEM.
+ */
+int plugin_path_add_defaults(struct plugin_path *path);
+
+/*
+ * The file `NAME.so` in the first directory that has it. Returns owned; NULL, and why, when the
+ * name is none (it may hold no `/` and no leading dot) or no directory has it.
+ */
+char *plugin_path_find(const struct plugin_path *path, const char *name, struct problem *problem);
+
+#endif

@@ -1,0 +1,362 @@
+#include "host/plugin/private_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "host/plugin/elf_header.h"
+#include "host/plugin/leftovers.h"
+
+#define BUFFER_SIZE ((size_t)64 * 1024) /* what one read asks for */
+#define FNV_START 14695981039346656037u /* FNV-1a, 64 bits */
+#define FNV_PRIME 1099511628211u
+#define MAKE_TRIES 16 /* a directory is lost to a sweep only in the moment after it was made */
+
+/* One copy, so that it can be removed at the end. */
+struct kept {
+    struct kept *next;
+    char path[];
+};
+
+struct private_dir {
+    struct kept *copies;
+    int lock; /* descriptor: while it is open, nobody sweeps the directory away */
+    char path[];
+};
+
+static bool is_noexec(const char *path)
+{
+    struct statvfs status;
+
+    return statvfs(path, &status) == 0 && (status.f_flag & ST_NOEXEC);
+}
+
+static struct private_dir *make_under(const char *parent)
+{
+    static const char pattern[] = "/" LEFTOVERS_PREFIX "XXXXXX";
+    size_t size = strlen(parent) + sizeof pattern;
+    struct private_dir *dir = malloc(sizeof *dir + size);
+
+    if (!dir)
+        return NULL;
+    dir->copies = NULL;
+    for (int tries = 0; tries < MAKE_TRIES; tries++) {
+        (void)snprintf(dir->path, size, "%s%s", parent, pattern);
+        if (!mkdtemp(dir->path))
+            break;
+        dir->lock = leftovers_lock(dir->path);
+        if (dir->lock >= 0)
+            return dir;
+        (void)rmdir(dir->path);
+    }
+    free(dir);
+    return NULL;
+}
+
+/* 0, or why not under `parent`. */
+static int try_under(const char *parent, struct private_dir **out_dir, struct problem *problem)
+{
+    if (is_noexec(parent))
+        return problem_set(problem, WEIR_ENOTALLOWED,
+                           "%s is mounted noexec, so no plugin can be loaded from there; set "
+                           "WEIR_PLUGIN_TMP to a directory where code may be mapped",
+                           parent);
+    leftovers_sweep(parent);
+    *out_dir = make_under(parent);
+    if (!*out_dir)
+        return problem_set(problem, WEIR_ENOTALLOWED,
+                           "cannot make a directory for plugins in %s: %s; set WEIR_PLUGIN_TMP to "
+                           "one that can be written",
+                           parent, strerror(errno));
+    return WEIR_OK;
+}
+
+void private_dir_sweep(void)
+{
+    const char *const parents[] = { getenv("WEIR_PLUGIN_TMP"), getenv("XDG_RUNTIME_DIR"), "/tmp" };
+
+    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++)
+        if (parents[i] && parents[i][0])
+            leftovers_sweep(parents[i]);
+}
+
+int private_dir_create(struct private_dir **out_dir, struct problem *problem)
+{
+    const char *chosen = getenv("WEIR_PLUGIN_TMP");
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+    if (chosen && chosen[0])
+        return try_under(chosen, out_dir, problem);
+    if (runtime && runtime[0] == '/' && try_under(runtime, out_dir, problem) == WEIR_OK)
+        return WEIR_OK;
+    return try_under("/tmp", out_dir, problem);
+}
+
+void private_dir_destroy(struct private_dir *dir)
+{
+    if (!dir)
+        return;
+    for (struct kept *kept = dir->copies, *next; kept; kept = next) {
+        next = kept->next;
+        (void)unlink(kept->path);
+        free(kept);
+    }
+    (void)rmdir(dir->path);
+    close(dir->lock);
+    free(dir);
+}
+
+const char *private_dir_path(const struct private_dir *dir)
+{
+    return dir->path;
+}
+
+static struct kept *keep_path(struct private_dir *dir, const char *name)
+{
+    size_t size = strlen(dir->path) + 1 + strlen(name) + 1;
+    struct kept *kept = malloc(sizeof *kept + size);
+
+    if (!kept)
+        return NULL;
+    (void)snprintf(kept->path, size, "%s/%s", dir->path, name);
+    kept->next = dir->copies;
+    dir->copies = kept;
+    return kept;
+}
+
+/* Takes the path out of what is kept; its file, if any, stays. */
+static void forget(struct private_dir *dir, struct kept *kept)
+{
+    struct kept **link = &dir->copies;
+
+    while (*link && *link != kept)
+        link = &(*link)->next;
+    if (*link)
+        *link = kept->next;
+    free(kept);
+}
+
+static void remove_kept(struct private_dir *dir, struct kept *kept)
+{
+    (void)unlink(kept->path);
+    forget(dir, kept);
+}
+
+static int open_source(const char *path, struct stat *out_status, struct problem *problem)
+{
+    /* Not to wait for a FIFO's writer. */
+    int source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (source < 0)
+        return problem_set(problem, WEIR_EUNKNOWN, "%s: cannot be opened: %s", path,
+                           strerror(errno));
+    if (fstat(source, out_status) != 0 || !S_ISREG(out_status->st_mode)) {
+        close(source);
+        return problem_set(problem, WEIR_EUNSUPPORTED, "%s: is not a regular file", path);
+    }
+    if ((uint64_t)out_status->st_size > PRIVATE_DIR_FILE_MAX) {
+        close(source);
+        return problem_set(problem, WEIR_EUNSUPPORTED, "%s: is larger than 1 GiB", path);
+    }
+    return source;
+}
+
+static int write_whole(int target, const unsigned char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t written = write(target, bytes, size);
+
+        if (written < 0 && errno != EINTR)
+            return -1;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+static ssize_t read_some(int source, unsigned char *bytes, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = read(source, bytes, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static uint64_t hash_on(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * FNV_PRIME;
+    return hash;
+}
+
+/* One copy under way. */
+struct copying {
+    int source;
+    int target;
+    const char *path; /* of the source */
+    unsigned char *buffer;
+    uint64_t hash;
+    uint64_t size;
+    uint64_t promised; /* the file's size when it was opened */
+};
+
+static int check_header(const struct copying *copying, size_t size, struct problem *problem)
+{
+    int status = elf_header_check(copying->buffer, size, copying->path, problem);
+
+    if (status == WEIR_OK)
+        status = elf_header_check_whole(copying->buffer, size, copying->promised, copying->path,
+                                        problem);
+    return status;
+}
+
+/* The first read is looked at before a byte is written. */
+static int copy_bytes(struct copying *copying, struct problem *problem)
+{
+    for (bool first = true;; first = false) {
+        ssize_t got = read_some(copying->source, copying->buffer, BUFFER_SIZE);
+
+        if (got < 0)
+            return problem_set(problem, WEIR_EUNKNOWN, "%s: cannot be read: %s", copying->path,
+                               strerror(errno));
+        if (first) {
+            int status = check_header(copying, (size_t)got, problem);
+
+            if (status != WEIR_OK)
+                return status;
+        }
+        if (got == 0)
+            return WEIR_OK;
+        if (write_whole(copying->target, copying->buffer, (size_t)got) != 0)
+            return problem_set(problem, WEIR_ENOTALLOWED, "%s: cannot be copied: %s", copying->path,
+                               strerror(errno));
+        copying->hash = hash_on(copying->hash, copying->buffer, (size_t)got);
+        copying->size += (uint64_t)got;
+    }
+}
+
+/* Not the time of the inode's change: that moves when a new file takes over the name. */
+static bool is_same_state(const struct stat *a, const struct stat *b)
+{
+    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static int check_unchanged(const struct copying *copying, const struct stat *before,
+                           struct problem *problem)
+{
+    struct stat after;
+
+    if (fstat(copying->source, &after) == 0 && is_same_state(before, &after) &&
+        copying->size == (uint64_t)after.st_size)
+        return WEIR_OK;
+    return problem_set(problem, WEIR_ENOTALLOWED,
+                       "%s: is still being written; install a plugin under another name, then "
+                       "rename it",
+                       copying->path);
+}
+
+static int copy_open_files(struct copying *copying, const struct stat *before,
+                           struct problem *problem)
+{
+    int status;
+
+    copying->buffer = malloc(BUFFER_SIZE);
+    if (!copying->buffer)
+        return problem_set(problem, WEIR_ENOMEM, "%s: out of memory", copying->path);
+    status = copy_bytes(copying, problem);
+    free(copying->buffer);
+    return status == WEIR_OK ? check_unchanged(copying, before, problem) : status;
+}
+
+/* Copies into the kept path. The target's own close tells of a full disk on some file systems. */
+static int copy_to(struct copying *copying, const struct kept *kept, const struct stat *before,
+                   struct problem *problem)
+{
+    int status;
+
+    (void)unlink(kept->path);
+    copying->target = open(kept->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
+    if (copying->target < 0)
+        return problem_set(problem, WEIR_ENOTALLOWED, "%s: cannot be copied to %s: %s",
+                           copying->path, kept->path, strerror(errno));
+    status = copy_open_files(copying, before, problem);
+    if (close(copying->target) != 0 && status == WEIR_OK)
+        status = problem_set(problem, WEIR_ENOTALLOWED, "%s: cannot be copied to %s: %s",
+                             copying->path, kept->path, strerror(errno));
+    return status;
+}
+
+int private_dir_copy(struct private_dir *dir, const char *path, const char *name,
+                     struct private_copy *out_copy, struct problem *problem)
+{
+    struct copying copying = { .path = path, .hash = FNV_START };
+    struct stat before = { .st_size = 0 };
+    struct kept *kept;
+    int status;
+
+    copying.source = open_source(path, &before, problem);
+    if (copying.source < 0)
+        return copying.source;
+    kept = keep_path(dir, name);
+    if (!kept) {
+        status = problem_set(problem, WEIR_ENOMEM, "%s: out of memory", path);
+        goto done;
+    }
+    copying.promised = (uint64_t)before.st_size;
+    status = copy_to(&copying, kept, &before, problem);
+    if (status != WEIR_OK)
+        remove_kept(dir, kept);
+    else
+        *out_copy = (struct private_copy){ .path = kept->path,
+                                           .hash = copying.hash,
+                                           .status = before };
+done:
+    close(copying.source);
+    return status;
+}
+
+static struct kept *find_kept(const struct private_dir *dir, const char *path)
+{
+    struct kept *kept = dir->copies;
+
+    while (kept && kept->path != path)
+        kept = kept->next;
+    return kept;
+}
+
+int private_dir_rename(struct private_dir *dir, struct private_copy *copy, const char *name,
+                       struct problem *problem)
+{
+    struct kept *before = find_kept(dir, copy->path);
+    struct kept *after = before ? keep_path(dir, name) : NULL;
+
+    if (!after)
+        return problem_set(problem, WEIR_ENOMEM, "%s: out of memory", name);
+    if (rename(before->path, after->path) != 0) {
+        (void)problem_set(problem, WEIR_ENOTALLOWED, "%s: cannot be renamed to %s: %s",
+                          before->path, after->path, strerror(errno));
+        forget(dir, after);
+        return WEIR_ENOTALLOWED;
+    }
+    forget(dir, before);
+    copy->path = after->path;
+    return WEIR_OK;
+}
+
+void private_dir_discard(struct private_dir *dir, struct private_copy *copy)
+{
+    struct kept *kept = find_kept(dir, copy->path);
+
+    if (kept)
+        remove_kept(dir, kept);
+    copy->path = NULL;
+}

@@ -1,0 +1,59 @@
+/*
+ * plugin/private_dir.h - a directory of this process alone, from which plugin copies are loaded.
+ *
+ * A plugin's file may be overwritten or replaced while its code runs: the first kills a process
+ * that has it mapped, the second goes unnoticed by dlopen. So the host maps copies that nobody
+ * else touches.
+ *
+ * Life: private_dir_create .. private_dir_destroy, which removes the copies. Not synchronised.
+ */
+#ifndef HOST_PLUGIN_PRIVATE_DIR_H
+#define HOST_PLUGIN_PRIVATE_DIR_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "host/plugin/problem.h"
+
+#define PRIVATE_DIR_FILE_MAX ((uint64_t)1024 * 1024 * 1024) /* no plugin is that large */
+
+struct private_dir;
+
+/*
+ * Makes it, mode 0700, under $WEIR_PLUGIN_TMP, else $XDG_RUNTIME_DIR, else /tmp; the first where
+ * files may be mapped as code. What killed hosts left there is removed. Returns owned.
+ * WEIR_ENOTALLOWED and why; WEIR_ENOMEM.
+ */
+int private_dir_create(struct private_dir **out_dir, struct problem *problem);
+/* Removes the copies and the directory. NULL is allowed. */
+void private_dir_destroy(struct private_dir *dir);
+
+/* Removes what killed hosts left at all the places where private_dir_create might make one. */
+void private_dir_sweep(void);
+
+/* Its path. Borrowed until private_dir_destroy. */
+const char *private_dir_path(const struct private_dir *dir);
+
+/* What was copied. */
+struct private_copy {
+    char *path;         /* of the copy, owned by the directory, until private_dir_destroy */
+    uint64_t hash;      /* FNV-1a of the content */
+    struct stat status; /* of the file that was copied */
+};
+
+/*
+ * Copies the regular file at `path` to `name` in the directory; an earlier copy of that name is
+ * replaced. Refuses a file that changed meanwhile, and one that is no shared object for this
+ * machine. On failure nothing is left, and `problem` begins with the path.
+ */
+int private_dir_copy(struct private_dir *dir, const char *path, const char *name,
+                     struct private_copy *out_copy, struct problem *problem);
+
+/* Gives a copy another name, and its path with it. */
+int private_dir_rename(struct private_dir *dir, struct private_copy *copy, const char *name,
+                       struct problem *problem);
+
+/* Removes a copy that is not wanted. */
+void private_dir_discard(struct private_dir *dir, struct private_copy *copy);
+
+#endif

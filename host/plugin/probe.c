@@ -1,0 +1,475 @@
+#include "host/plugin/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#define ANSWER_DESCRIPTOR 3
+#define HIGH_DESCRIPTOR 10 /* above those that the new process is given */
+#define WORDS_SIZE 160     /* of what the plugin said: enough for an assertion's line */
+#define LOOK_MS 20         /* between two looks, where the kernel has no pidfd */
+#define NS_PER_MS 1000000u
+
+/* What the process sends: one write, which a pipe takes whole. */
+struct answer {
+    int status; /* of enum weir_status, or: */
+    struct problem problem;
+};
+
+_Static_assert(sizeof(struct answer) <= 4096, "PIPE_BUF: an answer is written as a whole");
+
+/* Answers that are none yet. */
+enum {
+    ANSWER_CHECK_BEGINS = 1,
+    ANSWER_CHECK_RETURNED = 2,
+};
+
+/* One process under way. Descriptors are -1 once they have nothing more to say. */
+struct probing {
+    const char *file;
+    const char *copy;                /* NULL: the file is a configuration */
+    struct probe_progress *progress; /* NULL likewise when it is a plugin */
+    pid_t process;
+    int life;        /* pidfd: readable when the process has ended */
+    int answer_pipe; /* our end */
+    int words_pipe;  /* our end of its standard error */
+    bool has_ended;
+    struct answer answer;
+    size_t answer_size;
+    char words[WORDS_SIZE];
+    size_t words_size;
+};
+
+/* --- starting ------------------------------------------------------------------------------- */
+
+static void close_end(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+/* A pipe whose writing end lies above what it will be moved to, whatever is open here. */
+static int make_pipe(int *out_read, int *out_write)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return -1;
+    *out_read = ends[0];
+    *out_write = fcntl(ends[1], F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    close(ends[1]);
+    return *out_write < 0 ? -1 : 0;
+}
+
+/* Its words go through a pipe: whatever it prints must not get into what the host prints. */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words)
+{
+    int status = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+    if (status == 0)
+        status = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (status == 0)
+        status = posix_spawn_file_actions_adddup2(actions, words, STDERR_FILENO);
+    if (status == 0)
+        status = posix_spawn_file_actions_adddup2(actions, answer, ANSWER_DESCRIPTOR);
+    return status;
+}
+
+/* A group of its own: what a constructor starts ends with it. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    int status = posix_spawnattr_setpgroup(attributes, 0);
+
+    return status ? status : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP);
+}
+
+/* 0 or an errno. */
+static int spawn(struct probing *probing, const char *program, int answer, int words)
+{
+    char *copy = (char *)(uintptr_t)probing->copy;
+    char *file = (char *)(uintptr_t)probing->file;
+    char *arguments[] = {
+        "weir", PROBE_COMMAND, "--", copy ? copy : file, copy ? file : NULL, NULL
+    };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int status = posix_spawn_file_actions_init(&actions);
+
+    if (status != 0)
+        return status;
+    status = posix_spawnattr_init(&attributes);
+    if (status == 0) {
+        status = set_descriptors(&actions, answer, words);
+        if (status == 0)
+            status = set_attributes(&attributes);
+        if (status == 0)
+            status = posix_spawn(&probing->process, program, &actions, &attributes, arguments,
+                                 environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+static int start(struct probing *probing, const char *program)
+{
+    int answer = -1, words = -1, status = 0;
+
+    if (make_pipe(&probing->answer_pipe, &answer) != 0 ||
+        make_pipe(&probing->words_pipe, &words) != 0)
+        status = errno;
+    if (status == 0)
+        status = spawn(probing, program, answer, words);
+    close_end(&answer);
+    close_end(&words);
+    if (status == 0)
+        probing->life = pidfd_open(probing->process, 0);
+    return status;
+}
+
+/* --- watching ------------------------------------------------------------------------------- */
+
+/* Reads what there is; what does not fit is dropped. False: nothing more will come. */
+static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
+{
+    char surplus[256] = { 0 };
+    ssize_t got;
+
+    do {
+        bool has_room = *used < size;
+
+        got = read(descriptor, has_room ? bytes + *used : surplus,
+                   has_room ? size - *used : sizeof surplus);
+        if (got > 0 && has_room)
+            *used += (size_t)got;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    return got < 0 && errno == EAGAIN;
+}
+
+/* Reads one answer, as far as there is one. False: nothing more will come. */
+static bool read_answer(struct probing *probing)
+{
+    char *bytes = (char *)&probing->answer;
+    ssize_t got = 1;
+
+    while (probing->answer_size < sizeof probing->answer && (got > 0 || errno == EINTR)) {
+        got = read(probing->answer_pipe, bytes + probing->answer_size,
+                   sizeof probing->answer - probing->answer_size);
+        if (got == 0)
+            return false;
+        if (got > 0)
+            probing->answer_size += (size_t)got;
+    }
+    return got > 0 || errno == EAGAIN;
+}
+
+/* Counts an answer that is no verdict yet, and makes room for the next. False: it is none. */
+static bool take_progress(struct probing *probing)
+{
+    if (probing->answer_size < sizeof probing->answer || probing->answer.status <= 0 ||
+        !probing->progress)
+        return false;
+    probing->progress->begun += probing->answer.status == ANSWER_CHECK_BEGINS;
+    probing->progress->returned += probing->answer.status == ANSWER_CHECK_RETURNED;
+    probing->answer_size = 0;
+    return true;
+}
+
+static void read_answers(struct probing *probing)
+{
+    bool open = probing->answer_pipe >= 0;
+
+    while (open && (open = read_answer(probing)) && take_progress(probing))
+        ;
+    /* What comes behind the verdict is of no interest. */
+    if (!open || probing->answer_size == sizeof probing->answer)
+        close_end(&probing->answer_pipe);
+}
+
+static void drain_both(struct probing *probing)
+{
+    read_answers(probing);
+    if (probing->words_pipe >= 0 &&
+        !drain(probing->words_pipe, probing->words, sizeof probing->words, &probing->words_size))
+        close_end(&probing->words_pipe);
+}
+
+/* Leaves it unreaped: until then its group's number is nobody else's. */
+static bool has_ended(pid_t process)
+{
+    siginfo_t info = { .si_pid = 0 };
+    int status;
+
+    do
+        status = waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT);
+    while (status != 0 && errno == EINTR);
+    return status != 0 || info.si_pid != 0;
+}
+
+static int milliseconds_until(uint64_t due_ns, uint64_t now_ns)
+{
+    uint64_t left_ms = due_ns > now_ns ? (due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0;
+
+    return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
+}
+
+static uint32_t steps_of(const struct probing *probing)
+{
+    return probing->progress ? probing->progress->begun + probing->progress->returned : 0;
+}
+
+/* Until the process has ended, or a step of it takes too long. */
+static void watch(struct probing *probing, uint64_t timeout_ms)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t now_ns = clock_now_ns(&clock);
+    uint64_t due_ns = now_ns + timeout_ms * NS_PER_MS;
+
+    while (!probing->has_ended && now_ns < due_ns) {
+        uint32_t steps = steps_of(probing);
+        struct pollfd waited_for[] = {
+            { .fd = probing->life, .events = POLLIN },
+            { .fd = probing->answer_pipe, .events = POLLIN },
+            { .fd = probing->words_pipe, .events = POLLIN },
+        };
+        int wait_ms = milliseconds_until(due_ns, now_ns);
+
+        if (probing->life < 0 && wait_ms > LOOK_MS)
+            wait_ms = LOOK_MS;
+        (void)poll(waited_for, sizeof waited_for / sizeof waited_for[0], wait_ms);
+        drain_both(probing);
+        probing->has_ended = has_ended(probing->process);
+        now_ns = clock_now_ns(&clock);
+        if (steps_of(probing) != steps)
+            due_ns = now_ns + timeout_ms * NS_PER_MS;
+    }
+}
+
+/* Ends it and what it started, and reaps it. Writes its wait status. */
+static void finish(struct probing *probing, int *out_status)
+{
+    pid_t reaped;
+
+    (void)kill(-probing->process, SIGKILL);
+    do
+        reaped = waitpid(probing->process, out_status, 0);
+    while (reaped < 0 && errno == EINTR);
+    drain_both(probing);
+}
+
+static void close_all(struct probing *probing)
+{
+    close_end(&probing->answer_pipe);
+    close_end(&probing->words_pipe);
+    close_end(&probing->life);
+}
+
+/* --- telling -------------------------------------------------------------------------------- */
+
+/* The first line that the plugin said, as an addition to a sentence; "" when there is none. */
+static void quote(const struct probing *probing, char *out, size_t size)
+{
+    size_t start = 0, end;
+
+    while (start < probing->words_size && strchr("\r\n\t =", probing->words[start]))
+        start++;
+    end = start;
+    while (end < probing->words_size && probing->words[end] != '\n')
+        end++;
+    out[0] = '\0';
+    if (end == start)
+        return;
+    (void)snprintf(out, size, "; it said: %.*s", (int)(end - start), probing->words + start);
+    for (char *c = out; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == '\x7f')
+            *c = '?';
+    }
+}
+
+static int tell_end(const struct probing *probing, int wait_status, struct problem *problem)
+{
+    char said[WORDS_SIZE + 16];
+
+    quote(probing, said, sizeof said);
+    if (WIFSIGNALED(wait_status)) {
+        const char *name = sigabbrev_np(WTERMSIG(wait_status));
+
+        return problem_set(problem, WEIR_EUNSUPPORTED,
+                           "%s: cannot be loaded: killed by SIG%s while it was loaded%s",
+                           probing->file, name ? name : "?", said);
+    }
+    return problem_set(problem, WEIR_EUNSUPPORTED,
+                       "%s: cannot be loaded: its constructor ended the program with exit code "
+                       "%d%s",
+                       probing->file, WEXITSTATUS(wait_status), said);
+}
+
+static int tell_timeout(const struct probing *probing, uint64_t timeout_ms, struct problem *problem)
+{
+    char said[WORDS_SIZE + 16], limit[32];
+
+    quote(probing, said, sizeof said);
+    text_format_duration(timeout_ms, limit, sizeof limit);
+    return problem_set(problem, WEIR_EUNSUPPORTED,
+                       "%s: cannot be loaded: its constructor did not return within %s%s",
+                       probing->file, limit, said);
+}
+
+static int tell(const struct probing *probing, int wait_status, uint64_t timeout_ms,
+                struct problem *problem)
+{
+    if (probing->answer_size == sizeof probing->answer) {
+        if (probing->answer.status != WEIR_OK)
+            *problem = probing->answer.problem;
+        return probing->answer.status;
+    }
+    return probing->has_ended ? tell_end(probing, wait_status, problem)
+                              : tell_timeout(probing, timeout_ms, problem);
+}
+
+/* Of checks: a clause without its subject. */
+static int tell_checks(const struct probing *probing, int wait_status, uint64_t timeout_ms,
+                       struct problem *problem)
+{
+    char said[WORDS_SIZE + 16], limit[32];
+
+    if (probing->answer_size == sizeof probing->answer)
+        return WEIR_OK;
+    quote(probing, said, sizeof said);
+    if (!probing->has_ended) {
+        text_format_duration(timeout_ms, limit, sizeof limit);
+        return problem_set(problem, WEIR_EUNSUPPORTED, "did not return within %s%s", limit, said);
+    }
+    if (WIFSIGNALED(wait_status)) {
+        const char *name = sigabbrev_np(WTERMSIG(wait_status));
+
+        return problem_set(problem, WEIR_EUNSUPPORTED, "was killed by SIG%s%s", name ? name : "?",
+                           said);
+    }
+    return problem_set(problem, WEIR_EUNSUPPORTED, "ended the program with exit code %d%s",
+                       WEXITSTATUS(wait_status), said);
+}
+
+static int read_timeout(const char *file, uint64_t *out_ms, struct problem *problem)
+{
+    const char *text = getenv("WEIR_PLUGIN_TIMEOUT");
+
+    *out_ms = PROBE_TIMEOUT_MS;
+    if (!text || !text[0] || (text_parse_duration(text, out_ms) == TEXT_OK && *out_ms > 0))
+        return WEIR_OK;
+    return problem_set(problem, WEIR_EINVALID,
+                       "%s: cannot be loaded: WEIR_PLUGIN_TIMEOUT must be a duration such as 5s, "
+                       "got \"%.64s\"",
+                       file, text);
+}
+
+/* Runs the process to its end. 0, or an errno: it was not started. */
+static int run(struct probing *probing, const char *program, uint64_t timeout_ms,
+               int *out_wait_status)
+{
+    int status = start(probing, program);
+
+    if (status == 0) {
+        watch(probing, timeout_ms);
+        finish(probing, out_wait_status);
+    }
+    close_all(probing);
+    return status;
+}
+
+int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem)
+{
+    struct probing probing = {
+        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1
+    };
+    uint64_t timeout_ms;
+    int wait_status = 0;
+    int status = read_timeout(file, &timeout_ms, problem);
+
+    if (status != WEIR_OK)
+        return status;
+    status = run(&probing, program, timeout_ms, &wait_status);
+    if (status != 0)
+        return problem_set(problem, WEIR_ENOTALLOWED,
+                           "%s: no process could be started that loads it first: %s", file,
+                           strerror(status));
+    return tell(&probing, wait_status, timeout_ms, problem);
+}
+
+int probe_checks(const char *program, const char *file, struct probe_progress *out,
+                 struct problem *problem)
+{
+    struct probing probing = {
+        .file = file, .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1
+    };
+    uint64_t timeout_ms;
+    int wait_status = 0;
+    int status = read_timeout(file, &timeout_ms, problem);
+
+    *out = (struct probe_progress){ 0 };
+    if (status != WEIR_OK)
+        return status;
+    status = run(&probing, program, timeout_ms, &wait_status);
+    if (status != 0)
+        return problem_set(problem, WEIR_ENOTALLOWED,
+                           "could not be called in a process of its own first: %s",
+                           strerror(status));
+    status = tell_checks(&probing, wait_status, timeout_ms, problem);
+    out->whole = status == WEIR_OK;
+    return status;
+}
+
+/* --- in the process of its own -------------------------------------------------------------- */
+
+int probe_begin(void)
+{
+    if (fcntl(ANSWER_DESCRIPTOR, F_SETFD, FD_CLOEXEC) != 0)
+        return WEIR_ENOTALLOWED;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return WEIR_OK;
+}
+
+/* The pipe does not block; who reads it does nothing else. */
+static bool send_answer(const struct answer *answer)
+{
+    struct pollfd room = { .fd = ANSWER_DESCRIPTOR, .events = POLLOUT };
+    ssize_t written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
+
+    while (written < 0 && (errno == EINTR || errno == EAGAIN)) {
+        (void)poll(&room, 1, -1);
+        written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
+    }
+    return written == (ssize_t)sizeof *answer;
+}
+
+void probe_tell_check(bool returned)
+{
+    const struct answer answer = { .status = returned ? ANSWER_CHECK_RETURNED
+                                                      : ANSWER_CHECK_BEGINS };
+
+    if (!send_answer(&answer))
+        _exit(EX_IOERR);
+}
+
+void probe_answer(int status, const struct problem *problem)
+{
+    struct answer answer = { .status = status };
+
+    if (status != WEIR_OK)
+        answer.problem = *problem;
+    _exit(send_answer(&answer) ? EX_OK : EX_IOERR);
+}

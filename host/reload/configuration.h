@@ -1,0 +1,64 @@
+/*
+ * reload/configuration.h - from a file to settings: the one way of check, plan, run and reload.
+ *
+ * Life: configuration_init .. configuration_finish holds what settings need: loaded plugins. The
+ * settings are freed by their owner before that. Any thread may read or leave; finish is the last.
+ */
+#ifndef HOST_RELOAD_CONFIGURATION_H
+#define HOST_RELOAD_CONFIGURATION_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "config/files.h"
+#include "config/settings.h"
+#include "host/plugin/catalogue.h"
+
+struct configuration {
+    struct loader *loader;              /* owned */
+    struct plugin_catalogue *catalogue; /* owned */
+    const char *program;                /* const: what tries plugins first; NULL: nothing does */
+    pthread_mutex_t lock;               /* held while plugins are looked at and loaded */
+};
+
+/* `program` is what loads new plugins first, see loader.h. WEIR_ENOMEM: nothing was made. */
+int configuration_init(struct configuration *configuration, const char *program);
+void configuration_finish(struct configuration *configuration);
+
+/*
+ * In the process that tries the checks of a file first (plugin/probe.h): reads and checks it, and
+ * tells of each call of a behaviour's `check`. What is wrong otherwise is not told.
+ */
+void configuration_try(const char *file);
+/*
+ * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never
+ * waits. No read after it returns.
+ */
+void configuration_leave(struct configuration *configuration);
+
+/*
+ * Reads and checks `file`, looking anew at the plugins it names and at the CPUs there are; `files`
+ * (may be NULL) gets what was read, whatever comes of it. 0 and settings, returned owned;
+ * WEIR_EUNKNOWN no such file, WEIR_EINVALID, WEIR_EUNSUPPORTED, with all that is wrong in `report`,
+ * and warnings;
+ * WEIR_ENOMEM.
+ */
+int configuration_read(struct configuration *configuration, const char *file,
+                       struct config_files *files, struct report *report,
+                       struct settings **out_settings);
+
+/*
+ * The part of it that judges: all that can be said of a file without running it. As
+ * configuration_read, with whatever catalogue, which must outlive the settings.
+ */
+int configuration_check(const struct config_tree *tree, const struct catalogue *catalogue,
+                        uint32_t effective_cpus, struct report *report,
+                        struct settings **out_settings);
+
+/* Prints what a report holds, errors and warnings, for people. */
+void configuration_tell(const struct report *report, FILE *stream);
+
+/* The exit code of sysexits.h for a status of configuration_read. */
+int configuration_exit_code(int status);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * reload/errand.h - what the control socket asks the supervisor to do, and what came of it.
+ *
+ * The I/O thread must not wait for a reload, so it leaves an errand; the supervisor takes it,
+ * writes the answer, and puts it among the done; the I/O thread is woken and collects it. Errands
+ * that are waiting when a reload begins are answered by that one: it reads the file after them.
+ *
+ * Life: errands_init .. errands_finish, which frees what nobody collected. Each call says whose
+ * thread may make it.
+ */
+#ifndef HOST_RELOAD_ERRAND_H
+#define HOST_RELOAD_ERRAND_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "base/report.h"
+#include "config/plan.h"
+
+enum errand_kind {
+    ERRAND_RELOAD,
+    ERRAND_PLAN, /* what a reload to `file` would do */
+};
+
+struct errand {
+    enum errand_kind kind; /* const */
+    bool wants_text;       /* const: for people, else JSON */
+    bool colour;           /* const */
+    char file[PATH_MAX];   /* const: of a plan */
+    void *context;         /* const: the asker's */
+    struct errand *next;   /* whose list it is in */
+
+    int status; /* the supervisor, until it is done: 0, or WEIR_E... */
+    char *text; /* likewise: the answer; NULL: memory was out */
+    size_t size;
+};
+
+/* What came of a reload or a plan. Borrows all. */
+struct outcome {
+    int status;
+    const struct plan *plan;     /* NULL: it did not come to that */
+    const struct report *report; /* what is wrong; may be NULL */
+    uint32_t generation;         /* in force now */
+};
+
+struct errands {
+    pthread_mutex_t lock;
+    struct errand *asked;           /* lock; oldest first */
+    struct errand *done;            /* lock */
+    void (*on_done)(void *context); /* const; may be NULL; on the supervisor's thread */
+    void *context;                  /* const */
+};
+
+void errands_init(struct errands *errands, void (*on_done)(void *context), void *context);
+void errands_finish(struct errands *errands);
+
+/* Any thread. `file` may be NULL. Returns owned; NULL when memory is out or the file's name is too
+ * long. */
+struct errand *errand_create(enum errand_kind kind, const char *file, void *context);
+/* NULL is allowed. */
+void errand_destroy(struct errand *errand);
+
+/* Takes an errand. Any thread. */
+void errands_ask(struct errands *errands, struct errand *errand);
+
+/* The supervisor: takes those of one kind, oldest first; NULL: none. */
+struct errand *errands_take(struct errands *errands, enum errand_kind kind);
+
+/* The supervisor: writes the answer of each of a list, and takes them to the done. */
+void errands_complete(struct errands *errands, struct errand *list, const struct outcome *outcome);
+
+/* The asker: takes one that is done, owned; NULL: none. */
+struct errand *errands_collect(struct errands *errands);
+
+#endif

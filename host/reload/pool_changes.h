@@ -1,0 +1,52 @@
+/*
+ * reload/pool_changes.h - the pools' part of a reload, as a transaction.
+ *
+ * New pools are made apart, changes of present ones prepared; nobody sees any of it before the
+ * commit, whose work grows with what changes, not with what there is.
+ *
+ * Life: prepare, [stop and begin the exclusive ones], commit or abort, then finish. Inside a read
+ * section where an executor is taken. One thread at a time.
+ */
+#ifndef HOST_RELOAD_POOL_CHANGES_H
+#define HOST_RELOAD_POOL_CHANGES_H
+
+#include "host/reload/rebuilding.h"
+#include "host/run/closing.h"
+
+struct pool_changes {
+    const struct rebuilding *rebuilding;
+    /* by index of the new settings */
+    struct pool **all;            /* every one of them */
+    struct pool **made;           /* those made here */
+    struct pool_change **changes; /* of those that were there */
+    uint32_t *old_of;             /* indexes in the old settings; SETTINGS_NONE = new */
+    struct pool_wish *wishes;     /* what the plan wants of each */
+    uint32_t *touched;            /* those that the commit has to look at, in this order */
+    uint32_t touched_count;
+    uint32_t *gone; /* indexes of removed pools in the old settings, in closing order */
+    uint32_t gone_count;
+    struct pool **gone_pools; /* room for these and for those that have not ended */
+    uint32_t exclusive_count; /* changes whose old workers stop before the new ones open */
+    bool allocated;           /* all of these tables are there */
+};
+
+/* Makes and prepares everything; reports what cannot be. Finish is needed also on failure. */
+int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *rebuilding,
+                         struct executor *executor);
+
+/* The exclusive ones: tells the old workers to end; whether they have; opens the new. */
+void pool_changes_stop(struct pool_changes *changes, struct executor *executor);
+bool pool_changes_have_stopped(const struct pool_changes *changes);
+void pool_changes_begin(struct pool_changes *changes, struct executor *executor);
+
+/* Publishes all of it; assembly->lock is held. Cannot fail. */
+void pool_changes_commit(struct pool_changes *changes, struct executor *executor);
+
+/* Undoes what was prepared; then `pool_changes_forget`, outside the read section. */
+void pool_changes_abort(struct pool_changes *changes, struct executor *executor);
+void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time);
+
+/* Frees the tables. */
+void pool_changes_finish(struct pool_changes *changes);
+
+#endif

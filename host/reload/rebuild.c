@@ -1,0 +1,252 @@
+#include "host/reload/rebuild.h"
+
+#include <string.h>
+
+#include "host/reload/supervisor.h"
+#include "host/run/closing.h"
+#include "host/run/opening.h"
+
+/* --- what can be changed while running ------------------------------------------------------ */
+
+static bool can_change(const struct rebuilding *rebuilding, const struct plan_step *step)
+{
+    switch (step->kind) {
+    case PLAN_HOST:
+        return step->field && supervisor_takes_on(step->field);
+    case PLAN_POOL_REPLACED:
+        return rebuilding->old_settings->pools[step->old_index].nested ==
+               rebuilding->settings->pools[step->new_index].nested;
+    default:
+        return true;
+    }
+}
+
+/* Of what a step would change: both are there, before and after it. */
+static const struct written *written_of(const struct rebuilding *rebuilding,
+                                        const struct plan_step *step)
+{
+    return step->kind == PLAN_HOST ? &rebuilding->settings->host.written
+                                   : &rebuilding->settings->pools[step->new_index].written;
+}
+
+static int check_steps(const struct rebuilding *rebuilding)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < rebuilding->plan->count; i++) {
+        const struct plan_step *step = &rebuilding->plan->steps[i];
+
+        if (can_change(rebuilding, step))
+            continue;
+        written_report(written_of(rebuilding, step), step->field, rebuilding->report,
+                       "cannot change from %s to %s while it runs in this version; restart the "
+                       "host",
+                       step->old_text, step->new_text);
+        status = WEIR_EUNSUPPORTED;
+    }
+    return status;
+}
+
+/* --- preparing ------------------------------------------------------------------------------ */
+
+static int make_everything(struct rebuild *rebuild)
+{
+    const struct rebuilding *rebuilding = &rebuild->rebuilding;
+    int status = dispatcher_change_prepare(&rebuild->dispatchers, rebuilding->assembly,
+                                           rebuilding->settings, rebuilding->report);
+
+    if (status != 0)
+        return status;
+    runtime_resume(rebuild->executor);
+    status = pool_changes_prepare(&rebuild->pools, rebuilding, rebuild->executor);
+    if (status == 0)
+        status = source_changes_prepare(&rebuild->sources, rebuilding, rebuild->pools.all,
+                                        rebuild->executor);
+    runtime_pause(rebuild->executor);
+    return status;
+}
+
+static int wait_until_open(struct rebuild *rebuild)
+{
+    const struct rebuilding *rebuilding = &rebuild->rebuilding;
+    struct opening opening = {
+        .settings = rebuilding->settings,
+        .pools = rebuild->pools.made,
+        .pool_count = rebuilding->settings->pool_count,
+        .changes = rebuild->pools.changes,
+        .sources = rebuild->sources.made,
+        .source_count = rebuilding->settings->source_count,
+        .stopping = &rebuilding->assembly->stopping,
+    };
+
+    return opening_wait(&opening, rebuilding->assembly->runtime, rebuilding->report);
+}
+
+static bool have_stopped(void *context)
+{
+    const struct rebuild *rebuild = context;
+
+    return atomic_load_explicit(&rebuild->rebuilding.assembly->stopping, memory_order_acquire) ||
+           (pool_changes_have_stopped(&rebuild->pools) &&
+            source_changes_have_stopped(&rebuild->sources));
+}
+
+/* Stops what cannot live beside its successor, and opens that. */
+static int exchange(struct rebuild *rebuild)
+{
+    const struct rebuilding *rebuilding = &rebuild->rebuilding;
+
+    runtime_resume(rebuild->executor);
+    pool_changes_stop(&rebuild->pools, rebuild->executor);
+    source_changes_stop(&rebuild->sources, rebuild->executor);
+    runtime_pause(rebuild->executor);
+    if (!runtime_wait(rebuilding->assembly->runtime, have_stopped, rebuild, CLOSING_TIMEOUT_MS)) {
+        report_add(rebuilding->report, NULL, NULL,
+                   "what must stop before its successor opens did not stop in time");
+        return WEIR_ETIMEOUT;
+    }
+    if (!source_changes_have_stopped(&rebuild->sources) ||
+        !pool_changes_have_stopped(&rebuild->pools)) {
+        report_add(rebuilding->report, NULL, NULL, "the host is to end");
+        return WEIR_ECANCELLED;
+    }
+    runtime_resume(rebuild->executor);
+    pool_changes_begin(&rebuild->pools, rebuild->executor);
+    source_changes_begin(&rebuild->sources, rebuild->executor);
+    runtime_pause(rebuild->executor);
+    return wait_until_open(rebuild);
+}
+
+static int prepare(struct rebuild *rebuild)
+{
+    int status = check_steps(&rebuild->rebuilding);
+
+    if (status == 0)
+        status = make_everything(rebuild);
+    if (status == 0)
+        status = wait_until_open(rebuild);
+    if (status == 0 && rebuild->pools.exclusive_count + rebuild->sources.exclusive_count > 0)
+        status = exchange(rebuild);
+    return status;
+}
+
+static void set_changing(struct assembly *assembly, bool changing)
+{
+    pthread_mutex_lock(&assembly->lock);
+    assembly->changing = changing;
+    pthread_mutex_unlock(&assembly->lock);
+}
+
+/* What every end needs: settings that are counted, and an executor. */
+static int begin(struct rebuild *rebuild, struct settings *settings)
+{
+    struct runtime *runtime = rebuild->rebuilding.assembly->runtime;
+
+    rebuild->rebuilding.held = held_settings_create(settings);
+    if (!rebuild->rebuilding.held) {
+        settings_destroy(settings);
+        return WEIR_ENOMEM;
+    }
+    rebuild->executor = runtime_enter(runtime);
+    if (!rebuild->executor)
+        return WEIR_ENOMEM;
+    runtime_pause(rebuild->executor);
+    return 0;
+}
+
+static uint64_t now_ns(void)
+{
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
+int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct settings *settings,
+                    const struct plan *plan, struct report *report)
+{
+    uint64_t start_ns = now_ns();
+    int status;
+
+    *rebuild = (struct rebuild){
+        .rebuilding = { .assembly = assembly,
+                        .plan = plan,
+                        .report = report,
+                        .old_held = assembly->held,
+                        .old_settings = assembly->held->settings,
+                        .settings = settings },
+    };
+    set_changing(assembly, true);
+    closing_collect_gone(assembly);
+    dispatcher_change_collect(assembly, 0);
+    status = begin(rebuild, settings);
+    if (status == 0)
+        status = prepare(rebuild);
+    rebuild->times.prepare_ns = now_ns() - start_ns;
+    return status;
+}
+
+/* --- committing ----------------------------------------------------------------------------- */
+
+static void finish(struct rebuild *rebuild)
+{
+    set_changing(rebuild->rebuilding.assembly, false);
+    pool_changes_finish(&rebuild->pools);
+    source_changes_finish(&rebuild->sources);
+    held_settings_unref(rebuild->rebuilding.held);
+    if (rebuild->executor) {
+        runtime_resume(rebuild->executor);
+        runtime_leave(rebuild->executor);
+    }
+}
+
+void rebuild_commit(struct rebuild *rebuild)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+    uint64_t start_ns = now_ns();
+
+    runtime_resume(rebuild->executor);
+    pthread_mutex_lock(&assembly->lock);
+    pool_changes_commit(&rebuild->pools, rebuild->executor);
+    source_changes_commit(&rebuild->sources, rebuild->executor);
+    dispatcher_change_commit(&rebuild->dispatchers);
+    assembly->held = rebuild->rebuilding.held;
+    rebuild->rebuilding.held = rebuild->rebuilding.old_held;
+    assembly->generation++;
+    pthread_mutex_unlock(&assembly->lock);
+    runtime_pause(rebuild->executor);
+    rebuild->times.commit_ns = now_ns() - start_ns;
+}
+
+/* Sources that were replaced or removed end; then the pools that only they fed. */
+void rebuild_drain(struct rebuild *rebuild)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+    uint64_t start_ns = now_ns();
+
+    source_changes_drain(&rebuild->sources);
+    closing_drain_gone(assembly, rebuild->pools.gone_count);
+    dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
+    finish(rebuild);
+    rebuild->times.drain_ns = now_ns() - start_ns;
+}
+
+/* --- going back ----------------------------------------------------------------------------- */
+
+/* The pools and sources made here end before anybody knew of them. */
+void rebuild_abandon(struct rebuild *rebuild)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+    struct closing_time time = closing_time_begin(CLOSING_ABANDON_MS);
+
+    if (rebuild->executor) {
+        runtime_resume(rebuild->executor);
+        pool_changes_abort(&rebuild->pools, rebuild->executor);
+        source_changes_abort(&rebuild->sources, rebuild->executor);
+        runtime_pause(rebuild->executor);
+        source_changes_reopen(&rebuild->sources, rebuild->executor);
+        source_changes_forget(&rebuild->sources, &time);
+        pool_changes_forget(&rebuild->pools, &time);
+        dispatcher_change_abort(&rebuild->dispatchers, assembly, closing_time_left_ms(&time));
+    }
+    finish(rebuild);
+}

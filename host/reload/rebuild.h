@@ -1,0 +1,54 @@
+/*
+ * reload/rebuild.h - from the running settings to new ones, as a transaction.
+ *
+ * Prepare makes and opens everything new. Then either the commit, which cannot fail, and the drain
+ * of what was removed, in output order; or, when prepare has failed, those who asked are told, and
+ * what was made is taken back.
+ *
+ * Life: rebuild_prepare, then rebuild_commit and rebuild_drain, or rebuild_abandon. On the thread
+ * of the supervisor, not in a read section.
+ */
+#ifndef HOST_RELOAD_REBUILD_H
+#define HOST_RELOAD_REBUILD_H
+
+#include "host/reload/pool_changes.h"
+#include "host/reload/source_changes.h"
+#include "host/run/dispatcher_change.h"
+
+/* How long each part took. */
+struct rebuild_times {
+    uint64_t check_ns; /* reading, checking, planning: filled in by the caller */
+    uint64_t prepare_ns;
+    uint64_t commit_ns;
+    uint64_t drain_ns;
+};
+
+/* One reload under way. */
+struct rebuild {
+    struct rebuilding rebuilding;
+    struct dispatcher_change dispatchers;
+    struct pool_changes pools;
+    struct source_changes sources;
+    struct executor *executor; /* held from the beginning, so that the end needs no memory */
+    struct rebuild_times times;
+};
+
+/*
+ * Prepares `plan`, which was made from the settings in force to `settings`. Takes the settings,
+ * also on failure. Reports why not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_EUNSUPPORTED, WEIR_ENOMEM;
+ * then rebuild_abandon is needed.
+ */
+int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct settings *settings,
+                    const struct plan *plan, struct report *report);
+
+/* After a prepare that succeeded: cannot fail. */
+void rebuild_commit(struct rebuild *rebuild);
+
+/* Then waits for what was removed, as long as that may; the log names what does not end. */
+void rebuild_drain(struct rebuild *rebuild);
+
+/* After a prepare that failed: everything is as it was before. What does not end at once is named
+ * in the log and left behind. */
+void rebuild_abandon(struct rebuild *rebuild);
+
+#endif

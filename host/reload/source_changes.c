@@ -1,0 +1,332 @@
+#include "host/reload/source_changes.h"
+
+#include <stdlib.h>
+
+/* What the plan wants of one source. */
+struct source_wish {
+    bool remade;    /* something that is not live */
+    bool live;      /* live options */
+    bool bound;     /* feeds another pool */
+    bool exclusive; /* the old one stops first */
+};
+
+static int fail(const struct source_changes *changes, uint32_t index, int status)
+{
+    written_report(&changes->rebuilding->settings->sources[index].written, NULL,
+                   changes->rebuilding->report, "cannot be prepared: %s", weir_status_text(status));
+    return status;
+}
+
+static struct source *old_at(const struct source_changes *changes, uint32_t index)
+{
+    return changes->rebuilding->assembly->sources[changes->old_of[index]];
+}
+
+/* --- preparing ------------------------------------------------------------------------------ */
+
+static int allocate(struct source_changes *changes)
+{
+    size_t count = changes->rebuilding->settings->source_count + 1;
+    size_t old_count = changes->rebuilding->old_settings->source_count + 1;
+
+    changes->all = calloc(count, sizeof *changes->all);
+    changes->made = calloc(count, sizeof *changes->made);
+    changes->unborn = calloc(count, sizeof *changes->unborn);
+    changes->spare = calloc(count, sizeof *changes->spare);
+    changes->wirings = calloc(count, sizeof *changes->wirings);
+    changes->specs = calloc(count, sizeof *changes->specs);
+    changes->wishes = calloc(count, sizeof *changes->wishes);
+    changes->old_of = calloc(count, sizeof *changes->old_of);
+    changes->closed = calloc(old_count, sizeof *changes->closed);
+    changes->allocated = changes->all && changes->made && changes->unborn && changes->spare &&
+                         changes->wirings && changes->specs && changes->wishes && changes->old_of &&
+                         changes->closed;
+    return changes->allocated ? 0 : WEIR_ENOMEM;
+}
+
+static void fold_steps(struct source_changes *changes)
+{
+    const struct plan *plan = changes->rebuilding->plan;
+
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        bool args = step->kind == PLAN_SOURCE_ARGS || step->kind == PLAN_SOURCE_REPLACED;
+        struct source_wish *wish;
+
+        if ((!args && step->kind != PLAN_SOURCE_TO) || step->new_index == SETTINGS_NONE)
+            continue;
+        wish = &changes->wishes[step->new_index];
+        wish->remade |= args && !step->live;
+        wish->live |= args && step->live;
+        wish->bound |= !args;
+        wish->exclusive |= step->stops_first;
+    }
+}
+
+/* The old ones that no new one is; the replaced ones come as they are found. */
+static void list_removed(struct source_changes *changes)
+{
+    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct settings *old = rebuilding->old_settings;
+
+    for (uint32_t i = 0; i < old->source_count; i++)
+        if (settings_find_source(rebuilding->settings, old->sources[i].name) == SETTINGS_NONE)
+            changes->closed[changes->closed_count++] = rebuilding->assembly->sources[i];
+}
+
+static int make(struct source_changes *changes, uint32_t index, struct pool *const *pools,
+                struct executor *executor)
+{
+    const struct rebuilding *rebuilding = changes->rebuilding;
+    bool unborn = changes->wishes[index].exclusive;
+    struct source **made = unborn ? &changes->unborn[index] : &changes->made[index];
+    int status = assembly_create_source(rebuilding->assembly, executor, rebuilding->held, index,
+                                        pools, unborn, made);
+
+    changes->all[index] = *made;
+    if (status == 0 && unborn)
+        status = assembly_create_source(rebuilding->assembly, executor, rebuilding->old_held,
+                                        changes->old_of[index], rebuilding->assembly->pools, true,
+                                        &changes->spare[index]);
+    return status;
+}
+
+static int bind(struct source_changes *changes, uint32_t index, struct pool *const *pools)
+{
+    const struct settings_source *wanted = &changes->rebuilding->settings->sources[index];
+    struct wiring *wiring = wiring_create(1);
+
+    if (!wiring)
+        return WEIR_ENOMEM;
+    wiring->bindings[0] = assembly_binding_of(wanted, pools);
+    changes->wirings[index] = wiring;
+    return 0;
+}
+
+static int adapt(struct source_changes *changes, uint32_t index, struct pool *const *pools)
+{
+    const struct source_wish *wish = &changes->wishes[index];
+    int status = 0;
+
+    changes->all[index] = old_at(changes, index);
+    if (wish->bound)
+        status = bind(changes, index, pools);
+    if (status == 0 && wish->live) {
+        changes->specs[index] = assembly_spec_of_source(changes->rebuilding->held, index);
+        status = changes->specs[index] ? 0 : WEIR_ENOMEM;
+    }
+    return status;
+}
+
+static int prepare_one(struct source_changes *changes, uint32_t index, struct pool *const *pools,
+                       struct executor *executor)
+{
+    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct source_wish *wish = &changes->wishes[index];
+    int status;
+
+    changes->old_of[index] = settings_find_source(rebuilding->old_settings,
+                                                  rebuilding->settings->sources[index].name);
+    if (changes->old_of[index] != SETTINGS_NONE && !wish->remade)
+        status = adapt(changes, index, pools);
+    else
+        status = make(changes, index, pools, executor);
+    if (status != 0)
+        return fail(changes, index, status);
+    if (wish->remade)
+        changes->closed[changes->closed_count++] = old_at(changes, index);
+    changes->exclusive_count += wish->exclusive;
+    return 0;
+}
+
+int source_changes_prepare(struct source_changes *changes, const struct rebuilding *rebuilding,
+                           struct pool *const *pools, struct executor *executor)
+{
+    int status;
+
+    *changes = (struct source_changes){ .rebuilding = rebuilding };
+    status = allocate(changes);
+    if (status != 0)
+        return status;
+    fold_steps(changes);
+    list_removed(changes);
+    for (uint32_t i = 0; i < rebuilding->settings->source_count && status == 0; i++)
+        status = prepare_one(changes, i, pools, executor);
+    return status;
+}
+
+/* --- those that stop first ------------------------------------------------------------------ */
+
+void source_changes_stop(struct source_changes *changes, struct executor *executor)
+{
+    changes->stopped = true;
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
+        if (changes->wishes[i].exclusive)
+            source_close(old_at(changes, i), executor);
+}
+
+static bool has_ended(struct source *source)
+{
+    return atomic_load_explicit(&source->ended, memory_order_acquire);
+}
+
+bool source_changes_have_stopped(const struct source_changes *changes)
+{
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
+        if (changes->wishes[i].exclusive && !has_ended(old_at(changes, i)))
+            return false;
+    return true;
+}
+
+void source_changes_begin(struct source_changes *changes, struct executor *executor)
+{
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
+        if (!changes->wishes[i].exclusive)
+            continue;
+        changes->made[i] = changes->unborn[i]; /* born: it is like any other now */
+        changes->unborn[i] = NULL;
+        source_inherit(changes->made[i], old_at(changes, i));
+        source_begin(changes->made[i], executor);
+    }
+}
+
+/* --- committing ----------------------------------------------------------------------------- */
+
+static void commit_one(struct source_changes *changes, uint32_t index, struct executor *executor)
+{
+    struct source *source = changes->all[index];
+
+    if (changes->wirings[index])
+        source_set_wiring(source, changes->wirings[index], executor);
+    if (changes->specs[index])
+        source_respec(source, changes->specs[index], executor);
+    changes->wirings[index] = NULL;
+    changes->specs[index] = NULL;
+    if (!changes->made[index])
+        return;
+    if (changes->old_of[index] == SETTINGS_NONE || changes->spare[index])
+        source_go(source, executor);
+    else
+        source_succeed(old_at(changes, index), source, executor);
+    if (changes->spare[index])
+        source_discard(changes->spare[index], executor);
+    changes->spare[index] = NULL;
+}
+
+void source_changes_commit(struct source_changes *changes, struct executor *executor)
+{
+    struct assembly *assembly = changes->rebuilding->assembly;
+    struct source **old = assembly->sources;
+
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
+        commit_one(changes, i, executor);
+    for (uint32_t i = 0; i < changes->closed_count; i++)
+        source_close(changes->closed[i], executor);
+    assembly->sources = changes->all;
+    changes->all = old;
+}
+
+void source_changes_drain(struct source_changes *changes)
+{
+    closing_forget_sources(changes->rebuilding->assembly, changes->closed, changes->closed_count,
+                           NULL);
+}
+
+/* --- going back ----------------------------------------------------------------------------- */
+
+/* One like it goes on where it was, in the place of the one that was stopped. */
+static void open_again(struct source_changes *changes, uint32_t index, struct executor *executor)
+{
+    struct assembly *assembly = changes->rebuilding->assembly;
+    struct source *old = old_at(changes, index);
+    struct source *spare = changes->spare[index];
+
+    source_begin(spare, executor);
+    if (changes->made[index] && has_ended(old))
+        source_inherit(spare, changes->made[index]);
+    source_succeed(old, spare, executor);
+    pthread_mutex_lock(&assembly->lock);
+    assembly->sources[changes->old_of[index]] = spare;
+    pthread_mutex_unlock(&assembly->lock);
+    changes->spare[index] = NULL;
+    changes->closed[changes->closed_count++] = old;
+}
+
+/* Those that were born here end; those that were not are as if they had never been. */
+static void end_made(struct source_changes *changes, struct executor *executor)
+{
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
+        wiring_destroy(changes->wirings[i]);
+        spec_unref(changes->specs[i]);
+        if (changes->unborn[i])
+            source_discard(changes->unborn[i], executor);
+        if (changes->made[i])
+            source_close(changes->made[i], executor);
+    }
+}
+
+/* Two of them cannot live side by side. */
+static bool have_exclusive_ended(void *context)
+{
+    const struct source_changes *changes = context;
+
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
+        if (changes->spare[i] && changes->made[i] && !has_ended(changes->made[i]))
+            return false;
+    return true;
+}
+
+static void replace_stopped(struct source_changes *changes, struct executor *executor)
+{
+    changes->closed_count = 0;
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
+        if (!changes->spare[i])
+            continue;
+        if (changes->stopped)
+            open_again(changes, i, executor);
+        else
+            source_discard(changes->spare[i], executor);
+    }
+}
+
+void source_changes_abort(struct source_changes *changes, struct executor *executor)
+{
+    if (changes->allocated) /* else what comes before them has failed */
+        end_made(changes, executor);
+}
+
+void source_changes_reopen(struct source_changes *changes, struct executor *executor)
+{
+    if (!changes->allocated)
+        return;
+    (void)runtime_wait(changes->rebuilding->assembly->runtime, have_exclusive_ended, changes,
+                       CLOSING_TIMEOUT_MS);
+    runtime_resume(executor);
+    replace_stopped(changes, executor);
+    runtime_pause(executor);
+}
+
+void source_changes_forget(struct source_changes *changes, const struct closing_time *time)
+{
+    struct assembly *assembly;
+
+    if (!changes->allocated)
+        return; /* what comes before them has failed */
+    assembly = changes->rebuilding->assembly;
+    closing_forget_sources(assembly, changes->made, changes->rebuilding->settings->source_count,
+                           time);
+    closing_forget_sources(assembly, changes->closed, changes->closed_count, time);
+}
+
+void source_changes_finish(struct source_changes *changes)
+{
+    free(changes->all);
+    free(changes->made);
+    free(changes->unborn);
+    free(changes->spare);
+    free(changes->wirings);
+    free(changes->specs);
+    free(changes->wishes);
+    free(changes->old_of);
+    free(changes->closed);
+}

@@ -1,0 +1,60 @@
+/*
+ * reload/source_changes.h - the sources' part of a reload, as a transaction.
+ *
+ * A source whose args or behaviour change is opened anew beside the old one, and produces when
+ * that has ended and left its position. Where the behaviour says that two cannot live side by side
+ * the old one is stopped first; should anything fail then, one like it is opened again.
+ *
+ * Life: prepare, [stop, begin], commit or abort, then finish. Inside a read section where an
+ * executor is taken. One thread at a time.
+ */
+#ifndef HOST_RELOAD_SOURCE_CHANGES_H
+#define HOST_RELOAD_SOURCE_CHANGES_H
+
+#include "host/reload/rebuilding.h"
+#include "host/run/closing.h"
+
+struct source_changes {
+    const struct rebuilding *rebuilding;
+    /* by index of the new settings */
+    struct source **all;     /* every one of them */
+    struct source **made;    /* those made here */
+    struct source **unborn;  /* the new ones that wait until the old have stopped */
+    struct source **spare;   /* as the old ones, unborn: for those that are stopped first */
+    struct wiring **wirings; /* of those that feed another pool now */
+    struct spec **specs;     /* of those whose changed options are live */
+    struct source_wish *wishes;
+    uint32_t *old_of;       /* indexes in the old settings; SETTINGS_NONE = new */
+    struct source **closed; /* the old ones that end: removed, or replaced */
+    uint32_t closed_count;
+    uint32_t exclusive_count;
+    bool stopped; /* the exclusive ones are told to stop */
+    bool allocated;
+};
+
+/* Makes everything new; `pools` by index of the new settings. Reports what cannot be. */
+int source_changes_prepare(struct source_changes *changes, const struct rebuilding *rebuilding,
+                           struct pool *const *pools, struct executor *executor);
+
+/* The exclusive ones: tells the old to end; whether they have; opens the new in their places. */
+void source_changes_stop(struct source_changes *changes, struct executor *executor);
+bool source_changes_have_stopped(const struct source_changes *changes);
+void source_changes_begin(struct source_changes *changes, struct executor *executor);
+
+/* assembly->lock is held. Cannot fail. */
+void source_changes_commit(struct source_changes *changes, struct executor *executor);
+
+/* Waits for those that the commit closed, and frees them. Outside the read section. */
+void source_changes_drain(struct source_changes *changes);
+
+/* Undoes what was prepared, inside the read section. Then, outside: those that were stopped first
+ * are opened again, when what was to take their places has ended; and what was opened here is
+ * waited for and freed. */
+void source_changes_abort(struct source_changes *changes, struct executor *executor);
+void source_changes_reopen(struct source_changes *changes, struct executor *executor);
+void source_changes_forget(struct source_changes *changes, const struct closing_time *time);
+
+/* Frees the tables. */
+void source_changes_finish(struct source_changes *changes);
+
+#endif

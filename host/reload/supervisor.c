@@ -1,0 +1,432 @@
+#include "host/reload/supervisor.h"
+
+#include <string.h>
+
+#include "actor/send.h"
+#include "base/cpus.h"
+#include "config/plan.h"
+#include "host/reload/rebuild.h"
+#include "host/run/closing.h"
+#include "host/run/dispatcher_change.h"
+#include "host/run/turn_watch.h"
+#include "pool/figures.h"
+
+#define TAG_RELOAD "host.reload/1"
+#define TAG_FINISH "host.finish/1"
+#define TAG_PLAN "host.plan/1"
+#define TAG_CPUS "host.cpus/1"
+#define COMPONENT "reload"
+
+/* --- telling -------------------------------------------------------------------------------- */
+
+static const struct log_sink *sink_of(const struct supervisor *supervisor)
+{
+    return logger_sink(supervisor->logger);
+}
+
+static void log_entries(const struct supervisor *supervisor, const struct report_list *list,
+                        enum weir_log_level level)
+{
+    for (size_t i = 0; i < list->kept; i++) {
+        char text[512];
+
+        (void)report_format(&list->entries[i], text, sizeof text);
+        log_event(sink_of(supervisor), level, COMPONENT, text);
+    }
+}
+
+/* Counts a reload, and answers those who asked for it. */
+static void tell_askers(struct supervisor *supervisor, int status, const struct plan *plan,
+                        const struct report *report)
+{
+    struct outcome outcome = { status, plan, report, supervisor->assembly->generation };
+
+    /* Relaxed: figures for people; we alone write them. */
+    atomic_fetch_add_explicit(status == 0 ? &supervisor->accepted : &supervisor->refused, 1,
+                              memory_order_relaxed);
+    atomic_store_explicit(&supervisor->last_refused, status != 0, memory_order_relaxed);
+    if (supervisor->errands)
+        errands_complete(supervisor->errands, supervisor->answered, &outcome);
+    supervisor->answered = NULL;
+}
+
+static void refuse(struct supervisor *supervisor, int status, const struct report *report)
+{
+    tell_askers(supervisor, status, NULL, report);
+    log_entries(supervisor, &report->errors, WEIR_LOG_ERROR);
+    log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "configuration refused",
+              weir_str("file", supervisor->file), weir_uint("errors", report_count(report)),
+              weir_uint("generation", supervisor->assembly->generation),
+              weir_str("effect", "keeping the running configuration"));
+}
+
+static void log_step(const struct supervisor *supervisor, const struct plan_step *step)
+{
+    log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, plan_kind_name(step->kind),
+              weir_str("path", step->path), weir_str("field", step->field ? step->field : "-"),
+              weir_str("from", step->old_text ? step->old_text : "-"),
+              weir_str("to", step->new_text ? step->new_text : "-"));
+}
+
+static void accept(struct supervisor *supervisor, const struct plan *plan,
+                   const struct report *report, const struct rebuild_times *times)
+{
+    tell_askers(supervisor, 0, plan, report);
+    for (size_t i = 0; i < plan->count; i++)
+        log_step(supervisor, &plan->steps[i]);
+    log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
+              weir_uint("steps", plan->count),
+              weir_uint("generation", supervisor->assembly->generation),
+              weir_real("check_ms", (double)times->check_ns / 1e6),
+              weir_real("prepare_ms", (double)times->prepare_ns / 1e6),
+              weir_real("commit_ms", (double)times->commit_ns / 1e6),
+              weir_real("drain_ms", (double)times->drain_ns / 1e6));
+}
+
+/* --- reloading ------------------------------------------------------------------------------ */
+
+/* The plan compares with what runs, not with what the old file said. */
+static void write_present_sizes(struct assembly *assembly)
+{
+    struct settings *settings = assembly->held->settings;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        if (!settings->pools[i].nested)
+            settings->pools[i].size_now = pool_target(assembly->pools[i]);
+}
+
+bool supervisor_takes_on(const char *field)
+{
+    /* A section's name stands for all of it. The last two are read when they are needed. */
+    static const char *const live[] = { "log",  "turn_warning", "dead_letters", "shutdown_timeout",
+                                        "name", "watch" };
+
+    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+        size_t length = strlen(live[i]);
+
+        if (strncmp(field, live[i], length) == 0 && (!field[length] || field[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static void apply_dead_letters(struct assembly *assembly)
+{
+    const struct settings *settings = assembly->held->settings;
+    struct dead_letters_bounds bounds = assembly_dead_letters_of(settings);
+
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        dead_letters_set_bounds(&assembly->pools[i]->dead, &bounds);
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        dead_letters_set_bounds(&assembly->sources[i]->dead, &bounds);
+}
+
+/* Without memory the levels stay as they were, which is told: the reload has been made. */
+static void apply_log_levels(const struct supervisor *supervisor)
+{
+    struct log_levels *levels;
+
+    if (log_levels_create(supervisor->assembly->held->settings, &levels) == WEIR_OK)
+        logger_set_levels(supervisor->logger, levels);
+    else
+        log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "log levels cannot be set",
+                  weir_str("reason", weir_status_text(WEIR_ENOMEM)),
+                  weir_str("effect", "pools log as before; reload again"));
+}
+
+/* Nothing of it can fail. */
+static void apply_host(const struct supervisor *supervisor, const struct plan *plan)
+{
+    const struct settings_host *host = &supervisor->assembly->held->settings->host;
+
+    if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* they come first */
+        return;
+    apply_dead_letters(supervisor->assembly);
+    logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
+    logger_set_format(supervisor->logger, (enum log_format)host->log.format);
+    turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
+}
+
+static uint64_t now_ns(void)
+{
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
+/* Who asked is told of a refusal before what was made is taken back, which may take a while. Takes
+ * the settings. */
+static void carry_out(struct supervisor *supervisor, struct settings *settings,
+                      const struct plan *plan, struct report *report)
+{
+    struct rebuild rebuild;
+    uint64_t check_ns = now_ns() - supervisor->began_ns;
+    int status = rebuild_prepare(&rebuild, supervisor->assembly, settings, plan, report);
+
+    rebuild.times.check_ns = check_ns;
+    if (status != 0) {
+        refuse(supervisor, status, report);
+        rebuild_abandon(&rebuild);
+        return;
+    }
+    rebuild_commit(&rebuild);
+    apply_log_levels(supervisor);
+    apply_host(supervisor, plan);
+    rebuild_drain(&rebuild);
+    accept(supervisor, plan, report, &rebuild.times);
+}
+
+/* Takes the settings. */
+static void change_to(struct supervisor *supervisor, struct settings *settings,
+                      struct report *report)
+{
+    struct held_settings *old = supervisor->assembly->held;
+    struct plan *plan;
+
+    write_present_sizes(supervisor->assembly);
+    if (plan_create(old->settings, settings, &plan) != 0) {
+        refuse(supervisor, WEIR_ENOMEM, report);
+        settings_destroy(settings);
+        return;
+    }
+    if (plan->count == 0) {
+        tell_askers(supervisor, 0, plan, report);
+        log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
+                  weir_str("file", supervisor->file),
+                  weir_uint("generation", supervisor->assembly->generation));
+        settings_destroy(settings);
+        plan_destroy(plan);
+        return;
+    }
+    /* The plan borrows both settings: the old ones may lose their last user in the rebuild. */
+    atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
+    carry_out(supervisor, settings, plan, report);
+    plan_destroy(plan);
+    held_settings_unref(old);
+}
+
+static void reload(struct supervisor *supervisor)
+{
+    struct settings *settings;
+    struct config_files files;
+    struct report report;
+    int status;
+
+    /* From here on another request is another reload: the file is read after this. */
+    atomic_store_explicit(&supervisor->reload_wanted, false, memory_order_seq_cst);
+    if (supervisor->errands)
+        supervisor->answered = errands_take(supervisor->errands, ERRAND_RELOAD);
+    supervisor->began_ns = now_ns();
+    report_init(&report);
+    config_files_init(&files);
+    status = configuration_read(supervisor->configuration, supervisor->file, &files, &report,
+                                &settings);
+    if (status == 0) {
+        log_entries(supervisor, &report.warnings, WEIR_LOG_WARNING);
+        change_to(supervisor, settings, &report);
+    } else {
+        refuse(supervisor, status, &report);
+    }
+    report_finish(&report);
+    if (supervisor->on_read)
+        supervisor->on_read(supervisor->context, &files);
+    config_files_finish(&files);
+}
+
+/* --- planning ------------------------------------------------------------------------------- */
+
+static void plan_one(struct supervisor *supervisor, struct errand *errand)
+{
+    struct outcome outcome = { .generation = supervisor->assembly->generation };
+    struct settings *settings = NULL;
+    struct plan *plan = NULL;
+    struct report report;
+
+    report_init(&report);
+    outcome.report = &report;
+    outcome.status = configuration_read(supervisor->configuration, errand->file, NULL, &report,
+                                        &settings);
+    if (outcome.status == 0) {
+        write_present_sizes(supervisor->assembly);
+        outcome.status = plan_create(supervisor->assembly->held->settings, settings, &plan);
+    }
+    outcome.plan = plan;
+    errands_complete(supervisor->errands, errand, &outcome);
+    plan_destroy(plan);
+    settings_destroy(settings);
+    report_finish(&report);
+}
+
+static void plan_all(struct supervisor *supervisor)
+{
+    struct errand *errand;
+
+    atomic_store_explicit(&supervisor->plan_wanted, false, memory_order_seq_cst);
+    errand = errands_take(supervisor->errands, ERRAND_PLAN);
+    while (errand) {
+        struct errand *next = errand->next;
+
+        errand->next = NULL;
+        plan_one(supervisor, errand);
+        errand = next;
+    }
+}
+
+/* --- CPUs ----------------------------------------------------------------------------------- */
+
+static void follow_cpus(struct supervisor *supervisor)
+{
+    /* From here on another change is another request. */
+    atomic_store_explicit(&supervisor->cpus_wanted, false, memory_order_seq_cst);
+    (void)dispatcher_change_follow(supervisor->assembly, cpus_effective(""));
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
+static void finish(struct supervisor *supervisor)
+{
+    uint64_t timeout_ms = supervisor->assembly->held->settings->host.shutdown_timeout_ms;
+    bool drained = closing_shut_down(supervisor->assembly, timeout_ms);
+
+    supervisor->on_finished(supervisor->context, drained);
+}
+
+/* --- the actor ------------------------------------------------------------------------------ */
+
+struct state {
+    struct supervisor *supervisor;
+};
+
+static int open_supervisor(struct weir_self *self, const void *settings, void *state)
+{
+    (void)self;
+    ((struct state *)state)->supervisor = (struct supervisor *)(uintptr_t)settings;
+    return 0;
+}
+
+static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct supervisor *supervisor = ((struct state *)state)->supervisor;
+
+    (void)self;
+    if (strcmp(message->tag->name, TAG_FINISH) == 0)
+        finish(supervisor);
+    else if (strcmp(message->tag->name, TAG_PLAN) == 0)
+        plan_all(supervisor);
+    else if (strcmp(message->tag->name, TAG_CPUS) == 0)
+        follow_cpus(supervisor);
+    else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
+        reload(supervisor);
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour behaviour = {
+    .name = "supervisor",
+    .summary = "reloads and ends the host",
+    .state_size = sizeof(struct state),
+    .flags = WEIR_BLOCKING,
+    .open = open_supervisor,
+    .handle = handle,
+};
+
+static int spawn(struct supervisor *supervisor, struct dispatcher *dispatcher,
+                 struct executor *executor)
+{
+    struct actor_options options = { .dispatcher = dispatcher, .kind = ACTOR_WORKER };
+    struct actor *actor;
+    int status = place_create(COMPONENT, 0, &options.place);
+
+    if (status != 0)
+        return status;
+    options.place->gives_notice = true;
+    options.spec = spec_create(&behaviour, supervisor);
+    status = options.spec ? actor_spawn(supervisor->assembly->runtime, executor, &options, &actor)
+                          : WEIR_ENOMEM;
+    spec_unref(options.spec);
+    if (status != 0) {
+        place_destroy(options.place);
+        return status;
+    }
+    supervisor->pid = actor_pid(actor);
+    return 0;
+}
+
+static bool is_open(void *context)
+{
+    struct actor *actor = context;
+
+    return actor_state(actor) == ACTOR_OPEN;
+}
+
+int supervisor_start(struct supervisor *supervisor)
+{
+    struct runtime *runtime = supervisor->assembly->runtime;
+    struct dispatcher *dispatcher;
+    struct executor *executor;
+    int status = runtime_add_dispatcher(runtime, SUPERVISOR_DISPATCHER, 1, 1, &dispatcher);
+
+    if (status != 0)
+        return status;
+    executor = runtime_enter(runtime);
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = spawn(supervisor, dispatcher, executor);
+    runtime_leave(executor);
+    if (status == 0 &&
+        !runtime_wait(runtime, is_open, actor_find(runtime, supervisor->pid), CLOSING_TIMEOUT_MS))
+        status = WEIR_ETIMEOUT;
+    return status;
+}
+
+static bool send_request(struct supervisor *supervisor, const char *tag_name)
+{
+    struct runtime *runtime = supervisor->assembly->runtime;
+    const struct weir_tag *tag = tag_table_get(&runtime->tags, tag_name);
+    struct executor *executor = runtime_enter(runtime);
+    struct message *message = executor && tag ? message_create(&executor->cache, tag, 0) : NULL;
+    bool sent = message &&
+                send_message(runtime, executor, supervisor->pid, WEIR_NORMAL, message) == 0;
+
+    if (message && !sent)
+        message_destroy(&executor->cache, message);
+    if (executor)
+        runtime_leave(executor);
+    return sent;
+}
+
+/* Sends a request unless it is on its way; one that could not be sent may be made again. */
+static void request(struct supervisor *supervisor, _Atomic bool *wanted, const char *tag_name)
+{
+    if (!atomic_exchange_explicit(wanted, true, memory_order_seq_cst) &&
+        !send_request(supervisor, tag_name))
+        atomic_store_explicit(wanted, false, memory_order_seq_cst);
+}
+
+void supervisor_reload(struct supervisor *supervisor)
+{
+    request(supervisor, &supervisor->reload_wanted, TAG_RELOAD);
+}
+
+void supervisor_finish(struct supervisor *supervisor)
+{
+    /* A reload that waits for something gives it up. */
+    atomic_store_explicit(&supervisor->assembly->stopping, true, memory_order_release);
+    runtime_notice(supervisor->assembly->runtime);
+    request(supervisor, &supervisor->finish_wanted, TAG_FINISH);
+}
+
+void supervisor_follow_cpus(struct supervisor *supervisor)
+{
+    request(supervisor, &supervisor->cpus_wanted, TAG_CPUS);
+}
+
+void supervisor_ask(struct supervisor *supervisor, struct errand *errand)
+{
+    enum errand_kind kind = errand->kind;
+
+    errands_ask(supervisor->errands, errand);
+    if (kind == ERRAND_RELOAD)
+        supervisor_reload(supervisor);
+    else
+        request(supervisor, &supervisor->plan_wanted, TAG_PLAN);
+}

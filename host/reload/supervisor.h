@@ -1,0 +1,58 @@
+/*
+ * reload/supervisor.h - the actor that reloads and ends the host.
+ *
+ * It runs on a dispatcher of its own, of one thread, where it may wait: for plugins to load,
+ * workers to open, pools to drain. Requests are messages to it. Reloads that are asked for while
+ * one goes on become exactly one more, which reads the newest file.
+ *
+ * Life: supervisor_start after assembly_start .. until the runtime has stopped. Requests: any
+ * outside thread; they never block.
+ */
+#ifndef HOST_RELOAD_SUPERVISOR_H
+#define HOST_RELOAD_SUPERVISOR_H
+
+#include "host/log/logger.h"
+#include "host/reload/configuration.h"
+#include "host/reload/errand.h"
+#include "host/run/assembly.h"
+
+#define SUPERVISOR_DISPATCHER "supervisor" /* not a name that YAML can give: see config */
+
+struct supervisor {
+    struct assembly *assembly;                        /* const */
+    struct configuration *configuration;              /* its thread, after the start */
+    struct logger *logger;                            /* const */
+    struct turn_watch *turn_watch;                    /* const */
+    const char *file;                                 /* const */
+    void (*on_finished)(void *context, bool drained); /* const; on its thread */
+    /* const; on its thread, after each reload: what was read. May take them; NULL: none asks */
+    void (*on_read)(void *context, struct config_files *files);
+    void *context;              /* const */
+    struct errands *errands;    /* const; NULL: nobody leaves any */
+    struct errand *answered;    /* its thread: by the present reload */
+    uint64_t began_ns;          /* its thread: the present reload */
+    weir_pid pid;               /* const */
+    _Atomic bool reload_wanted; /* a reload message is on its way */
+    _Atomic bool finish_wanted;
+    _Atomic bool plan_wanted;
+    _Atomic bool cpus_wanted;
+    _Atomic uint64_t accepted; /* its thread writes, all read: reloads carried out, also empty */
+    _Atomic uint64_t refused;  /* likewise */
+    _Atomic bool last_refused; /* likewise */
+};
+
+/* Fills in the rest of a supervisor whose fields up to `errands` are set. WEIR_ENOMEM. */
+int supervisor_start(struct supervisor *supervisor);
+
+void supervisor_reload(struct supervisor *supervisor);
+void supervisor_finish(struct supervisor *supervisor);
+/* The effective CPUs are others than before: `threads: auto` follows. */
+void supervisor_follow_cpus(struct supervisor *supervisor);
+
+/* True for a field of `host` (`log.level`) that a reload takes on while the host runs. */
+bool supervisor_takes_on(const char *field);
+
+/* Takes an errand, and sees to it. */
+void supervisor_ask(struct supervisor *supervisor, struct errand *errand);
+
+#endif

@@ -1,0 +1,62 @@
+#include "host/reload/supported.h"
+
+#include <string.h>
+
+#include "actor/events.h"
+#include "host/control/control_socket.h"
+#include "host/reload/supervisor.h"
+#include "runtime.h"
+
+#define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 1u) /* one is the supervisor's */
+
+/* The names of events are those that a plugin may give one. */
+static void check_events(const struct settings_pool *pool, struct report *report)
+{
+    for (size_t i = 0; i < pool->subscribe.count; i++) {
+        size_t length = strlen(pool->subscribe.items[i]);
+
+        if (length == 0 || length > EVENTS_NAME_MAX)
+            written_report(&pool->written, "subscribe", report,
+                           "the name of an event has 1 to %d bytes, got %zu", EVENTS_NAME_MAX,
+                           length);
+    }
+}
+
+static void check_pool(const struct settings_pool *pool, struct report *report)
+{
+    if (pool->copy)
+        return; /* told at the first one */
+    check_events(pool, report);
+}
+
+static void check_dispatchers(const struct settings *settings, struct report *report)
+{
+    uint32_t own = settings_find_dispatcher(settings, SUPERVISOR_DISPATCHER);
+
+    if (own != SETTINGS_NONE)
+        written_report(&settings->dispatchers[own].written, NULL, report,
+                       "is the name of the host's own dispatcher");
+    if (settings->dispatcher_count > DISPATCHERS_MAX)
+        written_report(&settings->dispatchers[DISPATCHERS_MAX].written, NULL, report,
+                       "is one of %u dispatchers, there may be %u", settings->dispatcher_count,
+                       DISPATCHERS_MAX);
+}
+
+static void check_host(const struct settings_host *host, struct report *report)
+{
+    if (host->control && strlen(host->control) >= CONTROL_SOCKET_PATH_MAX)
+        written_report(&host->written, "control", report,
+                       "the path of a socket has at most %u bytes, got %zu",
+                       CONTROL_SOCKET_PATH_MAX - 1, strlen(host->control));
+}
+
+int supported_check(const struct settings *settings, struct report *report)
+{
+    size_t before = report_count(report);
+
+    check_host(&settings->host, report);
+    check_dispatchers(settings, report);
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        check_pool(&settings->pools[i], report);
+    return report_count(report) == before ? 0 : WEIR_EUNSUPPORTED;
+}

@@ -1,0 +1,31 @@
+/*
+ * run/accounts.h - the figures of the running parts, for people: ledger, progress, completion.
+ *
+ * Any thread that may take assembly->lock.
+ */
+#ifndef HOST_RUN_ACCOUNTS_H
+#define HOST_RUN_ACCOUNTS_H
+
+#include "host/run/assembly.h"
+#include "host/run/progress.h"
+
+/* Logs what a source has sent, and what of that is dead. */
+void accounts_log_source(struct assembly *assembly, struct source *source);
+
+/* Logs every source, the ledger of every pool, and their sum. True when it balances. */
+bool accounts_log_ledger(struct assembly *assembly);
+
+/* Fills in how far sources and pools are. */
+void accounts_progress(struct assembly *assembly, struct progress_figures *out);
+
+/* Sums over everything, to see whether anything still moves. */
+struct accounts_totals {
+    uint64_t accepted;
+    uint64_t settled; /* done, dead or moved */
+    uint32_t sources;
+    uint32_t open_sources;
+    uint32_t unfinished_sources; /* open ones that have an end */
+};
+void accounts_totals(struct assembly *assembly, struct accounts_totals *out);
+
+#endif

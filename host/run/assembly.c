@@ -1,0 +1,438 @@
+#include "host/run/assembly.h"
+
+#include <stdlib.h>
+
+#include "host/run/dispatcher_change.h"
+#include "host/run/opening.h"
+#include "pool/subscription.h"
+
+void assembly_init(struct assembly *assembly, struct runtime *runtime)
+{
+    *assembly = (struct assembly){ .runtime = runtime };
+    pthread_mutex_init(&assembly->lock, NULL);
+}
+
+struct held_settings *held_settings_create(struct settings *settings)
+{
+    struct held_settings *held = calloc(1, sizeof *held);
+
+    if (held) {
+        atomic_init(&held->references, 1);
+        held->settings = settings;
+    }
+    return held;
+}
+
+void held_settings_unref(struct held_settings *held)
+{
+    /* Each release pairs with the acquire of the last one: all uses were before. */
+    if (!held || atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) != 1)
+        return;
+    settings_destroy(held->settings);
+    free(held);
+}
+
+void assembly_finish(struct assembly *assembly)
+{
+    uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
+    uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
+    struct source *gone = assembly->gone_sources;
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    for (uint32_t i = 0; executor && i < sources; i++)
+        source_destroy(assembly->sources[i], executor);
+    for (struct source *next; executor && gone; gone = next) {
+        next = gone->next_gone;
+        source_destroy(gone, executor);
+    }
+    for (uint32_t i = 0; executor && i < pools; i++)
+        pool_destroy(assembly->pools[i], executor);
+    for (uint32_t i = 0; executor && i < assembly->gone_count; i++)
+        pool_destroy(assembly->gone[i], executor);
+    if (executor)
+        runtime_leave(executor);
+    free(assembly->pools);
+    free(assembly->sources);
+    free(assembly->gone);
+    held_settings_unref(assembly->held);
+    pthread_mutex_destroy(&assembly->lock);
+}
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+static void release_held(void *owner)
+{
+    held_settings_unref(owner);
+}
+
+static struct spec *make_spec(struct held_settings *held, const struct settings_use *use)
+{
+    const void *settings = use->options ? options_settings(use->options) : NULL;
+    struct spec *spec = spec_create(use->entry->behaviour, settings);
+
+    if (!spec)
+        return NULL;
+    spec->plugin = use->entry->plugin;
+    spec->version = use->entry->version;
+    spec->generation = use->entry->generation;
+    /* Relaxed: the caller has a reference already. */
+    atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
+    spec->release = release_held;
+    spec->owner = held;
+    return spec;
+}
+
+static enum restart_then then_of(const struct settings_pool *pool)
+{
+    switch (pool->restart.then) {
+    case SETTINGS_STOP:
+        return RESTART_STOP;
+    case SETTINGS_ESCALATE:
+        return RESTART_ESCALATE;
+    default:
+        return RESTART_KEEP_TRYING;
+    }
+}
+
+struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
+{
+    const struct settings_pool *pool = &held->settings->pools[index];
+    struct spec *spec = make_spec(held, &pool->use);
+
+    if (!spec)
+        return NULL;
+    spec->redeliver_max = pool->redeliver;
+    spec->restart = (struct restart){
+        .max = pool->restart.max,
+        .within_ms = pool->restart.within_ms,
+        .backoff_ms_min = pool->restart.backoff_ms_min,
+        .backoff_ms_max = pool->restart.backoff_ms_max,
+        .then = then_of(pool),
+    };
+    return spec;
+}
+
+struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index)
+{
+    const struct settings_use *manager = &held->settings->pools[index].manager;
+
+    return manager->entry ? make_spec(held, manager) : NULL;
+}
+
+struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index)
+{
+    return make_spec(held, &held->settings->sources[index].use);
+}
+
+static struct dispatcher *dispatcher_at(struct assembly *assembly, const struct settings *settings,
+                                        uint32_t index)
+{
+    const char *name = index < settings->dispatcher_count ? settings->dispatchers[index].name
+                                                          : "default";
+
+    return runtime_find_dispatcher(assembly->runtime, name);
+}
+
+static enum pool_route route_of(const struct settings_pool *pool)
+{
+    switch (pool->route) {
+    case SETTINGS_LEAST_LOADED:
+        return ROUTE_LEAST_LOADED;
+    case SETTINGS_RANDOM:
+        return ROUTE_RANDOM;
+    case SETTINGS_HASH:
+        return ROUTE_HASH;
+    case SETTINGS_PULL:
+        return ROUTE_PULL;
+    case SETTINGS_BROADCAST:
+        return ROUTE_BROADCAST;
+    default:
+        return ROUTE_ROUND_ROBIN;
+    }
+}
+
+static enum remove_mode remove_mode_of(const struct settings_pool *pool)
+{
+    switch (pool->remove.mode) {
+    case SETTINGS_REROUTE:
+        return REMOVE_REROUTE;
+    case SETTINGS_DISCARD:
+        return REMOVE_DISCARD;
+    default:
+        return REMOVE_DRAIN;
+    }
+}
+
+struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings)
+{
+    const struct settings_dead_letters *bounds = &settings->host.dead_letters;
+
+    return (struct dead_letters_bounds){ bounds->count, bounds->bytes };
+}
+
+int assembly_create_pool(struct assembly *assembly, struct executor *executor,
+                         struct held_settings *held, uint32_t index, struct pool **pools,
+                         bool apart)
+{
+    const struct settings_pool *wanted = &held->settings->pools[index];
+    struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(held, index);
+    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
+    struct spec *manager = assembly_spec_of_manager(held, index);
+    struct pool_options options = {
+        .path = wanted->path,
+        .apart = apart,
+        .parent = wanted->parent != SETTINGS_NONE ? pools[wanted->parent] : NULL,
+        .dispatcher = dispatcher_at(assembly, held->settings,
+                                    wanted->nested ? SETTINGS_NONE : wanted->use.dispatcher),
+        .manager_dispatcher = runtime_find_dispatcher(assembly->runtime, "default"),
+        .spec = spec,
+        .manager = manager,
+        .size = wanted->nested ? 0 : wanted->size,
+        .size_min = wanted->size_min == wanted->size_max ? 0 : wanted->size_min,
+        .size_max = wanted->size_min == wanted->size_max ? 0 : wanted->size_max,
+        .clamps = wanted->clamp,
+        .limit = wanted->mailbox,
+        .bytes_limit = wanted->mailbox_bytes,
+        .route = route_of(wanted),
+        .remove = remove_mode_of(wanted),
+        .remove_timeout_ms = wanted->remove.timeout_ms,
+        .dead_letters = &dead_letters,
+        .output_count = wanted->nested ? 0 : wanted->output_count,
+    };
+    int status = WEIR_ENOMEM;
+
+    if ((spec || wanted->nested) && (manager || !wanted->manager.entry))
+        status = pool_create(assembly->runtime, executor, &options, &pools[index]);
+    spec_unref(spec);
+    spec_unref(manager);
+    return status;
+}
+
+static enum when_full when_full_of(uint32_t when_full)
+{
+    switch (when_full) {
+    case SETTINGS_REJECT:
+        return WHEN_FULL_REJECT;
+    case SETTINGS_DROP_NEWEST:
+        return WHEN_FULL_DROP_NEWEST;
+    case SETTINGS_DEAD_LETTER:
+        return WHEN_FULL_DEAD_LETTER;
+    default:
+        return WHEN_FULL_WAIT;
+    }
+}
+
+struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
+                                  struct pool *const *pools)
+{
+    const struct settings_pool *pool = &settings->pools[index];
+    struct wiring *wiring = wiring_create(pool->output_count);
+
+    for (uint32_t i = 0; wiring && i < pool->output_count; i++) {
+        const struct settings_output *output = &pool->outputs[i];
+
+        if (output->pool != SETTINGS_NONE)
+            wiring->bindings[i] = (struct binding){ pools[output->pool]->pid,
+                                                    when_full_of(output->when_full) };
+    }
+    return wiring;
+}
+
+struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools)
+{
+    return (struct binding){ pools[source->to]->pid, when_full_of(source->when_full) };
+}
+
+int assembly_create_source(struct assembly *assembly, struct executor *executor,
+                           struct held_settings *held, uint32_t index, struct pool *const *pools,
+                           bool unborn, struct source **out)
+{
+    const struct settings_source *wanted = &held->settings->sources[index];
+    struct spec *spec = assembly_spec_of_source(held, index);
+    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
+    struct binding binding = assembly_binding_of(wanted, pools);
+    struct source_options options = {
+        .path = wanted->name,
+        .dispatcher = dispatcher_at(assembly, held->settings, wanted->use.dispatcher),
+        .spec = spec,
+        .target = binding.target,
+        .when_full = binding.when_full,
+        .output_count = 1,
+        .held = true,
+        .unborn = unborn,
+        .dead_letters = &dead_letters,
+    };
+    int status = spec ? source_create(assembly->runtime, executor, &options, out) : WEIR_ENOMEM;
+
+    spec_unref(spec);
+    return status;
+}
+
+void assembly_change_options(struct assembly *assembly, const struct settings *settings,
+                             uint32_t index, uint32_t present, struct pool_change_options *out)
+{
+    const struct settings_pool *pool = &settings->pools[index];
+    bool fixed = pool->size_min == pool->size_max;
+    uint32_t size = fixed || present < pool->size_min ? (fixed ? pool->size : pool->size_min)
+                                                      : present;
+
+    if (!fixed && size > pool->size_max)
+        size = pool->size_max;
+    *out = (struct pool_change_options){
+        .dispatcher = dispatcher_at(assembly, settings,
+                                    pool->nested ? SETTINGS_NONE : pool->use.dispatcher),
+        .size = pool->nested ? 0 : size,
+        .size_min = fixed ? 0 : pool->size_min,
+        .size_max = fixed ? 0 : pool->size_max,
+        .clamps = pool->clamp,
+        .limit = pool->mailbox,
+        .bytes_limit = pool->mailbox_bytes,
+        .route = route_of(pool),
+        .remove = remove_mode_of(pool),
+        .remove_timeout_ms = pool->remove.timeout_ms,
+    };
+}
+
+/* --- the start ------------------------------------------------------------------------------ */
+
+static int create_pools(struct assembly *assembly, struct executor *executor, struct report *report)
+{
+    const struct settings *settings = assembly->held->settings;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        int status = assembly_create_pool(assembly, executor, assembly->held, i, assembly->pools,
+                                          false);
+
+        if (status != 0) {
+            written_report(&settings->pools[i].written, NULL, report, "%s cannot be made: %s",
+                           settings->pools[i].path, weir_status_text(status));
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int wire_pools(struct assembly *assembly, struct executor *executor)
+{
+    const struct settings *settings = assembly->held->settings;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct wiring *wiring = assembly_wiring_of(settings, i, assembly->pools);
+
+        if (!wiring)
+            return WEIR_ENOMEM;
+        pool_set_wiring(assembly->pools[i], wiring, executor);
+    }
+    return 0;
+}
+
+int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
+                       struct executor *executor)
+{
+    return subscription_set(pool, executor, &wanted->subscribe, wanted->fan_out);
+}
+
+static int subscribe_pools(struct assembly *assembly, struct executor *executor)
+{
+    const struct settings *settings = assembly->held->settings;
+    int status = 0;
+
+    for (uint32_t i = 0; i < settings->pool_count && status == 0; i++)
+        status = assembly_subscribe(&settings->pools[i], assembly->pools[i], executor);
+    return status;
+}
+
+static int create_sources(struct assembly *assembly, struct executor *executor,
+                          struct report *report)
+{
+    const struct settings *settings = assembly->held->settings;
+
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        int status = assembly_create_source(assembly, executor, assembly->held, i, assembly->pools,
+                                            false, &assembly->sources[i]);
+
+        if (status != 0) {
+            written_report(&settings->sources[i].written, NULL, report, "cannot be made: %s",
+                           weir_status_text(status));
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int create_parts(struct assembly *assembly, struct report *report)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = create_pools(assembly, executor, report);
+    if (status == 0)
+        status = wire_pools(assembly, executor);
+    if (status == 0)
+        status = subscribe_pools(assembly, executor);
+    if (status == 0)
+        status = create_sources(assembly, executor, report);
+    runtime_leave(executor);
+    return status;
+}
+
+static int wait_until_open(struct assembly *assembly, struct report *report)
+{
+    const struct settings *settings = assembly->held->settings;
+    struct opening opening = {
+        .settings = settings,
+        .pools = assembly->pools,
+        .pool_count = settings->pool_count,
+        .sources = assembly->sources,
+        .source_count = settings->source_count,
+        .stopping = &assembly->stopping,
+    };
+
+    return opening_wait(&opening, assembly->runtime, report);
+}
+
+static int start_dispatchers(struct assembly *assembly, struct report *report)
+{
+    struct dispatcher_change change;
+    int status = dispatcher_change_prepare(&change, assembly, assembly->held->settings, report);
+
+    if (status == 0)
+        dispatcher_change_commit(&change);
+    return status;
+}
+
+int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report)
+{
+    int status;
+
+    assembly->held = held_settings_create(settings);
+    if (!assembly->held) {
+        settings_destroy(settings);
+        return WEIR_ENOMEM;
+    }
+    assembly->pools = calloc(settings->pool_count + 1, sizeof *assembly->pools);
+    assembly->sources = calloc(settings->source_count + 1, sizeof *assembly->sources);
+    if (!assembly->pools || !assembly->sources)
+        return WEIR_ENOMEM;
+    status = start_dispatchers(assembly, report);
+    if (status == 0)
+        status = create_parts(assembly, report);
+    if (status == 0)
+        status = runtime_start(assembly->runtime);
+    if (status == 0)
+        status = wait_until_open(assembly, report);
+    assembly->generation = 1;
+    return status;
+}
+
+void assembly_go(struct assembly *assembly)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    for (uint32_t i = 0; executor && i < assembly->held->settings->source_count; i++)
+        source_go(assembly->sources[i], executor);
+    if (executor)
+        runtime_leave(executor);
+}

@@ -1,0 +1,104 @@
+/*
+ * run/assembly.h - the running parts that settings stand for: dispatchers, pools, sources.
+ *
+ * `pools[i]` and `sources[i]` belong to the same index of the settings in force. It is built once
+ * at the start, and changed by rebuild.h.
+ *
+ * Life: assembly_init, assembly_start .. assembly_finish, after the runtime has stopped and before
+ * it is destroyed. Changes: one thread at a time (the start, then the supervisor), under `lock`;
+ * figures: any thread, under `lock`.
+ */
+#ifndef HOST_RUN_ASSEMBLY_H
+#define HOST_RUN_ASSEMBLY_H
+
+#include <pthread.h>
+
+#include "actor/source.h"
+#include "base/report.h"
+#include "config/settings.h"
+#include "pool/change.h"
+#include "runtime.h"
+
+/* Settings that specs of running workers refer to; counted. */
+struct held_settings {
+    _Atomic uint32_t references;
+    struct settings *settings; /* owned */
+};
+
+struct assembly {
+    struct runtime *runtime; /* const */
+    pthread_mutex_t lock;
+    struct held_settings *held;            /* lock: in force; NULL before the start */
+    struct pool **pools;                   /* lock */
+    struct source **sources;               /* lock */
+    struct pool **gone;                    /* lock: removed pools that have not ended */
+    uint32_t gone_count;                   /* lock */
+    struct source *gone_sources;           /* lock: closed ones that have not ended */
+    struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
+    struct dead_letters_figures gone_dead; /* lock: likewise, and of removed sources */
+    uint64_t gone_misuses;                 /* lock: likewise */
+    uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
+    bool changing;         /* lock: by a reload; sources that are not there may come back */
+    _Atomic bool stopping; /* the host is to end: nobody waits for anything new */
+
+    /* Those made for the settings, also old ones that are still in use. Its thread. */
+    struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
+    uint32_t dispatcher_count;
+};
+
+void assembly_init(struct assembly *assembly, struct runtime *runtime);
+
+/*
+ * Builds everything that `settings` say and waits until all workers are open. Takes the settings,
+ * also on failure. Sources do not produce yet: assembly_go. Reports what failed: WEIR_ENOMEM,
+ * WEIR_EINVALID (an open failed), WEIR_ETIMEOUT.
+ */
+int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report);
+
+/* Lets the sources produce. */
+void assembly_go(struct assembly *assembly);
+
+/* Frees the tables, and drops the settings. */
+void assembly_finish(struct assembly *assembly);
+
+/* --- for reloads and closing.c --------------------------------------------------------------- */
+
+struct held_settings *held_settings_create(struct settings *settings);
+void held_settings_unref(struct held_settings *held);
+
+/* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */
+struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index);
+/* Of the manager of pool `index`; NULL also when there is none. */
+struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index);
+struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index);
+
+/* What is kept of the dead letters of each pool and source. */
+struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings);
+
+/* Makes pool `index`, bound to nothing yet; its parent must be in `pools`. With `apart` the
+ * parent's senders do not see it before pool_join. */
+int assembly_create_pool(struct assembly *assembly, struct executor *executor,
+                         struct held_settings *held, uint32_t index, struct pool **pools,
+                         bool apart);
+
+/* Subscribes a pool to the events that its settings name, and to no others. */
+int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
+                       struct executor *executor);
+
+/* The outputs of pool `index`, as they lead to `pools`. NULL when memory is out. */
+struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
+                                  struct pool *const *pools);
+
+/* Where a source's messages go. */
+struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools);
+
+/* Makes source `index`, held; `unborn` see source.h. */
+int assembly_create_source(struct assembly *assembly, struct executor *executor,
+                           struct held_settings *held, uint32_t index, struct pool *const *pools,
+                           bool unborn, struct source **out);
+
+/* What the settings say of pool `index`, which has `present` workers now. */
+void assembly_change_options(struct assembly *assembly, const struct settings *settings,
+                             uint32_t index, uint32_t present, struct pool_change_options *out);
+
+#endif

@@ -1,0 +1,345 @@
+#include "host/run/closing.h"
+
+#include <stdlib.h>
+
+#include "host/run/accounts.h"
+#include "pool/figures.h"
+
+#define NS_PER_MS 1000000u
+
+/* --- time ----------------------------------------------------------------------------------- */
+
+struct closing_time closing_time_begin(uint64_t timeout_ms)
+{
+    struct closing_time time = { .clock = clock_monotonic() };
+
+    time.deadline_ns = clock_now_ns(&time.clock) + timeout_ms * NS_PER_MS;
+    return time;
+}
+
+uint64_t closing_time_left_ms(const struct closing_time *time)
+{
+    struct clock clock = time->clock;
+    uint64_t now = clock_now_ns(&clock);
+
+    return now < time->deadline_ns ? (time->deadline_ns - now) / NS_PER_MS : 0;
+}
+
+static uint64_t usual_or_left_ms(const struct closing_time *time)
+{
+    return time ? closing_time_left_ms(time) : CLOSING_TIMEOUT_MS;
+}
+
+/* --- one by one ------------------------------------------------------------------------------ */
+
+/* What is waited for, unless the host is to end first. */
+struct awaited {
+    const struct assembly *assembly; /* NULL: also while the host ends */
+    struct source *source;
+    struct pool *pool;
+};
+
+static bool is_over(const struct awaited *awaited)
+{
+    if (awaited->source)
+        return atomic_load_explicit(&awaited->source->ended, memory_order_acquire);
+    return pool_has_ended(awaited->pool);
+}
+
+static bool need_not_wait(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return is_over(awaited) ||
+           (awaited->assembly &&
+            atomic_load_explicit(&awaited->assembly->stopping, memory_order_acquire));
+}
+
+static bool await(struct assembly *assembly, struct awaited awaited, uint64_t timeout_ms)
+{
+    (void)runtime_wait(assembly->runtime, need_not_wait, &awaited, timeout_ms);
+    return is_over(&awaited);
+}
+
+static void name_left_behind(struct assembly *assembly, const char *path, struct pool *pool)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+
+    if (pool)
+        pool_stats(pool, &stats);
+    log_event(&assembly->runtime->options.log, WEIR_LOG_ERROR, path, "did not end in time",
+              weir_uint("queued", stats.queued), weir_uint("in_hand", stats.in_hand),
+              weir_uint("held", stats.held), weir_str("effect", "left behind"));
+}
+
+/* Frees an ended source; what of it is dead stays in the sum. */
+static void forget_source(struct assembly *assembly, struct source *source)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    accounts_log_source(assembly, source);
+    pthread_mutex_lock(&assembly->lock);
+    dead_letters_figures(&source->dead, &assembly->gone_dead);
+    assembly->gone_misuses += misuses_total(&source->misuses);
+    pthread_mutex_unlock(&assembly->lock);
+    if (!executor)
+        return;
+    source_destroy(source, executor);
+    runtime_leave(executor);
+}
+
+static void leave_source_behind(struct assembly *assembly, struct source *source)
+{
+    name_left_behind(assembly, source->path, NULL);
+    pthread_mutex_lock(&assembly->lock);
+    source->next_gone = assembly->gone_sources;
+    assembly->gone_sources = source;
+    pthread_mutex_unlock(&assembly->lock);
+}
+
+void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
+                            uint32_t count, const struct closing_time *time)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sources[i])
+            continue;
+        if (await(assembly, (struct awaited){ .assembly = assembly, .source = sources[i] },
+                  usual_or_left_ms(time)))
+            forget_source(assembly, sources[i]);
+        else
+            leave_source_behind(assembly, sources[i]);
+    }
+}
+
+/* Takes one that has ended off the list; NULL: there is none. */
+static struct source *take_ended(struct assembly *assembly)
+{
+    struct source **link = &assembly->gone_sources;
+    struct source *source;
+
+    pthread_mutex_lock(&assembly->lock);
+    while (*link && !atomic_load_explicit(&(*link)->ended, memory_order_acquire))
+        link = &(*link)->next_gone;
+    source = *link;
+    if (source)
+        *link = source->next_gone;
+    pthread_mutex_unlock(&assembly->lock);
+    return source;
+}
+
+static void collect_gone_sources(struct assembly *assembly)
+{
+    struct source *source;
+
+    while ((source = take_ended(assembly)))
+        forget_source(assembly, source);
+}
+
+/* In one step with the sum, under the lock: whoever adds up sees the pool once, and never freed. */
+static void unlist_gone_locked(struct assembly *assembly, const struct pool *pool)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < assembly->gone_count; i++)
+        if (assembly->gone[i] != pool)
+            assembly->gone[kept++] = assembly->gone[i];
+    assembly->gone_count = kept;
+}
+
+/* Frees an ended pool, which is no longer among the gone; its ledger stays in the sum. */
+static void forget_pool(struct assembly *assembly, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+    struct ledger_reading reading;
+
+    pool_ledger(pool, &reading);
+    pthread_mutex_lock(&assembly->lock);
+    if (!pool->parent) { /* a parent keeps the figures of those below */
+        ledger_reading_add(&assembly->gone_ledger, &reading);
+        pool_dead(pool, &assembly->gone_dead);
+        assembly->gone_misuses += pool_misuses(pool);
+    }
+    unlist_gone_locked(assembly, pool);
+    pthread_mutex_unlock(&assembly->lock);
+    if (executor) {
+        pool_destroy(pool, executor);
+        runtime_leave(executor);
+    }
+}
+
+static void add_gone(struct assembly *assembly, struct pool *pool)
+{
+    struct pool **gone;
+
+    pthread_mutex_lock(&assembly->lock);
+    gone = realloc(assembly->gone, (assembly->gone_count + 1) * sizeof *gone);
+    if (gone) {
+        assembly->gone = gone;
+        gone[assembly->gone_count++] = pool;
+    }
+    pthread_mutex_unlock(&assembly->lock);
+}
+
+void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
+                          const struct closing_time *time)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct awaited awaited = { .assembly = assembly, .pool = pools[i] };
+
+        if (!pools[i])
+            continue;
+        if (await(assembly, awaited, usual_or_left_ms(time))) {
+            forget_pool(assembly, pools[i]);
+            continue;
+        }
+        name_left_behind(assembly, pools[i]->path, pools[i]);
+        add_gone(assembly, pools[i]);
+    }
+}
+
+static void close_pool(struct assembly *assembly, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    if (executor && !atomic_load_explicit(&pool->closing, memory_order_acquire))
+        pool_close(pool, executor);
+    if (executor)
+        runtime_leave(executor);
+}
+
+/* How long a removed pool may take; without a time-out of its own it is left behind after some
+ * time, and goes on. */
+static uint64_t remove_timeout_ms(struct pool *pool)
+{
+    uint64_t timeout_ms;
+
+    pthread_mutex_lock(&pool->lock);
+    timeout_ms = pool->remove_timeout_ms;
+    pthread_mutex_unlock(&pool->lock);
+    return timeout_ms ? timeout_ms + CLOSING_GRACE_MS : CLOSING_TIMEOUT_MS;
+}
+
+/*
+ * Frees those of the gone, from number `first` on, that end in time; true when all did. That is
+ * `timeout_ms` for each, or less if their own is shorter.
+ */
+static bool drain_gone(struct assembly *assembly, const struct assembly *watched, uint32_t first,
+                       uint64_t timeout_ms, bool tells)
+{
+    uint32_t kept = first;
+
+    while (kept < assembly->gone_count) {
+        struct pool *pool = assembly->gone[kept];
+        uint64_t own_ms = remove_timeout_ms(pool);
+
+        close_pool(assembly, pool);
+        if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
+                  own_ms < timeout_ms ? own_ms : timeout_ms)) {
+            forget_pool(assembly, pool);
+            continue;
+        }
+        if (tells)
+            name_left_behind(assembly, pool->path, pool);
+        kept++;
+    }
+    return kept == first;
+}
+
+void closing_drain_gone(struct assembly *assembly, uint32_t count)
+{
+    /* Those before them have been waited for: they must not hold up every reload that follows. */
+    (void)drain_gone(assembly, assembly, assembly->gone_count - count, UINT64_MAX, true);
+}
+
+bool closing_collect_gone(struct assembly *assembly)
+{
+    collect_gone_sources(assembly);
+    return drain_gone(assembly, assembly, 0, 0, false) && !assembly->gone_sources;
+}
+
+/* --- all of it ------------------------------------------------------------------------------ */
+
+struct shut_down {
+    struct assembly *assembly;
+    struct closing_time time;
+    bool in_time;
+};
+
+static uint64_t time_left_ms(const struct shut_down *down)
+{
+    return closing_time_left_ms(&down->time);
+}
+
+static void close_sources(struct shut_down *down)
+{
+    struct assembly *assembly = down->assembly;
+    uint32_t count = assembly->held->settings->source_count;
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    for (uint32_t i = 0; executor && i < count; i++)
+        source_close(assembly->sources[i], executor);
+    if (executor)
+        runtime_leave(executor);
+    for (uint32_t i = 0; i < count; i++) {
+        if (await(assembly, (struct awaited){ .source = assembly->sources[i] }, time_left_ms(down)))
+            continue;
+        name_left_behind(assembly, assembly->sources[i]->path, NULL);
+        down->in_time = false;
+    }
+    for (struct source *gone = assembly->gone_sources; gone; gone = gone->next_gone)
+        if (!await(assembly, (struct awaited){ .source = gone }, time_left_ms(down)))
+            down->in_time = false;
+}
+
+/* Pools of one group feed each other: they close together. */
+static void close_group(struct shut_down *down, const uint32_t *order, uint32_t count)
+{
+    struct assembly *assembly = down->assembly;
+
+    for (uint32_t i = 0; i < count; i++)
+        close_pool(assembly, assembly->pools[order[i]]);
+    for (uint32_t i = 0; i < count; i++) {
+        struct pool *pool = assembly->pools[order[i]];
+
+        if (await(assembly, (struct awaited){ .pool = pool }, time_left_ms(down)))
+            continue;
+        name_left_behind(assembly, pool->path, pool);
+        down->in_time = false;
+    }
+}
+
+static void close_pools(struct shut_down *down)
+{
+    const struct settings *settings = down->assembly->held->settings;
+    uint32_t *order = calloc(2 * ((size_t)settings->pool_count + 1), sizeof *order);
+    uint32_t *groups = order ? order + settings->pool_count + 1 : NULL;
+    uint32_t first = 0;
+
+    if (!order || settings_output_order(settings, order, groups) != 0) {
+        free(order);
+        down->in_time = false;
+        return;
+    }
+    while (first < settings->pool_count) {
+        uint32_t end = first + 1;
+
+        while (end < settings->pool_count && groups[end] == groups[first])
+            end++;
+        close_group(down, order + first, end - first);
+        first = end;
+    }
+    free(order);
+}
+
+bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
+{
+    struct shut_down down = { .assembly = assembly,
+                              .time = closing_time_begin(timeout_ms),
+                              .in_time = true };
+
+    close_sources(&down);
+    if (!drain_gone(assembly, NULL, 0, time_left_ms(&down), true))
+        down.in_time = false;
+    close_pools(&down);
+    return down.in_time;
+}

@@ -1,0 +1,172 @@
+#include "host/run/dispatcher_change.h"
+
+#include "config/check.h"
+
+static uint32_t threads_of(struct dispatcher *dispatcher)
+{
+    /* Relaxed: only this thread changes it. */
+    return atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+}
+
+/* --- prepare -------------------------------------------------------------------------------- */
+
+static int add(struct assembly *assembly, const struct settings_dispatcher *wanted,
+               struct dispatcher **out)
+{
+    int status = runtime_add_dispatcher(assembly->runtime, wanted->name, wanted->threads,
+                                        wanted->budget, out);
+
+    if (status == 0)
+        assembly->dispatchers[assembly->dispatcher_count++] = *out;
+    return status;
+}
+
+static int prepare_one(struct dispatcher_change *change, struct assembly *assembly, uint32_t index)
+{
+    const struct settings_dispatcher *wanted = &change->settings->dispatchers[index];
+    struct dispatcher *dispatcher = runtime_find_dispatcher(assembly->runtime, wanted->name);
+    uint32_t before = dispatcher ? threads_of(dispatcher) : 0;
+    int status = 0;
+
+    if (!dispatcher)
+        status = add(assembly, wanted, &dispatcher);
+    else if (wanted->threads > before)
+        status = dispatcher_resize(dispatcher, wanted->threads);
+    if (status != 0)
+        return status;
+    change->parts[change->count].dispatcher = dispatcher;
+    change->parts[change->count++].before = before;
+    return 0;
+}
+
+int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly *assembly,
+                              const struct settings *settings, struct report *report)
+{
+    *change = (struct dispatcher_change){ .settings = settings };
+    for (uint32_t i = 0; i < settings->dispatcher_count; i++) {
+        const struct settings_dispatcher *wanted = &settings->dispatchers[i];
+        int status = i < RUNTIME_DISPATCHERS_MAX ? prepare_one(change, assembly, i) : WEIR_ENOMEM;
+
+        if (status != 0) {
+            written_report(&wanted->written, "threads", report, "%u threads cannot start: %s",
+                           wanted->threads, weir_status_text(status));
+            return status;
+        }
+    }
+    return 0;
+}
+
+/* --- commit and abort ----------------------------------------------------------------------- */
+
+void dispatcher_change_commit(struct dispatcher_change *change)
+{
+    for (uint32_t i = 0; i < change->count; i++) {
+        const struct settings_dispatcher *wanted = &change->settings->dispatchers[i];
+        struct dispatcher *dispatcher = change->parts[i].dispatcher;
+
+        /* Relaxed: a changed budget counts from some turn on. */
+        atomic_store_explicit(&dispatcher->budget,
+                              wanted->budget ? wanted->budget : DISPATCHER_BUDGET,
+                              memory_order_relaxed);
+        if (wanted->threads < threads_of(dispatcher))
+            (void)dispatcher_resize(dispatcher, wanted->threads); /* fewer: cannot fail */
+    }
+}
+
+/* True when the dispatcher has gone, or sleeps until it is added again. */
+static bool try_retire(struct assembly *assembly, uint32_t index)
+{
+    if (!runtime_retire_dispatcher(assembly->dispatchers[index]))
+        return false;
+    assembly->dispatchers[index] = assembly->dispatchers[--assembly->dispatcher_count];
+    return true;
+}
+
+void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *assembly,
+                             uint64_t timeout_ms)
+{
+    for (uint32_t i = 0; i < change->count; i++) {
+        struct dispatcher *dispatcher = change->parts[i].dispatcher;
+
+        if (change->parts[i].before > 0 && change->parts[i].before < threads_of(dispatcher))
+            (void)dispatcher_resize(dispatcher, change->parts[i].before);
+    }
+    change->count = 0;
+    /* The new ones are named by no settings in force; the last turn on them may not be over yet. */
+    dispatcher_change_collect(assembly, timeout_ms);
+}
+
+/* --- the CPUs have changed ------------------------------------------------------------------ */
+
+static void tell_follow(const struct assembly *assembly, const struct settings_dispatcher *follower,
+                        uint32_t wanted, uint32_t effective_cpus, int status)
+{
+    log_event(&assembly->runtime->options.log, status == 0 ? WEIR_LOG_INFO : WEIR_LOG_ERROR,
+              follower->name, "effective CPUs have changed", weir_uint("cpus", effective_cpus),
+              weir_uint("threads", follower->threads), weir_uint("wanted", wanted),
+              weir_str("effect", status == 0 ? "as many threads as wanted"
+                                             : "the threads stay: no more could be started"));
+}
+
+static bool follow(struct assembly *assembly, struct settings_dispatcher *follower,
+                   uint32_t effective_cpus)
+{
+    struct dispatcher *dispatcher = runtime_find_dispatcher(assembly->runtime, follower->name);
+    uint32_t wanted = config_threads_auto(effective_cpus);
+    int status;
+
+    if (!dispatcher || !follower->threads_auto || follower->threads == wanted)
+        return false;
+    status = dispatcher_resize(dispatcher, wanted);
+    tell_follow(assembly, follower, wanted, effective_cpus, status);
+    if (status != 0)
+        return false;
+    /* What is in force is what the next plan compares with. */
+    pthread_mutex_lock(&assembly->lock);
+    follower->threads = wanted;
+    pthread_mutex_unlock(&assembly->lock);
+    return true;
+}
+
+uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_cpus)
+{
+    struct settings *settings = assembly->held->settings;
+    uint32_t changed = 0;
+
+    for (uint32_t i = 0; i < settings->dispatcher_count; i++)
+        changed += follow(assembly, &settings->dispatchers[i], effective_cpus);
+    return changed;
+}
+
+/* --- afterwards ----------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct assembly *assembly, uint32_t index)
+{
+    return settings_find_dispatcher(assembly->held->settings, assembly->dispatchers[index]->name) !=
+           SETTINGS_NONE;
+}
+
+static bool nobody_uses_the_unwanted(void *context)
+{
+    const struct assembly *assembly = context;
+
+    if (atomic_load_explicit(&assembly->stopping, memory_order_acquire))
+        return true;
+    for (uint32_t i = 0; i < assembly->dispatcher_count; i++)
+        if (!is_wanted(assembly, i) && dispatcher_users(assembly->dispatchers[i]) != 0)
+            return false;
+    return true;
+}
+
+void dispatcher_change_collect(struct assembly *assembly, uint64_t timeout_ms)
+{
+    uint32_t i = 0;
+
+    (void)runtime_wait(assembly->runtime, nobody_uses_the_unwanted, assembly, timeout_ms);
+    while (i < assembly->dispatcher_count) {
+        if (is_wanted(assembly, i) || !try_retire(assembly, i))
+            i++;
+    }
+    for (i = 0; i < assembly->runtime->dispatcher_count; i++)
+        dispatcher_reap(assembly->runtime->dispatchers[i]);
+}

@@ -1,0 +1,254 @@
+#include "host/run/io.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <uv.h>
+#include <weir/status.h>
+
+struct io {
+    struct io_callbacks callbacks; /* const */
+    uv_loop_t loop;
+    uv_poll_t signals;
+    uv_async_t wake;
+    uv_timer_t tick;
+    uv_timer_t deadline;
+    int signal_descriptor;
+    uint32_t stop_signals;
+    atomic_bool stopping; /* by io_stop on any thread; read by the I/O thread */
+};
+
+static sigset_t our_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    return set;
+}
+
+static void handle_with(int number, void (*handler)(int))
+{
+    struct sigaction action = { .sa_handler = handler };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+void io_block_signals(void)
+{
+    sigset_t set = our_signals();
+
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    /* An ignored signal does not even become pending. */
+    handle_with(SIGHUP, SIG_DFL);
+    handle_with(SIGTERM, SIG_DFL);
+    handle_with(SIGUSR1, SIG_DFL);
+    handle_with(SIGUSR2, SIG_DFL);
+    handle_with(SIGPIPE, SIG_IGN);
+    /* Ignored, it would keep us from learning how a child ended. */
+    handle_with(SIGCHLD, SIG_DFL);
+}
+
+void io_unblock_signals(void)
+{
+    sigset_t set = our_signals();
+
+    handle_with(SIGPIPE, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void call(void (*callback)(void *), void *context)
+{
+    if (callback)
+        callback(context);
+}
+
+static void take_signal(struct io *io, uint32_t number)
+{
+    switch (number) {
+    case SIGHUP:
+        call(io->callbacks.on_reload, io->callbacks.context);
+        break;
+    case SIGTERM:
+    case SIGINT:
+        io->stop_signals++;
+        if (io->callbacks.on_stop)
+            io->callbacks.on_stop(io->callbacks.context, io->stop_signals);
+        break;
+    case SIGUSR1:
+        call(io->callbacks.on_reopen, io->callbacks.context);
+        break;
+    case SIGUSR2:
+        call(io->callbacks.on_dump, io->callbacks.context);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_signals(uv_poll_t *handle, int status, int events)
+{
+    struct io *io = handle->data;
+    struct signalfd_siginfo information;
+
+    (void)events;
+    if (status < 0)
+        return;
+    while (read(io->signal_descriptor, &information, sizeof information) ==
+           (ssize_t)sizeof information)
+        take_signal(io, information.ssi_signo);
+}
+
+static void on_wake(uv_async_t *handle)
+{
+    struct io *io = handle->data;
+
+    call(io->callbacks.on_wake, io->callbacks.context);
+    /* Acquire: pairs with the release in io_stop; what its caller wrote is seen after io_run. */
+    if (atomic_load_explicit(&io->stopping, memory_order_acquire))
+        uv_stop(&io->loop);
+}
+
+static void on_tick(uv_timer_t *handle)
+{
+    struct io *io = handle->data;
+
+    io->callbacks.on_tick(io->callbacks.context, uv_hrtime() / 1000000);
+}
+
+static void on_deadline(uv_timer_t *handle)
+{
+    struct io *io = handle->data;
+
+    call(io->callbacks.on_deadline, io->callbacks.context);
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void finish_loop(struct io *io)
+{
+    uv_walk(&io->loop, close_handle, NULL);
+    uv_run(&io->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&io->loop);
+}
+
+/* All handles of the loop. 0 or libuv's error; what was made is closed by finish_loop. */
+static int init_handles(struct io *io, uint64_t tick_ms)
+{
+    int error = uv_async_init(&io->loop, &io->wake, on_wake);
+
+    if (error == 0)
+        error = uv_timer_init(&io->loop, &io->tick);
+    if (error == 0)
+        error = uv_timer_init(&io->loop, &io->deadline);
+    if (error == 0)
+        error = uv_poll_init(&io->loop, &io->signals, io->signal_descriptor);
+    if (error == 0)
+        error = uv_poll_start(&io->signals, UV_READABLE, on_signals);
+    if (error == 0 && tick_ms && io->callbacks.on_tick)
+        error = uv_timer_start(&io->tick, on_tick, tick_ms, tick_ms);
+    io->wake.data = io->tick.data = io->deadline.data = io->signals.data = io;
+    return error;
+}
+
+static int init_loop(struct io *io, uint64_t tick_ms)
+{
+    int error = uv_loop_init(&io->loop);
+
+    if (error != 0)
+        return error;
+    error = init_handles(io, tick_ms);
+    if (error != 0)
+        finish_loop(io);
+    return error;
+}
+
+int io_create(const struct io_callbacks *callbacks, uint64_t tick_ms, struct report *report,
+              struct io **out_io)
+{
+    struct io *io = calloc(1, sizeof *io);
+    sigset_t set = our_signals();
+    int error;
+
+    if (!io)
+        return WEIR_ENOMEM;
+    io->callbacks = *callbacks;
+    atomic_init(&io->stopping, false);
+    io->signal_descriptor = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (io->signal_descriptor < 0) {
+        report_add(report, NULL, NULL, "cannot read signals: %s", strerror(errno));
+        goto fail_io;
+    }
+    error = init_loop(io, tick_ms);
+    if (error != 0) {
+        report_add(report, NULL, NULL, "cannot make an event loop: %s", uv_strerror(error));
+        goto fail_descriptor;
+    }
+    *out_io = io;
+    return WEIR_OK;
+
+fail_descriptor:
+    close(io->signal_descriptor);
+fail_io:
+    free(io);
+    return WEIR_EINVALID;
+}
+
+void io_destroy(struct io *io)
+{
+    if (!io)
+        return;
+    finish_loop(io);
+    close(io->signal_descriptor);
+    free(io);
+}
+
+struct uv_loop_s *io_loop(struct io *io)
+{
+    return &io->loop;
+}
+
+void io_run(struct io *io)
+{
+    uv_run(&io->loop, UV_RUN_DEFAULT);
+}
+
+void io_wake(struct io *io)
+{
+    uv_async_send(&io->wake);
+}
+
+void io_stop(struct io *io)
+{
+    /* Release: pairs with the acquire in on_wake. */
+    atomic_store_explicit(&io->stopping, true, memory_order_release);
+    uv_async_send(&io->wake);
+}
+
+void io_set_deadline(struct io *io, uint64_t delay_ms)
+{
+    /* libuv counts from the time of the loop's last look at the clock. */
+    uv_update_time(&io->loop);
+    uv_timer_start(&io->deadline, on_deadline, delay_ms, 0);
+}
+
+void io_clear_deadline(struct io *io)
+{
+    uv_timer_stop(&io->deadline);
+}

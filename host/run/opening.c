@@ -1,0 +1,154 @@
+#include "host/run/opening.h"
+
+#define SOURCE_TIMEOUT_MS 10000 /* as the default open_timeout of pools */
+#define OTHERS_MS 500 /* after a failure: so that one report tells all that fail at once */
+
+/* How things stand: counted anew at each look. */
+struct look {
+    const struct opening *opening;
+    uint32_t starting;
+    uint32_t failed;
+};
+
+static void look_at_pool(const struct opening *opening, uint32_t index, struct pool_opening *out)
+{
+    if (opening->pools[index])
+        pool_opening_here(opening->pools[index], out);
+    if (opening->changes && opening->changes[index])
+        pool_opening_prepared(opening->changes[index]->pool, out);
+}
+
+static bool is_stopping(const struct opening *opening)
+{
+    return atomic_load_explicit(opening->stopping, memory_order_acquire);
+}
+
+/* Counts; true when there is nothing more to wait for. */
+static bool have_all_tried(void *context)
+{
+    struct look *look = context;
+    const struct opening *opening = look->opening;
+
+    look->starting = 0;
+    look->failed = 0;
+    for (uint32_t i = 0; i < opening->pool_count; i++) {
+        struct pool_opening pool = { 0 };
+
+        look_at_pool(opening, i, &pool);
+        look->starting += pool.starting;
+        look->failed += pool.failed;
+    }
+    for (uint32_t i = 0; i < opening->source_count; i++) {
+        int status = opening->sources[i] ? source_opening(opening->sources[i]) : 0;
+
+        look->starting += status > 0;
+        look->failed += status < 0;
+    }
+    return look->starting == 0 || is_stopping(opening);
+}
+
+static bool is_decided(void *context)
+{
+    return have_all_tried(context) || ((const struct look *)context)->failed > 0;
+}
+
+static uint64_t longest_timeout_ms(const struct opening *opening)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < opening->pool_count; i++)
+        if (opening->settings->pools[i].open_timeout_ms > longest &&
+            (opening->pools[i] || (opening->changes && opening->changes[i])))
+            longest = opening->settings->pools[i].open_timeout_ms;
+    for (uint32_t i = 0; i < opening->source_count; i++)
+        if (opening->sources[i] && longest < SOURCE_TIMEOUT_MS)
+            longest = SOURCE_TIMEOUT_MS;
+    return longest;
+}
+
+/* The status in words, and what the behaviour said itself. */
+struct reason {
+    char text[256];
+};
+
+static struct reason reason_of(int status, const char *said)
+{
+    struct reason reason;
+
+    (void)snprintf(reason.text, sizeof reason.text, "%s%s%s", weir_status_text(status),
+                   said[0] ? ": " : "", said);
+    return reason;
+}
+
+static void tell_failed_pool(const struct settings_pool *pool, const struct pool_opening *state,
+                             struct report *report)
+{
+    struct reason reason = reason_of(state->status, state->reason);
+
+    if (state->manager)
+        written_report(&pool->written, "manager", report, "%s failed to open: %s",
+                       pool->manager.use, reason.text);
+    else
+        written_report(&pool->written, "use", report, "%s failed to open: %s", state->path,
+                       reason.text);
+}
+
+/* Who is still opening is late only when nobody has failed: else there was no more waiting. */
+static void tell_pool(const struct look *look, uint32_t index, struct report *report)
+{
+    const struct settings_pool *pool = &look->opening->settings->pools[index];
+    struct pool_opening state = { 0 };
+
+    look_at_pool(look->opening, index, &state);
+    if (state.failed)
+        tell_failed_pool(pool, &state, report);
+    else if (state.starting && look->failed == 0)
+        written_report(&pool->written, "open_timeout", report,
+                       "%u of the workers of %s did not open in time", state.starting, pool->path);
+}
+
+static void tell_source(const struct look *look, uint32_t index, struct report *report)
+{
+    const struct settings_source *wanted = &look->opening->settings->sources[index];
+    struct source *source = look->opening->sources[index];
+    int status = source_opening(source);
+    char said[ACTOR_DETAIL_SIZE];
+
+    source_opening_reason(source, said, sizeof said);
+    if (status < 0)
+        written_report(&wanted->written, "use", report, "%s failed to open: %s", wanted->name,
+                       reason_of(status, said).text);
+    else if (status > 0 && look->failed == 0)
+        written_report(&wanted->written, "use", report, "%s did not open in time", wanted->name);
+}
+
+static void tell(const struct look *look, struct report *report)
+{
+    const struct opening *opening = look->opening;
+
+    for (uint32_t i = 0; i < opening->pool_count; i++)
+        tell_pool(look, i, report);
+    for (uint32_t i = 0; i < opening->source_count; i++)
+        if (opening->sources[i])
+            tell_source(look, i, report);
+}
+
+int opening_wait(const struct opening *opening, struct runtime *runtime, struct report *report)
+{
+    struct look look = { .opening = opening };
+    bool decided;
+
+    do { /* one that failed may have opened at its next try, while the others were waited for */
+        decided = runtime_wait(runtime, is_decided, &look, longest_timeout_ms(opening));
+        if (look.failed > 0)
+            (void)runtime_wait(runtime, have_all_tried, &look, OTHERS_MS);
+    } while (decided && look.failed == 0 && look.starting > 0 && !is_stopping(opening));
+    if (decided && look.failed == 0 && look.starting == 0)
+        return 0;
+    if (is_stopping(opening)) {
+        report_add(report, NULL, NULL, "the host is to end");
+        return WEIR_ECANCELLED;
+    }
+    tell(&look, report);
+    return decided ? WEIR_EINVALID : WEIR_ETIMEOUT;
+}

@@ -1,0 +1,30 @@
+/*
+ * run/opening.h - waits until workers and sources that were made are open, or one of them failed.
+ */
+#ifndef HOST_RUN_OPENING_H
+#define HOST_RUN_OPENING_H
+
+#include "actor/source.h"
+#include "base/report.h"
+#include "config/settings.h"
+#include "pool/change.h"
+#include "runtime.h"
+
+/* What to wait for. Any of the arrays may hold NULL; `changes` may be NULL itself. */
+struct opening {
+    const struct settings *settings; /* whose open_timeout counts, for the pools by index */
+    struct pool *const *pools;       /* all of their workers */
+    uint32_t pool_count;
+    struct pool_change *const *changes; /* of pool_count: their prepared workers */
+    struct source *const *sources;
+    uint32_t source_count;
+    const _Atomic bool *stopping; /* set: waiting ends */
+};
+
+/*
+ * 0 when all are open. Otherwise reports each that failed, or is not open in time, by its path:
+ * WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ECANCELLED (the host is to end). Not inside a read section.
+ */
+int opening_wait(const struct opening *opening, struct runtime *runtime, struct report *report);
+
+#endif

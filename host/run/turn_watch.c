@@ -1,0 +1,283 @@
+#include "host/run/turn_watch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dispatch/watchdog.h"
+#include "host/log/line.h"
+#include "host/run/crash.h"
+#include "host/run/crash_watch.h"
+#include "runtime.h"
+
+#define NS_PER_MS 1000000u
+#define FRAMES_MAX 24
+#define FRAMES_OURS 2 /* the handler, and what the kernel put below it */
+#define FRAMES_TOLD 12
+#define WORD_SIZE 128
+#define STACK_SIZE 1024
+#define ANSWER_NS 2000000000u /* a thread that takes longer is in the kernel and hears nothing */
+
+/* What a probe is about. */
+enum probe_state {
+    PROBE_FREE,     /* the I/O thread's */
+    PROBE_SENT,     /* the handler's */
+    PROBE_ANSWERED, /* the I/O thread's again */
+};
+
+/* What the handler on the slow thread writes down. Of strings the handler takes copies: the turn
+ * may be over, and its worker gone, when they are read. */
+struct probe {
+    _Atomic int state;
+    struct probe *next; /* of those that were given up */
+    uint64_t sent_ns;
+    uint64_t watched_ns;
+    bool found; /* somebody ran there */
+    uint32_t generation;
+    uint32_t worker;
+    char path[WORD_SIZE];
+    char plugin[WORD_SIZE];
+    char tag[WORD_SIZE];
+    int frame_count;
+    void *frames[FRAMES_MAX];
+};
+
+struct turn_watch {
+    struct runtime *runtime;     /* const */
+    const struct log_sink *sink; /* const */
+    const char *unwatched;       /* const */
+    struct sigaction before;     /* const */
+    _Atomic uint64_t limit_ns;   /* advisory: a changed one counts from some look on */
+    struct watchdog *watchdogs[RUNTIME_DISPATCHERS_MAX]; /* made when first needed */
+    struct probe *probe;                                 /* NULL: memory was out */
+    struct probe *given_up;                              /* a thread may answer them yet */
+    char dispatcher[DISPATCHER_NAME_MAX];                /* that was probed */
+};
+
+/* --- on the slow thread ---------------------------------------------------------------------- */
+
+static void copy_word(char *to, const char *from)
+{
+    struct line line;
+
+    line_init(&line, to, WORD_SIZE);
+    line_text(&line, from ? from : "");
+}
+
+static void write_down(struct probe *probe)
+{
+    const struct crash_note *note = crash_watch_current();
+
+    probe->found = note != NULL;
+    if (!note)
+        return;
+    copy_word(probe->path, note->path);
+    copy_word(probe->plugin, note->plugin);
+    copy_word(probe->tag, note->tag);
+    probe->generation = note->generation;
+    probe->worker = note->worker;
+    /* Its first call loads a library; that was made in turn_watch_create. */
+    probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct probe *probe = info->si_value.sival_ptr;
+    int before = errno;
+
+    (void)number;
+    (void)context;
+    /* From anybody else it means nothing here. */
+    if (info->si_code != SI_QUEUE || info->si_pid != getpid() || !probe)
+        return;
+    /* Acquire pairs with the release in probe_one: what the thread before wrote is over. */
+    if (atomic_load_explicit(&probe->state, memory_order_acquire) != PROBE_SENT)
+        return;
+    write_down(probe);
+    /* Release pairs with the acquire in tell_answer: what was written down is seen. */
+    atomic_store_explicit(&probe->state, PROBE_ANSWERED, memory_order_release);
+    errno = before;
+}
+
+/* --- on the I/O thread ----------------------------------------------------------------------- */
+
+int turn_watch_create(struct runtime *runtime, const struct log_sink *sink, const char *unwatched,
+                      struct turn_watch **out)
+{
+    struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+    struct turn_watch *watch = calloc(1, sizeof *watch);
+    void *frame;
+
+    if (!watch)
+        return WEIR_ENOMEM;
+    watch->runtime = runtime;
+    watch->sink = sink;
+    watch->unwatched = unwatched;
+    atomic_init(&watch->limit_ns, UINT64_MAX);
+    watch->probe = calloc(1, sizeof *watch->probe);
+    (void)backtrace(&frame, 1);
+    sigemptyset(&action.sa_mask);
+    if (!watch->probe || sigaction(SIGURG, &action, &watch->before) != 0) {
+        int status = watch->probe ? WEIR_EINVALID : WEIR_ENOMEM;
+
+        free(watch->probe);
+        free(watch);
+        return status;
+    }
+    *out = watch;
+    return 0;
+}
+
+void turn_watch_destroy(struct turn_watch *watch)
+{
+    if (!watch)
+        return;
+    sigaction(SIGURG, &watch->before, NULL);
+    for (size_t i = 0; i < RUNTIME_DISPATCHERS_MAX; i++)
+        free(watch->watchdogs[i]);
+    while (watch->given_up) {
+        struct probe *next = watch->given_up->next;
+
+        free(watch->given_up);
+        watch->given_up = next;
+    }
+    free(watch->probe);
+    free(watch);
+}
+
+void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
+{
+    /* Relaxed: see the field. */
+    atomic_store_explicit(&watch->limit_ns, limit_ms * NS_PER_MS, memory_order_relaxed);
+}
+
+/* `function` or `library+0x1234`, which addr2line takes. */
+static void add_frame(struct line *line, const void *frame)
+{
+    Dl_info info;
+    const char *file;
+
+    if (!dladdr(frame, &info) || !info.dli_fname) {
+        line_format(line, "%p", frame);
+        return;
+    }
+    file = strrchr(info.dli_fname, '/');
+    file = file ? file + 1 : info.dli_fname;
+    if (info.dli_sname)
+        line_format(line, "%s", info.dli_sname);
+    else
+        line_format(line, "%s+0x%zx", file,
+                    (size_t)((const char *)frame - (const char *)info.dli_fbase));
+}
+
+static void describe_stack(const struct probe *probe, char *text, size_t size)
+{
+    struct line line;
+
+    line_init(&line, text, size);
+    for (int i = FRAMES_OURS; i < probe->frame_count && i < FRAMES_OURS + FRAMES_TOLD; i++) {
+        if (i > FRAMES_OURS)
+            line_text(&line, " < ");
+        add_frame(&line, probe->frames[i]);
+    }
+}
+
+static void log_probe(const struct turn_watch *watch, const struct probe *probe)
+{
+    char stack[STACK_SIZE];
+
+    describe_stack(probe, stack, sizeof stack);
+    log_event(watch->sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
+              weir_uint("ms", probe->watched_ns / NS_PER_MS), weir_str("plugin", probe->plugin),
+              weir_uint("generation", probe->generation), weir_uint("worker", probe->worker),
+              weir_str("message", probe->tag), weir_str("stack", stack),
+              weir_str("effect", "its thread does nothing else meanwhile"));
+}
+
+/* The thread cannot even hear a signal: tells what is known, and goes on with another probe. */
+static void give_up(struct turn_watch *watch)
+{
+    struct probe *probe = watch->probe;
+
+    log_event(watch->sink, WEIR_LOG_WARNING, watch->dispatcher, "turn takes long",
+              weir_uint("ms", probe->watched_ns / NS_PER_MS),
+              weir_str("stack", "not known: the thread waits in the kernel"),
+              weir_str("effect", "its thread does nothing else meanwhile"));
+    probe->next = watch->given_up;
+    watch->given_up = probe;
+    watch->probe = calloc(1, sizeof *watch->probe);
+}
+
+/* True when no probe is under way. */
+static bool tell_answer(struct turn_watch *watch, uint64_t now_ns)
+{
+    struct probe *probe = watch->probe;
+    /* Acquire pairs with the release in on_signal. */
+    int state = atomic_load_explicit(&probe->state, memory_order_acquire);
+
+    if (state == PROBE_SENT && now_ns - probe->sent_ns >= ANSWER_NS)
+        give_up(watch);
+    else if (state == PROBE_SENT)
+        return false;
+    if (state == PROBE_ANSWERED && probe->found)
+        log_probe(watch, probe);
+    /* Relaxed: nobody but this thread looks at a free one. */
+    if (state == PROBE_ANSWERED)
+        atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
+    return watch->probe != NULL;
+}
+
+static struct watchdog *watchdog_of(struct turn_watch *watch, uint32_t index)
+{
+    if (!watch->watchdogs[index]) {
+        watch->watchdogs[index] = malloc(sizeof *watch->watchdogs[index]);
+        if (watch->watchdogs[index])
+            watchdog_init(watch->watchdogs[index]);
+    }
+    return watch->watchdogs[index];
+}
+
+/* True when a probe was sent to a thread of this dispatcher. */
+static bool probe_one(struct turn_watch *watch, uint32_t index, uint64_t now_ns)
+{
+    struct dispatcher *dispatcher = watch->runtime->dispatchers[index];
+    struct watchdog *watchdog = watchdog_of(watch, index);
+    struct probe *probe = watch->probe;
+    uint64_t limit_ns = atomic_load_explicit(&watch->limit_ns, memory_order_relaxed);
+    char name[DISPATCHER_NAME_MAX];
+    uint32_t thread;
+
+    if (!watchdog || !dispatcher_try_name(dispatcher, name) ||
+        (watch->unwatched && strcmp(name, watch->unwatched) == 0))
+        return false;
+    thread = watchdog_look(watchdog, dispatcher, now_ns, limit_ns, &probe->watched_ns);
+    if (thread == IDLE_NOBODY)
+        return false;
+    probe->sent_ns = now_ns;
+    memcpy(watch->dispatcher, name, sizeof name);
+    /* Release: a signal is no synchronisation of C's. */
+    atomic_store_explicit(&probe->state, PROBE_SENT, memory_order_release);
+    if (dispatcher_try_signal(dispatcher, thread, SIGURG, probe))
+        return true;
+    atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
+    watchdog->sights[thread].told = false; /* at the next look */
+    return false;
+}
+
+void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms)
+{
+    uint64_t now_ns = now_ms * NS_PER_MS;
+    uint32_t count = atomic_load_explicit(&watch->runtime->dispatcher_count, memory_order_acquire);
+
+    if (!watch->probe || !tell_answer(watch, now_ns))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (probe_one(watch, i, now_ns))
+            return;
+}
