@@ -93,8 +93,24 @@ int alarm_cancel(struct actor *actor, uint64_t id)
     return WEIR_EUNKNOWN;
 }
 
-static void send_due(struct actor *actor, struct message *message)
+/* In the turn that found it refused: there is nothing between that could be lost or be full. */
+static void tell_undelivered(struct actor *actor, const struct alarm *alarm, int status)
 {
+    const struct weir_undelivered what = { .timer = alarm->id,
+                                           .to = alarm->message->to,
+                                           .status = status,
+                                           .message = &alarm->message->public };
+
+    if (!actor->spec->behaviour->undelivered || (alarm->message->public.reserved & MESSAGE_ORIGIN))
+        return;
+    callback_begin(actor);
+    actor->spec->behaviour->undelivered(&actor->self, actor->memory, &what);
+    callback_end(actor);
+}
+
+static void send_due(struct actor *actor, const struct alarm *alarm)
+{
+    struct message *message = alarm->message;
     enum dead_reason reason;
     int status = send_message(actor->runtime, actor->executor, message->to,
                               (enum weir_lane)message->public.lane, message);
@@ -105,6 +121,7 @@ static void send_due(struct actor *actor, struct message *message)
     settle_record(actor, message, reason,
                   &(struct dead_letter_way){ message->to, DEAD_LETTER_DIRECT },
                   weir_status_name(status));
+    tell_undelivered(actor, alarm, status);
     settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 
@@ -118,7 +135,7 @@ static void run(struct actor *actor, struct alarm *entry, uint64_t now_ns)
     else
         *entry = (struct alarm){ 0 };
     if (!alarm.tick) {
-        send_due(actor, alarm.message);
+        send_due(actor, &alarm);
         return;
     }
     callback_begin(actor);
@@ -131,6 +148,7 @@ uint64_t alarm_time(struct actor *actor, uint64_t now_ns)
     struct extra *extra = actor->extra;
     uint64_t next = TIMER_NEVER;
 
+    /* Each entry once: who arms anew what is due at once does not keep the turn for ever. */
     for (uint32_t i = 0; i < extra->alarm_count; i++)
         if (extra->alarms[i].id && extra->alarms[i].due_ns <= now_ns)
             run(actor, &extra->alarms[i], now_ns);

@@ -20,16 +20,20 @@ void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent)
     kit->emit_count += sent->way == WEIR_KIT_EMIT;
 }
 
-/* Whether a message that the plugin owns may leave now. */
-static int may_leave(struct weir_kit *kit, const struct weir_message *message)
+/* Takes one place of those that the test has left. */
+static int take_room(struct weir_kit *kit)
 {
-    if (!kit_message_is_owned(kit, message, "sent"))
-        return WEIR_EINVALID;
     if (kit->room == 0)
         return kit->room_status;
     if (kit->room != UINT32_MAX)
         kit->room--;
     return 0;
+}
+
+/* Whether a message that the plugin owns may leave now. */
+static int may_leave(struct weir_kit *kit, const struct weir_message *message)
+{
+    return kit_message_is_owned(kit, message, "sent") ? take_room(kit) : WEIR_EINVALID;
 }
 
 static void leave(struct weir_kit *kit, struct weir_message *message, struct weir_kit_sent sent)
@@ -52,6 +56,27 @@ int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,
     if (status == 0)
         leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_SEND, .to = to, .lane = lane });
     return status;
+}
+
+void kit_send_due(struct weir_kit *kit, const struct kit_due *due)
+{
+    struct kit_message *message = (struct kit_message *)(void *)due->message;
+    const struct weir_undelivered what = {
+        .timer = due->number, .to = due->to, .status = take_room(kit), .message = due->message
+    };
+
+    if (what.status == 0) {
+        leave(kit, due->message,
+              (struct weir_kit_sent){ .way = WEIR_KIT_SEND, .to = due->to, .lane = due->lane });
+        return;
+    }
+    if (message->has_origin)
+        (void)weir_kit_tell(kit, &(struct weir_outcome){ .token = message->token,
+                                                         .result = WEIR_OUTCOME_DEAD,
+                                                         .reason = "full" });
+    else if (kit->behaviour.undelivered)
+        kit->behaviour.undelivered(&kit->self, kit->state, &what);
+    kit_message_give(message, KIT_FREED);
 }
 
 int kit_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,

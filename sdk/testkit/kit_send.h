@@ -9,6 +9,9 @@
 /* Notes that a message left. Copies. */
 void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent);
 
+/* Sends what weir_send_after was given; without room the plugin is told. */
+void kit_send_due(struct weir_kit *kit, const struct kit_due *due);
+
 /* What weir_send, weir_send_chain, weir_publish, weir_emit, weir_request, weir_reply and
  * weir_forward do. */
 int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,

@@ -177,15 +177,6 @@ static struct kit_due *find_next(struct weir_kit *kit, uint64_t until_ms)
     return next;
 }
 
-static void send_due(struct weir_kit *kit, const struct kit_due *due)
-{
-    const struct weir_kit_sent sent = {
-        .way = WEIR_KIT_SEND, .to = due->to, .lane = due->lane, .message = due->message
-    };
-
-    kit_send_note(kit, &sent);
-}
-
 static void happen(struct weir_kit *kit, struct kit_due *due)
 {
     struct kit_due now = *due;
@@ -200,7 +191,7 @@ static void happen(struct weir_kit *kit, struct kit_due *due)
     else if (now.tick)
         now.tick(&kit->self, kit->state, now.context);
     else
-        send_due(kit, &now);
+        kit_send_due(kit, &now);
     if (!now.then && now.every_ms == 0)
         free(due);
     kit_turn_end(kit);

@@ -26,6 +26,18 @@ struct weir_outcome {
 };
 
 /*
+ * What `undelivered` is told: a message that nobody took when its timer was due. All is borrowed
+ * until it returns; whoever wants to try again sends a copy. Made by the host: it may grow.
+ */
+struct weir_undelivered {
+    uint64_t timer; /* as weir_send_after gave it */
+    weir_pid to;
+    int32_t status; /* as weir_send answers: WEIR_EFULL, WEIR_ETERMINATED, ... */
+    uint32_t reserved;
+    const struct weir_message *message;
+};
+
+/*
  * Makes this incarnation the origin of a message that it owns and will send, emit or send later:
  * the behaviour's `settled` is told once what became of it, with `token`. The origin goes along
  * when the message is forwarded; what a worker emits of its own does not inherit it. A worker that

@@ -396,8 +396,8 @@ static inline uint64_t weir_now_ms(struct weir_self *self)
 }
 
 /*
- * Sends a message once, `delay_ms` from now. Takes it on 0. Refused when due = dead letter. Ends
- * with this incarnation. `out_timer` may be NULL.
+ * Sends a message once, `delay_ms` from now. Takes it on 0. Refused when due = dead letter, and the
+ * behaviour's `undelivered` is told. Ends with this incarnation. `out_timer` may be NULL.
  */
 static inline int weir_send_after(struct weir_self *self, weir_pid to, struct weir_message *message,
                                   uint64_t delay_ms, uint64_t *out_timer)

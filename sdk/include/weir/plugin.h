@@ -114,6 +114,9 @@ struct weir_behaviour {
     /* Since 1.1. Somebody looks: add figures of your own by weir_inspect_add. A look changes
      * nothing, and is short; it may come between any two other callbacks. */
     void (*inspect)(struct weir_self *self, void *state, struct weir_inspection *out);
+    /* Since 1.1. What this incarnation gave to weir_send_after was refused when it was due, and is
+     * dead: once for each message. One with an origin is told by `settled` instead. */
+    void (*undelivered)(struct weir_self *self, void *state, const struct weir_undelivered *what);
 };
 
 /* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */

@@ -1,10 +1,13 @@
 /*
  * Goal: timers fire when due and never before, once or again and again, until they are cancelled
- * or their incarnation ends; a message that is sent later is sent once.
+ * or their incarnation ends; a message that is sent later is sent once, and who sent it is told
+ * when it was refused then.
  *
  * Method: one worker that arms timers as ordered; the clock stands still until it is moved. That
  * nothing has fired is shown by a message that is handled after the clock was moved.
  */
+#include <string.h>
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -195,35 +198,214 @@ static void test_message_not_sent_yet_is_freed_by_cancel_and_end(void)
     finish(&f); /* AddressSanitizer sees what is not freed */
 }
 
+/* --- refused when due ------------------------------------------------------------------------ */
+
+#define UNDELIVERED 8
+#define SETTLED 9
+#define AT_ONCE 100 /* an order's id: its message is tried again without a delay */
+#define BESIDE 50   /* what the worker sends itself meanwhile */
+#define TRIES_MAX 1000
+
+/* What the worker was told last; written in its turns, read behind a note. */
+struct told {
+    struct weir_undelivered what;
+    struct order order; /* of the message, which was still readable */
+    uint64_t timer;     /* that was armed */
+    uint32_t tries;     /* at once again */
+    uint32_t tries_before_beside;
+};
+
+/* A worker that sends later to a pool of size 0. */
+struct refusal {
+    struct fixture f;
+    struct told told;
+    struct probe *other;
+    struct pool *nobody;
+};
+
+static int send_later_to(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    struct told *told = probe->context;
+    struct weir_message *later = probe_message(self, (struct order){ .id = 5 });
+
+    CU_ASSERT_EQUAL(weir_send_after(self, probe_order(message)->argument, later, 30, &told->timer),
+                    0);
+    return WEIR_DONE;
+}
+
+static int send_later_with_origin(struct weir_self *self, struct probe *probe,
+                                  const struct weir_message *message)
+{
+    struct weir_message *later = probe_message(self, (struct order){ .id = 5 });
+
+    (void)probe;
+    CU_ASSERT_EQUAL(weir_set_origin(self, later, 77), 0);
+    CU_ASSERT_EQUAL(weir_send_after(self, probe_order(message)->argument, later, 30, NULL), 0);
+    return WEIR_DONE;
+}
+
+static int send_again_at_once(struct weir_self *self, struct probe *probe,
+                              const struct weir_message *message)
+{
+    struct told *told = probe->context;
+    struct weir_message *later = probe_message(self, (struct order){ .id = AT_ONCE });
+
+    CU_ASSERT_EQUAL(weir_send_after(self, probe_order(message)->argument, later, 0, &told->timer),
+                    0);
+    return WEIR_DONE;
+}
+
+/* The state of a probe begins with a pointer to it. */
+static struct probe *probe_of(void *state)
+{
+    return *(struct probe **)state;
+}
+
+static int handle_beside(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    struct told *told = probe->context;
+
+    (void)self;
+    (void)message;
+    told->tries_before_beside = told->tries;
+    return WEIR_DONE;
+}
+
+/* The clock stands still: it is due as soon as it is armed. */
+static void try_at_once(struct weir_self *self, struct probe *probe, weir_pid to)
+{
+    const struct order beside = { .act = handle_beside, .id = BESIDE };
+    struct told *told = probe->context;
+
+    if (told->tries++ == 0)
+        CU_ASSERT_EQUAL(weir_send(self, weir_pid_of(self), probe_message(self, beside)), 0);
+    if (told->tries < TRIES_MAX)
+        CU_ASSERT_EQUAL(
+            weir_send_after(self, to, probe_message(self, told->order), 0, &told->timer), 0);
+}
+
+static void note_undelivered(struct weir_self *self, void *state, const struct weir_undelivered *it)
+{
+    struct probe *probe = probe_of(state);
+    struct told *told = probe->context;
+
+    told->what = *it;
+    told->order = *probe_order(it->message);
+    if (told->order.id == AT_ONCE)
+        try_at_once(self, probe, it->to);
+    probe_note(probe, UNDELIVERED);
+}
+
+static void note_settled(struct weir_self *self, void *state, const struct weir_outcome *outcome)
+{
+    (void)self;
+    CU_ASSERT_EQUAL(outcome->token, 77);
+    CU_ASSERT_EQUAL(outcome->result, WEIR_OUTCOME_DEAD);
+    CU_ASSERT_STRING_EQUAL(outcome->reason, "full");
+    probe_note(probe_of(state), SETTLED);
+}
+
+static void refuse_begin(struct refusal *r, bool is_told)
+{
+    struct fixture *f = &r->f;
+
+    memset(r, 0, sizeof *r);
+    f->probe = probe_create();
+    f->probe->behaviour.undelivered = is_told ? note_undelivered : NULL;
+    f->probe->behaviour.settled = note_settled;
+    f->probe->context = &r->told;
+    rig_init(&f->rig, 1, 0);
+    f->pool = rig_workers(&f->rig, f->probe, "pool", 1, 2);
+    f->markers = 10000;
+    r->other = probe_create();
+    r->nobody = rig_workers(&f->rig, r->other, "nobody", 0, 1);
+}
+
+static void refuse_finish(struct refusal *r)
+{
+    CU_ASSERT_TRUE(rig_end(&r->f.rig, r->nobody, NULL));
+    finish(&r->f);
+    probe_destroy(r->other);
+}
+
 static bool has_full(void *context)
 {
     return rig_dead(context, DEAD_FULL) == 1;
 }
 
-static int send_later_to(struct weir_self *self, struct probe *probe,
-                         const struct weir_message *message)
+/* promise A17 */
+static void test_owner_is_told_what_was_refused_when_due(void)
 {
-    struct weir_message *later = probe_message(self, (struct order){ .id = 5 });
+    struct refusal r;
 
-    (void)probe;
-    CU_ASSERT_EQUAL(weir_send_after(self, probe_order(message)->argument, later, 30, NULL), 0);
-    return WEIR_DONE;
+    refuse_begin(&r, true);
+    order(&r.f, send_later_to, r.nobody->pid);
+    rig_advance(&r.f.rig, 30);
+    CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, UNDELIVERED, 1));
+    CU_ASSERT_EQUAL(rig_dead(r.f.pool, DEAD_FULL), 1);
+    CU_ASSERT_EQUAL(r.told.what.timer, r.told.timer);
+    CU_ASSERT_EQUAL(r.told.what.to, r.nobody->pid);
+    CU_ASSERT_EQUAL(r.told.what.status, WEIR_EFULL);
+    CU_ASSERT_EQUAL(r.told.order.id, 5);
+    rig_advance(&r.f.rig, 100);
+    order(&r.f, probe_done, 0);
+    CU_ASSERT_EQUAL(probe_times(r.f.probe, UNDELIVERED), 1);
+    refuse_finish(&r);
+}
+
+/* promise A17 */
+static void test_owner_is_told_that_nobody_is_there(void)
+{
+    struct refusal r;
+
+    refuse_begin(&r, true);
+    order(&r.f, send_later_to, 0);
+    rig_advance(&r.f.rig, 30);
+    CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, UNDELIVERED, 1));
+    CU_ASSERT_EQUAL(rig_dead(r.f.pool, DEAD_NO_TARGET), 1);
+    CU_ASSERT_EQUAL(r.told.what.status, WEIR_EUNKNOWN);
+    refuse_finish(&r);
+}
+
+/* promise A17 */
+static void test_owner_that_tries_again_at_once_does_other_things_too(void)
+{
+    struct refusal r;
+
+    refuse_begin(&r, true);
+    order(&r.f, send_again_at_once, r.nobody->pid);
+    CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, UNDELIVERED, TRIES_MAX));
+    order(&r.f, probe_done, 0);
+    CU_ASSERT_EQUAL(probe_times(r.f.probe, BESIDE), 1);
+    CU_ASSERT_TRUE(r.told.tries_before_beside < TRIES_MAX);
+    refuse_finish(&r);
+}
+
+/* promise A17 */
+static void test_message_with_an_origin_is_told_by_settled_alone(void)
+{
+    struct refusal r;
+
+    refuse_begin(&r, true);
+    order(&r.f, send_later_with_origin, r.nobody->pid);
+    rig_advance(&r.f.rig, 30);
+    CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, SETTLED, 1));
+    order(&r.f, probe_done, 0);
+    CU_ASSERT_EQUAL(probe_times(r.f.probe, UNDELIVERED), 0);
+    refuse_finish(&r);
 }
 
 static void test_message_refused_when_due_is_dead_full(void)
 {
-    struct probe *other = probe_create();
-    struct fixture f;
-    struct pool *nobody;
+    struct refusal r;
 
-    begin(&f);
-    nobody = rig_workers(&f.rig, other, "nobody", 0, 1);
-    order(&f, send_later_to, nobody->pid);
-    rig_advance(&f.rig, 30);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_full, f.pool));
-    CU_ASSERT_TRUE(rig_end(&f.rig, nobody, NULL));
-    finish(&f);
-    probe_destroy(other);
+    refuse_begin(&r, false);
+    order(&r.f, send_later_to, r.nobody->pid);
+    rig_advance(&r.f.rig, 30);
+    CU_ASSERT_TRUE(rig_wait(&r.f.rig, has_full, r.f.pool));
+    refuse_finish(&r);
 }
 
 int main(void)
@@ -236,6 +418,10 @@ int main(void)
         { "sent later", test_message_sent_later_comes_once_from_its_sender },
         { "not sent", test_message_not_sent_yet_is_freed_by_cancel_and_end },
         { "full", test_message_refused_when_due_is_dead_full },
+        { "told", test_owner_is_told_what_was_refused_when_due },
+        { "nobody", test_owner_is_told_that_nobody_is_there },
+        { "again at once", test_owner_that_tries_again_at_once_does_other_things_too },
+        { "origin", test_message_with_an_origin_is_told_by_settled_alone },
         CU_TEST_INFO_NULL,
     };
 

@@ -133,7 +133,8 @@ int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 /* Likewise the nth and those behind it, `count` in all; UINT32_MAX: from then on all. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
-/* So many more emits, sends and requests are taken; then the answer is `status`. */
+/* So many more emits, sends and requests are taken; then the answer is `status`, and what was sent
+ * later is refused when it is due: `undelivered` is told, or, with an origin, `settled`. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
 /* A child ends; what watches it is told by weir_kit_deliver. WEIR_EUNKNOWN: no such one lives. */
 int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
