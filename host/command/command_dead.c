@@ -1,9 +1,5 @@
 /* `weir dead [POOL]`: what a running host could not handle; and sends it again. */
-#include <stdlib.h>
-#include <sysexits.h>
-
 #include "host/command/control_client.h"
-#include "host/control/http.h"
 
 #define LETTER_REPLAY 'r'
 
@@ -23,29 +19,12 @@ static int take(void *context, char letter, const char *argument)
     return COMMAND_GO_ON;
 }
 
-static char *target_of(const char *pool, bool replay)
-{
-    char *target = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&target, &size);
-
-    if (!stream)
-        return NULL;
-    fputs(pool ? "/dead/" : "/dead", stream);
-    if (pool)
-        http_write_escaped(stream, pool);
-    if (replay)
-        fputs("/replay", stream);
-    return fclose(stream) == 0 ? target : NULL;
-}
-
 static int run(const struct invocation *invocation)
 {
     struct request request = { .client = { .invocation = invocation } };
     int first;
     int code = command_parse(invocation, take, &request, &first);
     const char *pool;
-    char *target;
 
     if (code != COMMAND_GO_ON)
         return code;
@@ -54,12 +33,10 @@ static int run(const struct invocation *invocation)
         return command_usage_error(invocation, "takes one pool, or none for all");
     if (request.replay && !pool)
         return command_usage_error(invocation, "--replay needs a pool");
-    target = target_of(pool, request.replay);
-    code = target ? control_client_ask(&request.client, request.replay, target,
-                                       CONTROL_CLIENT_PATIENCE_S)
-                  : EX_SOFTWARE;
-    free(target);
-    return code;
+    if (!pool)
+        return control_client_ask(&request.client, false, "/dead", CONTROL_CLIENT_PATIENCE_S);
+    return control_client_ask_of(&request.client, request.replay, "/dead/", pool,
+                                 request.replay ? "/replay" : "");
 }
 
 static const struct command_option options[] = {

@@ -5,11 +5,6 @@
 #include "host/command/control_client.h"
 #include "host/control/http.h"
 
-static int take(void *context, char letter, const char *argument)
-{
-    return control_client_take(context, letter, argument);
-}
-
 /* `/inspect/PATH?items=A,B`; allocated. */
 static char *target_of(const char *path, char *const *items, int count)
 {
@@ -32,7 +27,7 @@ static int run(const struct invocation *invocation)
 {
     struct control_client client = { .invocation = invocation };
     int first;
-    int code = command_parse(invocation, take, &client, &first);
+    int code = control_client_parse(&client, &first);
     char *target;
 
     if (code != COMMAND_GO_ON)

@@ -1,38 +1,13 @@
 /* `weir scale POOL N`: more or fewer workers of a running pool. */
-#include <stdlib.h>
-#include <sysexits.h>
-
 #include "config/settings.h"
 #include "host/command/control_client.h"
-#include "host/control/http.h"
-
-static int take(void *context, char letter, const char *argument)
-{
-    return control_client_take(context, letter, argument);
-}
-
-static char *target_of(const char *pool, uint64_t size)
-{
-    char *target = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&target, &length);
-
-    if (!stream)
-        return NULL;
-    fputs("/pools/", stream);
-    http_write_escaped(stream, pool);
-    fprintf(stream, "/scale?size=%ju", (uintmax_t)size);
-    return fclose(stream) == 0 ? target : NULL;
-}
 
 static int scale(const struct control_client *client, const char *pool, uint64_t size)
 {
-    char *target = target_of(pool, size);
-    int code = target ? control_client_ask(client, true, target, CONTROL_CLIENT_PATIENCE_S)
-                      : EX_SOFTWARE;
+    char after[sizeof "/scale?size=" + 20];
 
-    free(target);
-    return code;
+    (void)snprintf(after, sizeof after, "/scale?size=%ju", (uintmax_t)size);
+    return control_client_ask_of(client, true, "/pools/", pool, after);
 }
 
 static int run(const struct invocation *invocation)
@@ -40,7 +15,7 @@ static int run(const struct invocation *invocation)
     struct control_client client = { .invocation = invocation };
     uint64_t size = 0;
     int first;
-    int code = command_parse(invocation, take, &client, &first);
+    int code = control_client_parse(&client, &first);
 
     if (code != COMMAND_GO_ON)
         return code;

@@ -38,6 +38,16 @@ int control_client_take(struct control_client *client, char letter, const char *
     }
 }
 
+static int take(void *context, char letter, const char *argument)
+{
+    return control_client_take(context, letter, argument);
+}
+
+int control_client_parse(struct control_client *client, int *out_first)
+{
+    return command_parse(client->invocation, take, client, out_first);
+}
+
 WEIR_PRINTF(3, 4)
 static int fail(const struct control_client *client, int code, const char *format, ...)
 {
@@ -234,5 +244,24 @@ int control_client_ask(const struct control_client *client, bool is_post, const 
     }
     free(answer.text);
     close(descriptor);
+    return code;
+}
+
+int control_client_ask_of(const struct control_client *client, bool is_post, const char *before,
+                          const char *path, const char *after)
+{
+    char *target = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&target, &size);
+    int code = EX_SOFTWARE;
+
+    if (!stream)
+        return code;
+    fputs(before, stream);
+    http_write_escaped(stream, path);
+    fputs(after, stream);
+    if (fclose(stream) == 0)
+        code = control_client_ask(client, is_post, target, CONTROL_CLIENT_PATIENCE_S);
+    free(target);
     return code;
 }

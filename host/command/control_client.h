@@ -43,12 +43,22 @@ struct control_client {
 /* Takes one of its options: as command_parse wants. */
 int control_client_take(struct control_client *client, char letter, const char *argument);
 
+/* command_parse, for a command that has no options but these. */
+int control_client_parse(struct control_client *client, int *out_first);
+
 /*
  * Asks; prints the answer to `out`, or what is wrong to `err`, and answers an exit code.
  * `patience_s` 0: waits as long as it takes.
  */
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
                        uint32_t patience_s);
+
+/*
+ * Asks for `before`, the path of a pool and `after`, such as /pools/ images/fast /pause, and waits
+ * CONTROL_CLIENT_PATIENCE_S at most.
+ */
+int control_client_ask_of(const struct control_client *client, bool is_post, const char *before,
+                          const char *path, const char *after);
 
 #define CONTROL_CLIENT_PATIENCE_S 30
 
