@@ -9,10 +9,7 @@
  */
 #include "actor/children.h"
 
-#include "actor/asking.h"
-#include "actor/inspect.h"
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
 #include "unit/support/rig.h"
 
 #define STATUS 2000u /* a note: STATUS - status */
@@ -300,33 +297,24 @@ static void test_children_of_a_worker_that_stops_end_before_the_next_opens(void)
     expect_children_end_before_the_next_open(stop);
 }
 
-/* The parent answers in a turn of its own: it has looked at what it was told before. */
-static void have_it_look(struct fixture *f, weir_pid parent)
+/* The child, which is held in its handle, has been told something by its parent. */
+static bool is_told(void *context)
 {
-    const struct inspect_options options = { .to = parent, .timeout_ms = patience_ms() };
-    struct executor *executor = runtime_enter(f->rig.runtime);
-    struct asking_answer answer = { 0 };
-    uint64_t reference;
-    int status = inspect_ask(f->rig.runtime, executor, &options, &reference);
+    struct fixture *f = context;
+    struct actor *child = actor_find(f->rig.runtime, atomic_load(&f->pid));
 
-    runtime_leave(executor);
-    CU_ASSERT_EQUAL_FATAL(status, 0);
-    CU_ASSERT_EQUAL(askings_await(f->rig.runtime->askings, reference, &answer), 0);
-    message_release(answer.reply);
+    return child && atomic_load(&child->mailbox.signals) != 0;
 }
 
 /* promise A10 */
 static void test_children_of_a_removed_worker_finish_first(void)
 {
     struct fixture f;
-    weir_pid parent;
 
     begin(&f);
     have_one(&f);
-    parent = rig_worker(f.pool, 0);
     rig_close(&f.rig, f.pool);
-    for (uint32_t i = 0; i < 3; i++)
-        have_it_look(&f, parent);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_told, &f));
     CU_ASSERT_EQUAL(atomic_load(&f.parent->closed), 0);
     gate_open(&f.child->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.child, 3, 1));
