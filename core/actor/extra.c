@@ -83,7 +83,7 @@ void extra_end_incarnation(struct actor *actor)
     watched_end_all(actor);
     tie_forget_watches(actor);
     if (extra->has_names)
-        names_remove_pid(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
+        names_remove_claims(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
     extra->has_names = false;
     port_close(extra->port);
     extra->port = NULL;

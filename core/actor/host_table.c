@@ -286,7 +286,8 @@ static int host_name(struct weir_self *self, const char *name)
 
     if (!extra)
         return WEIR_ENOMEM;
-    status = names_add(&actor->runtime->names, name, actor_pid(actor));
+    status = names_claim(&actor->runtime->names, name, actor_pid(actor),
+                         actor_state(actor) == ACTOR_OPEN);
     extra->has_names |= status == 0;
     return status;
 }

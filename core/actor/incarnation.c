@@ -71,12 +71,20 @@ static int call_open(struct actor *actor)
     return status;
 }
 
+static void open_alone(struct actor *actor)
+{
+    if (!(actor->flags & ACTOR_LEAVING))
+        mailbox_open(&actor->mailbox);
+    if (actor->extra && actor->extra->has_names)
+        names_publish(&actor->runtime->names, actor_pid(actor));
+}
+
 static void let_in(struct actor *actor)
 {
     if (place_pool(actor))
         pool_place_opened(actor->place->pool, actor->place);
-    else if (!(actor->flags & ACTOR_LEAVING))
-        mailbox_open(&actor->mailbox);
+    else
+        open_alone(actor);
     room_wake(actor, UINT32_MAX, actor->executor);
 }
 

@@ -16,7 +16,8 @@ struct name_entry {
     struct retired retired;
     _Atomic(struct name_entry *) next; /* written under lock, read by all */
     _Atomic(struct move *) leaves_by;  /* written under lock, read by all: NULL = it stays */
-    struct move comes_by;              /* done from the start but for a new name of a renaming */
+    struct move comes_by;              /* done from the start, but for a claim or a renaming */
+    bool is_claim;                     /* const: of an incarnation, and gone with it */
     weir_pid pid;                      /* const */
     char name[];                       /* const */
 };
@@ -50,7 +51,7 @@ static _Atomic(struct name_entry *) *bucket_of(struct names *names, const char *
 
 static bool is_done(struct move *move)
 {
-    /* [N2] pairs with the release in names_rename. */
+    /* [N2] pairs with the release in names_rename and names_publish. */
     return atomic_load_explicit(&move->is_done, memory_order_acquire);
 }
 
@@ -69,6 +70,16 @@ static struct name_entry *find(struct names *names, const char *name)
 
     while (entry && (strcmp(entry->name, name) != 0 || !counts(entry)))
         entry = atomic_load_explicit(&entry->next, memory_order_acquire);
+    return entry;
+}
+
+/* Also one that is claimed and found by nobody yet. No renaming is halfway under the lock. */
+static struct name_entry *find_taken_locked(struct names *names, const char *name)
+{
+    struct name_entry *entry = atomic_load_explicit(bucket_of(names, name), memory_order_relaxed);
+
+    while (entry && strcmp(entry->name, name) != 0)
+        entry = atomic_load_explicit(&entry->next, memory_order_relaxed);
     return entry;
 }
 
@@ -98,15 +109,13 @@ static void insert_locked(struct names *names, struct name_entry *entry)
     atomic_store_explicit(bucket, entry, memory_order_release); /* [N1] */
 }
 
-int names_add(struct names *names, const char *name, weir_pid pid)
+/* Takes the entry on 0. */
+static int insert(struct names *names, struct name_entry *entry)
 {
-    struct name_entry *entry;
-    int status = make_entry(name, pid, &entry);
+    int status = 0;
 
-    if (status != 0)
-        return status;
     pthread_mutex_lock(&names->lock);
-    if (find(names, name))
+    if (find_taken_locked(names, entry->name))
         status = WEIR_EEXISTS;
     else
         insert_locked(names, entry);
@@ -116,13 +125,46 @@ int names_add(struct names *names, const char *name, weir_pid pid)
     return status;
 }
 
+int names_add(struct names *names, const char *name, weir_pid pid)
+{
+    struct name_entry *entry;
+    int status = make_entry(name, pid, &entry);
+
+    return status == 0 ? insert(names, entry) : status;
+}
+
+int names_claim(struct names *names, const char *name, weir_pid pid, bool is_found)
+{
+    struct name_entry *entry;
+    int status = make_entry(name, pid, &entry);
+
+    if (status != 0)
+        return status;
+    entry->is_claim = true;
+    atomic_init(&entry->comes_by.is_done, is_found);
+    return insert(names, entry);
+}
+
+void names_publish(struct names *names, weir_pid pid)
+{
+    pthread_mutex_lock(&names->lock);
+    for (size_t i = 0; i < NAMES_BUCKETS; i++) {
+        struct name_entry *entry = atomic_load_explicit(&names->buckets[i], memory_order_relaxed);
+
+        for (; entry; entry = atomic_load_explicit(&entry->next, memory_order_relaxed))
+            if (entry->pid == pid)
+                atomic_store_explicit(&entry->comes_by.is_done, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&names->lock); /* the stores are [N2] */
+}
+
 static void free_entry(struct retired *retired, struct reader *reader)
 {
     (void)reader;
     free((char *)retired - offsetof(struct name_entry, retired));
 }
 
-/* Takes out of one bucket what is this PID's; with a name, only that. */
+/* Takes out of one bucket what is this PID's: the one with this name; NULL: its claims. */
 static void remove_locked(_Atomic(struct name_entry *) *link, const char *name, weir_pid pid,
                           struct reader *reader)
 {
@@ -131,7 +173,7 @@ static void remove_locked(_Atomic(struct name_entry *) *link, const char *name, 
     while (entry) {
         struct name_entry *next = atomic_load_explicit(&entry->next, memory_order_relaxed);
 
-        if (entry->pid == pid && (!name || strcmp(entry->name, name) == 0)) {
+        if (entry->pid == pid && (name ? strcmp(entry->name, name) == 0 : entry->is_claim)) {
             atomic_store_explicit(link, next, memory_order_release);
             entry->retired.free = free_entry;
             reader_retire(reader, &entry->retired);
@@ -149,7 +191,7 @@ void names_remove(struct names *names, const char *name, weir_pid pid, struct re
     pthread_mutex_unlock(&names->lock);
 }
 
-void names_remove_pid(struct names *names, weir_pid pid, struct reader *reader)
+void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader)
 {
     pthread_mutex_lock(&names->lock);
     for (size_t i = 0; i < NAMES_BUCKETS; i++)
@@ -161,16 +203,20 @@ void names_remove_pid(struct names *names, weir_pid pid, struct reader *reader)
 static int rename_locked(struct names *names, const char *from, struct name_entry *next,
                          struct reader *reader)
 {
-    struct name_entry *old = find(names, from);
+    struct name_entry *old = find_taken_locked(names, from);
+    bool is_found;
 
-    if (!old || old->pid != next->pid)
+    if (!old || old->pid != next->pid || !old->is_claim)
         return WEIR_EUNKNOWN;
-    if (find(names, next->name))
+    if (find_taken_locked(names, next->name))
         return WEIR_EEXISTS;
+    is_found = atomic_load_explicit(&old->comes_by.is_done, memory_order_relaxed);
+    next->is_claim = true;
     atomic_store_explicit(&next->comes_by.is_done, false, memory_order_relaxed);
     atomic_store_explicit(&old->leaves_by, &next->comes_by, memory_order_release);
     insert_locked(names, next);
-    atomic_store_explicit(&next->comes_by.is_done, true, memory_order_release); /* [N2] */
+    if (is_found)
+        atomic_store_explicit(&next->comes_by.is_done, true, memory_order_release); /* [N2] */
     remove_locked(bucket_of(names, from), from, next->pid, reader);
     return 0;
 }

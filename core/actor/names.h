@@ -1,13 +1,17 @@
 /*
  * actor/names.h - who is called what.
  *
- * Looked up without a lock inside a read section; changed under one. A name is unique.
+ * Looked up without a lock inside a read section; changed under one. A name is unique. There are
+ * two kinds: the path of a pool or a source stays as long as that does; what an incarnation calls
+ * itself is a claim, which ends with it. One that is made in `open` is taken from the first moment,
+ * so that a clash is told there, and found by nobody until the open has succeeded.
  */
 #ifndef ACTOR_NAMES_H
 #define ACTOR_NAMES_H
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "dispatch/reclaim.h"
 
@@ -29,9 +33,16 @@ void names_finish(struct names *names);
 /* WEIR_EEXISTS, WEIR_EINVALID (empty or too long), WEIR_ENOMEM. Borrows the name. */
 int names_add(struct names *names, const char *name, weir_pid pid);
 
+/* Likewise a claim of an incarnation of this PID; unless `is_found`, it waits for names_publish. */
+int names_claim(struct names *names, const char *name, weir_pid pid, bool is_found);
+
+/* From now on all names of a PID are found. Allocates nothing. */
+void names_publish(struct names *names, weir_pid pid);
+
 /*
- * Gives a PID's name another text: at each instant it is found under one of the two, and under one
- * only. WEIR_EUNKNOWN (not this PID's), WEIR_EEXISTS, WEIR_EINVALID, WEIR_ENOMEM: nothing changed.
+ * Gives a claim of a PID another text: at each instant it is found under one of the two, and under
+ * one only; under neither when it waits to be found. WEIR_EUNKNOWN (not this PID's, or no claim),
+ * WEIR_EEXISTS, WEIR_EINVALID, WEIR_ENOMEM: nothing changed.
  */
 int names_rename(struct names *names, const char *from, const char *to, weir_pid pid,
                  struct reader *reader);
@@ -39,8 +50,8 @@ int names_rename(struct names *names, const char *from, const char *to, weir_pid
 /* Removes a name if it is this PID's. */
 void names_remove(struct names *names, const char *name, weir_pid pid, struct reader *reader);
 
-/* Removes all names of a PID. */
-void names_remove_pid(struct names *names, weir_pid pid, struct reader *reader);
+/* Removes all claims of a PID: its incarnation has ended. */
+void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader);
 
 /* WEIR_EUNKNOWN. Inside a read section. */
 int names_find(struct names *names, const char *name, weir_pid *out_pid);

@@ -69,6 +69,7 @@ struct place {
     uint64_t told_due_ns;       /* when it must have finished to leave; 0 = whenever it has */
     bool prepared;              /* opens, but is let in only by a commit */
     bool opened;                /* its present incarnation is open */
+    bool has_names;             /* that calls itself something */
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
 

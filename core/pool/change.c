@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "pool/manager.h"
+#include "pool/places.h"
 #include "pool/resize.h"
 
 static bool replaces_workers(const struct pool_change_options *options)
@@ -164,11 +165,13 @@ void pool_change_begin(struct pool_change *change, struct executor *executor)
 /* --- committing ----------------------------------------------------------------------------- */
 
 /* Lets a prepared worker in; if it has not opened yet it lets itself in when it does. */
-static void let_in(struct place *place)
+static void let_in_locked(struct pool *pool, struct place *place)
 {
     place->prepared = false;
-    if (place->opened)
-        mailbox_open(&place->actor->mailbox);
+    if (!place->opened)
+        return;
+    mailbox_open(&place->actor->mailbox);
+    pool_place_publish_locked(pool, place);
 }
 
 /* The prepared workers come in until there are `size`; the rest of them leave. */
@@ -183,7 +186,7 @@ static void take_in_locked(struct pool *pool, uint32_t size, struct list *leavin
 
         if (count < size) {
             move(&place->link, &pool->places);
-            let_in(place);
+            let_in_locked(pool, place);
             count++;
         } else {
             move(&place->link, leaving);

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "actor/children.h"
+#include "actor/extra.h"
 #include "pool/outcome.h"
 #include "pool/resize.h"
+#include "runtime.h"
 
 void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress *one)
 {
@@ -28,15 +30,26 @@ void pool_wake_waiters(struct pool *pool, struct executor *executor)
             waiters_wake(&pool->waiters, UINT32_MAX, executor);
 }
 
+void pool_place_publish_locked(struct pool *pool, struct place *place)
+{
+    if (place->has_names)
+        names_publish(&pool->runtime->names, actor_pid(place->actor));
+}
+
 void pool_place_opened(struct pool *pool, struct place *place)
 {
+    const struct extra *extra = place->actor->extra;
     bool let_in;
 
     pthread_mutex_lock(&pool->lock);
     place->opened = true;
+    place->has_names = extra && extra->has_names;
     let_in = !place->leaving && !place->prepared;
     if (let_in)
         mailbox_open(&place->actor->mailbox);
+    /* Also of one that drains: it has its names for as long as it lives. */
+    if (!place->prepared)
+        pool_place_publish_locked(pool, place);
     pthread_mutex_unlock(&pool->lock);
     if (let_in)
         pool_wake_waiters(pool, place->actor->executor);

@@ -11,6 +11,9 @@
 /* The place's worker is open: lets messages in, unless it has been told to go. */
 void pool_place_opened(struct pool *pool, struct place *place);
 
+/* Its worker is open, and is found by what it calls itself. Under the pool's lock. */
+void pool_place_publish_locked(struct pool *pool, struct place *place);
+
 /* Nothing more is let in: the worker is broken. */
 void pool_place_broken(struct pool *pool, struct place *place);
 

@@ -464,7 +464,8 @@ static inline int weir_exit(struct weir_self *self, weir_pid other, enum weir_en
     return self->host->exit(self, other, reason);
 }
 
-/* Registers a name for this actor until its incarnation ends. WEIR_EEXISTS. */
+/* Registers a name for this actor until its incarnation ends; in `open`, where it is taken at once,
+ * found from the open's success on. WEIR_EEXISTS. */
 static inline int weir_name(struct weir_self *self, const char *name)
 {
     return self->host->name(self, name);

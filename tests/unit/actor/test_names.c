@@ -66,7 +66,7 @@ static void test_renaming_changes_all_or_nothing(void)
     weir_pid pid = 0;
 
     begin(&f);
-    CU_ASSERT_EQUAL(names_add(&f.names, "old", 1), 0);
+    CU_ASSERT_EQUAL(names_claim(&f.names, "old", 1, true), 0);
     CU_ASSERT_EQUAL(names_add(&f.names, "taken", 2), 0);
     CU_ASSERT_EQUAL(names_rename(&f.names, "old", "taken", 1, &f.reader), WEIR_EEXISTS);
     CU_ASSERT_EQUAL(names_rename(&f.names, "taken", "new", 1, &f.reader), WEIR_EUNKNOWN);
@@ -79,7 +79,7 @@ static void test_renaming_changes_all_or_nothing(void)
     CU_ASSERT_EQUAL(names_rename(&f.names, "new", "newer", 1, &f.reader), 0);
     CU_ASSERT_EQUAL(names_find(&f.names, "newer", &pid), 0);
     CU_ASSERT_EQUAL(pid, 1);
-    CU_ASSERT_EQUAL(names_add(&f.names, "old", 3), 0);
+    CU_ASSERT_EQUAL(names_claim(&f.names, "old", 3, true), 0);
     finish(&f);
 }
 
@@ -118,7 +118,7 @@ static void test_renaming_under_lookups_never_fails(void)
     weir_pid pid;
 
     begin(&f);
-    CU_ASSERT_EQUAL(names_add(&f.names, "here", 7), 0);
+    CU_ASSERT_EQUAL(names_claim(&f.names, "here", 7, true), 0);
     CU_ASSERT_EQUAL(pthread_create(&thread, NULL, move_about, &moving), 0);
     for (uint32_t found = 0; found < LOOKS;) {
         uint32_t missed = 0;
@@ -150,7 +150,7 @@ static void test_unfit_name_is_refused(void)
     finish(&f);
 }
 
-static void test_removal_by_pid_takes_all_of_its_names(void)
+static void test_end_of_an_incarnation_takes_all_of_its_claims(void)
 {
     static struct fixture f;
     char name[16];
@@ -160,9 +160,10 @@ static void test_removal_by_pid_takes_all_of_its_names(void)
     begin(&f);
     for (int i = 0; i < COUNT; i++) {
         (void)snprintf(name, sizeof name, "name%d", i);
-        CU_ASSERT_EQUAL(names_add(&f.names, name, (weir_pid)(i % 3 + 1)), 0);
+        CU_ASSERT_EQUAL(names_claim(&f.names, name, (weir_pid)(i % 3 + 1), true), 0);
     }
-    names_remove_pid(&f.names, 2, &f.reader);
+    CU_ASSERT_EQUAL(names_add(&f.names, "path", 2), 0);
+    names_remove_claims(&f.names, 2, &f.reader);
     for (int i = 0; i < COUNT; i++) {
         int wanted = i % 3 == 1 ? WEIR_EUNKNOWN : 0;
 
@@ -170,6 +171,8 @@ static void test_removal_by_pid_takes_all_of_its_names(void)
         wrong += names_find(&f.names, name, &pid) != wanted;
     }
     CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(names_find(&f.names, "path", &pid), 0);
+    CU_ASSERT_EQUAL(pid, 2);
     finish(&f);
 }
 
@@ -180,7 +183,7 @@ int main(void)
         { "rename", test_renaming_changes_all_or_nothing },
         { "rename under lookups", test_renaming_under_lookups_never_fails },
         { "unfit", test_unfit_name_is_refused },
-        { "by pid", test_removal_by_pid_takes_all_of_its_names },
+        { "claims", test_end_of_an_incarnation_takes_all_of_its_claims },
         CU_TEST_INFO_NULL,
     };
 

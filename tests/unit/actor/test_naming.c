@@ -1,0 +1,322 @@
+/*
+ * Goal: what an actor calls itself in `open` is taken at once and found by nobody until the open
+ * has succeeded: not while it runs, not when it fails, and not before a reload's commit. What is
+ * not its own name, the path of its pool or source, stays when its incarnation ends.
+ *
+ * Method: workers that are held at a gate inside `open`, behind their naming; the test looks up and
+ * names others meanwhile.
+ */
+#include "actor/source.h"
+#include "pool/change.h"
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct spec *spec;
+    struct pool *pool;
+    struct probe *other; /* a worker who may take names as ordered */
+    struct pool *others;
+};
+
+static int name_and_wait(struct weir_self *self, struct probe *probe)
+{
+    CU_ASSERT_EQUAL(weir_name(self, "clerk"), 0);
+    CU_ASSERT_EQUAL(weir_name(self, "clerk"), WEIR_EEXISTS);
+    return gate_pass(&probe->gate) ? 0 : WEIR_ETIMEOUT;
+}
+
+static int rename_and_wait(struct weir_self *self, struct probe *probe)
+{
+    CU_ASSERT_EQUAL(weir_name(self, "draft"), 0);
+    CU_ASSERT_EQUAL(weir_rename(self, "draft", "clerk"), 0);
+    CU_ASSERT_EQUAL(weir_rename(self, "draft", "else"), WEIR_EUNKNOWN);
+    return gate_pass(&probe->gate) ? 0 : WEIR_ETIMEOUT;
+}
+
+static int name_and_fail(struct weir_self *self, struct probe *probe)
+{
+    int status = weir_name(self, "clerk");
+
+    probe->opens = NULL;
+    CU_ASSERT_EQUAL(status, 0);
+    return WEIR_ENOMEM;
+}
+
+/* Takes the name that the order's argument points to, and notes the answer. */
+static int take_name(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    const char *name = (const char *)(uintptr_t)probe_order(message)->argument;
+
+    probe_note(probe, 100 + (uint64_t)-weir_name(self, name));
+    return WEIR_DONE;
+}
+
+static void begin(struct fixture *f, int (*opens)(struct weir_self *, struct probe *))
+{
+    f->probe = probe_create();
+    f->probe->opens = opens;
+    f->other = probe_create();
+    rig_init(&f->rig, 2, 0);
+    f->others = rig_workers(&f->rig, f->other, "others", 1, 8);
+    f->spec = rig_spec(f->probe);
+    f->pool = rig_pool(
+        &f->rig, &(struct pool_options){ .path = "pool", .spec = f->spec, .size = 1, .limit = 4 });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+}
+
+static void finish(struct fixture *f)
+{
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, NULL));
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->others, NULL));
+    spec_unref(f->spec);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+    probe_destroy(f->other);
+}
+
+/* Whom a name leads to; 0: nobody. */
+static weir_pid find(struct fixture *f, const char *name)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    weir_pid pid = 0;
+    int status = names_find(&f->rig.runtime->names, name, &pid);
+
+    CU_ASSERT_TRUE(status == 0 || status == WEIR_EUNKNOWN);
+    runtime_leave(executor);
+    return pid;
+}
+
+/* What another worker is answered that wants this name. */
+static int other_takes(struct fixture *f, const char *name)
+{
+    const struct order order = { .act = take_name, .argument = (uintptr_t)name };
+    uint32_t count = probe_count(f->other);
+
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->others->pid, order), 0);
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->others));
+    return -(int)(probe_get(f->other, count + 1) - 100);
+}
+
+/* promise A18 */
+static void test_name_is_taken_at_once_and_found_after_open(void)
+{
+    struct fixture f;
+
+    begin(&f, name_and_wait);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), 0);
+    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), WEIR_EEXISTS);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), rig_worker(f.pool, 0));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, find(&f, "clerk"), (struct order){ .id = 1 }), 0);
+    finish(&f);
+}
+
+/* promise A18 */
+static void test_renaming_in_open_is_found_after_it_too(void)
+{
+    struct fixture f;
+
+    begin(&f, rename_and_wait);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(find(&f, "draft"), 0);
+    CU_ASSERT_EQUAL(find(&f, "clerk"), 0);
+    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(other_takes(&f, "draft"), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), rig_worker(f.pool, 0));
+    CU_ASSERT_EQUAL(find(&f, "draft"), rig_worker(f.others, 0));
+    finish(&f);
+}
+
+static bool has_refused(void *context)
+{
+    struct fixture *f = context;
+
+    return actor_state(actor_find(f->rig.runtime, rig_worker(f->pool, 0))) == ACTOR_WAITING;
+}
+
+/* promise A18 */
+static void test_name_of_a_failed_open_is_found_by_nobody_and_free(void)
+{
+    struct fixture f;
+
+    begin(&f, name_and_fail);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_refused, &f));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), 0);
+    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), 0);
+    CU_ASSERT_EQUAL(find(&f, "clerk"), rig_worker(f.others, 0));
+    finish(&f);
+}
+
+static int name_only(struct weir_self *self, struct probe *probe)
+{
+    (void)probe;
+    return weir_name(self, "clerk");
+}
+
+/* A second worker, prepared by a change, which has opened; the first one has no name. */
+static struct pool_change *prepare_another(struct fixture *f)
+{
+    const struct pool_change_options options = { .size = 2, .limit = 4 };
+    struct executor *executor;
+    struct pool_change *change = NULL;
+
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    f->probe->opens = name_only;
+    executor = runtime_enter(f->rig.runtime);
+    CU_ASSERT_EQUAL(pool_change_prepare(f->pool, executor, &options, &change), 0);
+    runtime_leave(executor);
+    return change;
+}
+
+static bool both_have_opened(void *context)
+{
+    return atomic_load(&((struct fixture *)context)->probe->opened) == 2;
+}
+
+static bool is_let_in(void *context)
+{
+    return find(context, "clerk") != 0;
+}
+
+/* promise A18 */
+static void test_name_of_a_prepared_worker_is_found_after_the_commit(void)
+{
+    struct fixture f;
+    struct pool_change *change;
+    struct executor *executor;
+
+    begin(&f, NULL);
+    change = prepare_another(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, both_have_opened, &f));
+    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), WEIR_EEXISTS);
+    CU_ASSERT_EQUAL(find(&f, "clerk"), 0);
+    executor = runtime_enter(f.rig.runtime);
+    pool_change_commit(change, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_let_in, &f));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), rig_worker(f.pool, 1));
+    finish(&f);
+}
+
+static bool is_free(void *context)
+{
+    return other_takes(context, "clerk") == 0;
+}
+
+/* promise A18 */
+static void test_name_of_a_prepared_worker_is_free_after_the_abort(void)
+{
+    struct fixture f;
+    struct pool_change *change;
+    struct executor *executor;
+
+    begin(&f, NULL);
+    change = prepare_another(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, both_have_opened, &f));
+    executor = runtime_enter(f.rig.runtime);
+    pool_change_abort(change, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_free, &f));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), rig_worker(f.others, 0));
+    finish(&f);
+}
+
+/* --- names that are not its own -------------------------------------------------------------- */
+
+/* A source that has a name of its own too, and fails once. */
+static int open_named(struct weir_self *self, const void *settings, void *state)
+{
+    (void)state;
+    atomic_fetch_add((_Atomic uint32_t *)(uintptr_t)settings, 1);
+    CU_ASSERT_EQUAL(weir_rename(self, "feed", "mine"), WEIR_EUNKNOWN);
+    return weir_name(self, "clerk");
+}
+
+static int produce_and_fail(struct weir_self *self, void *state, uint32_t credit)
+{
+    (void)self;
+    (void)state;
+    (void)credit;
+    return WEIR_ENOMEM;
+}
+
+static bool has_opened_again(void *context)
+{
+    return atomic_load((_Atomic uint32_t *)context) > 1;
+}
+
+static bool source_has_ended(void *context)
+{
+    return atomic_load(&((struct source *)context)->ended);
+}
+
+static void end_source(struct fixture *f, struct source *source)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    source_close(source, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, source_has_ended, source));
+    CU_ASSERT_EQUAL(find(f, "feed"), 0);
+    CU_ASSERT_EQUAL(find(f, "clerk"), 0);
+    executor = runtime_enter(f->rig.runtime);
+    source_destroy(source, executor);
+    runtime_leave(executor);
+}
+
+/* promise A5 */
+static void test_path_of_a_source_stays_when_its_incarnation_ends(void)
+{
+    static const struct weir_behaviour behaviour = { .name = "named",
+                                                     .open = open_named,
+                                                     .produce = produce_and_fail };
+    _Atomic uint32_t opened = 0;
+    struct fixture f;
+    struct spec *spec;
+    struct source *source = NULL;
+    struct executor *executor;
+
+    begin(&f, NULL);
+    spec = spec_create(&behaviour, &opened);
+    spec->restart.max = UINT32_MAX;
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL_FATAL(source_create(f.rig.runtime, executor,
+                                        &(struct source_options){ .path = "feed",
+                                                                  .dispatcher = f.rig.dispatcher,
+                                                                  .spec = spec,
+                                                                  .target = f.pool->pid,
+                                                                  .output_count = 1,
+                                                                  .registered = true },
+                                        &source),
+                          0);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_opened_again, &opened));
+    CU_ASSERT_EQUAL(find(&f, "feed"), source->pid);
+    end_source(&f, source);
+    spec_unref(spec);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "open", test_name_is_taken_at_once_and_found_after_open },
+        { "rename", test_renaming_in_open_is_found_after_it_too },
+        { "failed", test_name_of_a_failed_open_is_found_by_nobody_and_free },
+        { "commit", test_name_of_a_prepared_worker_is_found_after_the_commit },
+        { "abort", test_name_of_a_prepared_worker_is_free_after_the_abort },
+        { "path", test_path_of_a_source_stays_when_its_incarnation_ends },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("naming", tests);
+}
