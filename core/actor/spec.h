@@ -40,7 +40,8 @@ struct spec {
     void *owner;
 };
 
-#define SPEC_RETRIES_MAX 16 /* as many wait in a worker to be given again; then it takes no more */
+/* As many wait in a worker to be given again; then it takes no more: docs/decisions/071. */
+#define SPEC_RETRIES_MAX 16
 #define SPEC_OUTBOX_MAX 256 /* semantics O.1 */
 
 /*

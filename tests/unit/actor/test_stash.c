@@ -52,14 +52,20 @@ static int put_aside_to_give(struct weir_self *self, struct probe *probe,
     return weir_stash(self, message) == 0 ? WEIR_DONE : WEIR_REJECT;
 }
 
-static void begin(struct fixture *f)
+static void begin_limited(struct fixture *f, uint32_t limit)
 {
     f->probe = probe_create();
     rig_init(&f->rig, 2, 0);
     f->spec = rig_spec(f->probe);
-    f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = f->spec, .size = 1, .limit = 0 });
+    f->pool = rig_pool(&f->rig,
+                       &(struct pool_options){ .spec = f->spec, .size = 1, .limit = limit });
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void begin(struct fixture *f)
+{
+    begin_limited(f, 0);
 }
 
 static void send(struct fixture *f, probe_act *act, uint64_t id, uint64_t argument)
@@ -154,6 +160,50 @@ static void test_stash_of_a_failed_worker_is_dead_crashed(void)
     CU_ASSERT_EQUAL(f.ledger.dead, 3);
 }
 
+/* Waits at the gate when it comes again. */
+static int put_aside_to_wait(struct weir_self *self, struct probe *probe,
+                             const struct weir_message *message)
+{
+    struct order *order = message->data;
+
+    (void)probe;
+    order->act = probe_wait;
+    return weir_stash(self, message) == 0 ? WEIR_DONE : WEIR_REJECT;
+}
+
+/* As many more as the limit says are taken, and not one besides. */
+static void fill(struct fixture *f, uint32_t room)
+{
+    for (uint32_t i = 0; i < room; i++)
+        send(f, probe_done, 80 + i, 0);
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 99 }), WEIR_EFULL);
+}
+
+/* promise A7 */
+static void test_stash_takes_no_place_of_the_mailbox_and_needs_none(void)
+{
+    struct fixture f;
+
+    begin_limited(&f, 2);
+    for (uint64_t id = 1; id <= 3; id++) {
+        send(&f, put_aside_to_wait, id, 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, id, 1));
+    }
+    send(&f, probe_wait, 4, 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    send(&f, give_back, 50, UINT32_MAX);
+    fill(&f, 1); /* both places are there beside what is put aside */
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* 1 is in hand again; 2 and 3 wait in front */
+    CU_ASSERT_EQUAL(probe_times(f.probe, 703), 1); /* none was refused by the full mailbox */
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).held, 2);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).in_hand, 1);
+    fill(&f, 1); /* the place that 50 had */
+    finish(&f);
+    CU_ASSERT_EQUAL(f.ledger.done, 7);
+}
+
 static bool has_ended(void *context)
 {
     return pool_has_ended(context);
@@ -204,6 +254,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "order", test_stash_comes_back_in_front_and_in_order },
         { "before", test_stash_comes_before_what_was_given_back_earlier },
+        { "places", test_stash_takes_no_place_of_the_mailbox_and_needs_none },
         { "bounded", test_stash_is_bounded },
         { "failed", test_stash_of_a_failed_worker_is_dead_crashed },
         { "removed", test_stash_of_a_removed_worker_is_dead_kept },
