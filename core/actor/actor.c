@@ -10,6 +10,7 @@
 #include "actor/slots.h"
 #include "actor/tie.h"
 #include "actor/turn.h"
+#include "message/aside.h"
 #include "runtime.h"
 
 static weir_pid make_pid(uint32_t serial, uint32_t slot)
@@ -103,7 +104,7 @@ int actor_spawn(struct runtime *runtime, struct executor *executor,
 int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits)
 {
     bool wake;
-    int status = mailbox_signal(&actor->mailbox, serial, bits, &wake);
+    int status = aside_signal(&actor->mailbox, serial, bits, &wake);
 
     if (status == 0 && wake)
         actor_wake(actor, executor);

@@ -13,6 +13,7 @@
 #include "actor/settle.h"
 #include "actor/slots.h"
 #include "actor/tie.h"
+#include "message/aside.h"
 #include "pool/places.h"
 #include "runtime.h"
 
@@ -45,7 +46,7 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     if (!mailbox_has_other(&actor->mailbox) &&
         !atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed))
         return;
-    message = mailbox_take_other(&actor->mailbox, &signals);
+    message = aside_take(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
 
@@ -170,7 +171,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         free_queue(queues[i], executor);
     while ((message = mailbox_pop(&actor->mailbox)))
         message_destroy(&executor->cache, message);
-    message = mailbox_take_other(&actor->mailbox, &signals);
+    message = aside_take(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
 

@@ -1,5 +1,6 @@
 #include "actor/send.h"
 
+#include "message/aside.h"
 #include "pool/route.h"
 #include "pool/route_chain.h"
 #include "runtime.h"
@@ -50,7 +51,7 @@ static int push_other(struct actor *actor, uint32_t serial, struct executor *exe
                       struct message *message)
 {
     bool wake;
-    int status = mailbox_push_other(&actor->mailbox, serial, message, &wake);
+    int status = aside_push(&actor->mailbox, serial, message, &wake);
 
     if (status == 0 && wake)
         actor_wake(actor, executor);

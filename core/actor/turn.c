@@ -17,6 +17,7 @@
 #include "actor/source.h"
 #include "actor/tie.h"
 #include "actor/watched.h"
+#include "message/aside.h"
 #include "pool/fullness.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
@@ -96,7 +97,7 @@ static void obey(struct actor *actor, uint32_t signals)
 static void take_other(struct actor *actor)
 {
     uint32_t signals;
-    struct message *message = mailbox_take_other(&actor->mailbox, &signals);
+    struct message *message = aside_take(&actor->mailbox, &signals);
 
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);

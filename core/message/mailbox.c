@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #define TAIL_MASK 0xffffffffull
-#define SLEEPING (MAILBOX_IDLE | MAILBOX_MUTED)
 
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
 {
@@ -293,55 +292,6 @@ int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message 
     return taken;
 }
 
-/* Tells the owner that the other lanes or the signals have something. */
-static int raise_other(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
-{
-    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
-
-    do {
-        if (mailbox_serial(word) != serial)
-            return WEIR_ETERMINATED;
-        /* [M5] release: the owner that takes OTHER down sees what was put there before. */
-    } while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word,
-                                                    (word & ~SLEEPING) | MAILBOX_OTHER,
-                                                    memory_order_seq_cst, memory_order_relaxed));
-    *out_wake = (word & SLEEPING) != 0;
-    return 0;
-}
-
-static bool is_serial(struct mailbox *mailbox, uint32_t serial)
-{
-    return mailbox_serial(atomic_load_explicit(&mailbox->word, memory_order_acquire)) == serial;
-}
-
-int mailbox_push_other(struct mailbox *mailbox, uint32_t serial, struct message *message,
-                       bool *out_wake)
-{
-    struct message *top;
-
-    if (!is_serial(mailbox, serial))
-        return WEIR_ETERMINATED;
-    top = atomic_load_explicit(&mailbox->other, memory_order_relaxed);
-    do
-        atomic_store_explicit(&message->next, top, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&mailbox->other, &top, message,
-                                                  memory_order_release, memory_order_relaxed));
-    /* The actor may have ended since: then the message lies in a mailbox that is swept before its
-     * slot is used again, and is dead there. It was accepted. */
-    if (raise_other(mailbox, serial, out_wake) != 0)
-        *out_wake = false;
-    return 0;
-}
-
-int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake)
-{
-    if (!is_serial(mailbox, serial))
-        return WEIR_ETERMINATED;
-    /* Relaxed: [M5] orders it. */
-    atomic_fetch_or_explicit(&mailbox->signals, (uint16_t)bits, memory_order_relaxed);
-    return raise_other(mailbox, serial, out_wake);
-}
-
 /* Takes the last message out; false when a sender is linking behind it this moment. */
 static bool unlink_last(struct mailbox *mailbox, struct message *last)
 {
@@ -400,29 +350,6 @@ struct message *mailbox_pop_announced(struct mailbox *mailbox)
     if (message)
         atomic_store_explicit(&mailbox->head, next_head(mailbox), memory_order_seq_cst);
     return message;
-}
-
-static struct message *reversed(struct message *top)
-{
-    struct message *oldest = NULL;
-
-    while (top) {
-        struct message *next = atomic_load_explicit(&top->next, memory_order_relaxed);
-
-        atomic_store_explicit(&top->next, oldest, memory_order_relaxed);
-        oldest = top;
-        top = next;
-    }
-    return oldest;
-}
-
-struct message *mailbox_take_other(struct mailbox *mailbox, uint32_t *out_signals)
-{
-    /* [M5] acquire: whoever raised OTHER before had put its thing there before. Whoever puts
-     * something there after this raises OTHER again. */
-    atomic_fetch_and_explicit(&mailbox->word, ~MAILBOX_OTHER, memory_order_acq_rel);
-    *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_relaxed);
-    return reversed(atomic_exchange_explicit(&mailbox->other, NULL, memory_order_acquire));
 }
 
 bool mailbox_empty(struct mailbox *mailbox)

@@ -20,8 +20,8 @@
  * may yet be refused: at the very edge, several senders at once may be told FULL where one after
  * the other would find room. Without a limit none of this costs anything.
  *
- *              | push signal | pop idle take_other | open close restart
- *   push signal|      -      |         -           |       -            - = any threads at once
+ *              | push aside  | pop idle aside_take | open close restart
+ *   push aside |      -      |          -          |       -            - = any threads at once
  *   pop idle.. |      -      |         X           |       X            X = the owner alone
  *   open ...   |      -      |         X           |       X            L = one by one, by a lock
  *   hold ...   |      -      |         -           |       L
@@ -88,31 +88,18 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
 int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message *const *messages,
                        uint32_t count, bool *out_wake);
 
-/*
- * Puts a message into the other lanes. Any thread, inside a read section (reclaim.h). Takes it on
- * 0; WEIR_ETERMINATED. No limit: the caller has counted, or it is control.
- */
-int mailbox_push_other(struct mailbox *mailbox, uint32_t serial, struct message *message,
-                       bool *out_wake);
-
-/* Sets signal bits, of which there are 16. Any thread, inside a read section. WEIR_ETERMINATED. */
-int mailbox_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake);
-
 /* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. */
 struct message *mailbox_pop(struct mailbox *mailbox);
 
 /* As mailbox_pop, for an owner who announces: see announcing.h. */
 struct message *mailbox_pop_announced(struct mailbox *mailbox);
 
-/* True when the other lanes or the signals may have something. */
+/* True when the other lanes or the signals may have something: see aside.h. */
 static inline bool mailbox_has_other(const struct mailbox *mailbox)
 {
     /* Relaxed: a guess; taking them synchronises. */
     return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_OTHER;
 }
-
-/* Takes the signals and all of the other lanes, oldest first. */
-struct message *mailbox_take_other(struct mailbox *mailbox, uint32_t *out_signals);
 
 /* True when nothing waits; counts messages that are admitted and not linked yet. */
 bool mailbox_empty(struct mailbox *mailbox);
