@@ -1,7 +1,5 @@
 #include "actor/actor.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "actor/host_table.h"
@@ -39,14 +37,6 @@ struct actor *actor_find(struct runtime *runtime, weir_pid pid)
 const char *actor_path(const struct actor *actor)
 {
     return actor->place ? actor->place->path : "";
-}
-
-void actor_set_detail(struct actor *actor, const char *text)
-{
-    if (!actor->detail)
-        actor->detail = malloc(ACTOR_DETAIL_SIZE);
-    if (actor->detail)
-        (void)snprintf(actor->detail, ACTOR_DETAIL_SIZE, "%s", text);
 }
 
 /* Everything behind the mailbox and the slot number starts from zero. */

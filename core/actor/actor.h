@@ -33,8 +33,6 @@ struct extra;
 struct pool;
 struct waiters;
 
-#define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
-
 enum actor_kind {
     ACTOR_WORKER, /* handles; a member of a pool, or plain */
     ACTOR_SOURCE, /* produces */
@@ -75,8 +73,6 @@ struct actor {
 
     /* owner */
     uint32_t flags;            /* enum actor_flags */
-    uint32_t retry_after_ms;   /* set during handle */
-    uint32_t incarnation;      /* grows with each open */
     _Atomic uint8_t state;     /* read by all: enum actor_state */
     _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
     uint8_t high_streak;       /* urgent and high messages since the last normal one */
@@ -102,6 +98,8 @@ struct actor {
 
     /* owner */
     struct ledger ledger;
+    uint32_t retry_after_ms;    /* set during handle */
+    uint32_t incarnation;       /* grows with each open */
     struct message_queue front; /* given again, before everything in the normal lane */
     struct message_list kept;
     struct message_queue control; /* replies, exits, downs */
@@ -109,7 +107,6 @@ struct actor {
     struct message_queue high;
     struct message_queue ties;      /* nodes of those who are told when we end */
     struct extra *extra;            /* NULL until it is needed */
-    char *detail;                   /* set by weir_reason; NULL until the first time */
     _Atomic(struct waiters *) room; /* see room.h; written by the first who waits */
 };
 
@@ -131,7 +128,8 @@ enum actor_flags {
     ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };
 
-#define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */
+#define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
+#define ACTOR_LANE_LIMIT 64  /* of urgent and of high: semantics S.4 */
 
 /* How an actor comes to be. */
 struct actor_options {
@@ -188,20 +186,5 @@ static inline void actor_wake(struct actor *actor, struct executor *executor)
 
 /* The path for people; "" for a plain actor. */
 const char *actor_path(const struct actor *actor);
-
-/* Owner: keeps a copy, cut to fit; without memory nothing is said. */
-void actor_set_detail(struct actor *actor, const char *text);
-
-/* Owner: what weir_reason said last; "" when nothing. */
-static inline const char *actor_detail(const struct actor *actor)
-{
-    return actor->detail ? actor->detail : "";
-}
-
-static inline void actor_clear_detail(struct actor *actor)
-{
-    if (actor->detail)
-        actor->detail[0] = '\0';
-}
 
 #endif

@@ -78,8 +78,6 @@ static void retire_slot(struct actor *actor, struct executor *executor)
 
 static void drop_spec_and_place(struct actor *actor)
 {
-    free(actor->detail);
-    actor->detail = NULL;
     spec_unref(actor->spec);
     actor->spec = NULL;
     place_destroy(actor->place);

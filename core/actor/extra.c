@@ -1,5 +1,6 @@
 #include "actor/extra.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "actor/alarm.h"
@@ -108,6 +109,19 @@ void extra_destroy(struct actor *actor)
     free(extra->alarms);
     free(extra->watches);
     free(extra->watched);
+    free(extra->detail);
     free(extra);
     actor->extra = NULL;
+}
+
+void extra_set_detail(struct actor *actor, const char *text)
+{
+    struct extra *extra = extra_get(actor);
+
+    if (!extra)
+        return;
+    if (!extra->detail)
+        extra->detail = malloc(ACTOR_DETAIL_SIZE);
+    if (extra->detail)
+        (void)snprintf(extra->detail, ACTOR_DETAIL_SIZE, "%s", text);
 }

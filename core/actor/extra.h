@@ -1,5 +1,5 @@
 /*
- * actor/extra.h - what an actor needs only once it asks, waits, links or watches.
+ * actor/extra.h - what an actor needs only once it asks, waits, links, watches or gives a reason.
  *
  * Owner only, but for the timer, which the dispatcher fires as SIGNAL_TIME.
  */
@@ -65,6 +65,7 @@ struct extra {
     struct port *port; /* of this incarnation, counted; NULL until it is asked for */
     bool has_events;   /* owns or has subscribed some */
 
+    char *detail;          /* set by weir_reason; NULL until the first time */
     uint32_t life;         /* grows with each end of an incarnation: who is meant by a token */
     uint32_t origins_open; /* messages whose origin this life is, and that are not settled */
 };
@@ -84,5 +85,20 @@ void extra_end_incarnation(struct actor *actor);
 
 /* With the actor. */
 void extra_destroy(struct actor *actor);
+
+/* Keeps a copy of what weir_reason said, cut to fit; without memory nothing is said. */
+void extra_set_detail(struct actor *actor, const char *text);
+
+/* What was said last; "" when nothing. */
+static inline const char *extra_detail(const struct actor *actor)
+{
+    return actor->extra && actor->extra->detail ? actor->extra->detail : "";
+}
+
+static inline void extra_clear_detail(struct actor *actor)
+{
+    if (actor->extra && actor->extra->detail)
+        actor->extra->detail[0] = '\0';
+}
 
 #endif

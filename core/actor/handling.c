@@ -1,6 +1,7 @@
 #include "actor/handling.h"
 
 #include "actor/callback.h"
+#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
 #include "actor/settle.h"
@@ -126,7 +127,7 @@ void handling_run(struct actor *actor, struct message *message)
 
     actor->current = message;
     actor->retry_after_ms = 0;
-    actor_clear_detail(actor);
+    extra_clear_detail(actor);
     atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
     if (behaviour->handle) {
         callback_begin(actor);

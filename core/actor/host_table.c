@@ -170,7 +170,7 @@ static void host_reason(struct weir_self *self, const char *text)
 {
     struct actor *actor = actor_of_self(self);
 
-    actor_set_detail(actor, text);
+    extra_set_detail(actor, text);
 }
 
 /* --- time ----------------------------------------------------------------------------------- */

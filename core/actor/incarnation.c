@@ -191,7 +191,7 @@ static void tell_of_failed_open(const struct actor *actor, int status)
     bool is_child = actor->place && actor->place->child;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
-              weir_str("status", weir_status_name(status)), weir_str("reason", actor_detail(actor)),
+              weir_str("status", weir_status_name(status)), weir_str("reason", extra_detail(actor)),
               weir_str("effect", is_child ? "ended" : "tried again later"));
 }
 
@@ -214,7 +214,7 @@ static void has_not_opened(struct actor *actor, int status)
     tell_of_failed_open(actor, status);
     if (!place)
         return;
-    place_keep_open_reason(place, actor_detail(actor));
+    place_keep_open_reason(place, extra_detail(actor));
     publish_opening(actor, status);
     if (place->child)
         return;
@@ -340,7 +340,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     struct place *place = actor->place;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
-              weir_str("reason", actor_detail(actor)), weir_uint("incarnation", actor->incarnation),
+              weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
               weir_str("effect", is_replaced(actor) ? "replaced, mailbox kept" : "ended"));
     if (!is_replaced(actor)) {
         incarnation_end(actor, reason);
@@ -348,7 +348,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     }
     bury_in_hand(actor, reason);
     finish_life(actor, reason);
-    actor_clear_detail(actor);
+    extra_clear_detail(actor);
     if ((actor->flags & ACTOR_LEAVING) && leave_after_failure(actor, reason)) {
         incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
         incarnation_end(actor, reason);
@@ -372,7 +372,7 @@ void incarnation_stop(struct actor *actor)
     }
     bury_in_hand(actor, WEIR_END_NORMAL);
     finish_life(actor, WEIR_END_NORMAL);
-    actor_clear_detail(actor);
+    extra_clear_detail(actor);
     set_state(actor, ACTOR_STARTING);
 }
 
@@ -384,7 +384,7 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
     }
     spec_unref(actor->spec);
     actor->spec = spec;
-    actor_clear_detail(actor);
+    extra_clear_detail(actor);
     actor->place->failures = 0;
     actor->place->backoff_ms = 0;
     set_state(actor, ACTOR_STARTING);

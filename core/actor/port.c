@@ -241,9 +241,9 @@ static void carry_out_settle(struct actor *actor, const struct settle_order *ord
     if (!kept)
         return;
     actor->retry_after_ms = order->retry_after_ms;
-    actor_set_detail(actor, order->reason);
+    extra_set_detail(actor, order->reason);
     (void)handling_settle_kept(actor, kept, order->verdict);
-    actor_clear_detail(actor);
+    extra_clear_detail(actor);
 }
 
 void port_arrived(struct actor *actor, struct message *message)

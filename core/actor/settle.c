@@ -1,5 +1,6 @@
 #include "actor/settle.h"
 
+#include "actor/extra.h"
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/request.h"
@@ -33,7 +34,7 @@ static bool ends_plainly(const struct message *message)
 
 __attribute__((noinline)) static void tell_done(struct actor *actor, struct message *message)
 {
-    const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = actor_detail(actor) };
+    const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = extra_detail(actor) };
 
     answer_or_free(actor->runtime, actor->executor, message, WEIR_ENOREPLY, &done);
 }
@@ -49,7 +50,7 @@ static inline void end_done(struct actor *actor, struct message *message)
 static void end_dead(struct actor *actor, struct message *message, enum dead_reason reason,
                      int status)
 {
-    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, actor_detail(actor) };
+    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, extra_detail(actor) };
 
     answer_or_free(actor->runtime, actor->executor, message, status, &dead);
 }
@@ -75,7 +76,7 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
 
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)
 {
-    settle_record(actor, message, reason, NULL, actor_detail(actor));
+    settle_record(actor, message, reason, NULL, extra_detail(actor));
     ledger_count(&actor->ledger.dead);
     end_dead(actor, message, reason, status);
 }
@@ -89,7 +90,7 @@ void settle_returned(struct actor *actor, struct message *message, uint64_t dela
 {
     const struct settlement again = { .result = WEIR_OUTCOME_RETRY,
                                       .delay_ms = delay_ms,
-                                      .detail = actor_detail(actor) };
+                                      .detail = extra_detail(actor) };
 
     settle_moved(actor);
     origin_tell(actor->runtime, actor->executor, message, &again);
@@ -116,7 +117,7 @@ void settle_aside(struct actor *actor, struct message *message, int status, enum
         end_done(actor, message);
         return;
     }
-    settle_record(actor, message, reason, NULL, actor_detail(actor));
+    settle_record(actor, message, reason, NULL, extra_detail(actor));
     end_dead(actor, message, reason, status);
 }
 

@@ -216,7 +216,7 @@ static void tell_all(struct actor *actor, enum weir_end_reason reason, int statu
     struct message *tie;
 
     actor->ties = (struct message_queue){ 0 };
-    (void)snprintf(end.detail, sizeof end.detail, "%s", actor_detail(actor));
+    (void)snprintf(end.detail, sizeof end.detail, "%s", extra_detail(actor));
     while ((tie = message_queue_take(&ties)))
         tell(actor->runtime, actor->executor, tie, &end);
 }

@@ -13,6 +13,7 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->holds, 0);
     atomic_init(&mailbox->first, NULL);
     atomic_init(&mailbox->head, 0);
+    atomic_init(&mailbox->waker, NULL);
     atomic_init(&mailbox->announces, false);
     atomic_init(&mailbox->bytes_limit, 0);
     atomic_init(&mailbox->bytes, 0);
@@ -115,6 +116,23 @@ static inline void link_chain(struct mailbox *mailbox, struct message *first, st
         atomic_store_explicit(&mailbox->first, first, memory_order_release);
 }
 
+/*
+ * Puts a chain that was let in where the owner finds it. `wakes`: it took IDLE down, which stands
+ * for an empty queue, so that its first is the first of all.
+ */
+static inline void put_chain(struct mailbox *mailbox, struct message *first, struct message *last,
+                             bool wakes)
+{
+    if (wakes) {
+        /* [M8] Relaxed: the owner takes it in the turn that this sender schedules after it. */
+        atomic_store_explicit(&mailbox->waker, first, memory_order_relaxed);
+        if (first == last)
+            return;
+        first = atomic_load_explicit(&first->next, memory_order_relaxed);
+    }
+    link_chain(mailbox, first, last);
+}
+
 /* --- bytes ---------------------------------------------------------------------------------- */
 
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit)
@@ -175,7 +193,7 @@ __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint3
         return status;
     }
     message->public.reserved |= MESSAGE_WEIGHED;
-    link_chain(mailbox, message, message);
+    put_chain(mailbox, message, message, *out_wake);
     return 0;
 }
 
@@ -200,7 +218,7 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
         return push_weighed(mailbox, serial, message, out_wake, bytes_limit);
     status = admit(mailbox, serial, out_wake);
     if (status == 0)
-        link_chain(mailbox, message, message);
+        put_chain(mailbox, message, message, *out_wake);
     return status;
 }
 
@@ -288,7 +306,7 @@ int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message 
     /* Relaxed: [M4] publishes these links, too. */
     for (int i = 0; i + 1 < taken; i++)
         atomic_store_explicit(&messages[i]->next, messages[i + 1], memory_order_relaxed);
-    link_chain(mailbox, messages[0], messages[taken - 1]);
+    put_chain(mailbox, messages[0], messages[taken - 1], *out_wake);
     return taken;
 }
 
@@ -308,8 +326,7 @@ static bool unlink_last(struct mailbox *mailbox, struct message *last)
     return next != NULL;
 }
 
-/* The first message, without giving its place back. */
-static struct message *take_first(struct mailbox *mailbox)
+static struct message *take_linked(struct mailbox *mailbox)
 {
     /* [M4] acquires the message. */
     struct message *message = atomic_load_explicit(&mailbox->first, memory_order_acquire);
@@ -322,7 +339,21 @@ static struct message *take_first(struct mailbox *mailbox)
         atomic_store_explicit(&mailbox->first, next, memory_order_relaxed);
     else if (!unlink_last(mailbox, message))
         return NULL;
-    unweigh(mailbox, message);
+    return message;
+}
+
+/* The first message, without giving its place back. */
+static inline struct message *take_first(struct mailbox *mailbox)
+{
+    /* Relaxed: see [M8]. */
+    struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
+
+    if (message)
+        atomic_store_explicit(&mailbox->waker, NULL, memory_order_relaxed);
+    else
+        message = take_linked(mailbox);
+    if (message)
+        unweigh(mailbox, message);
     return message;
 }
 
@@ -476,7 +507,7 @@ bool mailbox_push_held(struct mailbox *mailbox, struct message *message)
     while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word, next, memory_order_seq_cst,
                                                   memory_order_relaxed));
     step_holds(mailbox);
-    link_chain(mailbox, message, message);
+    put_chain(mailbox, message, message, (word & MAILBOX_IDLE) != 0);
     return (word & MAILBOX_IDLE) != 0;
 }
 

@@ -1,8 +1,10 @@
 /*
  * message/mailbox.h - an actor's incoming lanes and the word that admits into them.
  *
- * The normal lane is a linked queue of any number of senders and one owner; the other lanes share
- * one stack, which the owner takes whole and sorts. The *admission word* holds
+ * The normal lane is a linked queue of any number of senders and one owner, and before it the place
+ * of the *waker*: who finds the owner asleep finds the queue empty, and nobody looks at it before
+ * the owner has been scheduled by that sender; so its message is laid there by a plain store. The
+ * other lanes share one stack, which the owner takes whole and sorts. The *admission word* holds
  *
  *      63        36   35     34       33      32    31            0
  *     | serial     | muted | closed | other | idle | tail          |
@@ -62,6 +64,7 @@ struct mailbox {
     /* written by the owner */
     _Atomic(struct message *) first; /* also by the sender that found it empty */
     _Atomic uint64_t head;
+    _Atomic(struct message *) waker; /* the message that woke it, until taken; by its sender, too */
 };
 
 static_assert(offsetof(struct mailbox, first) == 64, "two lines: senders, owner");

@@ -11,7 +11,7 @@ void walk_init(struct walk *walk, struct world *world)
 static uint32_t length_of_lane(struct mailbox *mailbox)
 {
     struct message *message = atomic_load(&mailbox->first);
-    uint32_t length = 0;
+    uint32_t length = atomic_load(&mailbox->waker) ? 1 : 0;
 
     for (; message; message = atomic_load(&message->next))
         length++;

@@ -206,6 +206,40 @@ static void test_push_wakes_idle_owner_once(void)
     finish(&box);
 }
 
+/* promises S3 and S9 */
+static void test_sleeper_finds_first_what_woke_it(void)
+{
+    struct box box;
+    struct message *chain[3];
+    bool wake;
+
+    begin(&box, 3);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    for (uint64_t id = 0; id < 3; id++)
+        CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+    CU_ASSERT_FALSE(mailbox_try_idle(&box.mailbox));
+    for (uint64_t id = 0; id < 3; id++)
+        CU_ASSERT_EQUAL(pop(&box), id);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    for (uint64_t id = 0; id < 3; id++)
+        chain[id] = make(&box.cache, 3 + id);
+    CU_ASSERT_EQUAL(mailbox_push_chain(&box.mailbox, SERIAL, chain, 1, &wake), 1);
+    CU_ASSERT_TRUE(wake);
+    CU_ASSERT_EQUAL(mailbox_push_chain(&box.mailbox, SERIAL, chain + 1, 2, &wake), 2);
+    CU_ASSERT_FALSE(wake);
+    for (uint64_t id = 3; id < 6; id++)
+        CU_ASSERT_EQUAL(pop(&box), id);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    for (uint64_t id = 0; id < 3; id++)
+        chain[id] = make(&box.cache, 6 + id);
+    CU_ASSERT_EQUAL(mailbox_push_chain(&box.mailbox, SERIAL, chain, 3, &wake), 3);
+    CU_ASSERT_TRUE(wake);
+    for (uint64_t id = 6; id < 9; id++)
+        CU_ASSERT_EQUAL(pop(&box), id);
+    CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+    finish(&box);
+}
+
 static void test_refused_push_does_not_wake(void)
 {
     struct box box;
@@ -298,6 +332,7 @@ struct sender {
     struct cache cache;
     uint64_t base;
     uint64_t full;
+    atomic_bool *scheduled; /* the owner's, who sleeps; NULL: it never does */
     pthread_t thread;
 };
 
@@ -314,6 +349,8 @@ static void *send_all(void *argument)
             sender->full++;
             (void)sched_yield();
         }
+        if (wake && sender->scheduled)
+            atomic_store(sender->scheduled, true);
     }
     return NULL;
 }
@@ -357,6 +394,53 @@ static void test_many_senders_lose_nothing_and_keep_their_order(void)
         cache_finish(&senders[i].cache);
 }
 
+/* Takes what there is; sleeps when there is nothing, until a sender says that it wakes. */
+static struct message *take_or_sleep(struct box *box, atomic_bool *scheduled)
+{
+    struct message *message = mailbox_pop(&box->mailbox);
+
+    if (message || !mailbox_try_idle(&box->mailbox))
+        return message;
+    while (!atomic_exchange(scheduled, false))
+        (void)sched_yield();
+    return mailbox_pop(&box->mailbox);
+}
+
+/* promises S2 and S3: who wakes the owner lays its message before the queue of the others. */
+static void test_sleeps_between_many_senders_lose_nothing_and_keep_the_order(void)
+{
+    struct box box;
+    struct sender senders[SENDERS];
+    uint64_t next[SENDERS] = { 0 };
+    atomic_bool scheduled = false;
+    uint32_t wrong = 0;
+
+    begin(&box, 8);
+    for (size_t i = 0; i < SENDERS; i++) {
+        senders[i] = (struct sender){ .mailbox = &box.mailbox,
+                                      .base = i << 32,
+                                      .scheduled = &scheduled };
+        cache_init(&senders[i].cache);
+        CU_ASSERT_EQUAL(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]), 0);
+    }
+    for (uint64_t got = 0; got < (uint64_t)SENDERS * EACH;) {
+        struct message *message = take_or_sleep(&box, &scheduled);
+
+        if (!message)
+            continue;
+        wrong += (uint32_t)id_of(message) != next[id_of(message) >> 32]++;
+        message_destroy(&box.cache, message);
+        got++;
+    }
+    for (size_t i = 0; i < SENDERS; i++)
+        pthread_join(senders[i].thread, NULL);
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(mailbox_empty(&box.mailbox));
+    finish(&box);
+    for (size_t i = 0; i < SENDERS; i++)
+        cache_finish(&senders[i].cache);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -368,11 +452,14 @@ int main(void)
         { "ended", test_ended_serial_refuses_terminated },
         { "order", test_messages_come_out_in_order },
         { "wake", test_push_wakes_idle_owner_once },
+        { "what woke it", test_sleeper_finds_first_what_woke_it },
         { "no wake", test_refused_push_does_not_wake },
         { "muted", test_muted_owner_is_woken_by_other_lanes_only },
         { "other lanes", test_other_lanes_come_out_oldest_first },
         { "tail runs over", test_tail_runs_over_and_counts_stay_exact },
         { "many senders", test_many_senders_lose_nothing_and_keep_their_order },
+        { "many senders, sleeps",
+          test_sleeps_between_many_senders_lose_nothing_and_keep_the_order },
         CU_TEST_INFO_NULL,
     };
 
