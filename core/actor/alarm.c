@@ -119,7 +119,7 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
         return;
     reason = status == WEIR_EFULL ? DEAD_FULL : DEAD_NO_TARGET;
     settle_record(actor, message, reason,
-                  &(struct dead_letter_way){ message->to, DEAD_LETTER_DIRECT },
+                  &(struct dead_letter_way){ .to = message->to, .output = DEAD_LETTER_DIRECT },
                   weir_status_name(status));
     tell_undelivered(actor, alarm, status);
     settle_stray(actor->runtime, actor->executor, message, reason, status);

@@ -69,8 +69,13 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
 static void drop(struct actor *actor, uint32_t output, struct message *message,
                  enum dead_reason reason, int status)
 {
-    settle_record(actor, message, reason, &(struct dead_letter_way){ 0, output },
-                  weir_status_name(status));
+    const struct wiring *wiring = wiring_get(actor->place->wiring);
+    const struct binding *binding = binding_of(actor, output);
+    struct dead_letter_way way = { .output = output,
+                                   .table = wiring ? wiring->table : 0,
+                                   .led_to = binding ? binding->target : 0 };
+
+    settle_record(actor, message, reason, &way, weir_status_name(status));
     settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 

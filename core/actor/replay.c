@@ -21,6 +21,8 @@ static weir_pid destination_of(const struct replaying *replaying, const struct d
         return letter->way.to;
     if (letter->way.output == DEAD_LETTER_DIRECT)
         return replaying->target;
+    if (wiring && letter->way.table != wiring->table)
+        return letter->way.led_to;
     return wiring && letter->way.output < wiring->count
                ? wiring->bindings[letter->way.output].target
                : 0;

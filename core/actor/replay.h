@@ -24,8 +24,8 @@ struct replay_result {
 
 /*
  * Sends each letter once, oldest first. `target` gets those that came to the pool itself; those
- * that came from an output go where `wiring` leads now. Any thread, in a read section. Letters that
- * die meanwhile are not among them.
+ * that came from an output go where `wiring` leads now, or, when their worker knew other outputs,
+ * where that led. Any thread, in a read section. Letters that die meanwhile are not among them.
  */
 void replay(struct runtime *runtime, struct executor *executor, struct dead_letters *letters,
             struct wiring_slot *wiring, weir_pid target, struct replay_result *out);

@@ -64,7 +64,8 @@ void settle_done(struct actor *actor, struct message *message)
 void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
                    const struct dead_letter_way *way, const char *detail)
 {
-    const struct dead_letter_way to_actor = { actor_pid(actor), DEAD_LETTER_DIRECT };
+    const struct dead_letter_way to_actor = { .to = actor_pid(actor),
+                                              .output = DEAD_LETTER_DIRECT };
 
     if (!actor->place || !actor->place->dead)
         return;

@@ -27,6 +27,7 @@ struct binding {
 
 struct wiring {
     struct retired retired;
+    uint32_t table; /* which table of outputs the numbers are of: see pool/outlet.h */
     uint32_t count;
     struct binding bindings[];
 };

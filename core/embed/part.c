@@ -239,7 +239,7 @@ struct wiring_slot *part_wiring(struct part *part)
 {
     switch (part->kind) {
     case PART_POOL:
-        return &part->pool->wiring;
+        return outlet_present(&part->pool->outlets);
     case PART_SINGLE:
         return &part->single->wiring;
     default:

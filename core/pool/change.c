@@ -59,30 +59,83 @@ static int make_spare_locked(struct pool_change *change, struct executor *execut
     return status;
 }
 
-static int prepare_locked(struct pool_change *change, struct executor *executor)
+/* What the pool's workers are made of from the commit on. */
+static struct spec *next_spec_locked(const struct pool_change *change)
+{
+    return change->options.spec ? change->options.spec : change->pool->spec;
+}
+
+static void abort_outlets_locked(struct pool_change *change, struct executor *executor)
+{
+    if (change->has_outlets)
+        outlet_abort_locked(&change->pool->outlets, change->outlet, executor);
+    change->has_outlets = false;
+}
+
+static int prepare_outlets_locked(struct pool_change *change)
+{
+    int status = 0;
+
+    if (change->options.wiring)
+        status = outlet_prepare_locked(&change->pool->outlets, next_spec_locked(change),
+                                       change->options.wiring, &change->outlet);
+    if (status != 0)
+        return status;
+    change->has_outlets = change->options.wiring != NULL;
+    change->options.wiring = NULL;
+    return 0;
+}
+
+/* As the pool is to be, where those that are made now cannot wait for the commit. */
+static int make_workers_locked(struct pool_change *change, struct executor *executor,
+                               struct list *made)
 {
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
-    struct spec *spec = options->spec ? options->spec : pool->spec;
-    struct dispatcher *present = pool->dispatcher;
+    struct dispatcher *dispatcher = pool->dispatcher;
+    struct outlet *outlet = pool->outlets.of_new;
+    int status;
+
+    if (options->dispatcher)
+        pool->dispatcher = options->dispatcher;
+    if (change->outlet)
+        pool->outlets.of_new = change->outlet;
+    status = resize_make_locked(pool, executor, next_spec_locked(change),
+                                to_prepare_locked(pool, options), made);
+    pool->dispatcher = dispatcher;
+    pool->outlets.of_new = outlet;
+    return status;
+}
+
+static int prepare_workers_locked(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
     struct list made;
+    int status;
+
+    list_init(&made);
+    status = make_workers_locked(change, executor, &made);
+    if (status != 0)
+        return status;
+    if (change->options.exclusive)
+        return make_spare_locked(change, executor, &made);
+    begin_prepared_locked(pool, &made, executor);
+    return 0;
+}
+
+static int prepare_locked(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
     int status;
 
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
         return WEIR_ECLOSED;
-    if (!pool->spec)
-        return 0;
-    list_init(&made);
-    if (options->dispatcher) /* of those that are made now; the pool's from the commit on */
-        pool->dispatcher = options->dispatcher;
-    status = resize_make_locked(pool, executor, spec, to_prepare_locked(pool, options), &made);
-    pool->dispatcher = present;
+    status = prepare_outlets_locked(change);
+    if (status == 0 && pool->spec)
+        status = prepare_workers_locked(change, executor);
     if (status != 0)
-        return status;
-    if (options->exclusive)
-        return make_spare_locked(change, executor, &made);
-    begin_prepared_locked(pool, &made, executor);
-    return 0;
+        abort_outlets_locked(change, executor);
+    return status;
 }
 
 static void free_change(struct pool_change *change)
@@ -102,8 +155,10 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
     struct pool_change *change = calloc(1, sizeof *change);
     int status = WEIR_ENOMEM;
 
-    if (!change)
+    if (!change) {
+        wiring_destroy(options->wiring);
         return WEIR_ENOMEM;
+    }
     change->pool = pool;
     change->options = *options;
     if (options->spec)
@@ -122,7 +177,6 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
         *out = change;
         return 0;
     }
-    change->options.wiring = NULL; /* the caller's still */
     free_change(change);
     return status;
 }
@@ -250,9 +304,10 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool_set_bytes_limit_locked(pool, options->bytes_limit, executor);
     if (options->route == ROUTE_PULL)
         pulling_begin_locked(pool, executor);
-    if (options->wiring)
-        pool_set_wiring_locked(pool, options->wiring, executor);
-    change->options.wiring = NULL;
+    if (change->has_outlets) {
+        outlet_commit_locked(&pool->outlets, change->outlet, executor);
+        pool_look_again_locked(pool, executor);
+    }
     if (options->renews_manager)
         manager_set_locked(pool, options->manager, executor);
 }
@@ -333,6 +388,7 @@ void pool_change_abort(struct pool_change *change, struct executor *executor)
     if (change->stopped)
         open_again_locked(change, executor);
     resize_unmake_locked(&change->spare, executor);
+    abort_outlets_locked(change, executor);
     pthread_mutex_unlock(&pool->lock);
     free_change(change);
 }

@@ -23,7 +23,7 @@ struct pool_change_options {
     enum pool_route route;
     enum remove_mode remove;
     uint64_t remove_timeout_ms;
-    struct wiring *wiring; /* takes it on 0; NULL = as it is */
+    struct wiring *wiring; /* takes it; NULL = as it is, and so is the table of outputs */
     bool renews_manager;   /* by `manager`, after the commit */
     struct spec *manager;  /* takes a reference; NULL = the built-in one */
 };
@@ -31,7 +31,9 @@ struct pool_change_options {
 struct pool_change {
     struct pool *pool;
     struct pool_change_options options;
-    struct members *next; /* room for `size` */
+    struct members *next;  /* room for `size` */
+    struct outlet *outlet; /* of the new workers; NULL: that of the present ones */
+    bool has_outlets;      /* they are prepared, and to be committed or aborted */
 
     /* of an exclusive one; both lists are unborn */
     struct list fresh;    /* the new workers, until they begin */
@@ -42,7 +44,7 @@ struct pool_change {
     bool stopped;
 };
 
-/* WEIR_ECLOSED, WEIR_ENOMEM: nothing has happened. Returns owned. */
+/* WEIR_ECLOSED, WEIR_ENOMEM: nothing has happened, but that the wiring is gone. Returns owned. */
 int pool_change_prepare(struct pool *pool, struct executor *executor,
                         const struct pool_change_options *options, struct pool_change **out);
 

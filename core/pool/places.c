@@ -133,6 +133,7 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     pool->gone_emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
     keep_progress_locked(pool, place);
     list_remove(&place->link);
+    outlet_leave_locked(&pool->outlets, place, executor);
     pthread_mutex_unlock(&pool->lock);
     pulling_pass_on(pool, executor);
     pool_end_if_empty(pool, executor);

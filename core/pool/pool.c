@@ -24,6 +24,16 @@ static struct wiring *make_wiring(const struct pool_options *options)
     return wiring;
 }
 
+static int begin_outlets(struct pool *pool, const struct pool_options *options)
+{
+    struct wiring *wiring = make_wiring(options);
+    int status = wiring ? outlet_begin(&pool->outlets, options->spec, wiring) : WEIR_ENOMEM;
+
+    if (status != 0)
+        wiring_destroy(wiring);
+    return status;
+}
+
 static void init_fields(struct pool *pool, struct runtime *runtime,
                         const struct pool_options *options)
 {
@@ -43,7 +53,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
     atomic_init(&pool->route, options->route);
     atomic_init(&pool->members, members_create(0));
-    atomic_init(&pool->wiring.wiring, make_wiring(options));
+    list_init(&pool->outlets.all);
     waiters_init(&pool->waiters);
     pulling_init(&pool->pull);
     dead_letters_init(&pool->dead, options->dead_letters);
@@ -59,7 +69,7 @@ static void free_pool(struct pool *pool, struct executor *executor)
     pulling_finish(&pool->pull, executor);
     members_destroy(atomic_load(&pool->members));
     members_destroy(pool->join_members);
-    wiring_destroy(atomic_load(&pool->wiring.wiring));
+    outlet_end(&pool->outlets);
     waiters_finish(&pool->waiters);
     dead_letters_finish(&pool->dead);
     pthread_mutex_destroy(&pool->lock);
@@ -192,9 +202,9 @@ int pool_create(struct runtime *runtime, struct executor *executor,
         return WEIR_ENOMEM;
     list_init(&made);
     init_fields(pool, runtime, options);
-    status = atomic_load(&pool->members) && atomic_load(&pool->wiring.wiring)
-                 ? create_actor(pool, executor, options)
-                 : WEIR_ENOMEM;
+    status = begin_outlets(pool, options);
+    if (status == 0)
+        status = atomic_load(&pool->members) ? create_actor(pool, executor, options) : WEIR_ENOMEM;
     if (status != 0) {
         free_pool(pool, executor);
         return status;
@@ -273,11 +283,17 @@ static void look_again_locked(struct list *places, struct executor *executor)
     }
 }
 
-void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor)
+void pool_look_again_locked(struct pool *pool, struct executor *executor)
 {
-    wiring_publish(&pool->wiring, wiring, &executor->reader);
     look_again_locked(&pool->places, executor);
     look_again_locked(&pool->leavers, executor);
+    look_again_locked(&pool->closers, executor);
+}
+
+void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor)
+{
+    outlet_set_locked(&pool->outlets, wiring, executor);
+    pool_look_again_locked(pool, executor);
 }
 
 void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)

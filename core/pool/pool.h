@@ -16,6 +16,7 @@
 #include "actor/waiters.h"
 #include "pool/fullness.h"
 #include "pool/members.h"
+#include "pool/outlet.h"
 #include "pool/pulling.h"
 #include "stats/dead_letters.h"
 
@@ -80,7 +81,7 @@ struct pool {
     _Atomic bool closing;
     _Atomic bool paused; /* written under lock, read by senders */
     struct fullness fullness;
-    struct wiring_slot wiring;
+    struct outlets outlets;
     struct waiters waiters;
     struct pull_queue pull;
     struct dead_letters dead;
@@ -157,6 +158,8 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
 void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
 void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
 void pool_set_route(struct pool *pool, enum pool_route route);
+/* The workers look where their outputs lead now; pool->lock is held. */
+void pool_look_again_locked(struct pool *pool, struct executor *executor);
 /* Takes the wiring. */
 void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);
 void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);

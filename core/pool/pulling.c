@@ -301,7 +301,7 @@ static struct message *take_left_locked(struct pool *pool)
 
 void pulling_discard(struct pool *pool, struct executor *executor)
 {
-    const struct dead_letter_way to_pool = { pool->pid, DEAD_LETTER_DIRECT };
+    const struct dead_letter_way to_pool = { .to = pool->pid, .output = DEAD_LETTER_DIRECT };
     struct message *message;
 
     do {

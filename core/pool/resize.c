@@ -81,7 +81,6 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     place->gives_notice = true;
     place->dead = &pool->dead;
     place->misuses = &pool->misuses;
-    place->wiring = &pool->wiring;
     place->made_of = spec;
     place->epoch = pool->epoch + 1;
     options.place = place;
@@ -90,6 +89,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
         place_destroy(place);
         return status;
     }
+    outlet_join_locked(&pool->outlets, place);
     *out = place;
     return 0;
 }
@@ -127,6 +127,7 @@ void resize_unmake_locked(struct list *places, struct executor *executor)
         struct place *place = LIST_ENTRY(places->next, struct place, link);
 
         list_remove(&place->link);
+        outlet_leave_locked(&place->pool->outlets, place, executor);
         end_unborn(place->actor, executor);
     }
 }

@@ -105,7 +105,7 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t now_ns)
 {
-    static const struct dead_letter_way to_pool = { 0, DEAD_LETTER_DIRECT };
+    static const struct dead_letter_way to_pool = { .output = DEAD_LETTER_DIRECT };
     struct dead_message *dead = NULL;
 
     pthread_mutex_lock(&letters->lock);

@@ -33,6 +33,8 @@ struct dead_letters_bounds {
 struct dead_letter_way {
     weir_pid to;     /* this actor, in the letter's lane; 0: see `output` */
     uint32_t output; /* what is behind this output; DEAD_LETTER_DIRECT: the pool itself */
+    uint32_t table;  /* which of its pool's tables of outputs that is a number of */
+    weir_pid led_to; /* where it led then: counts when the table has changed since */
 };
 
 struct dead_letter {

@@ -23,7 +23,7 @@ struct owner {
 
 static struct owner pool_owner(struct pool *pool)
 {
-    return (struct owner){ pool->path, &pool->dead, &pool->wiring, pool->pid };
+    return (struct owner){ pool->path, &pool->dead, outlet_present(&pool->outlets), pool->pid };
 }
 
 static struct owner source_owner(struct source *source)

@@ -188,9 +188,9 @@ static int prepare_change(struct pool_changes *changes, uint32_t index, struct e
     if (status == 0)
         status = pool_change_prepare(changes->all[index], executor, &options,
                                      &changes->changes[index]);
-    if (status != 0)
-        wiring_destroy(options.wiring);
     else
+        wiring_destroy(options.wiring);
+    if (status == 0)
         touch(changes, index);
     spec_unref(options.spec);
     spec_unref(options.manager);

@@ -197,6 +197,94 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
     }
 }
 
+/* --- former feeders ------------------------------------------------------------------------- */
+
+/*
+ * Pools with former workers, of another behaviour than the file says now, whose outputs may lead to
+ * what is to close. Without memory there are none: then what these emit is dead, with its reason.
+ */
+struct formers {
+    struct assembly *assembly;
+    const struct assembly *watched; /* its end is not waited for; NULL: also while the host ends */
+    struct pool **pools;
+    uint32_t count;
+    const struct pool *fed;
+};
+
+static void formers_find(struct formers *formers, struct assembly *assembly,
+                         const struct assembly *watched)
+{
+    uint32_t count = assembly->held->settings->pool_count;
+
+    *formers = (struct formers){ .assembly = assembly, .watched = watched };
+    formers->pools = calloc(count + assembly->gone_count + 1, sizeof(struct pool *));
+    for (uint32_t i = 0; formers->pools && i < count + assembly->gone_count; i++) {
+        struct pool *pool = i < count ? assembly->pools[i] : assembly->gone[i - count];
+
+        if (outlet_has_former(pool))
+            formers->pools[formers->count++] = pool;
+    }
+}
+
+/* It is freed. */
+static void formers_forget(struct formers *formers, const struct pool *pool)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < formers->count; i++)
+        if (formers->pools[i] != pool)
+            formers->pools[kept++] = formers->pools[i];
+    formers->count = kept;
+}
+
+/* Whether one of them leads there, and how long that may last: told in ms from now. */
+static bool formers_feed(const struct formers *formers, uint64_t *out_timeout_ms)
+{
+    struct executor *executor = runtime_enter(formers->assembly->runtime);
+    struct clock clock = clock_monotonic();
+    uint64_t now_ns = clock_now_ns(&clock);
+    bool feed = false;
+
+    *out_timeout_ms = 0;
+    for (uint32_t i = 0; executor && i < formers->count; i++) {
+        uint64_t due_ns, left_ms = CLOSING_TIMEOUT_MS;
+
+        if (!outlet_former_lead_to(formers->pools[i], formers->fed, &due_ns))
+            continue;
+        feed = true;
+        if (due_ns) /* nobody is waited for again who should have left long ago */
+            left_ms = due_ns > now_ns ? (due_ns - now_ns) / NS_PER_MS + CLOSING_GRACE_MS : 0;
+        *out_timeout_ms = left_ms > *out_timeout_ms ? left_ms : *out_timeout_ms;
+    }
+    if (executor)
+        runtime_leave(executor);
+    return feed;
+}
+
+static bool formers_are_over(void *context)
+{
+    const struct formers *formers = context;
+    uint64_t timeout_ms;
+
+    return !formers_feed(formers, &timeout_ms) ||
+           (formers->watched &&
+            atomic_load_explicit(&formers->watched->stopping, memory_order_acquire));
+}
+
+/* What they emit is accepted until they have ended, as they were promised. */
+static void formers_await(struct formers *formers, const struct pool *fed, uint64_t timeout_ms)
+{
+    uint64_t own_ms;
+
+    formers->fed = fed;
+    if (formers->count == 0 || !formers_feed(formers, &own_ms))
+        return;
+    (void)runtime_wait(formers->assembly->runtime, formers_are_over, formers,
+                       own_ms < timeout_ms ? own_ms : timeout_ms);
+}
+
+/* --- the removed ---------------------------------------------------------------------------- */
+
 static void close_pool(struct assembly *assembly, struct pool *pool)
 {
     struct executor *executor = runtime_enter(assembly->runtime);
@@ -221,24 +309,29 @@ static uint64_t remove_timeout_ms(struct pool *pool)
 
 /*
  * Frees those of the gone, from number `first` on, that end in time; true when all did. That is
- * `timeout_ms` for each, or less if their own is shorter.
+ * `timeout_ms` for each, or less if their own is shorter. `formers` may be NULL: all are closed.
  */
-static bool drain_gone(struct assembly *assembly, const struct assembly *watched, uint32_t first,
-                       uint64_t timeout_ms, bool tells)
+static bool drain_gone(struct formers *formers, struct assembly *assembly, uint32_t first,
+                       uint64_t timeout_ms)
 {
+    const struct assembly *watched = formers ? formers->watched : NULL;
     uint32_t kept = first;
 
     while (kept < assembly->gone_count) {
         struct pool *pool = assembly->gone[kept];
         uint64_t own_ms = remove_timeout_ms(pool);
 
+        if (formers)
+            formers_await(formers, pool, timeout_ms);
         close_pool(assembly, pool);
         if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
                   own_ms < timeout_ms ? own_ms : timeout_ms)) {
+            if (formers)
+                formers_forget(formers, pool);
             forget_pool(assembly, pool);
             continue;
         }
-        if (tells)
+        if (formers)
             name_left_behind(assembly, pool->path, pool);
         kept++;
     }
@@ -247,14 +340,18 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
 
 void closing_drain_gone(struct assembly *assembly, uint32_t count)
 {
+    struct formers formers;
+
+    formers_find(&formers, assembly, assembly);
     /* Those before them have been waited for: they must not hold up every reload that follows. */
-    (void)drain_gone(assembly, assembly, assembly->gone_count - count, UINT64_MAX, true);
+    (void)drain_gone(&formers, assembly, assembly->gone_count - count, UINT64_MAX);
+    free(formers.pools);
 }
 
 bool closing_collect_gone(struct assembly *assembly)
 {
     collect_gone_sources(assembly);
-    return drain_gone(assembly, assembly, 0, 0, false) && !assembly->gone_sources;
+    return drain_gone(NULL, assembly, 0, 0) && !assembly->gone_sources;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
@@ -262,6 +359,7 @@ bool closing_collect_gone(struct assembly *assembly)
 struct shut_down {
     struct assembly *assembly;
     struct closing_time time;
+    struct formers formers;
     bool in_time;
 };
 
@@ -296,6 +394,8 @@ static void close_group(struct shut_down *down, const uint32_t *order, uint32_t 
 {
     struct assembly *assembly = down->assembly;
 
+    for (uint32_t i = 0; i < count; i++)
+        formers_await(&down->formers, assembly->pools[order[i]], time_left_ms(down));
     for (uint32_t i = 0; i < count; i++)
         close_pool(assembly, assembly->pools[order[i]]);
     for (uint32_t i = 0; i < count; i++) {
@@ -338,8 +438,10 @@ bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
                               .in_time = true };
 
     close_sources(&down);
-    if (!drain_gone(assembly, NULL, 0, time_left_ms(&down), true))
+    formers_find(&down.formers, assembly, NULL);
+    if (!drain_gone(&down.formers, assembly, 0, time_left_ms(&down)))
         down.in_time = false;
     close_pools(&down);
+    free(down.formers.pools);
     return down.in_time;
 }

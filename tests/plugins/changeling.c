@@ -1,7 +1,8 @@
 /*
  * What a reload can change: workers and sources with options that are live and others, of which two
  * can live side by side and of which not, a manager, an output. A worker's `open` fails where the
- * file says so; `pass` passes each message on as it came; a source has nothing to produce.
+ * file says so; `pass`, `turn` and `through` pass each message on as it came, by outputs of other
+ * numbers and names; a source has nothing to produce.
  */
 #include <string.h>
 
@@ -41,19 +42,31 @@ static int handle(struct weir_self *self, void *memory, const struct weir_messag
     return WEIR_DONE;
 }
 
-static int pass_on(struct weir_self *self, void *memory, const struct weir_message *message)
+static int pass_to(struct weir_self *self, uint32_t output, const struct weir_message *message)
 {
     struct weir_message *copy = weir_message_new(self, message->tag, message->size);
 
-    (void)memory;
     if (!copy)
         return WEIR_RETRY;
     if (message->size > 0)
         memcpy(copy->data, message->data, message->size);
-    if (weir_emit(self, 0, copy) == 0)
+    if (weir_emit(self, output, copy) == 0)
         return WEIR_DONE;
     weir_message_free(self, copy);
     return WEIR_RETRY;
+}
+
+static int pass_on(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    (void)memory;
+    return pass_to(self, 0, message);
+}
+
+static int pass_on_by_second(struct weir_self *self, void *memory,
+                             const struct weir_message *message)
+{
+    (void)memory;
+    return pass_to(self, 1, message);
 }
 
 /* --- mark: how long nothing is finished ------------------------------------------------------ */
@@ -151,6 +164,18 @@ static const struct weir_output outputs[] = {
     { 0 },
 };
 
+/* `out` is number 0 of one, 1 of the next, and unknown to the last. */
+static const struct weir_output turn_outputs[] = {
+    { .name = "side" },
+    { .name = "out" },
+    { 0 },
+};
+
+static const struct weir_output through_outputs[] = {
+    { .name = "on" },
+    { 0 },
+};
+
 static const struct weir_behaviour behaviours[] = {
     {
         .name = "worker",
@@ -165,6 +190,24 @@ static const struct weir_behaviour behaviours[] = {
         .name = "pass",
         .options = options,
         .outputs = outputs,
+        .settings_size = sizeof(struct settings),
+        .open = open_worker,
+        .handle = pass_on,
+        .reconfigure = take_on,
+    },
+    {
+        .name = "turn",
+        .options = options,
+        .outputs = turn_outputs,
+        .settings_size = sizeof(struct settings),
+        .open = open_worker,
+        .handle = pass_on_by_second,
+        .reconfigure = take_on,
+    },
+    {
+        .name = "through",
+        .options = options,
+        .outputs = through_outputs,
         .settings_size = sizeof(struct settings),
         .open = open_worker,
         .handle = pass_on,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Goal:   what a reload meets besides a changed file: an open that never returns, a file that is no
-        file, feeders that wait for the pool that is replaced, descriptors of what does not change.
-        Shows promise R2, promise R3 and promise R13.
+        file, feeders that wait for the pool that is replaced, a pool that is removed behind workers
+        of another behaviour, descriptors of what does not change.
+        Shows promise R2, promise R3, promise R13 and promise R14.
 Method: real hosts, asked by their socket; workers that open, or go on, when a byte comes through a
         FIFO. What was first and what came then is read off the log. Every wait is for a condition.
 
@@ -219,6 +220,35 @@ def feeders_that_wait_for_the_pool_that_is_replaced(host):
     os.close(host.gate)
 
 
+def a_pool_that_is_removed_behind_former_workers(host):
+    """It is there until they have ended, though no file says any more that they lead there."""
+    def file(middle, more=""):
+        return (BLOCKING + NUMBERS.replace("TO", "middle") + "pools:\n"
+                f"  middle: {{{middle}}}\n{more}" + SINK.replace("SIZE", "1"))
+
+    between = "  between: {use: changeling.pass, outputs: {out: sink}}\n"
+    host.start(file("use: slow_open.pass, dispatcher: blocking, size: 2, mailbox: 2, "
+                    "args: {barrier: GATE}, outputs: {out: between}", between))
+    host.until(lambda: host.log().count('event="at the barrier"') == 2, "nobody is at the barrier")
+    host.write(file("use: changeling.through, size: 2, outputs: {on: sink}"))
+    host.process.send_signal(signal.SIGHUP)
+    host.until(lambda: '"path": "between"' not in json.dumps(host.ask("GET", "/status")),
+               "nothing is committed")
+    for _ in range(3):
+        host.works_on()
+    host.check('event="configuration reloaded"' not in host.log(), "it has not been waited for")
+    os.write(host.gate, b"y" * 64)
+    host.until(lambda: 'event="configuration reloaded"' in host.log(), "it is waited for in vain")
+    ending = file("use: changeling.through, size: 2, outputs: {on: sink}")
+    host.reload("reloaded", ending.replace("gen.forever", "gen.numbers").replace(
+        "to: middle", "to: middle, args: {count: 1}"))
+    code = host.process.wait()
+    host.check(code == 0, f"exit code {code}")
+    numbers = sorted(host.recorded())
+    host.check(numbers == list(range(len(numbers))), "numbers are lost or doubled")
+    os.close(host.gate)
+
+
 def what_does_not_change(host):
     """Its listener and its files are the same descriptors, its pools the same PIDs and workers."""
     def descriptors():
@@ -250,7 +280,8 @@ def what_does_not_change(host):
 
 def main():
     for case in (an_open_that_never_returns, a_file_that_is_no_file,
-                 feeders_that_wait_for_the_pool_that_is_replaced, what_does_not_change):
+                 feeders_that_wait_for_the_pool_that_is_replaced,
+                 a_pool_that_is_removed_behind_former_workers, what_does_not_change):
         with tempfile.TemporaryDirectory() as work:
             case(Host(work, "case"))
         print(f"{case.__name__}: as promised", flush=True)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Goal:   over any number of reloads under load nothing is lost or doubled, and memory, descriptors
-        and threads stay flat. Shows promise R5 and promise L1.
+        and threads stay flat. Shows promise R5, promise R14 and promise L1.
 Method: sources count up without a pause, each in a range of its own, through two layers of pools to
         sinks that write down each number. Each reload changes some things at random, by a seed:
-        sizes, limits, routes, names, nesting, args, outputs, sources; some files are wrong. Now and
-        then the host goes back to the first file and is measured there. In the end each source's
-        numbers must have been written down once each, from the first to as many as the ledger says
-        it sent.
+        sizes, limits, routes, names, nesting, args, behaviours, outputs, sources; some files are
+        wrong. Now and then the host goes back to the first file and is measured there. In the end
+        each source's numbers must have been written down once each, from the first to as many as
+        the ledger says it sent.
 
     reloads.py WEIR PLUGINS TEST_PLUGINS [--count N] [--seed N] [--no-memory]
 """
@@ -43,6 +43,7 @@ class Pool:
         self.restart = 5
         self.args = 0
         self.live = 0
+        self.behaviour = "pass"
         self.members = 0  # 0 = workers
 
     def lines(self, name, indent="  "):
@@ -60,8 +61,9 @@ class Pool:
             return (f'use: sink.record, args: {{path: "RECORD", batch: 64, '
                     f"spin: {4000 + self.args}}}, {common}")
         # `live` is taken on by the workers that are there, `fixed` needs others.
-        return (f"use: changeling.pass, args: {{fixed: {self.args}, live: {self.live}}}, "
-                f"outputs: {{out: {self.to}}}, {common}")
+        output = "on" if self.behaviour == "through" else "out"
+        return (f"use: changeling.{self.behaviour}, args: {{fixed: {self.args}, "
+                f"live: {self.live}}}, outputs: {{{output}: {self.to}}}, {common}")
 
 
 class Shape:
@@ -125,6 +127,11 @@ class Shape:
     def change_live_args(self, rng):
         rng.choice(list(self.pools.values())).live = rng.randint(0, 9)
 
+    def behave(self, rng):
+        """By an output of another number, or of another name: see changeling.c."""
+        pool = rng.choice(list(self.pools.values()))
+        pool.behaviour = rng.choice(["pass", "turn", "through"])
+
     def restart(self, rng):
         rng.choice(list(self.pools.values())).restart = rng.randint(1, 9)
 
@@ -184,8 +191,9 @@ class Shape:
         rng.shuffle(names)
         self.pools = {name: self.pools[name] for name in names}
 
-    CHANGES = (resize, resize, limit, reroute, nest, change_args, change_live_args, restart, move,
-               rename, add, remove, lead_elsewhere, source_args, add_source, remove_source, reorder)
+    CHANGES = (resize, resize, limit, reroute, nest, change_args, change_live_args, behave, behave,
+               restart, move, rename, add, remove, lead_elsewhere, source_args, add_source,
+               remove_source, reorder)
 
     def text(self, host):
         lines = ["version: 1", "host: {plugins: [%s], control: %s}" % (

@@ -63,7 +63,8 @@ static struct replay_result replay_pool(struct fixture *f)
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct replay_result result;
 
-    replay(f->rig.runtime, executor, &f->pool->dead, &f->pool->wiring, f->pool->pid, &result);
+    replay(f->rig.runtime, executor, &f->pool->dead, outlet_present(&f->pool->outlets),
+           f->pool->pid, &result);
     runtime_leave(executor);
     return result;
 }

@@ -374,7 +374,8 @@ static void test_dead_letter_is_sent_again_to_its_worker_alone(void)
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     accepts = true;
     executor = runtime_enter(f.rig.runtime);
-    replay(f.rig.runtime, executor, &f.pool->dead, &f.pool->wiring, f.pool->pid, &result);
+    replay(f.rig.runtime, executor, &f.pool->dead, outlet_present(&f.pool->outlets), f.pool->pid,
+           &result);
     runtime_leave(executor);
     CU_ASSERT_EQUAL(result.replayed, 1);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));

@@ -119,7 +119,7 @@ static void draw_pool(const struct drawing *drawing, struct pool *pool)
             (uintmax_t)pool->remove_timeout_ms, pool->dispatcher ? pool->dispatcher->name : "-",
             atomic_load(&pool->closing), atomic_load(&pool->paused), pool->has_manager);
     draw_spec(drawing, pool->spec);
-    draw_wiring(drawing, &pool->wiring);
+    draw_wiring(drawing, outlet_present(&pool->outlets));
     draw_members(drawing, pool);
     pthread_mutex_unlock(&pool->lock);
     draw_pool_identity(drawing, pool);

@@ -1,0 +1,342 @@
+/*
+ * Goal: workers whose pool gets another behaviour lead their outputs as they knew them until they
+ * have ended: by name where the new one has the name, else where they led; nothing is emitted into
+ * another output of the same number, and nothing is lost. Shows promise R14.
+ *
+ * Method: workers at a gate when the change is committed, which emit when they are let on; what
+ * arrives is noted by the pools behind the outputs, and the ledgers are read.
+ */
+#include "actor/replay.h"
+#include "pool/change.h"
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LIMIT 8u
+
+static const struct weir_output old_rows[] = {
+    { .name = "good" }, { .name = "bad" }, { .name = "ugly" }, { 0 }
+};
+static const struct weir_output new_rows[] = { { .name = "bad" }, { .name = "more" }, { 0 } };
+static const struct weir_output newer_rows[] = { { .name = "ugly" }, { 0 } };
+
+enum sink {
+    SINK_A,
+    SINK_B,
+    SINK_C,
+    SINK_D,
+    SINKS,
+};
+
+struct fixture {
+    struct rig rig;
+    struct probe *old;
+    struct probe *new;
+    struct probe *heard[SINKS];
+    struct pool *sinks[SINKS];
+    struct pool *pool;
+};
+
+/* Comes to the gate, then emits into the output that the order names. */
+static int emit_late(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    struct order order = *probe_order(message);
+    struct weir_message *copy;
+
+    if (!gate_pass(&probe->gate))
+        return WEIR_FAIL;
+    order.act = NULL;
+    copy = probe_message(self, order);
+    if (weir_emit(self, (uint32_t)order.argument, copy) == 0)
+        return WEIR_DONE;
+    weir_message_free(self, copy);
+    return WEIR_REJECT;
+}
+
+static struct probe *make_probe(const struct weir_output *rows)
+{
+    struct probe *probe = probe_create();
+
+    probe->behaviour.outputs = rows;
+    probe->act = emit_late;
+    return probe;
+}
+
+static struct binding to(struct fixture *f, enum sink sink)
+{
+    return (struct binding){ f->sinks[sink]->pid, WHEN_FULL_WAIT };
+}
+
+static struct wiring *wiring_to(struct fixture *f, uint32_t count, const enum sink *sinks)
+{
+    struct wiring *wiring = wiring_create(count);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(wiring);
+    for (uint32_t i = 0; i < count; i++)
+        wiring->bindings[i] = to(f, sinks[i]);
+    return wiring;
+}
+
+static const char *const names[SINKS] = { "a", "b", "c", "d" };
+
+/* A pool whose outputs good, bad and ugly lead to a, b and c. */
+static void begin(struct fixture *f, uint32_t size)
+{
+    struct pool_options options = { .size = size, .limit = LIMIT, .output_count = 3 };
+    struct binding outputs[3];
+
+    rig_init(&f->rig, 4, 0);
+    f->old = make_probe(old_rows);
+    f->new = make_probe(new_rows);
+    gate_open(&f->new->gate);
+    for (int i = 0; i < SINKS; i++) {
+        f->heard[i] = probe_create();
+        f->sinks[i] = rig_workers(&f->rig, f->heard[i], names[i], 1, LIMIT);
+        if (i < 3)
+            outputs[i] = to(f, (enum sink)i);
+    }
+    options.spec = rig_spec(f->old);
+    options.outputs = outputs;
+    f->pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void finish(struct fixture *f)
+{
+    gate_open(&f->old->gate);
+    CU_ASSERT_EQUAL(pool_misuses(f->pool), 0);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, NULL));
+    for (int i = 0; i < SINKS; i++)
+        CU_ASSERT_TRUE(!f->sinks[i] || rig_end(&f->rig, f->sinks[i], NULL));
+    rig_finish(&f->rig);
+    probe_destroy(f->old);
+    probe_destroy(f->new);
+    for (int i = 0; i < SINKS; i++)
+        probe_destroy(f->heard[i]);
+}
+
+static void send(struct fixture *f, uint64_t id, uint32_t output)
+{
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = id, .argument = output }),
+                    0);
+}
+
+static bool is_prepared(void *context)
+{
+    struct pool_opening opening = { 0 };
+
+    pool_opening_prepared(context, &opening);
+    return opening.starting == 0;
+}
+
+static struct pool_change *prepare(struct fixture *f, struct probe *probe, struct wiring *wiring)
+{
+    struct pool_change_options options = { .size = 1, .limit = LIMIT, .wiring = wiring };
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct pool_change *change = NULL;
+
+    options.spec = probe ? rig_spec(probe) : NULL;
+    CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f->pool, executor, &options, &change), 0);
+    spec_unref(options.spec);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&f->rig, is_prepared, f->pool));
+    return change;
+}
+
+static void commit(struct fixture *f, struct pool_change *change)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    pool_change_commit(change, executor);
+    runtime_leave(executor);
+}
+
+/* `bad` leads to d, and `more` to c. */
+static void turn_to_new(struct fixture *f)
+{
+    commit(f, prepare(f, f->new, wiring_to(f, 2, (enum sink[]){ SINK_D, SINK_C })));
+}
+
+static bool hears(struct fixture *f, enum sink sink, uint64_t id)
+{
+    return rig_noted(&f->rig, f->heard[sink], id, 1);
+}
+
+static bool has_one_outlet(void *context)
+{
+    struct pool *pool = context;
+    bool one;
+
+    pthread_mutex_lock(&pool->lock);
+    one = pool->outlets.all.next->next == &pool->outlets.all;
+    pthread_mutex_unlock(&pool->lock);
+    return one;
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+/* promise R14 */
+static void test_old_workers_emit_by_the_names_that_they_know(void)
+{
+    struct fixture f;
+
+    begin(&f, 1);
+    send(&f, 1, 0); /* good: the new one has no such output */
+    send(&f, 2, 1); /* bad: leads elsewhere now */
+    send(&f, 3, 2); /* ugly: no such number, either */
+    CU_ASSERT_TRUE(gate_await(&f.old->gate, 1));
+    turn_to_new(&f);
+    send(&f, 4, 0); /* for the new one, whose 0 is bad */
+    send(&f, 5, 1); /* and 1 is more */
+    CU_ASSERT_TRUE(hears(&f, SINK_D, 4));
+    CU_ASSERT_TRUE(hears(&f, SINK_C, 5));
+    gate_open(&f.old->gate);
+    CU_ASSERT_TRUE(hears(&f, SINK_A, 1));
+    CU_ASSERT_TRUE(hears(&f, SINK_D, 2));
+    CU_ASSERT_TRUE(hears(&f, SINK_C, 3));
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(probe_count(f.heard[SINK_B]), 0);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).dead, 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_outlet, f.pool));
+    finish(&f);
+}
+
+/* promise R14: the names of a third table count for the first one, too. */
+static void test_old_workers_follow_each_later_change(void)
+{
+    struct probe *newer = make_probe(newer_rows);
+    struct fixture f;
+
+    begin(&f, 1);
+    gate_open(&newer->gate);
+    send(&f, 1, 0);
+    send(&f, 2, 1);
+    send(&f, 3, 2);
+    CU_ASSERT_TRUE(gate_await(&f.old->gate, 1));
+    turn_to_new(&f);
+    commit(&f, prepare(&f, newer, wiring_to(&f, 1, (enum sink[]){ SINK_A })));
+    commit(&f, prepare(&f, NULL, wiring_to(&f, 1, (enum sink[]){ SINK_B })));
+    gate_open(&f.old->gate);
+    CU_ASSERT_TRUE(hears(&f, SINK_A, 1)); /* where good led at first */
+    CU_ASSERT_TRUE(hears(&f, SINK_D, 2)); /* where bad was led to by the second */
+    CU_ASSERT_TRUE(hears(&f, SINK_B, 3)); /* where ugly leads now */
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_outlet, f.pool));
+    finish(&f);
+    probe_destroy(newer);
+}
+
+/* promise R14: what waits in an outbox goes on with its worker. */
+static void test_what_waits_for_room_follows_by_name(void)
+{
+    struct fixture f;
+
+    begin(&f, 1);
+    gate_open(&f.old->gate);
+    f.heard[SINK_B]->act = probe_wait;
+    for (uint64_t id = 1; id <= LIMIT + 2; id++) {
+        send(&f, id, 1); /* one is in hand at b, LIMIT wait, one is in the outbox */
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.old, id, 1));
+        CU_ASSERT_TRUE(gate_await(&f.heard[SINK_B]->gate, 1));
+    }
+    turn_to_new(&f);
+    CU_ASSERT_TRUE(hears(&f, SINK_D, LIMIT + 2));
+    gate_open(&f.heard[SINK_B]->gate);
+    CU_ASSERT_TRUE(hears(&f, SINK_B, LIMIT + 1));
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    finish(&f);
+}
+
+/* promise R14: dead with its reason, and nowhere else. */
+static void test_output_of_old_workers_that_led_to_what_ended_is_dead(void)
+{
+    struct fixture f;
+
+    begin(&f, 1);
+    send(&f, 1, 0);
+    CU_ASSERT_TRUE(gate_await(&f.old->gate, 1));
+    turn_to_new(&f);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.sinks[SINK_A], NULL));
+    f.sinks[SINK_A] = NULL;
+    gate_open(&f.old->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_NO_TARGET), 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).done, 1);
+    for (int i = 0; i < SINKS; i++)
+        CU_ASSERT_EQUAL(probe_count(f.heard[i]), 0);
+    finish(&f);
+}
+
+/* promises R2 and R14 */
+static void test_aborted_change_leaves_the_outputs_as_they_were(void)
+{
+    struct pool_change *change;
+    struct executor *executor;
+    struct fixture f;
+
+    begin(&f, 1);
+    gate_open(&f.old->gate);
+    change = prepare(&f, f.new, wiring_to(&f, 2, (enum sink[]){ SINK_D, SINK_D }));
+    send(&f, 1, 1);
+    CU_ASSERT_TRUE(hears(&f, SINK_B, 1));
+    executor = runtime_enter(f.rig.runtime);
+    pool_change_abort(change, executor);
+    runtime_leave(executor);
+    send(&f, 2, 2);
+    CU_ASSERT_TRUE(hears(&f, SINK_C, 2));
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_outlet, f.pool));
+    finish(&f);
+}
+
+static struct replay_result replay_all(struct fixture *f)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct replay_result result;
+
+    replay(f->rig.runtime, executor, &f->pool->dead, outlet_present(&f->pool->outlets),
+           f->pool->pid, &result);
+    runtime_leave(executor);
+    return result;
+}
+
+/* promises L4 and R14: number 0 of the old table is not number 0 of the new one. */
+static void test_letter_of_old_workers_goes_again_where_it_was_meant_to_go(void)
+{
+    struct wiring *dropping;
+    struct fixture f;
+
+    begin(&f, 1);
+    gate_open(&f.old->gate);
+    dropping = wiring_to(&f, 3, (enum sink[]){ SINK_A, SINK_B, SINK_C });
+    dropping->bindings[0].when_full = WHEN_FULL_DEAD_LETTER;
+    commit(&f, prepare(&f, NULL, dropping));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.sinks[SINK_A], 0, NULL), 0);
+    send(&f, 1, 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_OUTPUT_FULL), 1);
+    turn_to_new(&f);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.sinks[SINK_A], 1, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.sinks[SINK_A]));
+    CU_ASSERT_EQUAL(replay_all(&f).replayed, 1);
+    CU_ASSERT_TRUE(hears(&f, SINK_A, 1));
+    CU_ASSERT_EQUAL(probe_count(f.heard[SINK_D]), 0);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "by name", test_old_workers_emit_by_the_names_that_they_know },
+        { "later changes", test_old_workers_follow_each_later_change },
+        { "outbox", test_what_waits_for_room_follows_by_name },
+        { "ended", test_output_of_old_workers_that_led_to_what_ended_is_dead },
+        { "aborted", test_aborted_change_leaves_the_outputs_as_they_were },
+        { "letters", test_letter_of_old_workers_goes_again_where_it_was_meant_to_go },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("outlet", tests);
+}
