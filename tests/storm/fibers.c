@@ -36,8 +36,10 @@ struct fibers {
     uint64_t random;
     uint64_t trace;
     uint32_t preempt_one_in;
-    uint32_t locks;  /* held by fibers */
-    uint64_t yields; /* times that something was done */
+    uint32_t steps_between; /* preemptions at atomic operations, on average; 0: none */
+    uint32_t steps_left;    /* until the next */
+    uint32_t locks;         /* held by fibers */
+    uint64_t yields;        /* times that something was done */
 };
 
 /* Of the program: a mutex has no context to carry it. */
@@ -152,6 +154,16 @@ void fibers_may_yield(void)
         go_back(present, present->running);
 }
 
+void fibers_may_yield_at_step(void)
+{
+    struct fibers *fibers = present;
+
+    if (!fibers || !fibers->running || fibers->steps_between == 0 || --fibers->steps_left > 0)
+        return;
+    fibers->steps_left = 1 + fibers_draw(fibers, 2 * fibers->steps_between);
+    go_back(fibers, fibers->running);
+}
+
 void fibers_rest(void)
 {
     if (!present || !present->running)
@@ -172,6 +184,12 @@ struct fibers *fibers_create(uint64_t seed, uint32_t preempt_one_in)
     fibers->preempt_one_in = preempt_one_in;
     present = fibers;
     return fibers;
+}
+
+void fibers_preempt_steps(struct fibers *fibers, uint32_t steps_between)
+{
+    fibers->steps_between = steps_between;
+    fibers->steps_left = 1;
 }
 
 void fibers_destroy(struct fibers *fibers)

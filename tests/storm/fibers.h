@@ -3,8 +3,9 @@
  *
  * Which of them goes on is drawn from a seed, so the same seed gives the same order. A fiber goes
  * on until it yields, rests or ends; and, now and then, until it takes a mutex or gives it back: a
- * program that is linked with weir_test_fibers is preempted there. A fiber that finds a mutex taken
- * waits for it; when all wait for one another, that is told and the program ends.
+ * program that is linked with weir_test_fibers is preempted there. One that is linked with
+ * weir_core_stepped is so at the core's atomic operations, too: see stepped.c. A fiber that finds a
+ * mutex taken waits for it; when all wait for one another, that is told and the program ends.
  *
  * Only one set of fibers at a time, since a mutex does not know who asks. Outside of the fibers, no
  * mutex may be taken that a fiber holds: see fibers_hold_locks.
@@ -24,6 +25,8 @@ typedef void fiber_body(void *context);
 /* One in `preempt_one_in` mutexes lets others go first; 0: none. Owned by the caller. Ends the
  * program without memory. */
 struct fibers *fibers_create(uint64_t seed, uint32_t preempt_one_in);
+/* Others may also go first about every `steps_between` atomic operations; 0: never. */
+void fibers_preempt_steps(struct fibers *fibers, uint32_t steps_between);
 /* Fibers that have not ended are forgotten. NULL is allowed. */
 void fibers_destroy(struct fibers *fibers);
 
@@ -58,6 +61,8 @@ uint32_t fibers_draw(struct fibers *fibers, uint32_t bound);
 void fibers_yield(void);
 /* Lets others go first, now and then. */
 void fibers_may_yield(void);
+/* Before an atomic operation: as fibers_preempt_steps asked for. */
+void fibers_may_yield_at_step(void);
 /* It found nothing to do: it goes on when it is roused. */
 void fibers_rest(void);
 

@@ -26,7 +26,13 @@
 #define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS)
 #define EXECUTORS_MAX 16u
 #define START_NS 1000000000u
-#define STEPS_MAX 100000u /* of one seed: more means that it goes round and round */
+#if defined(SIMULATION_STEPS)
+#define STEPPED true        /* weir_core_stepped: others may go first at each atomic operation */
+#define STEPS_MAX 10000000u /* of one seed: more means that it goes round and round */
+#else
+#define STEPPED false
+#define STEPS_MAX 100000u
+#endif
 
 struct simulation {
     struct world world;
@@ -42,6 +48,7 @@ struct simulation {
     uint64_t steals;
     uint64_t executors; /* made so far */
     uint64_t yields;    /* when everybody was roused last */
+    bool calmed;
     bool closed;
 };
 
@@ -110,6 +117,14 @@ static void run_agent(void *context)
     simulation->agents_left--;
 }
 
+static void run_the_calm(void *context)
+{
+    struct simulation *simulation = context;
+
+    world_calm(&simulation->world);
+    simulation->calmed = true;
+}
+
 static void run_the_end(void *context)
 {
     struct simulation *simulation = context;
@@ -173,7 +188,10 @@ static void go_on_until(struct simulation *simulation, bool (*done)(struct simul
         if (!fibers_step(simulation->fibers) && !advance(simulation))
             return;
         simulation->now_ns += fibers_draw(simulation->fibers, (uint32_t)simulation->step_ns);
-        walk_step(&simulation->walk, !fibers_hold_locks(simulation->fibers));
+        /* Between two atomic operations a message may be on its way into a lane, and a sender may
+         * have read the limit before it was lowered. */
+        if (!STEPPED)
+            walk_step(&simulation->walk, !fibers_hold_locks(simulation->fibers));
     }
 }
 
@@ -234,6 +252,7 @@ int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatche
 static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
 {
     static const uint32_t preempts[] = { 0, 200, 40, 10, 3 };
+    static const uint32_t steps_between[] = { 1000, 200, 50, 10 };
     struct world_options options = {
         .seed = seed,
         .messages = (uint64_t)acts * WORLD_SENDERS * MESSAGES_PER_ACT,
@@ -246,6 +265,8 @@ static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
 
     *simulation = (struct simulation){ .acts = acts, .now_ns = START_NS };
     simulation->fibers = fibers_create(seed, preempts[seed % 5]);
+    if (STEPPED)
+        fibers_preempt_steps(simulation->fibers, steps_between[seed % 4]);
     simulation->step_ns = 1 + fibers_draw(simulation->fibers, 3) * 20000;
     world_init(&simulation->world, &options);
     walk_init(&simulation->walk, &simulation->world);
@@ -278,9 +299,11 @@ static bool simulate(uint64_t seed, uint32_t acts, struct totals *totals, uint64
     begin(&simulation, seed, acts);
     go_on_until(&simulation, agents_are_through);
     if (atomic_load(&world->wrong) == 0) {
-        world_calm(world); /* an agent may wait for what only goes on then */
+        /* An agent may wait for what only goes on then. */
+        fibers_add(simulation.fibers, run_the_calm, &simulation, 1);
         fibers_rouse(simulation.fibers);
         go_on_until(&simulation, never);
+        world_expect(world, simulation.calmed, "nobody calms it", seed);
         world_expect(world, simulation.agents_left == 0, "agents that nobody wakes",
                      simulation.agents_left);
         world_expect(world, world_has_drained(world), "what could go on does not", seed);
