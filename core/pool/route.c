@@ -194,8 +194,10 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
         status = try_members(pool, members, executor, message);
         if (status != WEIR_EFULL)
             return status;
-        /* The members may have been exchanged while they were tried: those were the leavers. */
-    } while (members != members_of(pool));
+        /* The members may have been exchanged while they were tried: those were the leavers. Or
+         * closed, with the pool: then it is not full, and never will have room again. */
+    } while (members != members_of(pool) ||
+             atomic_load_explicit(&pool->closing, memory_order_acquire));
     /* A member that is broken or leaving is as good as full. */
     return WEIR_EFULL;
 }

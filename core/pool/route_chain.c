@@ -64,8 +64,9 @@ static int chain_below(struct pool *pool, struct executor *executor, const struc
         taken = try_all(pool, members, executor, chain);
         if (taken > 0)
             return taken;
-        /* As in route.c: those tried may have been the leavers. */
-    } while (members != atomic_load_explicit(&pool->members, memory_order_acquire));
+        /* As in route.c: those tried may have been the leavers, or closed with the pool. */
+    } while (members != atomic_load_explicit(&pool->members, memory_order_acquire) ||
+             atomic_load_explicit(&pool->closing, memory_order_acquire));
     return WEIR_EFULL;
 }
 
