@@ -83,11 +83,16 @@ void leave_decide(struct actor *actor, uint32_t signals)
     room_wake(actor, UINT32_MAX, actor->executor);
 }
 
-static bool has_backlog(struct actor *actor)
+static bool has_own_backlog(struct actor *actor)
 {
     return !message_queue_is_empty(&actor->front) || !message_queue_is_empty(&actor->urgent) ||
            !message_queue_is_empty(&actor->high) || (actor->place && actor->place->retries.count) ||
-           !mailbox_empty(&actor->mailbox) || pulling_keeps(actor);
+           !mailbox_empty(&actor->mailbox);
+}
+
+static bool has_backlog(struct actor *actor)
+{
+    return has_own_backlog(actor) || pulling_keeps(actor);
 }
 
 static bool has_work_in_hand(struct actor *actor)
@@ -151,7 +156,13 @@ bool leave_step(struct actor *actor)
         leave_unopened(actor);
         return true;
     }
-    if (has_backlog(actor) || has_work_in_hand(actor) || children_drain(actor))
+    if (has_own_backlog(actor) || has_work_in_hand(actor))
+        return false;
+    /* It looked at the queue before the pool closed, when it was to take nothing more. Now it helps
+     * to finish it, and looks again at once: nobody would wake it for that. */
+    if (pulling_keeps(actor))
+        return true;
+    if (children_drain(actor))
         return false;
     if (leave_may_close(actor))
         incarnation_end(actor,

@@ -291,6 +291,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
 {
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
+    bool may_pull = pool_may_pull(pool) || options->route == ROUTE_PULL;
 
     if (options->dispatcher)
         pool->dispatcher = options->dispatcher;
@@ -302,7 +303,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool_set_limit_locked(pool, options->limit, executor);
     pool_set_route(pool, options->route);
     pool_set_bytes_limit_locked(pool, options->bytes_limit, executor);
-    if (options->route == ROUTE_PULL)
+    if (may_pull) /* those that were let in look, also for what is left in the queue */
         pulling_begin_locked(pool, executor);
     if (change->has_outlets) {
         outlet_commit_locked(&pool->outlets, change->outlet, executor);

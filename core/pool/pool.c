@@ -386,6 +386,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     struct pool *child;
 
     pthread_mutex_lock(&pool->lock);
+    pulling_close_locked(pool);
     /* Senders look at `closing` before they look at the members, which may stay as they are:
      * every one of them is closed. */
     atomic_store_explicit(&pool->closing, true, memory_order_release);

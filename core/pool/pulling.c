@@ -134,7 +134,11 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     int status;
 
     lock_to_push(pull);
-    status = has_room_locked(pull, message->public.size);
+    /* Relaxed: who changes it takes the lock afterwards, and only then wakes the members. */
+    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL)
+        status = PULLING_NO_MORE;
+    else
+        status = has_room_locked(pull, message->public.size);
     if (status == 0)
         append_locked(pull, executor, message);
     pthread_mutex_unlock(&pull->lock);
@@ -168,10 +172,16 @@ void pulling_push_held_locked(struct pool *pool, struct executor *executor, stru
     pthread_mutex_unlock(&pool->pull.lock);
 }
 
-static bool may_pull(const struct actor *actor)
+/*
+ * Whether the member may take what waits: it has been let in and not been told to go, or the pool
+ * closes. Under the lock, since what is sent later than it was told to go, and waits for the lock
+ * meanwhile, is not for it; and it may not have heard that yet.
+ */
+static bool may_pull_locked(struct actor *actor)
 {
-    return !(actor->flags & ACTOR_LEAVING) ||
-           atomic_load_explicit(&actor->place->pool->closing, memory_order_acquire);
+    if (atomic_load_explicit(&actor->place->pool->closing, memory_order_acquire))
+        return true;
+    return !(actor->flags & ACTOR_LEAVING) && !mailbox_is_closed(&actor->mailbox);
 }
 
 struct message *pulling_take(struct actor *actor)
@@ -180,12 +190,13 @@ struct message *pulling_take(struct actor *actor)
     struct pull_queue *pull = &pool->pull;
     struct message *message;
 
-    /* Relaxed: who makes the route pull signals every member afterwards. */
-    if ((atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL &&
-         atomic_load_explicit(&pull->waiting, memory_order_relaxed) == 0) ||
-        !may_pull(actor))
+    if (!pool_may_pull(pool))
         return NULL;
     pthread_mutex_lock(&pull->lock);
+    if (!may_pull_locked(actor)) {
+        pthread_mutex_unlock(&pull->lock);
+        return NULL; /* let in, or called back, it gets a signal */
+    }
     message = message_list_take(&pull->messages);
     if (message) {
         pull->bytes -= message->public.size;
@@ -216,7 +227,7 @@ bool pulling_keeps(struct actor *actor)
 {
     struct pool *pool = actor->place ? actor->place->pool : NULL;
 
-    /* Relaxed: nothing is let in once the pool closes, so 0 stays 0. */
+    /* Relaxed: nothing is let in once the pool closes, so 0 stays 0; see pulling_close_locked. */
     return pool && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
 }
@@ -267,8 +278,14 @@ void pulling_set_bounds_locked(struct pool *pool)
     if (!pool->bytes_limit ||
         __builtin_mul_overflow(pool->bytes_limit, pool->target, &pull->bytes_limit))
         pull->bytes_limit = UINT64_MAX;
-    pull->closed = atomic_load_explicit(&pool->closing, memory_order_relaxed);
     pthread_mutex_unlock(&pull->lock);
+}
+
+void pulling_close_locked(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->pull.lock);
+    pool->pull.closed = true;
+    pthread_mutex_unlock(&pool->pull.lock);
 }
 
 void pulling_begin_locked(struct pool *pool, struct executor *executor)

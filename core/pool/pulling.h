@@ -43,8 +43,10 @@ void pulling_init(struct pull_queue *pull);
 /* Frees what is left in it. `executor` may be NULL when it is empty. */
 void pulling_finish(struct pull_queue *pull, struct executor *executor);
 
-/* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED, WEIR_EINVALID: larger than one worker's bytes.
- * Any thread, in a read section. */
+#define PULLING_NO_MORE 1 /* the pool has another route now */
+
+/* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED, WEIR_EINVALID: larger than one worker's bytes;
+ * PULLING_NO_MORE. Any thread, in a read section. */
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message);
 
 /* As mailbox_hold and its kind, of this queue; pool->lock is held. */
@@ -63,6 +65,10 @@ uint64_t pulling_bytes_limit(struct pool *pool);
 
 /* pool->lock is held, after a change of target, limit or `closing`. */
 void pulling_set_bounds_locked(struct pool *pool);
+
+/* Nothing is let in any more. pool->lock is held, and the pool is not said to close before that:
+ * who sees that it closes, and the queue empty, may rely on it. */
+void pulling_close_locked(struct pool *pool);
 
 /* The members shall look at the queue, since the route is pull from now on. pool->lock is held. */
 void pulling_begin_locked(struct pool *pool, struct executor *executor);

@@ -164,9 +164,13 @@ static int try_any(struct pool *pool, const struct members *members, struct exec
 static int try_members(struct pool *pool, const struct members *members, struct executor *executor,
                        struct message *message)
 {
+    int status;
+
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
     case ROUTE_PULL:
-        return pulling_push(pool, executor, message);
+        status = pulling_push(pool, executor, message);
+        /* Behind its lock the present route is seen; depth is bounded by the changes. */
+        return status == PULLING_NO_MORE ? try_members(pool, members, executor, message) : status;
     case ROUTE_BROADCAST:
         return broadcast(pool, executor, message);
     case ROUTE_HASH:

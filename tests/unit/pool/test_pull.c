@@ -241,6 +241,54 @@ static void test_members_that_slept_under_another_route_are_woken(void)
     finish(&f, 3);
 }
 
+static bool is_prepared(void *context)
+{
+    struct fixture *f = context;
+    struct pool_opening opening = { 0 };
+
+    pool_opening_prepared(f->pool, &opening);
+    return opening.starting == 0;
+}
+
+/* On the one thread that is free: what was woken before this has had its turn. */
+static void let_others_run(struct fixture *f, struct pool *other, uint64_t id)
+{
+    CU_ASSERT_EQUAL(rig_send(&f->rig, other->pid, (struct order){ .id = id }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, id, 1));
+}
+
+/* promises P12 and R12: what a change has prepared works for nobody before it is carried out. */
+static void test_prepared_member_takes_nothing_before_the_commit(void)
+{
+    struct pool_change_options options = { .size = 1, .limit = 4, .route = ROUTE_PULL };
+    struct pool_change *change;
+    struct executor *executor;
+    struct fixture f;
+    struct pool *other;
+
+    begin(&f, 2, 1, 4);
+    other = rig_workers(&f.rig, f.probe, "other", 1, 4);
+    CU_ASSERT_EQUAL(send(&f, probe_wait, 1), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    options.spec = rig_spec(f.probe);
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f.pool, executor, &options, &change), 0);
+    runtime_leave(executor);
+    spec_unref(options.spec);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_prepared, &f));
+    let_others_run(&f, other, 100);
+    CU_ASSERT_EQUAL(send(&f, NULL, 2), 0);
+    let_others_run(&f, other, 101);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, 1);
+    executor = runtime_enter(f.rig.runtime);
+    pool_change_commit(change, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, 1)); /* while the old one is held */
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, other, NULL));
+    finish(&f, 2);
+}
+
 static int emit_three(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
@@ -310,6 +358,7 @@ int main(void)
         { "fails", test_what_a_failed_member_had_is_given_again },
         { "both ways", test_route_changes_both_ways_while_messages_wait },
         { "slept before", test_members_that_slept_under_another_route_are_woken },
+        { "prepared", test_prepared_member_takes_nothing_before_the_commit },
         { "waiters", test_freed_place_of_the_queue_wakes_who_waits_for_it },
         { "stop now", test_pool_that_is_stopped_now_leaves_its_queue },
         CU_TEST_INFO_NULL,
