@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor/end.h"
-#include "actor/place.h"
+#include "actor/progress.h"
 #include "actor/tie.h"
 #include "runtime.h"
 
@@ -21,6 +21,7 @@ struct children {
     struct list list;           /* lock */
     uint32_t count;             /* lock */
     struct ledger_reading gone; /* lock: of those that have ended, and of theirs */
+    struct progress_sum told;   /* lock: likewise, what they told and emitted */
     uint32_t next_index;        /* owner: numbers its children */
     uint32_t depth;             /* const: of the children; the first ones have 1 */
     struct children *root;      /* const: whose budget they are in */
@@ -121,14 +122,17 @@ static void on_end(void *context, struct place *place)
     struct children *children = child->of;
     struct actor *actor = place->actor, *parent = children->parent;
     weir_pid parent_pid = children->parent_pid;
+    struct progress_sum told = { 0 };
     struct ledger_reading reading;
 
     ledger_read(&actor->ledger, &actor->mailbox, &reading);
     children_add_ledger(place, &reading);
+    progress_add_place(&told, place);
     /* Relaxed: a bound, which orders nothing. */
     atomic_fetch_sub_explicit(&children->root->used, 1, memory_order_relaxed);
     pthread_mutex_lock(&children->lock);
     ledger_reading_add(&children->gone, &reading);
+    progress_add(&children->told, &told);
     list_remove(&child->link);
     children->count--;
     pthread_mutex_unlock(&children->lock);
@@ -153,6 +157,20 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
         ledger_reading_add(sum, &reading);
         children_add_ledger(actor->place, sum);
     }
+    pthread_mutex_unlock(&children->lock);
+}
+
+/* Likewise. */
+void children_add_progress(struct place *place, struct progress_sum *sum)
+{
+    struct children *children = children_of(place);
+
+    if (!children)
+        return;
+    pthread_mutex_lock(&children->lock);
+    progress_add(sum, &children->told);
+    for (struct list *node = children->list.next; node != &children->list; node = node->next)
+        progress_add_place(sum, LIST_ENTRY(node, struct child, link)->actor->place);
     pthread_mutex_unlock(&children->lock);
 }
 

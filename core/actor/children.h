@@ -10,7 +10,7 @@
  *
  * The list is changed in the parent's turns and in each child's last one, and read by whoever adds
  * up figures: under its lock. Locks nest from the parent's to the child's. Owner's turn of the
- * parent, but for children_add_ledger.
+ * parent, but for children_add_ledger and children_add_progress.
  */
 #ifndef ACTOR_CHILDREN_H
 #define ACTOR_CHILDREN_H
@@ -23,6 +23,7 @@ struct children;
 struct child;
 struct place;
 struct ledger_reading;
+struct progress_sum;
 
 /* As weir_spawn. */
 int children_spawn(struct actor *actor, const struct weir_spawn_options *options, weir_pid *out);
@@ -47,6 +48,9 @@ uint32_t children_count(const struct actor *actor);
 /* Adds what they accepted, and what became of it, also of those that have ended. Any thread for
  * which the place lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
+
+/* Likewise what they have told of how far they are, and emitted. */
+void children_add_progress(struct place *place, struct progress_sum *sum);
 
 /* With the place: they have ended, or nobody runs any more. NULL is allowed. */
 void children_destroy(struct children *children);

@@ -33,15 +33,7 @@ static void on_end(void *context, struct place *place)
     names_remove(&source->runtime->names, source->path, source->pid,
                  &place->actor->executor->reader);
     pthread_mutex_lock(&source->lock);
-    for (uint32_t i = 0; place_progress(place) && i < PLACE_UNITS; i++) {
-        struct progress *from = &place_progress(place)[i];
-        struct progress *to = &source->last[i];
-
-        atomic_store(&to->unit, atomic_load(&from->unit));
-        atomic_store(&to->done, atomic_load(&from->done));
-        atomic_store(&to->total, atomic_load(&from->total));
-    }
-    source->emitted = atomic_load(&place->emitted);
+    progress_add_place(&source->last, place);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
     /* One that never went has still what it was to go on from; what it left is of no number. */
@@ -260,26 +252,24 @@ void source_destroy(struct source *source, struct executor *executor)
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max)
+static struct progress_sum add_up(struct source *source)
 {
-    struct progress *all;
-    uint32_t count = 0;
+    struct progress_sum sum = { 0 };
 
     pthread_mutex_lock(&source->lock);
-    all = source->place ? place_progress(source->place) : source->last;
-    for (uint32_t i = 0; all && i < PLACE_UNITS && count < max; i++) {
-        struct progress *progress = &all[i];
-        const char *unit = atomic_load_explicit(&progress->unit, memory_order_acquire);
-
-        if (unit)
-            out[count++] = (struct pool_progress){
-                .unit = unit,
-                .done = atomic_load_explicit(&progress->done, memory_order_relaxed),
-                .total = atomic_load_explicit(&progress->total, memory_order_relaxed),
-            };
-    }
+    if (source->place)
+        progress_add_place(&sum, source->place);
+    else
+        sum = source->last;
     pthread_mutex_unlock(&source->lock);
-    return count;
+    return sum;
+}
+
+uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max)
+{
+    const struct progress_sum sum = add_up(source);
+
+    return progress_list(&sum, out, max);
 }
 
 int source_opening(struct source *source)
@@ -307,13 +297,7 @@ void source_opening_reason(struct source *source, char *text, size_t size)
 
 uint64_t source_emitted(struct source *source)
 {
-    uint64_t emitted;
-
-    pthread_mutex_lock(&source->lock);
-    emitted = source->place ? atomic_load_explicit(&source->place->emitted, memory_order_relaxed)
-                            : source->emitted;
-    pthread_mutex_unlock(&source->lock);
-    return emitted;
+    return add_up(source).emitted;
 }
 
 void source_ledger(struct source *source, struct ledger_reading *out)

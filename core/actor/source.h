@@ -11,7 +11,7 @@
 #ifndef ACTOR_SOURCE_H
 #define ACTOR_SOURCE_H
 
-#include "actor/place.h"
+#include "actor/progress.h"
 
 struct source_options {
     const char *path; /* its name in YAML; borrowed until return */
@@ -40,10 +40,9 @@ struct source {
     _Atomic bool exhausted; /* it said WEIR_END */
     _Atomic bool ended;     /* its actor is gone */
     pthread_mutex_t lock;
-    struct progress last[PLACE_UNITS]; /* lock: what it told last, once it has ended */
-    uint64_t emitted;                  /* lock: likewise */
-    struct ledger_reading ledger;      /* lock: likewise */
-    struct source *heir;               /* lock: goes when this one has ended */
+    struct progress_sum last;     /* lock: what it told last and emitted, once it has ended */
+    struct ledger_reading ledger; /* lock: likewise */
+    struct source *heir;          /* lock: goes when this one has ended */
     /* Before `going`: whoever makes it go. After: its own turn. After `ended`: its owner. */
     struct position position;
     struct source *predecessor; /* owner: whose heir this is, while that one lives */
@@ -78,7 +77,6 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
 void source_respec(struct source *source, struct spec *spec, struct executor *executor);
 
 /* How far it is: by unit; also after it has ended. Returns how many; at most `max`. */
-struct pool_progress;
 uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max);
 
 /* Whether it is open: 0; 1 not yet; or the negative status of an open that failed. */

@@ -236,78 +236,38 @@ uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t membe
 
 /* --- progress ------------------------------------------------------------------------------- */
 
-static void add_progress(struct pool_progress *sums, uint32_t max, uint32_t *count,
-                         const struct pool_progress *one)
+static void add_places_progress(struct list *places, struct progress_sum *sum)
 {
-    for (uint32_t i = 0; i < *count; i++) {
-        if (strcmp(sums[i].unit, one->unit) == 0) {
-            sums[i].done += one->done;
-            sums[i].total += one->total;
-            return;
-        }
-    }
-    if (*count < max)
-        sums[(*count)++] = *one;
+    for (struct list *node = places->next; node != places; node = node->next)
+        progress_add_place(sum, LIST_ENTRY(node, struct place, link));
 }
 
-static void add_places_progress(struct list *places, struct pool_progress *sums, uint32_t max,
-                                uint32_t *count)
-{
-    for (struct list *node = places->next; node != places; node = node->next) {
-        struct progress *all = place_progress(LIST_ENTRY(node, struct place, link));
-
-        for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
-            struct progress *progress = &all[i];
-            struct pool_progress one = {
-                .unit = atomic_load_explicit(&progress->unit, memory_order_acquire),
-                .done = atomic_load_explicit(&progress->done, memory_order_relaxed),
-                .total = atomic_load_explicit(&progress->total, memory_order_relaxed),
-            };
-
-            if (one.unit)
-                add_progress(sums, max, count, &one);
-        }
-    }
-}
-
-static void add_pool_progress(struct pool *pool, struct pool_progress *sums, uint32_t max,
-                              uint32_t *count)
+static void add_pool_progress(struct pool *pool, struct progress_sum *sum)
 {
     pthread_mutex_lock(&pool->lock);
-    for (uint32_t i = 0; i < PLACE_UNITS; i++)
-        if (pool->gone_progress[i].unit)
-            add_progress(sums, max, count, &pool->gone_progress[i]);
-    add_places_progress(&pool->places, sums, max, count);
-    add_places_progress(&pool->leavers, sums, max, count);
-    add_places_progress(&pool->closers, sums, max, count);
+    progress_add(sum, &pool->gone_progress);
+    add_places_progress(&pool->places, sum);
+    add_places_progress(&pool->leavers, sum);
+    add_places_progress(&pool->closers, sum);
     for (uint32_t i = 0; i < pool->child_count; i++)
-        add_pool_progress(pool->children[i], sums, max, count);
+        add_pool_progress(pool->children[i], sum);
     pthread_mutex_unlock(&pool->lock);
 }
 
 uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max)
 {
-    uint32_t count = 0;
+    struct progress_sum sum = { 0 };
 
-    add_pool_progress(pool, out, max, &count);
-    return count;
+    add_pool_progress(pool, &sum);
+    return progress_list(&sum, out, max);
 }
 
 uint64_t pool_emitted(struct pool *pool)
 {
-    uint64_t sum;
+    struct progress_sum sum = { 0 };
 
-    pthread_mutex_lock(&pool->lock);
-    sum = pool->gone_emitted;
-    for (struct list *lists[] = { &pool->places, &pool->leavers, &pool->closers }, **list = lists;
-         list < lists + 3; list++)
-        for (struct list *node = (*list)->next; node != *list; node = node->next)
-            sum += atomic_load_explicit(&LIST_ENTRY(node, struct place, link)->emitted,
-                                        memory_order_relaxed);
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        sum += pool_emitted(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
-    return sum;
+    add_pool_progress(pool, &sum);
+    return sum.emitted;
 }
 
 uint64_t pool_misuses(struct pool *pool)

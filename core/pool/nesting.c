@@ -106,10 +106,8 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     pthread_mutex_lock(&pool->lock); /* parents lock before children, always */
     ledger_reading_add(&parent->gone, &pool->gone);
     parent->gone_restarts += pool->gone_restarts;
-    parent->gone_emitted += pool->gone_emitted;
     parent->epoch += pool->epoch;
-    for (uint32_t i = 0; i < PLACE_UNITS; i++)
-        pool_add_gone_progress_locked(parent, &pool->gone_progress[i]);
+    progress_add(&parent->gone_progress, &pool->gone_progress);
     pthread_mutex_unlock(&pool->lock);
 }
 

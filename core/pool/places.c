@@ -1,26 +1,10 @@
 #include "pool/places.h"
 
-#include <string.h>
-
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "pool/outcome.h"
 #include "pool/resize.h"
 #include "runtime.h"
-
-void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress *one)
-{
-    for (uint32_t i = 0; one->unit && i < PLACE_UNITS; i++) {
-        struct pool_progress *gone = &pool->gone_progress[i];
-
-        if (gone->unit && strcmp(gone->unit, one->unit) != 0)
-            continue;
-        gone->unit = one->unit;
-        gone->done += one->done;
-        gone->total += one->total;
-        return;
-    }
-}
 
 void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {
@@ -104,22 +88,6 @@ bool pool_place_may_close(struct pool *pool, struct place *place)
     return may;
 }
 
-static void keep_progress_locked(struct pool *pool, struct place *place)
-{
-    struct progress *all = place_progress(place);
-
-    for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
-        struct progress *progress = &all[i];
-        struct pool_progress one = {
-            .unit = atomic_load_explicit(&progress->unit, memory_order_relaxed),
-            .done = atomic_load_explicit(&progress->done, memory_order_relaxed),
-            .total = atomic_load_explicit(&progress->total, memory_order_relaxed),
-        };
-
-        pool_add_gone_progress_locked(pool, &one);
-    }
-}
-
 void pool_place_ended(struct pool *pool, struct place *place, struct executor *executor)
 {
     struct ledger_reading reading;
@@ -130,8 +98,7 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     children_add_ledger(place, &reading);
     ledger_reading_add(&pool->gone, &reading);
     pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
-    pool->gone_emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
-    keep_progress_locked(pool, place);
+    progress_add_place(&pool->gone_progress, place);
     list_remove(&place->link);
     outlet_leave_locked(&pool->outlets, place, executor);
     pthread_mutex_unlock(&pool->lock);

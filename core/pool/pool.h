@@ -13,6 +13,7 @@
 #define POOL_POOL_H
 
 #include "actor/place.h"
+#include "actor/progress.h"
 #include "actor/waiters.h"
 #include "pool/fullness.h"
 #include "pool/members.h"
@@ -60,13 +61,6 @@ struct pool_options {
     const struct binding *outputs; /* borrowed until return; NULL = all unbound */
 };
 
-/* What the members of a pool tell of one unit, added up. */
-struct pool_progress {
-    const char *unit;
-    uint64_t done;
-    uint64_t total;
-};
-
 struct pool {
     struct runtime *runtime;       /* const */
     struct actor *actor;           /* const */
@@ -89,34 +83,33 @@ struct pool {
     _Atomic uint64_t refused; /* away from what senders read */
 
     pthread_mutex_t lock;
-    struct list places;           /* lock: members that stay */
-    struct list leavers;          /* lock: told to go, may still be called back */
-    struct list closers;          /* lock: past the point of return */
-    struct list prepared;         /* lock: opened by a reload, not let in yet */
-    struct pool **children;       /* lock: nested pools */
-    uint32_t child_count;         /* lock */
-    struct spec *spec;            /* lock: of new workers */
-    struct place *manager;        /* lock: its own actor's; NULL: that has ended */
-    bool has_manager;             /* lock: a behaviour manages it, not the built-in one */
-    bool manager_is_new;          /* lock: manager->respec is to be taken on, also when NULL */
-    uint32_t limit;               /* lock */
-    uint64_t bytes_limit;         /* lock */
-    uint32_t target;              /* lock */
-    uint32_t size_min, size_max;  /* lock */
-    bool clamps;                  /* lock */
-    enum remove_mode remove;      /* lock */
-    uint64_t remove_timeout_ms;   /* lock */
-    uint64_t epoch;               /* lock */
-    struct message_list outcomes; /* lock: asked for and not told yet; see outcome.h */
-    struct ledger_reading gone;   /* lock: of places that have ended */
-    uint64_t gone_restarts;       /* lock */
-    uint64_t gone_emitted;        /* lock */
-    struct pool_progress gone_progress[PLACE_UNITS]; /* lock */
-    bool joined;                                     /* its maker, then the parent's lock */
-    struct members *join_members; /* its maker: room for the parent's members with it */
-    _Atomic bool has_subscribed;  /* to events, which are forgotten at its end */
-    bool ending;                  /* lock: its own actor has been told to end */
-    bool ended;                   /* lock: and has */
+    struct list places;                /* lock: members that stay */
+    struct list leavers;               /* lock: told to go, may still be called back */
+    struct list closers;               /* lock: past the point of return */
+    struct list prepared;              /* lock: opened by a reload, not let in yet */
+    struct pool **children;            /* lock: nested pools */
+    uint32_t child_count;              /* lock */
+    struct spec *spec;                 /* lock: of new workers */
+    struct place *manager;             /* lock: its own actor's; NULL: that has ended */
+    bool has_manager;                  /* lock: a behaviour manages it, not the built-in one */
+    bool manager_is_new;               /* lock: manager->respec is to be taken on, also when NULL */
+    uint32_t limit;                    /* lock */
+    uint64_t bytes_limit;              /* lock */
+    uint32_t target;                   /* lock */
+    uint32_t size_min, size_max;       /* lock */
+    bool clamps;                       /* lock */
+    enum remove_mode remove;           /* lock */
+    uint64_t remove_timeout_ms;        /* lock */
+    uint64_t epoch;                    /* lock */
+    struct message_list outcomes;      /* lock: asked for and not told yet; see outcome.h */
+    struct ledger_reading gone;        /* lock: of places that have ended */
+    uint64_t gone_restarts;            /* lock */
+    struct progress_sum gone_progress; /* lock: likewise */
+    bool joined;                       /* its maker, then the parent's lock */
+    struct members *join_members;      /* its maker: room for the parent's members with it */
+    _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */
+    bool ending;                       /* lock: its own actor has been told to end */
+    bool ended;                        /* lock: and has */
     struct retired retired;
 };
 
@@ -182,8 +175,5 @@ static inline bool pool_may_pull(const struct pool *pool)
 
 /* Lets the pool's own actor end if nothing else of it is left. The caller holds no lock. */
 void pool_end_if_empty(struct pool *pool, struct executor *executor);
-
-/* Adds what one that ended told of its progress; pool->lock is held. */
-void pool_add_gone_progress_locked(struct pool *pool, const struct pool_progress *one);
 
 #endif

@@ -1,0 +1,57 @@
+#include "actor/progress.h"
+
+#include <string.h>
+
+#include "actor/children.h"
+
+/* A unit past the last entry is not told. */
+static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
+{
+    for (uint32_t i = 0; one->unit && i < PLACE_UNITS; i++) {
+        struct pool_progress *unit = &sum->units[i];
+
+        if (unit->unit && strcmp(unit->unit, one->unit) != 0)
+            continue;
+        unit->unit = one->unit;
+        unit->done += one->done;
+        unit->total += one->total;
+        return;
+    }
+}
+
+void progress_add(struct progress_sum *sum, const struct progress_sum *other)
+{
+    for (uint32_t i = 0; i < PLACE_UNITS; i++)
+        add_unit(sum, &other->units[i]);
+    sum->emitted += other->emitted;
+}
+
+void progress_add_place(struct progress_sum *sum, struct place *place)
+{
+    struct progress *all = place_progress(place);
+
+    for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
+        const struct pool_progress one = {
+            /* Acquire pairs with the release in host_progress: the unit's text. */
+            .unit = atomic_load_explicit(&all[i].unit, memory_order_acquire),
+            /* Relaxed: figures for people. */
+            .done = atomic_load_explicit(&all[i].done, memory_order_relaxed),
+            .total = atomic_load_explicit(&all[i].total, memory_order_relaxed),
+        };
+
+        add_unit(sum, &one);
+    }
+    sum->emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
+    children_add_progress(place, sum);
+}
+
+uint32_t progress_list(const struct progress_sum *sum, struct pool_progress *out, uint32_t max)
+{
+    uint32_t count = 0;
+
+    while (count < max && count < PLACE_UNITS && sum->units[count].unit) {
+        out[count] = sum->units[count];
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,173 @@
+/*
+ * Goal: how far a pool is, and how much it emitted, is the sum of its workers and of the actors
+ * that these have made, at any depth, also of those that have ended.
+ *
+ * Method: a worker whose children, and theirs, tell of units and emit; they are looked at while
+ * they live, when they have ended, and when the worker has gone with them.
+ */
+#include "actor/children.h"
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe; /* of the worker and of all below it */
+    struct pool *pool;
+    struct probe *sink_probe;
+    struct pool *sink;
+    _Atomic weir_pid child; /* that was made last */
+};
+
+static void begin(struct fixture *f)
+{
+    struct binding binding = { .when_full = WHEN_FULL_REJECT };
+    struct spec *spec;
+
+    *f = (struct fixture){ .probe = probe_create(), .sink_probe = probe_create() };
+    f->probe->context = f;
+    rig_init(&f->rig, 2, 0);
+    f->sink = rig_workers(&f->rig, f->sink_probe, "sink", 1, 0);
+    binding.target = f->sink->pid;
+    spec = rig_spec(f->probe);
+    f->pool = rig_pool(
+        &f->rig, &(struct pool_options){
+                     .spec = spec, .size = 1, .limit = 8, .output_count = 1, .outputs = &binding });
+    spec_unref(spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void finish(struct fixture *f)
+{
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, NULL));
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->sink, NULL));
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+    probe_destroy(f->sink_probe);
+}
+
+static int open_by_address(struct weir_self *self, const void *settings, void *state)
+{
+    struct probe *probe = *(struct probe *const *)settings;
+
+    return probe->behaviour.open(self, probe, state);
+}
+
+/* Makes a child; its PID is left in the fixture. */
+static int spawn(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct weir_spawn_options options = WEIR_SPAWN_OPTIONS;
+    struct weir_behaviour behaviour = probe->behaviour;
+    struct fixture *f = probe->context;
+    weir_pid pid = 0;
+
+    (void)message;
+    behaviour.open = open_by_address;
+    behaviour.settings_size = sizeof probe;
+    options.behaviour = &behaviour;
+    options.settings = &probe;
+    options.limit = 8;
+    CU_ASSERT_EQUAL(weir_spawn(self, &options, &pid), 0);
+    atomic_store(&f->child, pid);
+    return WEIR_DONE;
+}
+
+/* Tells of `argument` lines of 100, and emits as many messages. */
+static int work(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    uint64_t count = probe_order(message)->argument;
+
+    (void)probe;
+    weir_progress(self, "lines", count, 100);
+    for (uint64_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL(weir_emit(self, 0, probe_message(self, (struct order){ .id = 1 })), 0);
+    return WEIR_DONE;
+}
+
+static int stop_child(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+
+    (void)message;
+    CU_ASSERT_EQUAL(weir_stop(self, atomic_load(&f->child)), 0);
+    return WEIR_DONE;
+}
+
+static void order(struct fixture *f, weir_pid to, uint64_t id, probe_act *act, uint64_t argument)
+{
+    CU_ASSERT_EQUAL(
+        rig_send(&f->rig, to, (struct order){ .act = act, .id = id, .argument = argument }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, id, 1));
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+}
+
+static void expect(struct fixture *f, uint64_t done, uint64_t total)
+{
+    struct pool_progress units[PLACE_UNITS];
+
+    CU_ASSERT_EQUAL_FATAL(pool_progress(f->pool, units, PLACE_UNITS), 1);
+    CU_ASSERT_STRING_EQUAL(units[0].unit, "lines");
+    CU_ASSERT_EQUAL(units[0].done, done);
+    CU_ASSERT_EQUAL(units[0].total, total);
+    CU_ASSERT_EQUAL(pool_emitted(f->pool), done);
+}
+
+static bool has_no_children(void *context)
+{
+    struct fixture *f = context;
+    struct actor *actor = actor_find(f->rig.runtime, rig_worker(f->pool, 0));
+
+    return !children_are_alive(actor);
+}
+
+/* promise P17 */
+static void test_children_tell_and_emit_for_their_pool(void)
+{
+    struct fixture f;
+    weir_pid child;
+
+    begin(&f);
+    order(&f, f.pool->pid, 11, work, 1);
+    expect(&f, 1, 100);
+    order(&f, f.pool->pid, 12, spawn, 0);
+    child = atomic_load(&f.child);
+    order(&f, child, 13, work, 10);
+    expect(&f, 11, 200);
+    order(&f, child, 14, spawn, 0);
+    order(&f, atomic_load(&f.child), 15, work, 50);
+    expect(&f, 61, 300);
+    finish(&f);
+}
+
+/* promise P17 */
+static void test_children_that_have_ended_still_count(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    for (uint64_t round = 0; round < 3; round++) {
+        order(&f, f.pool->pid, 20 + round, spawn, 0);
+        order(&f, atomic_load(&f.child), 30 + round, work, 5);
+        order(&f, f.pool->pid, 40 + round, stop_child, 0);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_no_children, &f));
+        expect(&f, 5 * (round + 1), 100 * (round + 1));
+    }
+    order(&f, f.pool->pid, 50, spawn, 0);
+    order(&f, atomic_load(&f.child), 51, work, 7);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    expect(&f, 22, 400); /* the worker has gone, and all of its own with it */
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "children", test_children_tell_and_emit_for_their_pool },
+        { "ended", test_children_that_have_ended_still_count },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("progress", tests);
+}
