@@ -61,7 +61,8 @@ enum actor_signal {
     SIGNAL_WORK = 1u << 10,     /* the queue of its pool has something: see pool/pulling.h */
     SIGNAL_AUDIENCE = 1u << 11, /* an event of its own has an audience now, or none any more */
     SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
-    SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes */
+    SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes;
+                                   with KILL for that reason */
 };
 
 /*

@@ -254,7 +254,7 @@ static int host_trap_exits(struct weir_self *self, bool on)
     return 0;
 }
 
-/* A pool ends by closing: its workers first. */
+/* A pool ends by closing, its workers first; one that is killed does not drain. */
 static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason reason)
 {
     struct actor *target = actor_find(actor->runtime, other);
@@ -265,7 +265,10 @@ static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason 
     if (host_table_find_pool(actor, other, &pool) != 0)
         return actor_signal(target, actor_serial_of(other), actor->executor,
                             LINKED_END_SIGNALS(reason));
-    pool_close(pool, actor->executor);
+    if (reason == WEIR_END_KILL)
+        pool_kill(pool, actor->executor);
+    else
+        pool_close(pool, actor->executor);
     return 0;
 }
 

@@ -72,7 +72,7 @@ static void respec(struct actor *actor)
 static void obey(struct actor *actor, uint32_t signals)
 {
     if (signals & SIGNAL_STOP) {
-        incarnation_end_now(actor, WEIR_END_SHUTDOWN);
+        incarnation_end_now(actor, signals & SIGNAL_KILL ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
         return;
     }
     if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
@@ -329,10 +329,12 @@ static bool life_step(struct actor *actor)
 /* Its members have ended: so does the pool, and with it what its manager has not handled. */
 static void end_pool(struct actor *actor)
 {
+    enum weir_end_reason reason = actor->flags & ACTOR_KILLED ? WEIR_END_KILL : WEIR_END_SHUTDOWN;
+
     if (actor->spec && actor_state(actor) == ACTOR_OPEN)
-        incarnation_end(actor, WEIR_END_SHUTDOWN);
+        incarnation_end(actor, reason);
     else
-        end_actor(actor, WEIR_END_SHUTDOWN);
+        end_actor(actor, reason);
 }
 
 static bool pool_step(struct actor *actor, struct stint *stint)

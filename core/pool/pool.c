@@ -323,9 +323,11 @@ static bool is_empty_locked(struct pool *pool)
 
 void pool_end_if_empty(struct pool *pool, struct executor *executor)
 {
+    uint32_t signals;
     bool ends;
 
     pthread_mutex_lock(&pool->lock);
+    signals = pool->killed ? SIGNAL_SHUTDOWN | SIGNAL_KILL : SIGNAL_SHUTDOWN;
     ends = atomic_load_explicit(&pool->closing, memory_order_relaxed) && !pool->ending &&
            is_empty_locked(pool);
     pool->ending |= ends;
@@ -333,7 +335,7 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
     if (!ends)
         return;
     pulling_discard(pool, executor);
-    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_SHUTDOWN);
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, signals);
 }
 
 void pool_actor_ended(struct pool *pool, struct executor *executor)
@@ -404,24 +406,34 @@ void pool_give_up_name(struct pool *pool, struct executor *executor)
     names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
 }
 
-static void stop_places_locked(struct list *places, struct executor *executor)
+static void stop_places_locked(struct list *places, struct executor *executor, uint32_t signals)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
         struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
 
-        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_STOP);
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, signals);
     }
 }
 
 /* Depth is bounded by the configuration; parents lock before children, always. */
-static void stop_members(struct pool *pool, struct executor *executor)
+static void stop_members(struct pool *pool, struct executor *executor, uint32_t signals)
 {
     pthread_mutex_lock(&pool->lock);
-    stop_places_locked(&pool->places, executor);
-    stop_places_locked(&pool->leavers, executor);
-    stop_places_locked(&pool->closers, executor);
+    stop_places_locked(&pool->places, executor, signals);
+    stop_places_locked(&pool->leavers, executor, signals);
+    stop_places_locked(&pool->closers, executor, signals);
     for (uint32_t i = 0; i < pool->child_count; i++)
-        stop_members(pool->children[i], executor);
+        stop_members(pool->children[i], executor, signals);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Marks it and those in it before any of them can end. */
+static void mark_killed(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->killed = true;
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        mark_killed(pool->children[i]);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -429,7 +441,15 @@ void pool_stop_now(struct pool *pool, struct executor *executor)
 {
     if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
         pool_close(pool, executor);
-    stop_members(pool, executor);
+    stop_members(pool, executor, SIGNAL_STOP);
+}
+
+void pool_kill(struct pool *pool, struct executor *executor)
+{
+    mark_killed(pool);
+    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+        pool_close(pool, executor);
+    stop_members(pool, executor, SIGNAL_STOP | SIGNAL_KILL);
 }
 
 bool pool_has_ended(struct pool *pool)

@@ -105,6 +105,7 @@ struct pool {
     struct ledger_reading gone;        /* lock: of places that have ended */
     uint64_t gone_restarts;            /* lock */
     struct progress_sum gone_progress; /* lock: likewise */
+    bool killed;                       /* lock: ends for that reason */
     bool joined;                       /* its maker, then the parent's lock */
     struct members *join_members;      /* its maker: room for the parent's members with it */
     _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */
@@ -138,6 +139,9 @@ void pool_give_up_name(struct pool *pool, struct executor *executor);
 /* As pool_close, and each member ends behind the message that it has in hand: what waits is dead.
  * Also of a pool that is closing. Any thread. */
 void pool_stop_now(struct pool *pool, struct executor *executor);
+
+/* Likewise, and the reason that its members' `close` and those who watch are told is KILL. */
+void pool_kill(struct pool *pool, struct executor *executor);
 
 /* True once every member has ended after pool_close. */
 bool pool_has_ended(struct pool *pool);

@@ -457,7 +457,7 @@ static inline int weir_trap_exits(struct weir_self *self, bool on)
 
 /*
  * Asks an actor to end. WEIR_END_KILL cannot be trapped. The place of a pool's worker is opened
- * anew; a pool closes.
+ * anew; a pool closes, or, killed, ends behind the messages in hand: what waits is dead.
  */
 static inline int weir_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
 {

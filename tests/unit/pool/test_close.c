@@ -132,6 +132,97 @@ static void test_closing_the_top_drains_what_is_nested(void)
     finish(&f);
 }
 
+/* --- killing -------------------------------------------------------------------------------- */
+
+#define DOWN 7000u /* a note: DOWN + reason of the end */
+
+static int note_down(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    (void)self;
+    probe_note(probe, DOWN + (uint64_t)((const struct weir_end *)message->data)->reason);
+    return WEIR_DONE;
+}
+
+/* Watches the pool in `argument`, and asks it to end as the note says. */
+static int end_as(struct weir_self *self, weir_pid pool, enum weir_end_reason reason)
+{
+    CU_ASSERT_EQUAL(weir_monitor(self, pool, NULL), 0);
+    CU_ASSERT_EQUAL(weir_exit(self, pool, reason), 0);
+    return WEIR_DONE;
+}
+
+static int kill_pool(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    (void)probe;
+    return end_as(self, probe_order(message)->argument, WEIR_END_KILL);
+}
+
+static int shut_down_pool(struct weir_self *self, struct probe *probe,
+                          const struct weir_message *message)
+{
+    (void)probe;
+    return end_as(self, probe_order(message)->argument, WEIR_END_SHUTDOWN);
+}
+
+/* A nested worker that is held with a backlog of three, while another one ends the pool above. */
+static void end_by(probe_act *act, enum weir_end_reason reason, uint64_t done)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    struct probe *other = probe_create();
+    struct pool *top, *nested, *others;
+    struct spec *spec;
+    struct executor *executor;
+
+    other->tied = note_down;
+    begin(&f);
+    spec = rig_spec(f.probe);
+    others = rig_workers(&f.rig, other, "others", 1, 1);
+    top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
+    nested = rig_pool(
+        &f.rig, &(struct pool_options){
+                    .path = "top/nested", .parent = top, .spec = spec, .size = 1, .limit = 8 });
+    CU_ASSERT_TRUE(rig_settled(&f.rig, top));
+    for (uint64_t id = 0; id < 4; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .act = probe_wait, .id = id }),
+                        0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, others->pid, (struct order){ .act = act, .id = 50, .argument = top->pid }),
+        0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, other, 50, 1));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, others));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .id = 9 }), WEIR_ECLOSED);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, top, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, done);
+    CU_ASSERT_EQUAL(ledger.dead, 4 - done);
+    CU_ASSERT_EQUAL(probe_count(f.probe), done);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->last_reason), reason);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, other, DOWN + reason, 1));
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(nested, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_end(&f.rig, others, NULL));
+    spec_unref(spec);
+    finish(&f);
+    probe_destroy(other);
+}
+
+/* promise A19 */
+static void test_killed_pool_ends_behind_the_messages_in_hand(void)
+{
+    end_by(kill_pool, WEIR_END_KILL, 1);
+}
+
+/* promise A19 */
+static void test_pool_that_is_shut_down_finishes_what_it_accepted(void)
+{
+    end_by(shut_down_pool, WEIR_END_SHUTDOWN, 4);
+}
+
 /* promise L2: a nested pool that ends alone takes nothing out of the figures above it. */
 static void test_figures_of_an_ended_pool_stay_with_its_parent(void)
 {
@@ -173,6 +264,8 @@ int main(void)
         { "path", test_path_is_taken_while_the_pool_lives },
         { "nested", test_closing_the_top_drains_what_is_nested },
         { "figures", test_figures_of_an_ended_pool_stay_with_its_parent },
+        { "killed", test_killed_pool_ends_behind_the_messages_in_hand },
+        { "shut down", test_pool_that_is_shut_down_finishes_what_it_accepted },
         CU_TEST_INFO_NULL,
     };
 
