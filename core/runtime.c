@@ -240,10 +240,8 @@ struct executor *runtime_enter(struct runtime *runtime)
 
 void runtime_pause(struct executor *executor)
 {
+    reader_rest(&executor->reader);
     cache_flush(&executor->cache);
-    if (reader_poll(&executor->reader))
-        reader_hand_over(&executor->reader);
-    reader_offline(&executor->reader);
 }
 
 void runtime_resume(struct executor *executor)

@@ -442,10 +442,8 @@ static struct schedulable *sleep_until_picked(struct executor *executor)
 /* Before a long sleep: leaves to the others what this thread keeps, and holds nothing up. */
 static void go_offline(struct executor *executor)
 {
+    reader_rest(&executor->reader);
     cache_flush(&executor->cache);
-    if (reader_poll(&executor->reader))
-        reader_hand_over(&executor->reader);
-    reader_offline(&executor->reader);
 }
 
 /* Sleeps; on return this thread counts as searching. May bring what it found. */

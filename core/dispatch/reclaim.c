@@ -85,8 +85,9 @@ void reader_hand_over(struct reader *reader)
     pthread_mutex_lock(&reclaim->lock);
     append(&reclaim->orphans, &reader->aging);
     append(&reclaim->orphans, &reader->fresh);
+    /* [Q4] before the scan in is_left_alone. */
     if (reclaim->orphans.first)
-        atomic_store_explicit(&reclaim->has_orphans, true, memory_order_relaxed);
+        atomic_store_explicit(&reclaim->has_orphans, true, memory_order_seq_cst);
     pthread_mutex_unlock(&reclaim->lock);
 }
 
@@ -184,4 +185,31 @@ bool reader_poll(struct reader *reader)
             reader_quiescent(reader);
     }
     return reader->aging.first || reader->fresh.first;
+}
+
+/* True when something waits to be freed, and nobody is online who would. */
+static bool is_left_alone(struct reclaim *reclaim)
+{
+    bool alone;
+
+    if (!atomic_load_explicit(&reclaim->has_orphans, memory_order_seq_cst))
+        return false;
+    pthread_mutex_lock(&reclaim->lock);
+    alone = all_have_seen_locked(reclaim, UINT64_MAX);
+    pthread_mutex_unlock(&reclaim->lock);
+    return alone;
+}
+
+void reader_rest(struct reader *reader)
+{
+    do {
+        /* What is freed may look others up. */
+        if (!reader_is_online(reader))
+            reader_online(reader);
+        if (reader_poll(reader))
+            reader_hand_over(reader);
+        /* [Q4] seq_cst: of two that go at once, the later one sees what the other has left, or that
+         * other sees nobody online. */
+        atomic_exchange_explicit(&reader->seen, RECLAIM_OFFLINE, memory_order_seq_cst);
+    } while (is_left_alone(reader->reclaim));
 }

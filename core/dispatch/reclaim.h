@@ -76,8 +76,14 @@ static inline bool reader_is_online(struct reader *reader)
 /* Frees `retired` later. It must not be reachable any more. */
 void reader_retire(struct reader *reader, struct retired *retired);
 
-/* Leaves what waits to the others: before a long sleep. */
+/* Leaves what waits to the others. */
 void reader_hand_over(struct reader *reader);
+
+/*
+ * Before a long sleep: frees what it can, leaves the rest to the others, and goes offline. Who goes
+ * last frees it all: once every reader rests, nothing is left.
+ */
+void reader_rest(struct reader *reader);
 
 /* Ages and frees this reader's list. True when something still waits. */
 bool reader_poll(struct reader *reader);

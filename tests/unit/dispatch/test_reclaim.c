@@ -149,6 +149,104 @@ static void test_reader_that_goes_away_leaves_its_things_to_others(void)
     finish(&f);
 }
 
+/* promise D11: none of two that go to sleep while the other is awake may free; the second does. */
+static void test_last_one_that_rests_frees_what_all_have_left(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    reader_online(&f.reader);
+    reader_retire(&f.writer, &make(&f.freed)->retired);
+    reader_rest(&f.writer);
+    CU_ASSERT_EQUAL(f.freed, 0); /* the other may be reading it */
+    reader_retire(&f.reader, &make(&f.freed)->retired);
+    reader_rest(&f.reader);
+    CU_ASSERT_EQUAL(f.freed, 2);
+    CU_ASSERT_FALSE(reader_is_online(&f.writer));
+    CU_ASSERT_FALSE(reader_is_online(&f.reader));
+    reader_online(&f.writer);
+    finish(&f);
+}
+
+struct link {
+    struct retired retired; /* first */
+    struct link *next;
+    uint32_t *freed;
+};
+
+static void free_link(struct retired *retired, struct reader *reader)
+{
+    struct link *link = (struct link *)(void *)retired;
+
+    ++*link->freed;
+    if (link->next)
+        reader_retire(reader, &link->next->retired);
+}
+
+/* promise D11: what is freed may have held something that is free then. */
+static void test_what_the_freed_retire_is_freed_before_the_rest(void)
+{
+    static struct fixture f;
+    struct link links[6] = { 0 };
+    uint32_t freed = 0;
+
+    begin(&f);
+    for (size_t i = 0; i < 6; i++)
+        links[i] = (struct link){ { NULL, free_link }, i < 5 ? &links[i + 1] : NULL, &freed };
+    reader_retire(&f.writer, &links[0].retired);
+    reader_rest(&f.writer);
+    CU_ASSERT_EQUAL(freed, 6);
+    reader_online(&f.writer);
+    finish(&f);
+}
+
+struct round {
+    struct reclaim reclaim;
+    pthread_barrier_t barrier;
+    _Atomic uint32_t freed;
+    uint32_t forgotten; /* rounds after which not all was freed */
+};
+
+#define RESTING 3
+#define ROUNDS 300
+
+static void *work_and_rest(void *argument)
+{
+    struct round *round = argument;
+    struct reader reader;
+
+    (void)reader_init(&reader, &round->reclaim);
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        reader_online(&reader);
+        reader_retire(&reader, &make(&round->freed)->retired);
+        (void)pthread_barrier_wait(&round->barrier);
+        reader_rest(&reader);
+        if (pthread_barrier_wait(&round->barrier) == PTHREAD_BARRIER_SERIAL_THREAD &&
+            atomic_load(&round->freed) != i * RESTING)
+            round->forgotten++;
+        (void)pthread_barrier_wait(&round->barrier);
+    }
+    reader_finish(&reader);
+    return NULL;
+}
+
+/* promise D11 */
+static void test_all_that_rest_at_once_leave_nothing(void)
+{
+    static struct round round;
+    pthread_t threads[RESTING];
+
+    reclaim_init(&round.reclaim);
+    (void)pthread_barrier_init(&round.barrier, NULL, RESTING);
+    for (int i = 0; i < RESTING; i++)
+        CU_ASSERT_EQUAL(pthread_create(&threads[i], NULL, work_and_rest, &round), 0);
+    for (int i = 0; i < RESTING; i++)
+        pthread_join(threads[i], NULL);
+    CU_ASSERT_EQUAL(round.forgotten, 0);
+    (void)pthread_barrier_destroy(&round.barrier);
+    reclaim_finish(&round.reclaim);
+}
+
 static void test_full_table_refuses_a_reader(void)
 {
     static struct reader readers[RECLAIM_READERS_MAX + 1];
@@ -238,6 +336,9 @@ int main(void)
         { "later reader", test_reader_that_came_later_holds_nothing_up },
         { "hand over", test_handed_over_things_are_freed_by_another },
         { "goes away", test_reader_that_goes_away_leaves_its_things_to_others },
+        { "last one", test_last_one_that_rests_frees_what_all_have_left },
+        { "one behind the other", test_what_the_freed_retire_is_freed_before_the_rest },
+        { "all at once", test_all_that_rest_at_once_leave_nothing },
         { "full table", test_full_table_refuses_a_reader },
         { "at work", test_reader_never_sees_a_freed_thing },
         CU_TEST_INFO_NULL,
