@@ -115,6 +115,8 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .clock = runtime->options.clock,
         .thread_start = runtime->options.thread_start,
         .thread_end = runtime->options.thread_end,
+        .stir = runtime->options.stir,
+        .stir_context = runtime->options.stir_context,
     };
     struct dispatcher *dispatcher = NULL;
     uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_relaxed);
@@ -331,6 +333,19 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
 int runtime_exit_status(struct runtime *runtime)
 {
     return atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);
+}
+
+bool runtime_rest(struct runtime *runtime)
+{
+    /* Acquire: see create_dispatcher. Who adds one does so on a thread that is awake. */
+    uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
+    bool rests = true;
+
+    for (uint32_t i = 0; i < count && rests; i++)
+        rests = dispatcher_rest(runtime->dispatchers[i]);
+    for (uint32_t i = 0; i < count && !rests; i++)
+        dispatcher_end_rest(runtime->dispatchers[i]);
+    return rests;
 }
 
 void runtime_escalate(struct runtime *runtime)

@@ -38,7 +38,9 @@ struct runtime_options {
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */
     uint64_t memory;                                 /* cap on bytes of messages; 0 = none */
-    struct poller poller; /* `begin` NULL: descriptors cannot be watched */
+    struct poller poller;        /* `begin` NULL: descriptors cannot be watched */
+    void (*stir)(void *context); /* see runtime_rest; NULL when that is never called */
+    void *stir_context;
 };
 
 struct runtime {
@@ -126,6 +128,13 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
  * more is 0.
  */
 int runtime_ready(struct runtime *runtime, uint64_t token, int readiness);
+
+/*
+ * Asks to be told, by options.stir, when a thread of a dispatcher wakes; once or more, on that
+ * thread, before it does anything. True when all of them sleep, so that nothing moves until then;
+ * false: one is awake, and it may not be told. Any one thread at a time.
+ */
+bool runtime_rest(struct runtime *runtime);
 
 /* What actors asked the program to exit with. */
 int runtime_exit_status(struct runtime *runtime);

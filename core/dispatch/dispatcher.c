@@ -47,6 +47,7 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     atomic_init(&dispatcher->keeper, 0);
     atomic_init(&dispatcher->keeper_until_ns, TIMER_NEVER);
     atomic_init(&dispatcher->keeper_dozes, false);
+    atomic_init(&dispatcher->rests, false);
 }
 
 /* Appends an executor whose thread does not run. */
@@ -410,4 +411,26 @@ uint64_t dispatcher_turns(const struct dispatcher *dispatcher)
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
         sum += atomic_load_explicit(&dispatcher->executors[i]->turns, memory_order_relaxed);
     return sum;
+}
+
+bool dispatcher_rest(struct dispatcher *dispatcher)
+{
+    /*
+     * [R1] seq_cst: written before the counts are read; a thread that wakes, or is made, is counted
+     * before it reads this. So it is seen awake, or it sees that it has to tell.
+     */
+    atomic_store_explicit(&dispatcher->rests, true, memory_order_seq_cst);
+    return idle_parked_count(&dispatcher->idle) ==
+           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
+}
+
+void dispatcher_end_rest(struct dispatcher *dispatcher)
+{
+    atomic_store_explicit(&dispatcher->rests, false, memory_order_seq_cst);
+}
+
+void dispatcher_tell_stir(struct dispatcher *dispatcher)
+{
+    if (atomic_exchange_explicit(&dispatcher->rests, false, memory_order_seq_cst))
+        dispatcher->options.stir(dispatcher->options.stir_context);
 }

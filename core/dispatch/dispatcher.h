@@ -36,6 +36,8 @@ struct dispatcher_options {
     struct memory *memory; /* of which its threads hold shares; NULL: nothing is counted */
     void (*thread_start)(struct executor *executor); /* on each new thread, first; may be NULL */
     void (*thread_end)(struct executor *executor);   /* on each thread, last; may be NULL */
+    void (*stir)(void *context); /* see dispatcher_rest; may be NULL when nobody asks for it */
+    void *stir_context;
 };
 
 struct dispatcher {
@@ -52,6 +54,7 @@ struct dispatcher {
     struct idle idle;
     _Atomic uint32_t budget; /* written by a reload, read by turns */
     _Atomic bool stopping;
+    _Atomic bool rests;               /* whoever wakes is to call `stir`; see dispatcher_rest */
     _Atomic uint32_t keeper;          /* index + 1 of the parked thread that keeps the time */
     _Atomic uint64_t keeper_until_ns; /* when it wakes by itself */
     _Atomic bool keeper_dozes;        /* advisory: it does not look at LIFO slots */
@@ -101,6 +104,14 @@ bool dispatcher_is_own_thread(struct dispatcher *dispatcher);
 /* After join. What is still queued is dropped: its owner frees it. NULL is allowed. */
 void dispatcher_destroy(struct dispatcher *dispatcher);
 
+/*
+ * Asks to be told when a thread wakes, by `stir`, once. True when all of them sleep; false: one is
+ * awake, and may go on without telling. Any thread.
+ */
+bool dispatcher_rest(struct dispatcher *dispatcher);
+/* Takes that back. It may be told at this moment all the same. */
+void dispatcher_end_rest(struct dispatcher *dispatcher);
+
 /* --- for executor.c -------------------------------------------------------------------------- */
 
 static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher, uint32_t index)
@@ -112,6 +123,16 @@ static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher
 static inline uint32_t dispatcher_slot_count(const struct dispatcher *dispatcher)
 {
     return atomic_load_explicit(&dispatcher->slot_count, memory_order_acquire);
+}
+
+void dispatcher_tell_stir(struct dispatcher *dispatcher);
+
+/* The calling thread is awake, and does not count as parked any more. */
+static inline void dispatcher_stir(struct dispatcher *dispatcher)
+{
+    /* [R1] seq_cst: see dispatcher_rest. */
+    if (atomic_load_explicit(&dispatcher->rests, memory_order_seq_cst))
+        dispatcher_tell_stir(dispatcher);
 }
 
 /* The calling thread may go: its index is still too high. It takes no work after this. */

@@ -461,6 +461,7 @@ static struct schedulable *park(struct executor *executor, bool was_searching)
         atomic_fetch_add_explicit(&executor->parks, 1, memory_order_relaxed);
         found = sleep_until_picked(executor);
     }
+    dispatcher_stir(dispatcher);
     reader_online(&executor->reader);
     return found;
 }
@@ -571,6 +572,7 @@ void *executor_main(void *argument)
     (void)pthread_setname_np(pthread_self(), name);
     if (dispatcher->options.thread_start)
         dispatcher->options.thread_start(executor);
+    dispatcher_stir(dispatcher);
     reader_online(&executor->reader);
     do
         while ((schedulable = next_to_run(executor)))

@@ -21,7 +21,8 @@
 
 #define IDLE_TICK_MS 1000 /* without sources: one may come with a reload */
 #define TICK_MS 100       /* of the progress and of the look whether all is done */
-#define SCANS_EQUAL 2     /* semantics O.5: then nothing moves any more */
+#define REST_MS 1000  /* without a turn: what the beat is for, a line's repetitions too, is told */
+#define SCANS_EQUAL 2 /* semantics O.5: then nothing moves any more */
 
 /* One running host. */
 struct host {
@@ -46,8 +47,9 @@ struct host {
     struct cpu_watch cpu_watch;
     struct accounts_totals last_totals;
     uint32_t equal_scans;
-    bool unfinished;       /* told to stop before the sources were done */
-    _Atomic bool finished; /* by the supervisor */
+    uint64_t rests_since_ms; /* all threads sleep; 0 = one of them may be awake */
+    bool unfinished;         /* told to stop before the sources were done */
+    _Atomic bool finished;   /* by the supervisor */
     _Atomic bool drained;
 };
 
@@ -75,6 +77,14 @@ static void on_finished(void *context, bool drained)
 
 /* Errands are done, or an inspect is answered. Any thread. */
 static void on_errands(void *context)
+{
+    struct host *host = context;
+
+    io_wake(host->io);
+}
+
+/* The first thread wakes after all slept. */
+static void on_stir(void *context)
 {
     struct host *host = context;
 
@@ -145,6 +155,8 @@ static void on_wake(void *context)
 {
     struct host *host = context;
 
+    host->rests_since_ms = 0;
+    io_resume_tick(host->io);
     control_routes_collect(&host->routes);
     file_watch_collect(host->file_watch);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
@@ -167,6 +179,18 @@ static void look_for_the_end(struct host *host)
         supervisor_finish(&host->supervisor);
 }
 
+/* All that the beat looks at is moved by turns: when there are none it stops, until the next one. A
+ * line on a terminal is alive for as long as somebody may look at it. */
+static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
+{
+    if (screen_can_show_status(host->screen) || !runtime_rest(host->runtime))
+        host->rests_since_ms = 0;
+    else if (!host->rests_since_ms)
+        host->rests_since_ms = now_ms;
+    else if (now_ms - host->rests_since_ms >= REST_MS && host->equal_scans == 0)
+        io_pause_tick(host->io);
+}
+
 static void on_tick(void *context, uint64_t now_ms)
 {
     struct host *host = context;
@@ -180,6 +204,7 @@ static void on_tick(void *context, uint64_t now_ms)
     look_for_the_end(host);
     if (runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
+    rest_when_nothing_moves(host, now_ms);
 }
 
 static uint32_t read_cpus(void *context)
@@ -224,6 +249,8 @@ static int make_runtime(struct host *host, uint64_t memory)
         .thread_start = crash_watch_thread_start,
         .thread_end = crash_watch_thread_end,
         .memory = memory,
+        .stir = on_stir,
+        .stir_context = host,
     };
     int status = poll_set_create(&host->poll_set);
 

@@ -19,7 +19,8 @@ struct cpu_watch {
     uint64_t looked_ms;               /* 0 = not yet */
 };
 
-/* With each beat; `now_ms` is monotonic and not 0. Looks at once, then every CPU_WATCH_MS. */
+/* With each beat; `now_ms` is monotonic and not 0. Looks at once, then every CPU_WATCH_MS; after
+ * a rest of the host, when there was no beat, at once. */
 void cpu_watch_tick(struct cpu_watch *watch, uint64_t now_ms);
 
 #endif

@@ -19,6 +19,7 @@ struct io {
     uv_async_t wake;
     uv_timer_t tick;
     uv_timer_t deadline;
+    uint64_t tick_ms; /* const; 0 = no beat */
     int signal_descriptor;
     uint32_t stop_signals;
     atomic_bool stopping; /* by io_stop on any thread; read by the I/O thread */
@@ -161,7 +162,8 @@ static int init_handles(struct io *io, uint64_t tick_ms)
         error = uv_poll_init(&io->loop, &io->signals, io->signal_descriptor);
     if (error == 0)
         error = uv_poll_start(&io->signals, UV_READABLE, on_signals);
-    if (error == 0 && tick_ms && io->callbacks.on_tick)
+    io->tick_ms = io->callbacks.on_tick ? tick_ms : 0;
+    if (error == 0 && io->tick_ms)
         error = uv_timer_start(&io->tick, on_tick, tick_ms, tick_ms);
     io->wake.data = io->tick.data = io->deadline.data = io->signals.data = io;
     return error;
@@ -222,6 +224,19 @@ void io_destroy(struct io *io)
 struct uv_loop_s *io_loop(struct io *io)
 {
     return &io->loop;
+}
+
+void io_pause_tick(struct io *io)
+{
+    uv_timer_stop(&io->tick);
+}
+
+void io_resume_tick(struct io *io)
+{
+    if (!io->tick_ms || uv_is_active((uv_handle_t *)&io->tick))
+        return;
+    uv_update_time(&io->loop);
+    uv_timer_start(&io->tick, on_tick, io->tick_ms, io->tick_ms);
 }
 
 void io_run(struct io *io)

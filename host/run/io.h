@@ -51,6 +51,10 @@ void io_destroy(struct io *io);
  * io_destroy, which runs the loop once more. Borrowed. */
 struct uv_loop_s *io_loop(struct io *io);
 
+/* No beat until it is resumed, a whole tick_ms before the next one. Both may be said again. */
+void io_pause_tick(struct io *io);
+void io_resume_tick(struct io *io);
+
 /* Runs until io_stop. */
 void io_run(struct io *io);
 

@@ -116,10 +116,82 @@ static void test_threads_without_work_do_not_wake(void)
     probe_destroy(probe);
 }
 
+/* --- being told when somebody wakes ---------------------------------------------------------- */
+
+static void count_stir(void *context)
+{
+    atomic_fetch_add((_Atomic uint32_t *)context, 1);
+}
+
+static bool all_sleep(void *context)
+{
+    return runtime_rest(context);
+}
+
+static bool has_stirred(void *context)
+{
+    return atomic_load((_Atomic uint32_t *)context) > 0;
+}
+
+/* promise D12 */
+static void test_first_thread_that_wakes_tells_once(void)
+{
+    struct probe *probe = probe_create();
+    _Atomic uint32_t stirred = 0;
+    struct rig rig;
+    struct pool *pool;
+    bool told = true;
+
+    rig_init(&rig, THREADS, 0);
+    rig.dispatcher->options.stir = count_stir;
+    rig.dispatcher->options.stir_context = &stirred;
+    pool = rig_workers(&rig, probe, "idle", WORKERS, 1);
+    for (uint32_t round = 1; round <= 3 && told; round++) {
+        CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
+        atomic_store(&stirred, 0);
+        /* Asked anew: one that woke before it was asked has not told. */
+        CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
+        for (uint32_t i = 0; i < WORKERS; i++)
+            CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = probe_done }), 0);
+        told = rig_wait(&rig, has_stirred, &stirred);
+        CU_ASSERT_TRUE(told);
+        CU_ASSERT_TRUE(rig_drained(&rig, pool));
+        CU_ASSERT_EQUAL(rig_ledger(pool).done, round * WORKERS);
+        CU_ASSERT_EQUAL(stirred, 1);
+    }
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+/* promise D12 */
+static void test_thread_in_a_turn_is_no_rest(void)
+{
+    struct probe *probe = probe_create();
+    _Atomic uint32_t stirred = 0;
+    struct rig rig;
+    struct pool *pool;
+
+    rig_init(&rig, THREADS, 0);
+    rig.dispatcher->options.stir = count_stir;
+    rig.dispatcher->options.stir_context = &stirred;
+    pool = rig_workers(&rig, probe, "idle", 1, 1);
+    CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = probe_wait, .id = 7 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, 7, 1));
+    CU_ASSERT_FALSE(runtime_rest(rig.runtime));
+    gate_open(&probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "rest", test_threads_without_work_do_not_wake },
+        { "first to wake", test_first_thread_that_wakes_tells_once },
+        { "in a turn", test_thread_in_a_turn_is_no_rest },
         CU_TEST_INFO_NULL,
     };
 
