@@ -158,6 +158,15 @@ static void join_if_left_locked(struct executor *executor)
     executor->joinable = false;
 }
 
+/* Here and not on the thread itself: the name may be changed by then. */
+static void name_thread_locked(struct dispatcher *dispatcher, struct executor *executor)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "%.10s-%u", dispatcher->name, executor->index % 10000);
+    (void)pthread_setname_np(executor->thread, name);
+}
+
 /* Starts the thread of an executor unless it runs. */
 static int start_thread_locked(struct dispatcher *dispatcher, struct executor *executor)
 {
@@ -171,6 +180,7 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
     atomic_fetch_add_explicit(&dispatcher->running, 1, memory_order_seq_cst);
     if (pthread_create(&executor->thread, NULL, executor_main, executor) == 0) {
         executor->joinable = true;
+        name_thread_locked(dispatcher, executor);
         return 0;
     }
     atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);

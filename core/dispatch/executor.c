@@ -1,6 +1,5 @@
 #include "dispatch/executor.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "dispatch/dispatcher.h"
@@ -566,10 +565,7 @@ void *executor_main(void *argument)
     struct executor *executor = argument;
     struct dispatcher *dispatcher = executor->dispatcher;
     struct schedulable *schedulable;
-    char name[16];
 
-    (void)snprintf(name, sizeof name, "%.10s-%u", dispatcher->name, executor->index % 10000);
-    (void)pthread_setname_np(pthread_self(), name);
     if (dispatcher->options.thread_start)
         dispatcher->options.thread_start(executor);
     dispatcher_stir(dispatcher);
