@@ -47,7 +47,7 @@ static bool take_common(struct memory *memory, uint64_t bytes)
     uint64_t taken = atomic_load_explicit(&memory->taken, memory_order_relaxed);
 
     do
-        if (bytes > memory->limit - taken)
+        if (taken > memory->limit || bytes > memory->limit - taken)
             return false;
     while (!atomic_compare_exchange_weak_explicit(&memory->taken, &taken, taken + bytes,
                                                   memory_order_relaxed, memory_order_relaxed));
@@ -74,6 +74,15 @@ bool memory_take(struct memory_share *share, uint64_t bytes)
     }
     atomic_fetch_add_explicit(&memory->refused, 1, memory_order_relaxed);
     return false;
+}
+
+void memory_take_anyway(struct memory_share *share, uint64_t bytes)
+{
+    uint64_t missing = bytes > share->at_hand ? bytes - share->at_hand : 0;
+
+    share->at_hand -= bytes - missing;
+    if (missing)
+        atomic_fetch_add_explicit(&share->memory->taken, missing, memory_order_relaxed);
 }
 
 void memory_return(struct memory *memory, uint64_t bytes)

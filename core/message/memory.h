@@ -4,8 +4,9 @@
  * Every thread holds a share: bytes that are taken from the cap and in no message. A message takes
  * from the share of the thread that makes it and gives to the share of the thread that frees it;
  * only a share that is empty, or too full, touches the common count. So `taken` never passes the
- * limit, and is above what messages hold by at most two batches a thread; a thread gives its share
- * back before it sleeps. Without a limit nothing is counted.
+ * limit, but for copies that are made for many, and is above what messages hold by at most two
+ * batches a thread; a thread gives its share back before it sleeps. Without a limit nothing is
+ * counted.
  *
  * A refusal is true of messages and shares together: at most 2 * batch * threads bytes, a five
  * hundredth of the limit for each thread, may be free in shares of others at that moment.
@@ -58,6 +59,9 @@ static inline bool memory_is_counted(const struct memory_share *share)
 
 /* Takes bytes out of the cap; false: there are not so many. Only when it is counted. */
 bool memory_take(struct memory_share *share, uint64_t bytes);
+/* Takes them also when there are not so many: the cap is passed, and nothing more is taken until as
+ * much has been given back. */
+void memory_take_anyway(struct memory_share *share, uint64_t bytes);
 void memory_give(struct memory_share *share, uint64_t bytes);
 /* As memory_give, on a thread without a share. */
 void memory_return(struct memory *memory, uint64_t bytes);

@@ -82,6 +82,10 @@ static struct message *copy_payload(struct cache *cache, const struct message *m
     if (message->public.reserved & MESSAGE_BLOB)
         return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
     copy = message_create(cache, message->public.tag, message->public.size);
+    if (copy && (message->public.reserved & MESSAGE_COUNTED)) {
+        memory_take_anyway(&cache->share, cache_room(copy, MESSAGE_HEADER_SIZE));
+        copy->public.reserved |= MESSAGE_COUNTED;
+    }
     if (copy && message->public.size > 0)
         memcpy(copy->public.data, message->public.data, message->public.size);
     return copy;

@@ -103,7 +103,9 @@ struct blob *message_blob(const struct message *message);
 
 /*
  * A message of its own with the same tag, key, sender, kind and payload, owned by the caller; NULL
- * when memory is out. It is nobody's answer, and has no origin.
+ * when memory is out. It is nobody's answer, and has no origin. It counts in the cap on memory when
+ * the other one does, and may pass it: what is for many goes to all of them or to none, and who
+ * waited for memory here would be woken by nobody.
  */
 struct message *message_copy(struct cache *cache, const struct message *message);
 

@@ -5,6 +5,7 @@
  * Method: a source of large messages before a worker that is held and whose mailbox has no limit;
  * the clock is moved by hand.
  */
+#include "actor/send.h"
 #include "actor/source.h"
 
 #include "unit/host/suite.h"
@@ -178,11 +179,63 @@ static void test_worker_that_asks_for_too_much_gets_none(void)
     finish(&f);
 }
 
+#define MANY 8u
+#define LARGE (CAP / MANY + 1) /* all copies of one are more than the cap */
+
+static int send_large(struct fixture *f, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct message *message = message_create_counted(&executor->cache, NULL, LARGE);
+    int status = WEIR_ENOMEM;
+
+    if (message) {
+        *(struct order *)message->public.data = (struct order){ .id = 1 };
+        status = send_message(f->rig.runtime, executor, pool->pid, WEIR_NORMAL, message);
+    }
+    runtime_leave(executor);
+    return status;
+}
+
+static bool is_all_back(void *context)
+{
+    rig_advance(&((struct fixture *)context)->rig, 10);
+    return atomic_load(&((struct fixture *)context)->rig.runtime->memory->taken) == 0;
+}
+
+/* promise S10: they count, and are not refused, for nobody would tell who waits for memory. */
+static void test_copies_for_many_count_and_may_pass_the_cap(void)
+{
+    struct fixture f;
+    struct pool *all;
+    struct spec *spec;
+
+    begin(&f);
+    spec = rig_spec(f.probe);
+    all = rig_pool(
+        &f.rig,
+        &(struct pool_options){
+            .path = "all", .spec = spec, .size = MANY, .limit = 1, .route = ROUTE_BROADCAST });
+    CU_ASSERT_TRUE(rig_settled(&f.rig, all));
+    CU_ASSERT_EQUAL(send_large(&f, all), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_TRUE(atomic_load(&f.rig.runtime->memory->taken) >= MANY * LARGE);
+    CU_ASSERT_EQUAL(send_large(&f, f.pool), WEIR_ENOMEM);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, MANY));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_all_back, &f));
+    CU_ASSERT_EQUAL(send_large(&f, f.pool), 0);
+    CU_ASSERT_TRUE(rig_end(&f.rig, all, NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
+    spec_unref(spec);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "source", test_source_waits_for_memory_and_goes_on },
         { "worker", test_worker_that_asks_for_too_much_gets_none },
+        { "copies", test_copies_for_many_count_and_may_pass_the_cap },
         CU_TEST_INFO_NULL,
     };
 
