@@ -356,10 +356,13 @@ static void invite(struct agent *agent)
 {
     struct world *world = agent->world;
     struct executor *executor = enter(world);
+    struct hall *hall = NULL;
     struct pool *old;
 
     pthread_mutex_lock(&world->wiring);
-    old = world->guests ? world->guest[(world->guests - 1) % 2].pool : NULL;
+    if (world->guests)
+        hall = &world->guest[(world->guests - 1) % 2];
+    old = hall ? hall->pool : NULL;
     atomic_store(&world->guest_pid, make_guest(world, executor)->pid);
     world->guests++;
     rewire_locked(agent, executor, atomic_load(&world->guest_pid));
@@ -372,7 +375,7 @@ static void invite(struct agent *agent)
         return;
     while (!pool_has_ended(old))
         wait_for(world);
-    world_bury(world, old);
+    world_bury(world, hall);
 }
 
 void agents_invite(struct world *world)
@@ -383,6 +386,14 @@ void agents_invite(struct world *world)
     invite(&agent);
 }
 
+/* --- the dead --------------------------------------------------------------------------------- */
+
+/* Those of the guest are taken by who replaces it. */
+static void collect(struct agent *agent)
+{
+    world_collect(agent->world, &agent->world->halls[draw(agent, HALLS)]);
+}
+
 /* --- acting --------------------------------------------------------------------------------- */
 
 void agent_act(struct agent *agent)
@@ -390,7 +401,7 @@ void agent_act(struct agent *agent)
     static void (*const acts[AGENT_KINDS])(struct agent * agent) = {
         [AGENT_SENDER] = send_some,  [AGENT_RESIZER] = resize,  [AGENT_PAUSER] = pause_pool,
         [AGENT_LIMITER] = set_limit, [AGENT_KILLER] = kill_one, [AGENT_REROUTER] = reroute,
-        [AGENT_RELOADER] = reload,   [AGENT_HOST] = invite,
+        [AGENT_RELOADER] = reload,   [AGENT_HOST] = invite,     [AGENT_SEXTON] = collect,
     };
 
     acts[agent->kind](agent);

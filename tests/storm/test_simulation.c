@@ -280,7 +280,7 @@ static void finish(struct simulation *simulation, struct totals *totals)
     for (uint32_t i = 0; i < WORLD_DISPATCHERS; i++)
         totals->steals += dispatcher_steals(world->dispatchers[i]);
     for (int i = 0; i < DEAD_REASONS; i++)
-        totals->dead += world->dead_by_reason[i];
+        totals->dead += atomic_load(&world->dead_by_reason[i]);
     totals->steps += simulation->steps;
     totals->messages += atomic_load(&world->issued);
     totals->refused += atomic_load(&world->refused);

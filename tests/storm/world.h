@@ -60,8 +60,9 @@ struct hall {
     struct pool *pool;
     weir_pid pid;
     pthread_mutex_t lock;
-    uint64_t epoch;       /* lock: the greatest that a resize told */
-    uint32_t target;      /* lock: of that */
+    uint64_t epoch;          /* lock: the greatest that a resize told */
+    uint32_t target;         /* lock: of that */
+    _Atomic uint64_t buried; /* dead letters that were taken out and accounted for */
     _Atomic bool stopped; /* its workers go before others come: the target is not what there is */
 };
 
@@ -100,7 +101,7 @@ struct world {
     _Atomic uint64_t overlaps;
     _Atomic uint64_t changes;
     _Atomic uint64_t emitted_by_source;
-    uint64_t dead_by_reason[DEAD_REASONS];
+    _Atomic uint64_t dead_by_reason[DEAD_REASONS];
     uint64_t restarts;
     _Atomic uint32_t wrong;
 };
@@ -132,8 +133,12 @@ struct pool *world_pool(struct world *world, uint32_t number);
 
 void world_note(struct world *world, uint64_t what);
 
-/* Counts a pool's dead letters into the tickets, and checks its ledger. It has ended. */
-void world_bury(struct world *world, struct pool *pool);
+/* Takes the dead letters that there are, and counts them into the tickets: they need not be kept
+ * until the end. */
+void world_collect(struct world *world, struct hall *hall);
+
+/* Counts the dead letters of a hall's pool, which has ended, and checks its ledger. */
+void world_bury(struct world *world, struct hall *hall);
 
 /* --- workers.c ------------------------------------------------------------------------------- */
 
@@ -151,6 +156,7 @@ enum agent_kind {
     AGENT_REROUTER,
     AGENT_RELOADER, /* one: changes of a pool are one at a time */
     AGENT_HOST,     /* one: replaces the guest */
+    AGENT_SEXTON,   /* one: takes dead letters */
     AGENT_KINDS,
 };
 
