@@ -40,7 +40,8 @@
 /* What `handle` returns, and weir_settle takes. Any other number counts as WEIR_FAIL. */
 enum weir_verdict {
     WEIR_DONE = 0,   /* handled */
-    WEIR_RETRY = 1,  /* give it to me again after weir_retry_after; dead letter after `retries` */
+    WEIR_RETRY = 1,  /* give it to me again after weir_retry_after, three times at most, then dead
+                        letter; in the lanes high and urgent it counts as WEIR_REJECT */
     WEIR_REJECT = 2, /* it cannot be handled: dead letter, its requester is told */
     WEIR_KEEP = 3,   /* I keep it and call weir_settle later; at most `in_hand` at a time */
     WEIR_STOP = 4,   /* handled, and this incarnation ends normally; the place is opened anew */

@@ -223,6 +223,46 @@ static void test_pool_that_is_shut_down_finishes_what_it_accepted(void)
     end_by(shut_down_pool, WEIR_END_SHUTDOWN, 4);
 }
 
+/* Comes to the gate, and then asks its own pool to end, as its argument says. */
+static int end_own_pool(struct weir_self *self, struct probe *probe,
+                        const struct weir_message *message)
+{
+    enum weir_end_reason reason = (enum weir_end_reason)probe_order(message)->argument;
+
+    CU_ASSERT_TRUE(gate_pass(&probe->gate));
+    CU_ASSERT_EQUAL(weir_exit(self, weir_pool(self), reason), 0);
+    CU_ASSERT_EQUAL(atomic_load(&probe->closed), 0); /* not before this turn is over */
+    return WEIR_DONE;
+}
+
+static void end_from_within(enum weir_end_reason reason, uint64_t done)
+{
+    struct order order = { .act = end_own_pool, .argument = (uint64_t)reason };
+    struct ledger_reading ledger;
+    struct fixture f;
+    struct pool *pool;
+
+    begin(&f);
+    pool = rig_workers(&f.rig, f.probe, "pool", 1, 4);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pool->pid, order), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    for (uint64_t id = 1; id <= 3; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, pool->pid, (struct order){ .id = id }), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, done);
+    CU_ASSERT_EQUAL(ledger.dead, 4 - done);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->last_reason), reason);
+    finish(&f);
+}
+
+/* promise A19 */
+static void test_worker_asks_its_own_pool_to_end_in_its_turn(void)
+{
+    end_from_within(WEIR_END_SHUTDOWN, 4);
+    end_from_within(WEIR_END_KILL, 1);
+}
+
 /* promise L2: a nested pool that ends alone takes nothing out of the figures above it. */
 static void test_figures_of_an_ended_pool_stay_with_its_parent(void)
 {
@@ -266,6 +306,7 @@ int main(void)
         { "figures", test_figures_of_an_ended_pool_stay_with_its_parent },
         { "killed", test_killed_pool_ends_behind_the_messages_in_hand },
         { "shut down", test_pool_that_is_shut_down_finishes_what_it_accepted },
+        { "from within", test_worker_asks_its_own_pool_to_end_in_its_turn },
         CU_TEST_INFO_NULL,
     };
 
