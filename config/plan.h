@@ -25,7 +25,8 @@
     X(SOURCE_TO, "source output", "at once")                                                       \
     X(POOL_ADDED, "pool added", "opened before the commit")                                        \
     X(POOL_REMOVED, "pool removed", "drained after the commit, in output order")                   \
-    X(POOL_REPLACED, "pool replaced", "another behaviour or version beside the old")               \
+    X(POOL_REPLACED, "pool replaced",                                                              \
+      "another behaviour, version or kind of members beside the old")                              \
     X(POOL_ARGS, "pool args", "live, or new workers beside the old")                               \
     X(POOL_SIZE, "pool size", "workers added or removed")                                          \
     X(POOL_MAILBOX, "pool mailbox", "at once")                                                     \

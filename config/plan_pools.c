@@ -141,6 +141,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
     if (older->nested != newer->nested) {
         plan_add(planning, PLAN_POOL_REPLACED, subject, NULL, pool_text(planning, older),
                  pool_text(planning, newer), false);
+        compare_managers(planning, subject, &older->manager, &newer->manager);
         return;
     }
     if (!newer->nested) {

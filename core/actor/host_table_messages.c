@@ -10,7 +10,7 @@
 
 __attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
 {
-    uint64_t limit = actor->runtime->memory->limit;
+    uint64_t limit = memory_limit(actor->runtime->memory);
 
     log_event(&actor->runtime->options.log, size > limit ? WEIR_LOG_ERROR : WEIR_LOG_WARNING,
               actor_path(actor),
@@ -25,7 +25,7 @@ struct weir_message *host_message_new(struct weir_self *self, const struct weir_
     struct actor *actor = actor_of_self(self);
     struct message *message = message_create_counted(&actor->executor->cache, tag, size);
 
-    if (!message && actor->runtime->memory->limit)
+    if (!message && memory_limit(actor->runtime->memory))
         tell_of_memory(actor, size);
     return message ? &message->public : NULL;
 }
@@ -68,7 +68,7 @@ struct weir_blob *host_blob_new(struct weir_self *self, size_t size)
     struct actor *actor = actor_of_self(self);
     struct blob *blob = blob_create_counted(&actor->executor->cache.share, size);
 
-    if (!blob && actor->runtime->memory->limit)
+    if (!blob && memory_limit(actor->runtime->memory))
         tell_of_memory(actor, size);
     return blob ? &blob->public : NULL;
 }

@@ -174,7 +174,7 @@ void weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figu
         .escalated = runtime_has_escalated(core),
         .late_replies = atomic_load_explicit(&core->late_replies, memory_order_relaxed),
         .late_notices = atomic_load_explicit(&core->late_notices, memory_order_relaxed),
-        .memory_limit = core->memory->limit,
+        .memory_limit = memory_limit(core->memory),
         .memory = atomic_load_explicit(&core->memory->taken, memory_order_relaxed),
         .memory_refused = atomic_load_explicit(&core->memory->refused, memory_order_relaxed),
     };

@@ -2,11 +2,25 @@
 
 #include <stdlib.h>
 
+static uint64_t batch_of(const struct memory *memory)
+{
+    /* Relaxed: how much is taken at once is a matter of cost. */
+    return atomic_load_explicit(&memory->batch, memory_order_relaxed);
+}
+
+void memory_set_limit(struct memory *memory, uint64_t limit)
+{
+    uint64_t batch = limit / MEMORY_BATCHES;
+
+    /* Relaxed: see memory_limit and batch_of. */
+    atomic_store_explicit(&memory->limit, limit, memory_order_relaxed);
+    atomic_store_explicit(&memory->batch, batch < MEMORY_BATCH_MAX ? batch : MEMORY_BATCH_MAX,
+                          memory_order_relaxed);
+}
+
 void memory_init(struct memory *memory, uint64_t limit)
 {
-    memory->limit = limit;
-    memory->batch = limit / MEMORY_BATCHES < MEMORY_BATCH_MAX ? limit / MEMORY_BATCHES
-                                                              : MEMORY_BATCH_MAX;
+    memory_set_limit(memory, limit);
     atomic_init(&memory->taken, 0);
     atomic_init(&memory->refused, 0);
     atomic_init(&memory->references, 1);
@@ -37,17 +51,20 @@ void memory_unref(struct memory *memory)
 
 bool memory_is_scarce(struct memory *memory)
 {
-    return memory->limit && atomic_load_explicit(&memory->taken, memory_order_relaxed) >
-                                memory->limit - memory->limit / 4;
+    uint64_t limit = memory_limit(memory);
+
+    return limit && atomic_load_explicit(&memory->taken, memory_order_relaxed) > limit - limit / 4;
 }
 
-/* Relaxed throughout: it is a count, and publishes nothing. */
+/* Relaxed throughout: it is a count, and publishes nothing. Without a limit, which may have gone
+ * while a message is made, it is counted all the same. */
 static bool take_common(struct memory *memory, uint64_t bytes)
 {
+    uint64_t limit = memory_limit(memory);
     uint64_t taken = atomic_load_explicit(&memory->taken, memory_order_relaxed);
 
     do
-        if (taken > memory->limit || bytes > memory->limit - taken)
+        if (limit && (taken > limit || bytes > limit - taken))
             return false;
     while (!atomic_compare_exchange_weak_explicit(&memory->taken, &taken, taken + bytes,
                                                   memory_order_relaxed, memory_order_relaxed));
@@ -57,6 +74,7 @@ static bool take_common(struct memory *memory, uint64_t bytes)
 bool memory_take(struct memory_share *share, uint64_t bytes)
 {
     struct memory *memory = share->memory;
+    uint64_t batch = batch_of(memory);
     uint64_t missing;
 
     if (bytes <= share->at_hand) {
@@ -64,8 +82,8 @@ bool memory_take(struct memory_share *share, uint64_t bytes)
         return true;
     }
     missing = bytes - share->at_hand;
-    if (take_common(memory, missing + memory->batch)) {
-        share->at_hand = memory->batch;
+    if (take_common(memory, missing + batch)) {
+        share->at_hand = batch;
         return true;
     }
     if (take_common(memory, missing)) {
@@ -98,9 +116,11 @@ static void give_common(struct memory_share *share, uint64_t bytes)
 
 void memory_give(struct memory_share *share, uint64_t bytes)
 {
+    uint64_t batch = batch_of(share->memory);
+
     share->at_hand += bytes;
-    if (share->at_hand > 2 * share->memory->batch)
-        give_common(share, share->at_hand - share->memory->batch);
+    if (share->at_hand > 2 * batch)
+        give_common(share, share->at_hand - batch);
 }
 
 void memory_flush(struct memory_share *share)

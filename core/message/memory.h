@@ -28,8 +28,8 @@
 #define MEMORY_BATCHES 1024u         /* of a limit at least: a hundred threads do not hold it all */
 
 struct memory {
-    uint64_t limit;                     /* const; 0 = none */
-    uint64_t batch;                     /* const */
+    _Atomic uint64_t limit;             /* 0 = none */
+    _Atomic uint64_t batch;             /* follows the limit */
     alignas(64) _Atomic uint64_t taken; /* by messages and shares */
     _Atomic uint64_t refused;           /* messages for which there was no room */
     _Atomic uint32_t references;        /* the runtime's, and one for each counted blob */
@@ -44,6 +44,16 @@ struct memory_share {
 struct memory *memory_create(uint64_t limit);
 /* In place, with one reference; for a test, or before anybody has taken any. */
 void memory_init(struct memory *memory, uint64_t limit);
+/* Another limit, or none, from now on. What has been taken stays taken; over the limit nothing more
+ * is, until as much has been given. What was made without a limit has not been taken, and does not
+ * count when there is one. */
+void memory_set_limit(struct memory *memory, uint64_t limit);
+static inline uint64_t memory_limit(const struct memory *memory)
+{
+    /* Relaxed: any of the limits that there were meanwhile will do. */
+    return atomic_load_explicit(&memory->limit, memory_order_relaxed);
+}
+
 struct memory *memory_ref(struct memory *memory);
 /* NULL is allowed. */
 void memory_unref(struct memory *memory);
@@ -54,7 +64,7 @@ bool memory_is_scarce(struct memory *memory);
 
 static inline bool memory_is_counted(const struct memory_share *share)
 {
-    return share->memory && share->memory->limit;
+    return share->memory && memory_limit(share->memory);
 }
 
 /* Takes bytes out of the cap; false: there are not so many. Only when it is counted. */

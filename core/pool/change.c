@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "pool/manager.h"
+#include "pool/nesting.h"
+#include "pool/outcome.h"
 #include "pool/places.h"
 #include "pool/resize.h"
 
@@ -59,10 +61,22 @@ static int make_spare_locked(struct pool_change *change, struct executor *execut
     return status;
 }
 
-/* What the pool's workers are made of from the commit on. */
+/* What the pool's workers are made of from the commit on; NULL: it has none. */
 static struct spec *next_spec_locked(const struct pool_change *change)
 {
+    if (change->options.nests)
+        return NULL;
     return change->options.spec ? change->options.spec : change->pool->spec;
+}
+
+/* Room for what senders see from the commit on. */
+static int prepare_members_locked(struct pool_change *change)
+{
+    const struct pool_change_options *options = &change->options;
+
+    change->next = members_create(options->nests ? change->pool->child_count + options->joining
+                                                 : options->size);
+    return change->next ? 0 : WEIR_ENOMEM;
 }
 
 static void abort_outlets_locked(struct pool_change *change, struct executor *executor)
@@ -130,8 +144,10 @@ static int prepare_locked(struct pool_change *change, struct executor *executor)
 
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
         return WEIR_ECLOSED;
-    status = prepare_outlets_locked(change);
-    if (status == 0 && pool->spec)
+    status = prepare_members_locked(change);
+    if (status == 0)
+        status = prepare_outlets_locked(change);
+    if (status == 0 && next_spec_locked(change))
         status = prepare_workers_locked(change, executor);
     if (status != 0)
         abort_outlets_locked(change, executor);
@@ -153,7 +169,7 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
                         const struct pool_change_options *options, struct pool_change **out)
 {
     struct pool_change *change = calloc(1, sizeof *change);
-    int status = WEIR_ENOMEM;
+    int status;
 
     if (!change) {
         wiring_destroy(options->wiring);
@@ -167,12 +183,9 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
         spec_ref(options->manager);
     list_init(&change->fresh);
     list_init(&change->spare);
-    change->next = members_create(options->size);
-    if (change->next) {
-        pthread_mutex_lock(&pool->lock);
-        status = prepare_locked(change, executor);
-        pthread_mutex_unlock(&pool->lock);
-    }
+    pthread_mutex_lock(&pool->lock);
+    status = prepare_locked(change, executor);
+    pthread_mutex_unlock(&pool->lock);
     if (status == 0) {
         *out = change;
         return 0;
@@ -281,10 +294,43 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
      * should some be gone already, the target is what there is. */
     (void)resize_recall_locked(pool, options->size - resize_count_locked(pool), executor);
     pool->target = resize_count_locked(pool);
+    pulling_leave_behind(pool, false);
     resize_publish_locked(pool, change->next, executor);
     change->next = NULL;
     resize_dismiss_locked(pool, &leaving, executor);
     pool->epoch++;
+}
+
+/* The workers go, and finish also what lies in the pool's own queue: nobody comes after them. */
+static void commit_nesting_locked(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
+    struct list leaving;
+
+    list_init(&leaving);
+    move_all(&pool->places, &leaving);
+    pool->target = 0;
+    fullness_count_locked(pool, 0);
+    pool_set_route(pool, change->options.route);
+    nesting_show_locked(pool, change->next, executor);
+    change->next = NULL;
+    /* Who is refused by the queue sees by the members that it has to look again. */
+    pulling_set_bounds_locked(pool);
+    pulling_leave_behind(pool, true);
+    resize_dismiss_locked(pool, &leaving, executor);
+    pool->epoch++;
+}
+
+/* Returns what its workers were made of, counted; NULL: that has not changed. */
+static struct spec *commit_spec_locked(struct pool_change *change)
+{
+    struct pool *pool = change->pool;
+    struct spec *old = pool->spec;
+
+    if (!change->options.nests && !change->options.spec)
+        return NULL;
+    pool->spec = change->options.nests ? NULL : spec_ref(change->options.spec);
+    return old;
 }
 
 static void commit_settings_locked(struct pool_change *change, struct executor *executor)
@@ -316,7 +362,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
 void pool_change_commit(struct pool_change *change, struct executor *executor)
 {
     struct pool *pool = change->pool;
-    struct spec *old = NULL;
+    struct spec *old;
 
     pthread_mutex_lock(&pool->lock);
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed)) {
@@ -324,17 +370,18 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
         pool_change_abort(change, executor);
         return;
     }
-    if (change->options.spec) {
-        old = pool->spec;
-        pool->spec = spec_ref(change->options.spec);
-    }
+    old = commit_spec_locked(change);
     resize_unmake_locked(&change->spare, executor);
-    if (pool->spec)
+    if (change->options.nests)
+        commit_nesting_locked(change, executor);
+    else if (pool->spec)
         commit_members_locked(change, executor);
     commit_settings_locked(change, executor);
     pthread_mutex_unlock(&pool->lock);
     spec_unref(old);
     pool_wake_waiters(pool, executor);
+    pulling_end_if_left(pool, executor);
+    outcome_tell(pool, executor);
     free_change(change);
 }
 

@@ -11,7 +11,10 @@
 #include "pool/figures.h"
 
 struct pool_change_options {
-    struct spec *spec;             /* takes a reference; NULL = as it is */
+    struct spec
+        *spec;  /* takes a reference; NULL = as it is; where members are pools, workers come */
+    bool nests; /* workers go: from the commit on the members are pools that have joined */
+    uint32_t joining;              /* how many of them at most, beside those that are there */
     bool live;                     /* the new spec differs in live options only: workers stay */
     bool exclusive;                /* two workers cannot live side by side: see pool_change_stop */
     struct dispatcher *dispatcher; /* of new workers; NULL = as it is */
@@ -31,7 +34,7 @@ struct pool_change_options {
 struct pool_change {
     struct pool *pool;
     struct pool_change_options options;
-    struct members *next;  /* room for `size` */
+    struct members *next;  /* room for `size`, or for the nested pools */
     struct outlet *outlet; /* of the new workers; NULL: that of the present ones */
     bool has_outlets;      /* they are prepared, and to be committed or aborted */
 

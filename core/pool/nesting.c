@@ -4,9 +4,8 @@
 
 #include "pool/members.h"
 
-/* What the parent's senders see: its nested pools, in the order in which they came. */
-static void show_children_locked(struct pool *parent, struct members *next,
-                                 struct executor *executor)
+/* In the order in which they came. */
+void nesting_show_locked(struct pool *parent, struct members *next, struct executor *executor)
 {
     /* The number stays a child's own whoever comes and goes: few keys change their owner. */
     for (uint32_t i = 0; i < parent->child_count; i++)
@@ -22,7 +21,7 @@ static int publish_children_locked(struct pool *parent, struct executor *executo
 
     if (!next)
         return WEIR_ENOMEM;
-    show_children_locked(parent, next, executor);
+    nesting_show_locked(parent, next, executor);
     return 0;
 }
 
@@ -85,8 +84,10 @@ void pool_join(struct pool *pool, struct executor *executor)
     parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
     parent->children[parent->child_count++] = pool;
     pool->joined = true;
-    show_children_locked(parent, pool->join_members, executor);
-    pool->join_members = NULL;
+    if (!parent->spec) {
+        nesting_show_locked(parent, pool->join_members, executor);
+        pool->join_members = NULL;
+    }
     parent->epoch++;
     pthread_mutex_unlock(&parent->lock);
     if (parent_closes)
@@ -126,7 +127,7 @@ int nesting_leave(struct pool *pool, struct executor *executor)
             parent->children[kept++] = parent->children[i];
     parent->child_count = kept;
     keep_figures_locked(parent, pool);
-    status = publish_children_locked(parent, executor);
+    status = parent->spec ? 0 : publish_children_locked(parent, executor);
     pthread_mutex_unlock(&parent->lock);
     return status;
 }

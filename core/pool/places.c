@@ -103,5 +103,6 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     outlet_leave_locked(&pool->outlets, place, executor);
     pthread_mutex_unlock(&pool->lock);
     pulling_pass_on(pool, executor);
+    pulling_end_if_left(pool, executor);
     pool_end_if_empty(pool, executor);
 }

@@ -172,14 +172,22 @@ void pulling_push_held_locked(struct pool *pool, struct executor *executor, stru
     pthread_mutex_unlock(&pool->pull.lock);
 }
 
+/* Nobody takes what its leaving members do not. */
+static bool is_finished_by_leavers(const struct pool *pool)
+{
+    /* Acquire pairs with the releases in pool_close and pulling_leave_behind: nothing is let in. */
+    return atomic_load_explicit(&pool->closing, memory_order_acquire) ||
+           atomic_load_explicit(&pool->pull.left_behind, memory_order_acquire);
+}
+
 /*
- * Whether the member may take what waits: it has been let in and not been told to go, or the pool
- * closes. Under the lock, since what is sent later than it was told to go, and waits for the lock
- * meanwhile, is not for it; and it may not have heard that yet.
+ * Whether the member may take what waits: it has been let in and not been told to go, or it is to
+ * finish the queue. Under the lock, since what is sent later than it was told to go, and waits for
+ * the lock meanwhile, is not for it; and it may not have heard that yet.
  */
 static bool may_pull_locked(struct actor *actor)
 {
-    if (atomic_load_explicit(&actor->place->pool->closing, memory_order_acquire))
+    if (is_finished_by_leavers(actor->place->pool))
         return true;
     return !(actor->flags & ACTOR_LEAVING) && !mailbox_is_closed(&actor->mailbox);
 }
@@ -227,8 +235,8 @@ bool pulling_keeps(struct actor *actor)
 {
     struct pool *pool = actor->place ? actor->place->pool : NULL;
 
-    /* Relaxed: nothing is let in once the pool closes, so 0 stays 0; see pulling_close_locked. */
-    return pool && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
+    /* Relaxed: nothing is let in from then on, so 0 stays 0; see pulling_close_locked. */
+    return pool && is_finished_by_leavers(pool) &&
            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
 }
 
@@ -330,6 +338,25 @@ void pulling_discard(struct pool *pool, struct executor *executor)
             settle_stray(pool->runtime, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
         }
     } while (message);
+}
+
+void pulling_leave_behind(struct pool *pool, bool left_behind)
+{
+    /* Release pairs with the acquire in is_finished_by_leavers. */
+    atomic_store_explicit(&pool->pull.left_behind, left_behind, memory_order_release);
+}
+
+void pulling_end_if_left(struct pool *pool, struct executor *executor)
+{
+    bool is_left;
+
+    pthread_mutex_lock(&pool->lock);
+    is_left = atomic_load_explicit(&pool->pull.left_behind, memory_order_relaxed) &&
+              atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0 &&
+              list_empty(&pool->leavers) && list_empty(&pool->closers);
+    pthread_mutex_unlock(&pool->lock);
+    if (is_left)
+        pulling_discard(pool, executor);
 }
 
 uint32_t pulling_freeze_locked(struct pool *pool)

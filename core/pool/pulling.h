@@ -10,7 +10,8 @@
  *
  * A lock, since every operation is about the one queue that all share (decisions/017); it is held
  * for a few stores, and nothing is called meanwhile. Members that are to leave take nothing more,
- * unless the pool closes: then they finish the queue. Rank: below pool->lock.
+ * unless the pool closes or gets pools as members: then they finish the queue. Rank: below
+ * pool->lock.
  */
 #ifndef POOL_PULLING_H
 #define POOL_PULLING_H
@@ -34,6 +35,7 @@ struct pull_queue {
     uint64_t bytes_limit_each;    /* lock: of one message */
     bool held;                    /* lock: by a broadcast, which decides in a few steps */
     bool closed;                  /* lock: the pool closes, nothing is let in */
+    _Atomic bool left_behind;     /* written under pool->lock: no member stays to take them */
     struct list idle;             /* lock: places whose workers sleep for want of messages */
     _Atomic uint32_t waiting;     /* written under lock: messages */
     _Atomic uint32_t sleeping;    /* written under lock: places in `idle` */
@@ -72,6 +74,12 @@ void pulling_close_locked(struct pool *pool);
 
 /* The members shall look at the queue, since the route is pull from now on. pool->lock is held. */
 void pulling_begin_locked(struct pool *pool, struct executor *executor);
+
+/* The workers that leave are the last, or new ones have come after them. pool->lock is held; the
+ * bounds let nothing more in before the first of that. */
+void pulling_leave_behind(struct pool *pool, bool left_behind);
+/* The last of those has ended, or there was none: what is left is dead `removed`. Any thread. */
+void pulling_end_if_left(struct pool *pool, struct executor *executor);
 
 /* The pool closes, and its last member has ended or its time is over: what is left is dead
  * `removed`. */

@@ -209,7 +209,7 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
     begin(stream, "weir_memory_limit_bytes", "gauge",
           "host.memory; 0: none, and nothing is counted.");
     fprintf(stream, "weir_memory_limit_bytes %" PRIu64 "\n",
-            overview->assembly->runtime->memory->limit);
+            memory_limit(overview->assembly->runtime->memory));
     begin(stream, "weir_memory_bytes", "gauge", "Of these, bytes that are taken by messages.");
     fprintf(stream, "weir_memory_bytes %" PRIu64 "\n", overview_memory(overview));
     begin(stream, "weir_memory_refused_total", "counter", "Messages for which there was no room.");

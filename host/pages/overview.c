@@ -271,7 +271,7 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_text(json, "file", overview->file);
     json_unsigned(json, "uptime_ms", uptime_ms(overview));
     json_unsigned(json, "generation", overview->assembly->generation);
-    json_unsigned(json, "memory_limit", overview->assembly->runtime->memory->limit);
+    json_unsigned(json, "memory_limit", memory_limit(overview->assembly->runtime->memory));
     json_unsigned(json, "memory_bytes", overview_memory(overview));
     json_unsigned(json, "late_replies", overview_late_replies(overview));
     json_unsigned(json, "late_notices", overview_late_notices(overview));

@@ -154,6 +154,11 @@ static int wire(struct pool_changes *changes, struct executor *executor)
     return 0;
 }
 
+static bool was_nested(const struct pool_changes *changes, uint32_t index)
+{
+    return changes->rebuilding->old_settings->pools[changes->old_of[index]].nested;
+}
+
 /* What of `out` is owned is the caller's, also when this fails. */
 static int make_options(struct pool_changes *changes, uint32_t index,
                         struct pool_change_options *out)
@@ -168,6 +173,8 @@ static int make_options(struct pool_changes *changes, uint32_t index,
     out->live = !wish->fresh;
     out->exclusive = wish->exclusive;
     out->renews_manager = wish->manager;
+    out->nests = wanted->nested && !was_nested(changes, index);
+    out->joining = wanted->member_count;
     if (has_spec)
         out->spec = assembly_spec_of_pool(rebuilding->held, index);
     if (wish->manager)

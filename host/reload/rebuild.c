@@ -8,25 +8,9 @@
 
 /* --- what can be changed while running ------------------------------------------------------ */
 
-static bool can_change(const struct rebuilding *rebuilding, const struct plan_step *step)
+static bool can_change(const struct plan_step *step)
 {
-    switch (step->kind) {
-    case PLAN_HOST:
-        return step->field && supervisor_takes_on(step->field);
-    case PLAN_POOL_REPLACED:
-        return rebuilding->old_settings->pools[step->old_index].nested ==
-               rebuilding->settings->pools[step->new_index].nested;
-    default:
-        return true;
-    }
-}
-
-/* Of what a step would change: both are there, before and after it. */
-static const struct written *written_of(const struct rebuilding *rebuilding,
-                                        const struct plan_step *step)
-{
-    return step->kind == PLAN_HOST ? &rebuilding->settings->host.written
-                                   : &rebuilding->settings->pools[step->new_index].written;
+    return step->kind != PLAN_HOST || (step->field && supervisor_takes_on(step->field));
 }
 
 static int check_steps(const struct rebuilding *rebuilding)
@@ -36,9 +20,9 @@ static int check_steps(const struct rebuilding *rebuilding)
     for (size_t i = 0; i < rebuilding->plan->count; i++) {
         const struct plan_step *step = &rebuilding->plan->steps[i];
 
-        if (can_change(rebuilding, step))
+        if (can_change(step))
             continue;
-        written_report(written_of(rebuilding, step), step->field, rebuilding->report,
+        written_report(&rebuilding->settings->host.written, step->field, rebuilding->report,
                        "cannot change from %s to %s while it runs in this version; restart the "
                        "host",
                        step->old_text, step->new_text);

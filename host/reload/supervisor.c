@@ -97,9 +97,11 @@ static void write_present_sizes(struct assembly *assembly)
 
 bool supervisor_takes_on(const char *field)
 {
-    /* A section's name stands for all of it. The last two are read when they are needed. */
-    static const char *const live[] = { "log",  "turn_warning", "dead_letters", "shutdown_timeout",
-                                        "name", "watch" };
+    /* A section's name stands for all of it. The last four are read when they are needed. */
+    static const char *const live[] = {
+        "log",  "turn_warning", "dead_letters", "memory",
+        "name", "watch",        "plugins",      "shutdown_timeout"
+    };
 
     for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
         size_t length = strlen(live[i]);
@@ -142,6 +144,7 @@ static void apply_host(const struct supervisor *supervisor, const struct plan *p
     if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* they come first */
         return;
     apply_dead_letters(supervisor->assembly);
+    memory_set_limit(supervisor->assembly->runtime->memory, host->memory);
     logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
     logger_set_format(supervisor->logger, (enum log_format)host->log.format);
     turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);

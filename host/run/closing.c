@@ -295,16 +295,31 @@ static void close_pool(struct assembly *assembly, struct pool *pool)
         runtime_leave(executor);
 }
 
-/* How long a removed pool may take; without a time-out of its own it is left behind after some
- * time, and goes on. */
-static uint64_t remove_timeout_ms(struct pool *pool)
+static uint64_t longer(uint64_t a, uint64_t b)
 {
-    uint64_t timeout_ms;
+    return a < b ? b : a;
+}
+
+/* Without a time-out of their own workers are left behind after some time, and go on. */
+static uint64_t timeout_of_workers_locked(const struct pool *pool)
+{
+    if (!pool->spec && list_empty(&pool->leavers) && list_empty(&pool->closers))
+        return 0;
+    return pool->remove_timeout_ms ? pool->remove_timeout_ms + CLOSING_GRACE_MS
+                                   : CLOSING_TIMEOUT_MS;
+}
+
+uint64_t closing_timeout_ms(struct pool *pool)
+{
+    uint64_t longest_ms;
 
     pthread_mutex_lock(&pool->lock);
-    timeout_ms = pool->remove_timeout_ms;
+    longest_ms = timeout_of_workers_locked(pool);
+    /* Depth is bounded by the configuration; parents lock before children, always. */
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        longest_ms = longer(longest_ms, closing_timeout_ms(pool->children[i]));
     pthread_mutex_unlock(&pool->lock);
-    return timeout_ms ? timeout_ms + CLOSING_GRACE_MS : CLOSING_TIMEOUT_MS;
+    return longest_ms;
 }
 
 /*
@@ -319,7 +334,7 @@ static bool drain_gone(struct formers *formers, struct assembly *assembly, uint3
 
     while (kept < assembly->gone_count) {
         struct pool *pool = assembly->gone[kept];
-        uint64_t own_ms = remove_timeout_ms(pool);
+        uint64_t own_ms = closing_timeout_ms(pool);
 
         if (formers)
             formers_await(formers, pool, timeout_ms);

@@ -37,6 +37,9 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
 void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
                           const struct closing_time *time);
 
+/* How long the slowest worker of a removed pool, and of those in it, may take. */
+uint64_t closing_timeout_ms(struct pool *pool);
+
 /* Closes the last `count` of the removed pools, those of one reload, one after the other, each for
  * as long as its remove.timeout says, and frees those that end in time. */
 void closing_drain_gone(struct assembly *assembly, uint32_t count);

@@ -246,17 +246,14 @@ def test_pause():
 
 
 def test_keys_of_the_host():
-    """Those that a reload takes on, and those that it refuses by name."""
+    """A reload takes them on, and says so by name; control alone is refused: see places.sh."""
     with running(busy()) as host:
         for more in (", dead_letters: {count: 3}", ", turn_warning: 2s", ", shutdown_timeout: 5s",
                      ", log: {level: debug}", ", memory: 4MiB"):
             key = re.search(r"\w+", more)[0]
             host.write(busy(), more=more)
             answer = host.run("reload")
-            if key == "memory":
-                check(answer.returncode == 78 and key in answer.stderr, f"{key}: {answer}")
-            else:
-                check(answer.returncode == 0 and f"host.{key}" in answer.stdout, f"{key}: {answer}")
+            check(answer.returncode == 0 and f"host.{key}" in answer.stdout, f"{key}: {answer}")
 
 
 def test_memory_is_told():

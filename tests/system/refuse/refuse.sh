@@ -26,7 +26,8 @@ fail() {
 
 # good [MAILBOX] [HOST]: the text of a file that is right
 good() {
-    printf 'version: 1\nhost: {plugins: ["%s"]%s}\n' "$plugins" "${2:-}"
+    printf 'version: 1\nhost: {plugins: ["%s"], control: %s%s}\n' \
+        "$plugins" "$work/control" "${2:-}"
     printf 'sources: {numbers: {use: gen.forever, to: work}}\n'
     printf 'pools: {work: {use: sink.record, size: 1, mailbox: %s, %s}}\n' \
         "${1:-8}" 'args: {path: /dev/null}'
@@ -78,7 +79,8 @@ refused() {
     [[ $(count 'event="configuration reloaded"') == 0 ]] || fail "$1: was taken on"
 }
 
-# --- every bad file
+# --- every bad file; what is wrong by other plugins than ours, which the files of tests/config speak
+# of, is refused for it lacks the control socket
 good >"$file"
 start
 rows=0

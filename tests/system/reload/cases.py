@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Goal:   what a reload meets besides a changed file: an open that never returns, a file that is no
         file, feeders that wait for the pool that is replaced, a pool that is removed behind workers
-        of another behaviour, descriptors of what does not change.
-        Shows promise R2, promise R3, promise R13 and promise R14.
+        of another behaviour, other directories of plugins and another cap on memory, descriptors of
+        what does not change.
+        Shows promise R2, promise R3, promise R13, promise R14 and promise R16.
 Method: real hosts, asked by their socket; workers that open, or go on, when a byte comes through a
         FIFO. What was first and what came then is read off the log. Every wait is for a condition.
 
@@ -40,6 +41,8 @@ class Host:
         os.mkfifo(self.path["gate"])
         self.gate = os.open(self.path["gate"], os.O_RDWR)
         self.process = None
+        self.folders = [PLUGINS, TEST_PLUGINS]
+        self.memory = "0"
 
     def write(self, text):
         with open(self.path["yaml"] + ".new", "w", encoding="ascii") as stream:
@@ -49,8 +52,8 @@ class Host:
     def text(self, text):
         for what, path in self.path.items():
             text = text.replace(what.upper(), path)
-        folders = json.dumps([PLUGINS, TEST_PLUGINS])
-        return f"version: 1\nhost: {{plugins: {folders}, control: {self.path['socket']}}}\n{text}"
+        return (f"version: 1\nhost: {{plugins: {json.dumps(self.folders)}, memory: {self.memory}, "
+                f"control: {self.path['socket']}}}\n{text}")
 
     def start(self, text):
         self.write(text)
@@ -249,6 +252,27 @@ def a_pool_that_is_removed_behind_former_workers(host):
     os.close(host.gate)
 
 
+def other_directories_and_another_cap(host):
+    """Plugins are looked up where the new file says; the cap on memory is another at once."""
+    def has_cap(bytes_):
+        return f'"memory_limit": {bytes_},' in json.dumps(host.ask("GET", "/status"))
+
+    wanted = base() + "  new: {use: changeling.worker, size: 1}\n"
+    host.folders = [PLUGINS]
+    host.start(base())
+    answer = host.reload("refused", wanted)
+    host.check("changeling" in answer["errors"][0]["reason"], f"another reason: {answer}")
+    host.folders, host.memory = [PLUGINS, TEST_PLUGINS], "64MiB"
+    host.reload("reloaded", wanted)
+    host.check(host.pool("new")["live"] == 1 and has_cap(64 << 20), "it is not there")
+    host.works_on()
+    host.folders, host.memory = [PLUGINS], "0"
+    host.reload("reloaded", base())
+    host.check(has_cap(0), "there still is a cap")
+    host.works_on()
+    host.stop()
+
+
 def what_does_not_change(host):
     """Its listener and its files are the same descriptors, its pools the same PIDs and workers."""
     def descriptors():
@@ -281,7 +305,8 @@ def what_does_not_change(host):
 def main():
     for case in (an_open_that_never_returns, a_file_that_is_no_file,
                  feeders_that_wait_for_the_pool_that_is_replaced,
-                 a_pool_that_is_removed_behind_former_workers, what_does_not_change):
+                 a_pool_that_is_removed_behind_former_workers, other_directories_and_another_cap,
+                 what_does_not_change):
         with tempfile.TemporaryDirectory() as work:
             case(Host(work, "case"))
         print(f"{case.__name__}: as promised", flush=True)

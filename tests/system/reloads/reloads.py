@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Goal:   over any number of reloads under load nothing is lost or doubled, and memory, descriptors
-        and threads stay flat. Shows promise R5, promise R14 and promise L1.
+        and threads stay flat. Shows promise R5, promise R14, promise R15 and promise
+        L1.
 Method: sources count up without a pause, each in a range of its own, through two layers of pools to
         sinks that write down each number. Each reload changes some things at random, by a seed:
-        sizes, limits, routes, names, nesting, args, behaviours, outputs, sources; some files are
-        wrong. Now and then the host goes back to the first file and is measured there. In the end
-        each source's numbers must have been written down once each, from the first to as many as
-        the ledger says it sent.
+        sizes, limits, routes, names, nesting, args, behaviours, outputs, sources, the memory; some
+        files are wrong. Now and then the host goes back to the first file and is measured there. In
+        the end each source's numbers must have been written down once each, from the first to as
+        many as the ledger says it sent.
 
     reloads.py WEIR PLUGINS TEST_PLUGINS [--count N] [--seed N] [--no-memory]
 """
@@ -45,12 +46,16 @@ class Pool:
         self.live = 0
         self.behaviour = "pass"
         self.members = 0  # 0 = workers
+        self.copies = False  # of one template, or each by its name
 
     def lines(self, name, indent="  "):
         members = self.members
         if not members:
             return [f"{indent}{name}: {{{self.worker()}}}"]
         route = "round_robin" if self.route == "pull" else self.route
+        if self.copies:
+            return [f"{indent}{name}: {{route: {route}, size: {members}, "
+                    f"pool: {{{self.worker()}}}}}"]
         return [f"{indent}{name}:", f"{indent}  route: {route}", f"{indent}  members:"] + [
             f"{indent}    m{index}: {{{self.worker()}}}" for index in range(members)]
 
@@ -73,12 +78,14 @@ class Shape:
         self.pools = {"f0": Pool("front", "m0"), "m0": Pool("middle", "s0"), "s0": Pool("sink")}
         self.sources = {0: ("f0", False)}
         self.next_source = 1
+        self.memory = 0
 
     def copy(self):
         other = Shape()
         other.pools = {name: self.copy_of(pool) for name, pool in self.pools.items()}
         other.sources = dict(self.sources)
         other.next_source = self.next_source
+        other.memory = self.memory
         return other
 
     @staticmethod
@@ -92,9 +99,9 @@ class Shape:
 
     def free_name(self, rng, pool):
         """What has a path stays in its layer: what waits in a worker follows its pool's outputs."""
-        letters = pool.layer[0] + ("n" if pool.members else "")
-        return rng.choice([f"{letters}{number}" for number in range(POOLS_MAX + 1)
-                           if f"{letters}{number}" not in self.pools])
+        letter = pool.layer[0]
+        return rng.choice([f"{letter}{number}" for number in range(POOLS_MAX + 1)
+                           if f"{letter}{number}" not in self.pools])
 
     def rebind(self, old, new):
         for pool in self.pools.values():
@@ -117,9 +124,10 @@ class Shape:
         pool.route = rng.choice(["round_robin", "least_loaded", "random", "pull"])
 
     def nest(self, rng):
-        """Members come and go; whether it has any is settled when it is added."""
+        """Members come and go, in place of workers too, and get other names."""
         pool = rng.choice(list(self.pools.values()))
-        pool.members = rng.randint(1, 3) if pool.members else 0
+        pool.members = rng.choice([0, 0, 1, 2, 3])
+        pool.copies = rng.choice([False, True])
 
     def change_args(self, rng):
         rng.choice(list(self.pools.values())).args = rng.randint(0, 9)
@@ -131,6 +139,9 @@ class Shape:
         """By an output of another number, or of another name: see changeling.c."""
         pool = rng.choice(list(self.pools.values()))
         pool.behaviour = rng.choice(["pass", "turn", "through"])
+
+    def remember(self, rng):
+        self.memory = rng.choice(["0", "64MiB", "1GiB"])
 
     def restart(self, rng):
         rng.choice(list(self.pools.values())).restart = rng.randint(1, 9)
@@ -191,13 +202,14 @@ class Shape:
         rng.shuffle(names)
         self.pools = {name: self.pools[name] for name in names}
 
-    CHANGES = (resize, resize, limit, reroute, nest, change_args, change_live_args, behave, behave,
-               restart, move, rename, add, remove, lead_elsewhere, source_args, add_source,
-               remove_source, reorder)
+    CHANGES = (resize, resize, limit, reroute, nest, nest, change_args, change_live_args, behave,
+               behave, remember, restart, move, rename, add, remove, lead_elsewhere, source_args,
+               add_source, remove_source, reorder)
 
     def text(self, host):
-        lines = ["version: 1", "host: {plugins: [%s], control: %s}" % (
-            ", ".join(json.dumps(path) for path in host.plugins), json.dumps(host.socket)),
+        lines = ["version: 1", "host: {plugins: [%s], control: %s, memory: %s}" % (
+            ", ".join(json.dumps(path) for path in host.plugins), json.dumps(host.socket),
+            self.memory),
             "dispatchers: {default: {threads: 2}, side: {threads: 2, budget: 8}}", "sources:"]
         for number, (to, key) in self.sources.items():
             lines.append(f"  from{number}: {{use: gen.forever, to: {to}, "

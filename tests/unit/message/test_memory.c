@@ -77,6 +77,68 @@ static void test_larger_than_the_cap_is_never_made(void)
     cache_finish(&cache);
 }
 
+/* promises S10 and R16: those over it keep what they have. */
+static void test_lower_cap_refuses_until_less_is_taken(void)
+{
+    struct message_list list = { 0 };
+    struct message *message;
+    struct memory memory;
+    struct cache cache;
+    size_t room = 0;
+
+    begin(&memory, &cache, LIMIT);
+    for (int i = 0; i < 64; i++) {
+        message = message_create_counted(&cache, NULL, 1000);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+        message_list_append(&list, message);
+    }
+    room = cache_room(message, MESSAGE_HEADER_SIZE);
+    cache_flush(&cache);
+    memory_set_limit(&memory, 8000);
+    CU_ASSERT_TRUE(memory_is_scarce(&memory));
+    while (list.count > 0 && taken(&memory) + room > 8000) { /* not for one more */
+        CU_ASSERT_PTR_NULL(message_create_counted(&cache, NULL, 1000));
+        message_destroy(&cache, message_list_take(&list));
+        cache_flush(&cache);
+    }
+    CU_ASSERT_TRUE(list.count > 0);
+    message = message_create_counted(&cache, NULL, 1000);
+    CU_ASSERT_PTR_NOT_NULL(message);
+    message_destroy(&cache, message);
+    memory_set_limit(&memory, LIMIT);
+    CU_ASSERT_FALSE(memory_is_scarce(&memory));
+    while ((message = message_list_take(&list)))
+        message_destroy(&cache, message);
+    cache_flush(&cache);
+    CU_ASSERT_EQUAL(taken(&memory), 0);
+    cache_finish(&cache);
+}
+
+/* promise R16: what was made without a cap has not been taken, and is not given back. */
+static void test_cap_that_comes_and_goes_counts_what_is_made_under_it(void)
+{
+    struct message *before, *under;
+    struct memory memory;
+    struct cache cache;
+
+    begin(&memory, &cache, 0);
+    before = message_create_counted(&cache, NULL, 1000);
+    memory_set_limit(&memory, LIMIT);
+    under = message_create_counted(&cache, NULL, 1000);
+    CU_ASSERT_FATAL(before && under);
+    message_destroy(&cache, before);
+    cache_flush(&cache);
+    CU_ASSERT_EQUAL(taken(&memory), cache_room(under, MESSAGE_HEADER_SIZE));
+    memory_set_limit(&memory, 0);
+    before = message_create_counted(&cache, NULL, LIMIT);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(before);
+    message_destroy(&cache, under);
+    message_destroy(&cache, before);
+    cache_flush(&cache);
+    CU_ASSERT_EQUAL(taken(&memory), 0);
+    cache_finish(&cache);
+}
+
 static void test_without_a_cap_nothing_is_counted(void)
 {
     struct message *message;
@@ -213,6 +275,8 @@ int main(void)
     CU_TestInfo tests[] = {
         { "all of it", test_all_of_the_cap_can_be_used_and_no_more },
         { "larger", test_larger_than_the_cap_is_never_made },
+        { "lower cap", test_lower_cap_refuses_until_less_is_taken },
+        { "comes and goes", test_cap_that_comes_and_goes_counts_what_is_made_under_it },
         { "no cap", test_without_a_cap_nothing_is_counted },
         { "size written to", test_size_that_was_written_to_changes_nothing },
         { "elsewhere", test_freed_elsewhere_is_free_for_all },

@@ -201,11 +201,11 @@ static void draw_resources(const struct drawing *drawing)
     fprintf(drawing->stream, "gone %u sources %d dispatchers %u changing %d\n",
             assembly->gone_count, assembly->gone_sources != NULL, assembly->dispatcher_count,
             assembly->changing);
+    fprintf(drawing->stream, "memory %ju\n",
+            (uintmax_t)memory_limit(drawing->hosted->runtime->memory));
     if (has_identity(drawing))
-        fprintf(drawing->stream, "generation %u settings %p used %u memory %ju\n",
-                assembly->generation, (void *)assembly->held,
-                atomic_load(&assembly->held->references),
-                (uintmax_t)drawing->hosted->runtime->memory->limit);
+        fprintf(drawing->stream, "generation %u settings %p used %u\n", assembly->generation,
+                (void *)assembly->held, atomic_load(&assembly->held->references));
 }
 
 char *portrait_draw(struct hosted *hosted, enum portrait_detail detail)

@@ -22,19 +22,25 @@
 /* What all files begin with. */
 #define HEAD "version: 1\nhost: {plugins: [\"%s\", \"%s\"]}\n"
 
-static const char old_file[] = HEAD "dispatchers: {side: {threads: 1}}\n"
-                                    "sources:\n"
-                                    "  feed: {use: changeling.source, to: work}\n"
-                                    "  line: {use: changeling.lone_source, to: work}\n"
-                                    "pools:\n"
-                                    "  work: {use: changeling.worker, size: 2, mailbox: 8}\n"
-                                    "  live: {use: changeling.worker, size: 1}\n"
-                                    "  lone: {use: changeling.lone, size: 2}\n"
-                                    "  away: {use: changeling.worker, size: 1, dispatcher: side}\n"
-                                    "  nest: {members: {one: {use: changeling.worker, size: 1},\n"
-                                    "                   two: {use: changeling.worker, size: 1}}}\n";
+static const char old_file[] = HEAD
+    "dispatchers: {side: {threads: 1}}\n"
+    "sources:\n"
+    "  feed: {use: changeling.source, to: work}\n"
+    "  line: {use: changeling.lone_source, to: work}\n"
+    "pools:\n"
+    "  work: {use: changeling.worker, size: 2, mailbox: 8}\n"
+    "  live: {use: changeling.worker, size: 1}\n"
+    "  lone: {use: changeling.lone, size: 2}\n"
+    "  away: {use: changeling.worker, size: 1, dispatcher: side}\n"
+    "  nest: {members: {one: {use: changeling.worker, size: 1},\n"
+    "                   two: {use: changeling.worker, size: 1}}}\n"
+    "  table: {use: changeling.worker, size: 1}\n"
+    "  nests: {use: changeling.worker, size: 2}\n"
+    "  rests: {members: {one: {use: changeling.worker, size: 1}}}\n"
+    "  copies: {size: 2, pool: {use: changeling.worker, size: 1}}\n";
 
-static const char new_file[] = HEAD
+static const char new_file[] =
+    "version: 1\nhost: {plugins: [\"%s\", \"%s\", /nowhere], memory: 1GiB}\n"
     "dispatchers: {side: {threads: 3, budget: 4}, extra: {threads: 2}}\n"
     "sources:\n"
     "  feed: {use: changeling.source, to: fresh, args: {fixed: 2}}\n"
@@ -49,7 +55,13 @@ static const char new_file[] = HEAD
     "  lone: {use: changeling.lone, size: 2, args: {fixed: 2}}\n"
     "  fresh: {use: changeling.worker, size: 2, dispatcher: extra, subscribe: [news]}\n"
     "  nest: {members: {one: {use: changeling.worker, size: 2},\n"
-    "                   three: {members: {deep: {use: changeling.worker, size: 1}}}}}\n";
+    "                   three: {members: {deep: {use: changeling.worker, size: 1}}}}}\n"
+    "  table: {use: changeling.turn, size: 1, outputs: {out: fresh, side: live}}\n"
+    "  nests: {manager: changeling.manager, members: {one: {use: changeling.worker, size: 1},\n"
+    "                                                 two: {use: changeling.worker, size: 1}}}\n"
+    "  rests: {use: changeling.turn, size: 2, subscribe: [news], outputs: {out: nests}}\n"
+    "  copies: {members: {first: {use: changeling.worker, size: 1},\n"
+    "                     named: {use: changeling.worker, size: 1}}}\n";
 
 /* A pool of a plugin that is new. */
 static const char newer_file[] = HEAD
@@ -67,6 +79,13 @@ static const char newer_file[] = HEAD
          "  work: {use: changeling.worker, size: 4, mailbox: 8, args: {fixed: 2, fails: %u}}\n"    \
          "  nest: {members: {one: {use: changeling.worker, size: 1},\n"                            \
          "                   deep: {members: {new: {use: changeling.worker, size: 1}}}}}\n"
+
+/* Pools of another kind, of which one does not open: that in a pool, or that where pools were. */
+#define KINDS_FILE                                                                                 \
+    HEAD "pools:\n"                                                                                \
+         "  work: {use: changeling.worker, size: 2, mailbox: 8}\n"                                 \
+         "  nests: {members: {one: {use: changeling.worker, size: 1, args: {fails: %u}}}}\n"       \
+         "  rests: {use: changeling.worker, size: 2, args: {fails: %u}}\n"
 
 struct fixture {
     struct workspace workspace;
@@ -386,6 +405,33 @@ static void test_any_worker_that_does_not_open_leaves_the_host_as_it_was(void)
     tear_down(&fixture);
 }
 
+/* promises R12 and R15 */
+static void test_pool_of_another_kind_that_does_not_open_leaves_the_host_as_it_was(void)
+{
+    static const uint32_t fails[][2] = { { 0, 9 }, { 9, 1 }, { 0, 0 } };
+    struct fixture fixture;
+    struct hosted_answer answer;
+    char *before;
+
+    set_up(&fixture, old_file, NULL);
+    before = portrait_draw(&fixture.hosted, PORTRAIT_IDENTITY);
+    for (size_t i = 0; i < sizeof fails / sizeof fails[0]; i++) {
+        char text[4096];
+        int size = snprintf(text, sizeof text, KINDS_FILE, fixture.workspace.path, TEST_PLUGINS,
+                            fails[i][0], fails[i][1]);
+
+        workspace_write(fixture.file, text, (size_t)size);
+        ask(&fixture, &answer);
+        CU_ASSERT_EQUAL(answer.status, WEIR_EINVALID);
+        CU_ASSERT_PTR_NOT_NULL(strstr(answer.text, "the file says that it fails"));
+        CU_ASSERT_TRUE_FATAL(await_portrait(&fixture, before, PORTRAIT_IDENTITY));
+    }
+    CU_ASSERT_TRUE(serves(&fixture, "nests"));
+    CU_ASSERT_TRUE(serves(&fixture, "rests"));
+    free(before);
+    tear_down(&fixture);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -393,6 +439,7 @@ int main(void)
         { "loading", test_any_call_of_loading_that_fails_leaves_the_host_as_it_was },
         { "probing", test_any_call_of_probing_that_fails_leaves_the_host_as_it_was },
         { "any worker", test_any_worker_that_does_not_open_leaves_the_host_as_it_was },
+        { "any kind", test_pool_of_another_kind_that_does_not_open_leaves_the_host_as_it_was },
         CU_TEST_INFO_NULL,
     };
 
