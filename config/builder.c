@@ -14,6 +14,7 @@
 struct frame {
     struct config_node *node;
     struct config_node *key;   /* of a map: the one whose value comes next */
+    bool key_counts;           /* it is a text, and the first of its name */
     struct config_node *merge; /* of a map: what `<<` names */
     struct config_pair *pairs; /* owned */
     uint32_t capacity;
@@ -129,34 +130,30 @@ static bool is_merge_key(const struct config_node *key)
 static int set_key(struct builder *builder, struct frame *frame, struct config_node *key)
 {
     const struct config_node *earlier;
+    void *found = NULL;
 
     frame->key = key;
+    frame->key_counts = false;
     if (key->kind != CONFIG_SCALAR) {
         complain(builder, &key->mark, "a key must be a text, got a %s",
                  key->kind == CONFIG_LIST ? "list" : "map");
         return WEIR_OK;
     }
-    earlier = key_index_find(&builder->keys, frame->node, key->text);
-    if (earlier) {
+    if (key_index_add(&builder->keys, frame->node, key->text, key, &found) != WEIR_OK)
+        return WEIR_ENOMEM;
+    earlier = found;
+    frame->key_counts = !earlier;
+    if (earlier)
         complain(builder, &key->mark, "is set twice, first in line %u", earlier->mark.line);
-        return WEIR_OK;
-    }
-    return key_index_put(&builder->keys, frame->node, key->text, key);
+    return WEIR_OK;
 }
 
-/* True when the key is the first of its name, and so its value counts. */
-static bool key_is_first(const struct builder *builder, const struct frame *frame)
-{
-    return key_index_find(&builder->keys, frame->node, frame->key->text) == frame->key;
-}
-
-static int set_value(struct builder *builder, struct frame *frame, struct config_node *value)
+static int set_value(struct frame *frame, struct config_node *value)
 {
     struct config_node *key = frame->key;
-    bool counts = key->kind == CONFIG_SCALAR && key_is_first(builder, frame);
 
     frame->key = NULL;
-    if (!counts)
+    if (!frame->key_counts)
         return WEIR_OK;
     if (is_merge_key(key)) {
         frame->merge = value;
@@ -218,7 +215,7 @@ static int attach(struct builder *builder, struct config_node *node)
     assert(frame->node);
     if (frame->node->kind == CONFIG_LIST)
         return add_pair(frame, NULL, node);
-    return frame->key ? set_value(builder, frame, node) : set_key(builder, frame, node);
+    return frame->key ? set_value(frame, node) : set_key(builder, frame, node);
 }
 
 static void refuse_tag(struct builder *builder, const struct mark *mark, const yaml_char_t *tag)
