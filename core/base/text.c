@@ -208,57 +208,108 @@ void text_format_duration(uint64_t milliseconds, char *text, size_t size)
 /* --- did you mean ----------------------------------------------------------------------------- */
 
 #define GUESS_LENGTH_MAX 63 /* of a word that is compared: names are shorter, and it bounds time */
+#define GUESS_WORK_MAX 150000u /* pairs of letters for one word: some thousands of names */
 
-static size_t smallest(size_t a, size_t b, size_t c)
+static size_t smaller(size_t a, size_t b)
 {
-    size_t ab = a < b ? a : b;
+    return a < b ? a : b;
+}
 
-    return ab < c ? ab : c;
+/* Two words that are compared, and how far apart they may be to matter. */
+struct comparison {
+    const char *a, *b;
+    size_t a_length, b_length;
+    size_t bound;
+    size_t work; /* pairs of letters that were looked at */
+};
+
+/* What lies further from the diagonal than the bound is further apart than that. */
+static size_t fill_row(struct comparison *comparison, size_t i, const size_t *before,
+                       const size_t *last, size_t *row)
+{
+    const char *a = comparison->a;
+    const char *b = comparison->b;
+    size_t first = i > comparison->bound ? i - comparison->bound : 1;
+    size_t end = smaller(comparison->b_length, i + comparison->bound);
+    size_t least = i;
+
+    row[0] = i;
+    if (first > 1)
+        row[first - 1] = SIZE_MAX / 2;
+    for (size_t j = first; j <= end; j++) {
+        row[j] = smaller(smaller(last[j], row[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            row[j] = smaller(row[j], before[j - 2] + 1);
+        least = smaller(least, row[j]);
+    }
+    if (end < comparison->b_length)
+        row[end + 1] = SIZE_MAX / 2;
+    comparison->work += end + 1 - first;
+    return least;
 }
 
 /*
- * Optimal string alignment: insertions, deletions, changes, and neighbours swapped, each 1. Both
- * words are at most GUESS_LENGTH_MAX long.
+ * Optimal string alignment: insertions, deletions, changes, and neighbours swapped, each 1. Some
+ * number past the bound when it is larger than that. Both words are at most GUESS_LENGTH_MAX long.
  */
-static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static size_t edit_distance(struct comparison *comparison)
 {
-    size_t rows[3][GUESS_LENGTH_MAX + 1];
+    size_t rows[3][GUESS_LENGTH_MAX + 2];
     size_t *before = rows[0];
     size_t *last = rows[1];
     size_t *row = rows[2];
+    size_t least_before = 0;
 
-    for (size_t j = 0; j <= b_length; j++)
+    for (size_t j = 0; j <= comparison->b_length; j++)
         last[j] = before[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
+    for (size_t i = 1; i <= comparison->a_length; i++) {
+        size_t least = fill_row(comparison, i, before, last, row);
         size_t *oldest = before;
 
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            row[j] = smallest(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = smallest(row[j], row[j], before[j - 2] + 1);
-        }
+        /* A swap reaches over one row, not over two. */
+        if (least > comparison->bound && least_before > comparison->bound)
+            return SIZE_MAX;
+        least_before = least;
         before = last;
         last = row;
         row = oldest;
     }
-    return last[b_length];
+    return last[comparison->b_length];
+}
+
+/* One slip in three letters is a slip; more makes another word of it. */
+static size_t slips_allowed(size_t length)
+{
+    size_t allowed = length < 3 ? 1 : length / 3;
+
+    return allowed < length ? allowed : 0;
 }
 
 void text_guess_init(struct text_guess *guess, const char *word)
 {
+    size_t length = strnlen(word, GUESS_LENGTH_MAX + 1);
+
     *guess = (struct text_guess){ .word = word, .distance = SIZE_MAX };
+    if (length <= GUESS_LENGTH_MAX && length > 0)
+        guess->distance = slips_allowed(length) + 1;
 }
 
 void text_guess_offer(struct text_guess *guess, const char *candidate)
 {
-    size_t word_length = strnlen(guess->word, GUESS_LENGTH_MAX + 1);
-    size_t length = strnlen(candidate, GUESS_LENGTH_MAX + 1);
+    struct comparison comparison = { .a = guess->word, .b = candidate };
     size_t distance;
 
-    if (word_length > GUESS_LENGTH_MAX || length > GUESS_LENGTH_MAX || length == 0)
+    if (guess->distance == SIZE_MAX || guess->distance == 0 || guess->work > GUESS_WORK_MAX)
         return;
-    distance = edit_distance(guess->word, word_length, candidate, length);
+    comparison.a_length = strnlen(guess->word, GUESS_LENGTH_MAX + 1);
+    comparison.b_length = strnlen(candidate, GUESS_LENGTH_MAX + 1);
+    comparison.bound = guess->distance - 1;
+    if (comparison.b_length > GUESS_LENGTH_MAX || comparison.b_length == 0 ||
+        comparison.a_length > comparison.b_length + comparison.bound ||
+        comparison.b_length > comparison.a_length + comparison.bound)
+        return;
+    distance = edit_distance(&comparison);
+    guess->work += comparison.work;
     if (distance < guess->distance) {
         guess->distance = distance;
         guess->best = candidate;
@@ -267,17 +318,13 @@ void text_guess_offer(struct text_guess *guess, const char *candidate)
 
 const char *text_guess_best(const struct text_guess *guess)
 {
-    size_t length = strlen(guess->word);
-    /* One slip in three letters is a slip; more makes another word of it. */
-    size_t allowed = length < 3 ? 1 : length / 3;
-
-    return guess->best && guess->distance <= allowed && guess->distance < length ? guess->best
-                                                                                 : NULL;
+    return guess->best;
 }
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
-#define BLOCK_SIZE 4096 /* a page: a small file needs one or two */
+#define BLOCK_SIZE_MIN 384   /* the settings of one behaviour: a file may have ten thousand */
+#define BLOCK_SIZE_MAX 16384 /* each block is twice the one before, up to here */
 
 struct text_block {
     struct text_block *next;
@@ -288,7 +335,7 @@ struct text_block {
 
 void text_store_init(struct text_store *store)
 {
-    store->blocks = NULL;
+    *store = (struct text_store){ NULL, 0 };
 }
 
 void text_store_finish(struct text_store *store)
@@ -304,16 +351,20 @@ void text_store_finish(struct text_store *store)
 /* A block for one large thing goes behind the first, whose room is still good for small ones. */
 static struct text_block *add_block(struct text_store *store, size_t size)
 {
-    bool large = size > BLOCK_SIZE / 4;
-    size_t room = large ? size : BLOCK_SIZE;
+    size_t room = store->room ? store->room : BLOCK_SIZE_MIN;
+    bool large = size > room / 4;
     struct text_block *block;
 
     if (size > SIZE_MAX / 2)
         return NULL;
+    if (large)
+        room = size;
     block = calloc(1, sizeof *block + room);
     if (!block)
         return NULL;
     block->size = room;
+    if (!large)
+        store->room = room < BLOCK_SIZE_MAX ? room * 2 : BLOCK_SIZE_MAX;
     if (large && store->blocks) {
         block->next = store->blocks->next;
         store->blocks->next = block;

@@ -39,11 +39,15 @@ void text_format_duration(uint64_t milliseconds, char *text, size_t size);
 
 /* --- did you mean ----------------------------------------------------------------------------- */
 
-/* Finds the candidate nearest to a word. Borrows all of them. */
+/*
+ * Finds the candidate nearest to a word, the first of those. Borrows all of them. Work is bounded:
+ * of a great many long ones the last are not looked at.
+ */
 struct text_guess {
     const char *word;
-    const char *best;
-    size_t distance;
+    const char *best; /* near enough to be meant */
+    size_t distance;  /* of the best; before, more than what is near enough; SIZE_MAX = too long */
+    size_t work;      /* so far */
 };
 
 void text_guess_init(struct text_guess *guess, const char *word);
@@ -59,6 +63,7 @@ const char *text_guess_best(const struct text_guess *guess);
  */
 struct text_store {
     struct text_block *blocks;
+    size_t room; /* of the next block; 0 = of the first */
 };
 
 void text_store_init(struct text_store *store);

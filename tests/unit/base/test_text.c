@@ -183,6 +183,87 @@ static void test_other_word_is_no_slip(void)
     CU_ASSERT_PTR_NULL(nearest(far));
 }
 
+/* As a text-book has it: the whole table. */
+static size_t plain_distance(const char *a, const char *b)
+{
+    size_t table[16][16];
+    size_t a_length = strlen(a);
+    size_t b_length = strlen(b);
+
+    for (size_t i = 0; i <= a_length; i++) {
+        for (size_t j = 0; j <= b_length; j++) {
+            size_t best = i == 0 ? j : j == 0 ? i : SIZE_MAX;
+
+            if (i > 0 && table[i - 1][j] + 1 < best)
+                best = table[i - 1][j] + 1;
+            if (j > 0 && table[i][j - 1] + 1 < best)
+                best = table[i][j - 1] + 1;
+            if (i > 0 && j > 0 && table[i - 1][j - 1] + (a[i - 1] != b[j - 1]) < best)
+                best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                table[i - 2][j - 2] + 1 < best)
+                best = table[i - 2][j - 2] + 1;
+            table[i][j] = best;
+        }
+    }
+    return table[a_length][b_length];
+}
+
+static void draw_word(uint64_t *random, char *word)
+{
+    size_t length;
+
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    length = 1 + (size_t)(*random >> 33) % 14;
+    for (size_t i = 0; i < length; i++) {
+        *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        word[i] = "abc"[(*random >> 33) % 3];
+    }
+    word[length] = '\0';
+}
+
+/* Few letters: most words are near to some other. */
+static void test_nearest_of_random_words_is_the_one_of_the_whole_table(void)
+{
+    uint64_t random = 1;
+
+    for (int round = 0; round < 2000; round++) {
+        char words[5][16];
+        const char *best = NULL;
+        struct text_guess guess;
+        size_t length, allowed;
+
+        for (int i = 0; i < 5; i++)
+            draw_word(&random, words[i]);
+        length = strlen(words[0]);
+        allowed = length == 1 ? 0 : length < 3 ? 1 : length / 3;
+        text_guess_init(&guess, words[0]);
+        for (int i = 1; i < 5; i++) {
+            size_t distance = plain_distance(words[0], words[i]);
+
+            text_guess_offer(&guess, words[i]);
+            if (distance > allowed || (best && distance >= plain_distance(words[0], best)))
+                continue;
+            best = words[i];
+        }
+        CU_ASSERT_PTR_EQUAL(text_guess_best(&guess), best);
+    }
+}
+
+static void test_of_very_many_long_names_not_all_are_looked_at(void)
+{
+    char word[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk";
+    char name[] = "kbcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghija";
+    struct text_guess guess;
+
+    text_guess_init(&guess, word);
+    for (int i = 0; i < 100000; i++)
+        text_guess_offer(&guess, name);
+    CU_ASSERT_PTR_EQUAL(text_guess_best(&guess), name);
+    CU_ASSERT(guess.work > 0);
+    CU_ASSERT(guess.work < 200000);
+}
+
 static void test_kept_text_stays_beside_large_and_small(void)
 {
     struct text_store store;
@@ -227,6 +308,8 @@ int main(void)
         { "written", test_number_is_written_in_its_largest_exact_unit },
         { "slip", test_slip_of_the_pen_is_understood },
         { "no slip", test_other_word_is_no_slip },
+        { "nearest", test_nearest_of_random_words_is_the_one_of_the_whole_table },
+        { "very many", test_of_very_many_long_names_not_all_are_looked_at },
         { "kept", test_kept_text_stays_beside_large_and_small },
         { "too much", test_size_past_all_memory_is_refused },
         CU_TEST_INFO_NULL,
