@@ -71,6 +71,7 @@ struct walk {
     struct mark mark;
 };
 
+/* Any but the end of a line. */
 static const char *step(struct walk *walk, const char *bytes, size_t size)
 {
     uint32_t character = 0;
@@ -81,11 +82,24 @@ static const char *step(struct walk *walk, const char *bytes, size_t size)
         return problem;
     walk->at += length;
     walk->mark.column++;
-    if (character == '\n') {
-        walk->mark.line++;
-        walk->mark.column = 1;
-    }
     return NULL;
+}
+
+static void end_line(struct walk *walk)
+{
+    walk->at++;
+    walk->mark.line++;
+    walk->mark.column = 1;
+}
+
+/* Most of a file is lines of plain letters: how many come next, at most to the end of the line. */
+static size_t plain_letters(const char *bytes, size_t size)
+{
+    size_t length = 0;
+
+    while (length < size && byte_at(bytes, length) >= 0x20 && byte_at(bytes, length) < 0x7f)
+        length++;
+    return length;
 }
 
 static const char *walk_all(struct walk *walk, const char *bytes, size_t size, bool lines)
@@ -94,10 +108,17 @@ static const char *walk_all(struct walk *walk, const char *bytes, size_t size, b
 
     while (!problem && walk->at < size) {
         const char *here = bytes + walk->at;
+        size_t plain;
 
         if (lines && walk->mark.column == 1 && size - walk->at > 4 && memcmp(here, "%TAG", 4) == 0)
             return "%TAG directives are not supported";
-        problem = step(walk, bytes, size);
+        plain = plain_letters(here, size - walk->at);
+        walk->at += plain;
+        walk->mark.column += (uint32_t)plain;
+        if (walk->at < size && bytes[walk->at] == '\n')
+            end_line(walk);
+        else if (walk->at < size)
+            problem = step(walk, bytes, size);
     }
     return problem;
 }
