@@ -254,7 +254,7 @@ static int begin_check(void *context, const char *path, struct catalogue_problem
     (void)path;
     catalogue->checks++;
     if (catalogue->tells_checks)
-        probe_tell_check(false);
+        probe_tell_checks(catalogue->checks, catalogue->checks - 1);
     if (!catalogue->program)
         return WEIR_OK;
     if (!catalogue->tried)
@@ -270,5 +270,5 @@ static void end_check(void *context)
     const struct plugin_catalogue *catalogue = context;
 
     if (catalogue->tells_checks)
-        probe_tell_check(true);
+        probe_tell_checks(catalogue->checks, catalogue->checks);
 }

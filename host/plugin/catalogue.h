@@ -34,7 +34,7 @@ int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree
  */
 void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program,
                           const char *file);
-/* In that process: each call is told, see probe_tell_check. */
+/* In that process: each call is told, see probe_tell_checks. */
 void catalogue_tell_checks(struct plugin_catalogue *catalogue);
 
 /* For config_check. Borrowed until catalogue_destroy, as are the entries that it finds. */

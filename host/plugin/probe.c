@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -18,12 +19,13 @@
 #include "base/text.h"
 
 #define ANSWER_DESCRIPTOR 3
+#define STEPS_DESCRIPTOR 4
 #define HIGH_DESCRIPTOR 10 /* above those that the new process is given */
 #define WORDS_SIZE 160     /* of what the plugin said: enough for an assertion's line */
 #define LOOK_MS 20         /* between two looks, where the kernel has no pidfd */
 #define NS_PER_MS 1000000u
 
-/* What the process sends: one write, which a pipe takes whole. */
+/* What the process sends in the end: one write, which a pipe takes whole. */
 struct answer {
     int status; /* of enum weir_status, or: */
     struct problem problem;
@@ -31,10 +33,13 @@ struct answer {
 
 _Static_assert(sizeof(struct answer) <= 4096, "PIPE_BUF: an answer is written as a whole");
 
-/* Answers that are none yet. */
-enum {
-    ANSWER_CHECK_BEGINS = 1,
-    ANSWER_CHECK_RETURNED = 2,
+/*
+ * How far the checks are. It stands in memory that has a descriptor: a file may have ten thousand
+ * checks, and to tell each through a pipe would take longer than all else.
+ */
+struct steps {
+    uint32_t begun;
+    uint32_t returned;
 };
 
 /* One process under way. Descriptors are -1 once they have nothing more to say. */
@@ -46,6 +51,7 @@ struct probing {
     int life;        /* pidfd: readable when the process has ended */
     int answer_pipe; /* our end */
     int words_pipe;  /* our end of its standard error */
+    int steps;       /* where it writes a struct steps */
     bool has_ended;
     struct answer answer;
     size_t answer_size;
@@ -75,8 +81,18 @@ static int make_pipe(int *out_read, int *out_write)
     return *out_write < 0 ? -1 : 0;
 }
 
+/* Above what it will be moved to, too. */
+static int make_steps(int *out)
+{
+    int low = memfd_create("weir probe", MFD_CLOEXEC);
+
+    *out = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    close_end(&low);
+    return *out < 0 ? -1 : 0;
+}
+
 /* Its words go through a pipe: whatever it prints must not get into what the host prints. */
-static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words)
+static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words, int steps)
 {
     int status = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
@@ -86,6 +102,8 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int 
         status = posix_spawn_file_actions_adddup2(actions, words, STDERR_FILENO);
     if (status == 0)
         status = posix_spawn_file_actions_adddup2(actions, answer, ANSWER_DESCRIPTOR);
+    if (status == 0 && steps >= 0)
+        status = posix_spawn_file_actions_adddup2(actions, steps, STEPS_DESCRIPTOR);
     return status;
 }
 
@@ -113,7 +131,7 @@ static int spawn(struct probing *probing, const char *program, int answer, int w
         return status;
     status = posix_spawnattr_init(&attributes);
     if (status == 0) {
-        status = set_descriptors(&actions, answer, words);
+        status = set_descriptors(&actions, answer, words, probing->steps);
         if (status == 0)
             status = set_attributes(&attributes);
         if (status == 0)
@@ -130,7 +148,8 @@ static int start(struct probing *probing, const char *program)
     int answer = -1, words = -1, status = 0;
 
     if (make_pipe(&probing->answer_pipe, &answer) != 0 ||
-        make_pipe(&probing->words_pipe, &words) != 0)
+        make_pipe(&probing->words_pipe, &words) != 0 ||
+        (probing->progress && make_steps(&probing->steps) != 0))
         status = errno;
     if (status == 0)
         status = spawn(probing, program, answer, words);
@@ -160,49 +179,30 @@ static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
     return got < 0 && errno == EAGAIN;
 }
 
-/* Reads one answer, as far as there is one. False: nothing more will come. */
-static bool read_answer(struct probing *probing)
+/* What comes behind the verdict is of no interest. */
+static void read_answer(struct probing *probing)
 {
-    char *bytes = (char *)&probing->answer;
-    ssize_t got = 1;
-
-    while (probing->answer_size < sizeof probing->answer && (got > 0 || errno == EINTR)) {
-        got = read(probing->answer_pipe, bytes + probing->answer_size,
-                   sizeof probing->answer - probing->answer_size);
-        if (got == 0)
-            return false;
-        if (got > 0)
-            probing->answer_size += (size_t)got;
-    }
-    return got > 0 || errno == EAGAIN;
-}
-
-/* Counts an answer that is no verdict yet, and makes room for the next. False: it is none. */
-static bool take_progress(struct probing *probing)
-{
-    if (probing->answer_size < sizeof probing->answer || probing->answer.status <= 0 ||
-        !probing->progress)
-        return false;
-    probing->progress->begun += probing->answer.status == ANSWER_CHECK_BEGINS;
-    probing->progress->returned += probing->answer.status == ANSWER_CHECK_RETURNED;
-    probing->answer_size = 0;
-    return true;
-}
-
-static void read_answers(struct probing *probing)
-{
-    bool open = probing->answer_pipe >= 0;
-
-    while (open && (open = read_answer(probing)) && take_progress(probing))
-        ;
-    /* What comes behind the verdict is of no interest. */
-    if (!open || probing->answer_size == sizeof probing->answer)
+    if (probing->answer_pipe >= 0 && (!drain(probing->answer_pipe, (char *)&probing->answer,
+                                             sizeof probing->answer, &probing->answer_size) ||
+                                      probing->answer_size == sizeof probing->answer))
         close_end(&probing->answer_pipe);
+}
+
+/* Half of a step is none: it is written as a whole. */
+static void read_steps(struct probing *probing)
+{
+    struct steps steps;
+
+    if (probing->progress && pread(probing->steps, &steps, sizeof steps, 0) == sizeof steps) {
+        probing->progress->begun = steps.begun;
+        probing->progress->returned = steps.returned;
+    }
 }
 
 static void drain_both(struct probing *probing)
 {
-    read_answers(probing);
+    read_answer(probing);
+    read_steps(probing);
     if (probing->words_pipe >= 0 &&
         !drain(probing->words_pipe, probing->words, sizeof probing->words, &probing->words_size))
         close_end(&probing->words_pipe);
@@ -248,6 +248,9 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
         };
         int wait_ms = milliseconds_until(due_ns, now_ns);
 
+        /* Steps wake nobody: who looks sometimes knows about when the last one was. */
+        if (probing->progress && (uint64_t)wait_ms > timeout_ms / 4 + 1)
+            wait_ms = (int)(timeout_ms / 4 + 1);
         if (probing->life < 0 && wait_ms > LOOK_MS)
             wait_ms = LOOK_MS;
         (void)poll(waited_for, sizeof waited_for / sizeof waited_for[0], wait_ms);
@@ -276,6 +279,7 @@ static void close_all(struct probing *probing)
     close_end(&probing->answer_pipe);
     close_end(&probing->words_pipe);
     close_end(&probing->life);
+    close_end(&probing->steps);
 }
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -394,7 +398,7 @@ static int run(struct probing *probing, const char *program, uint64_t timeout_ms
 int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem)
 {
     struct probing probing = {
-        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1
+        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1, .steps = -1
     };
     uint64_t timeout_ms;
     int wait_status = 0;
@@ -414,7 +418,7 @@ int probe_checks(const char *program, const char *file, struct probe_progress *o
                  struct problem *problem)
 {
     struct probing probing = {
-        .file = file, .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1
+        .file = file, .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1, .steps = -1
     };
     uint64_t timeout_ms;
     int wait_status = 0;
@@ -456,12 +460,11 @@ static bool send_answer(const struct answer *answer)
     return written == (ssize_t)sizeof *answer;
 }
 
-void probe_tell_check(bool returned)
+void probe_tell_checks(uint32_t begun, uint32_t returned)
 {
-    const struct answer answer = { .status = returned ? ANSWER_CHECK_RETURNED
-                                                      : ANSWER_CHECK_BEGINS };
+    struct steps steps = { begun, returned };
 
-    if (!send_answer(&answer))
+    if (pwrite(STEPS_DESCRIPTOR, &steps, sizeof steps, 0) != sizeof steps)
         _exit(EX_IOERR);
 }
 

@@ -51,8 +51,8 @@ int probe_checks(const char *program, const char *file, struct probe_progress *o
  * waits for an answer.
  */
 int probe_begin(void);
-/* Tells that a `check` is called next, or has returned. */
-void probe_tell_check(bool returned);
+/* Tells how many calls of `check` have begun by now, and how many of these have returned. */
+void probe_tell_checks(uint32_t begun, uint32_t returned);
 /* Sends the verdict and ends the process; no destructor of the plugin runs. */
 _Noreturn void probe_answer(int status, const struct problem *problem);
 
