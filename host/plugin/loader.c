@@ -373,7 +373,7 @@ int loader_load_file(struct loader *loader, const char *file, const struct loade
     return WEIR_OK;
 }
 
-int loader_load_name(struct loader *loader, const struct plugin_path *path, const char *name,
+int loader_load_name(struct loader *loader, struct plugin_path *path, const char *name,
                      const struct loaded **out_loaded, struct problem *problem)
 {
     char *file = plugin_path_find(path, name, problem);

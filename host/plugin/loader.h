@@ -61,7 +61,7 @@ int loader_load_file(struct loader *loader, const char *file, const struct loade
 int loader_try(const char *copy, const char *file, struct problem *problem);
 
 /* As loader_load_file, for a bare name looked up in `path`. WEIR_EUNKNOWN it is nowhere there. */
-int loader_load_name(struct loader *loader, const struct plugin_path *path, const char *name,
+int loader_load_name(struct loader *loader, struct plugin_path *path, const char *name,
                      const struct loaded **out_loaded, struct problem *problem);
 
 #endif

@@ -16,9 +16,15 @@
 #error "the build says where plugins are installed, and where that is from the program"
 #endif
 
+/* Plugins that are there, for those who look for one that is not. */
+struct plugin_names {
+    size_t count;
+    char names[GUESSES_MAX][NAME_MAX + 1];
+};
+
 void plugin_path_init(struct plugin_path *path)
 {
-    *path = (struct plugin_path){ NULL, 0 };
+    *path = (struct plugin_path){ NULL, 0, NULL };
 }
 
 void plugin_path_finish(struct plugin_path *path)
@@ -26,6 +32,7 @@ void plugin_path_finish(struct plugin_path *path)
     for (size_t i = 0; i < path->count; i++)
         free(path->directories[i]);
     free(path->directories);
+    free(path->names);
     plugin_path_init(path);
 }
 
@@ -48,6 +55,8 @@ int plugin_path_add(struct plugin_path *path, const char *directory)
     if (!grown)
         return WEIR_ENOMEM;
     path->directories = grown;
+    free(path->names);
+    path->names = NULL;
     grown[path->count] = strdup(directory);
     if (!grown[path->count])
         return WEIR_ENOMEM;
@@ -101,41 +110,49 @@ int plugin_path_add_defaults(struct plugin_path *path)
     return status;
 }
 
-/* Offers the plugins of one directory. */
-static void offer_names(const char *path, char names[][NAME_MAX + 1], size_t *count)
+/* Adds the plugins of one directory. */
+static void add_names(const char *path, struct plugin_names *out)
 {
     DIR *directory = opendir(path);
 
-    for (struct dirent *entry; directory && *count < GUESSES_MAX && (entry = readdir(directory));) {
+    for (struct dirent *entry;
+         directory && out->count < GUESSES_MAX && (entry = readdir(directory));) {
         size_t length = strlen(entry->d_name);
 
         if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0)
             continue;
-        memcpy(names[*count], entry->d_name, length - 3);
-        names[(*count)++][length - 3] = '\0';
+        memcpy(out->names[out->count], entry->d_name, length - 3);
+        out->names[out->count++][length - 3] = '\0';
     }
     if (directory)
         closedir(directory);
 }
 
-/* Adds the name of a plugin that is there and nearly called so. */
-static void add_guess(struct line *line, const struct plugin_path *path, const char *name)
+/* Looked at once: a file may name a thousand plugins that are not there. Without memory: none. */
+static const struct plugin_names *names_of(struct plugin_path *path)
 {
-    char names[GUESSES_MAX][NAME_MAX + 1];
-    struct text_guess guess;
-    size_t count = 0;
+    if (path->names)
+        return path->names;
+    path->names = calloc(1, sizeof *path->names);
+    for (size_t i = 0; path->names && i < path->count; i++)
+        add_names(path->directories[i], path->names);
+    return path->names;
+}
 
-    for (size_t i = 0; i < path->count; i++)
-        offer_names(path->directories[i], names, &count);
+/* Adds the name of a plugin that is there and nearly called so. */
+static void add_guess(struct line *line, struct plugin_path *path, const char *name)
+{
+    const struct plugin_names *names = names_of(path);
+    struct text_guess guess;
+
     text_guess_init(&guess, name);
-    for (size_t i = 0; i < count; i++)
-        text_guess_offer(&guess, names[i]);
+    for (size_t i = 0; names && i < names->count; i++)
+        text_guess_offer(&guess, names->names[i]);
     if (text_guess_best(&guess))
         line_format(line, "; did you mean \"%s\"?", text_guess_best(&guess));
 }
 
-static void tell_not_found(const struct plugin_path *path, const char *name,
-                           struct problem *problem)
+static void tell_not_found(struct plugin_path *path, const char *name, struct problem *problem)
 {
     struct line line;
 
@@ -160,7 +177,7 @@ static char *join(const char *directory, const char *name)
     return file;
 }
 
-char *plugin_path_find(const struct plugin_path *path, const char *name, struct problem *problem)
+char *plugin_path_find(struct plugin_path *path, const char *name, struct problem *problem)
 {
     if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) > NAME_MAX - 3) {
         (void)problem_set(problem, WEIR_EINVALID, "\"%.64s\" is not the name of a plugin", name);

@@ -14,6 +14,7 @@
 struct plugin_path {
     char **directories; /* owned */
     size_t count;
+    struct plugin_names *names; /* owned: what is in them, once a name was not found */
 };
 
 void plugin_path_init(struct plugin_path *path);
@@ -33,6 +34,6 @@ int plugin_path_add_defaults(struct plugin_path *path);
  * The file `NAME.so` in the first directory that has it. Returns owned; NULL, and why, when the
  * name is none (it may hold no `/` and no leading dot) or no directory has it.
  */
-char *plugin_path_find(const struct plugin_path *path, const char *name, struct problem *problem);
+char *plugin_path_find(struct plugin_path *path, const char *name, struct problem *problem);
 
 #endif
