@@ -38,6 +38,56 @@ int checking_written(struct checking *checking, const char *path, const struct m
     return written_note(&checking->settings->store, &checking->file, path, mark, map, out);
 }
 
+/* --- names ------------------------------------------------------------------------------------ */
+
+static int put_index(struct checking *checking, const void *owner, const char *name, uint32_t index)
+{
+    uint32_t *value = text_store_take(&checking->scratch, sizeof *value);
+
+    if (!value)
+        return WEIR_ENOMEM;
+    *value = index;
+    return key_index_put(&checking->names, owner, name, value);
+}
+
+static uint32_t find_index(const struct checking *checking, const void *owner, const char *name)
+{
+    const uint32_t *index = key_index_find(&checking->names, owner, name);
+
+    return index ? *index : SETTINGS_NONE;
+}
+
+int checking_index_dispatcher(struct checking *checking, const char *name, uint32_t index)
+{
+    return put_index(checking, &checking->settings->dispatchers, name, index);
+}
+
+uint32_t checking_find_dispatcher(const struct checking *checking, const char *name)
+{
+    return find_index(checking, &checking->settings->dispatchers, name);
+}
+
+int checking_index_pool(struct checking *checking, const char *path, uint32_t index)
+{
+    return put_index(checking, &checking->settings->pools, path, index);
+}
+
+uint32_t checking_find_pool(const struct checking *checking, const char *path)
+{
+    return find_index(checking, &checking->settings->pools, path);
+}
+
+int checking_index_template(struct checking *checking, const struct config_node *node,
+                            uint32_t index)
+{
+    return put_index(checking, node, "", index);
+}
+
+uint32_t checking_find_template(const struct checking *checking, const struct config_node *node)
+{
+    return find_index(checking, node, "");
+}
+
 /* --- top and host ----------------------------------------------------------------------------- */
 
 static void check_version(struct checking *checking)
@@ -128,7 +178,8 @@ static int read_dispatcher(struct checking *checking, const struct config_pair *
         return status;
     out->name = text_store_copy(&settings->store, pair->key->text);
     if (!out->name ||
-        checking_written(checking, path, &pair->key->mark, pair->value, &out->written) != WEIR_OK)
+        checking_written(checking, path, &pair->key->mark, pair->value, &out->written) != WEIR_OK ||
+        checking_index_dispatcher(checking, out->name, settings->dispatcher_count) != WEIR_OK)
         return WEIR_ENOMEM;
     settings->dispatcher_count++;
     status = fill_section(&fill, language_dispatcher, 0, pair->value, &pair->key->mark, path, out);
@@ -156,6 +207,8 @@ static int add_default_dispatcher(struct checking *checking, const struct config
     status = fill_section(&fill, language_dispatcher, 0, NULL, &checking->root->mark, "", out);
     out->name = "default";
     settings->dispatcher_count = 1;
+    if (status == WEIR_OK)
+        status = checking_index_dispatcher(checking, out->name, 0);
     return status == WEIR_OK ? read_threads(checking, NULL, "", out) : status;
 }
 
@@ -266,7 +319,7 @@ static void format_cycle(const struct settings *settings, const struct graph_ste
         (void)snprintf(text + used, size - used, "%s", settings->pools[steps[0].pool].path);
 }
 
-static void report_cycle(void *context, const struct graph_step *steps, uint32_t count)
+static bool report_cycle(void *context, const struct graph_step *steps, uint32_t count)
 {
     struct checking *checking = context;
     const struct settings *settings = checking->settings;
@@ -281,7 +334,7 @@ static void report_cycle(void *context, const struct graph_step *steps, uint32_t
     while (closing->output == SETTINGS_NONE)
         closing--; /* members alone make no cycle: an output comes */
     if (settings->pools[closing->pool].copy)
-        return;
+        return true;
     place = &checking->pools[closing->pool];
     output = settings->pools[closing->pool].outputs[closing->output].name;
     pair = config_find_pair(config_find(place->node, "outputs"), output);
@@ -289,6 +342,7 @@ static void report_cycle(void *context, const struct graph_step *steps, uint32_t
     format_cycle(settings, steps, count, text, sizeof text);
     report_add(checking->report, &pair->value->mark, path,
                "a cycle of outputs that wait can stand still for ever: %s", text);
+    return !report_has_enough(checking->report);
 }
 
 static int check_cycles(struct checking *checking)
@@ -365,12 +419,12 @@ int config_check(const struct config_tree *tree, const struct catalogue *catalog
         return status;
     text_store_init(&checking.settings->store);
     text_store_init(&checking.scratch);
-    key_index_init(&checking.paths);
+    key_index_init(&checking.names);
     status = check_all(&checking);
     if (status == WEIR_OK && checking.wrong)
         status = WEIR_EINVALID;
     free(checking.pools);
-    key_index_finish(&checking.paths);
+    key_index_finish(&checking.names);
     text_store_finish(&checking.scratch);
     if (status == WEIR_OK)
         *out_settings = checking.settings;

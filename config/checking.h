@@ -17,6 +17,7 @@ struct checking_pool {
     const struct config_node *node;
     const char *path; /* `pools.images.members.small` */
     struct mark mark; /* of its key */
+    uint32_t first;   /* of a copy: the index of a pool that says the same */
 };
 
 struct checking {
@@ -27,11 +28,23 @@ struct checking {
     struct settings *settings;   /* grows */
     struct checking_pool *pools; /* owned; beside settings->pools */
     uint32_t pool_capacity;      /* of both */
-    struct key_index paths;      /* path, or {node, ""}, of a pool -> uint32_t, its index */
+    struct key_index names;      /* what the functions below put and find */
     struct text_store scratch;   /* gone when the check is over */
     struct written_file file;    /* whose name was kept last */
     bool wrong;                  /* a mistake was reported */
 };
+
+/*
+ * Indexes by name, by path, and of a template's first copy; SETTINGS_NONE when there is none such.
+ * They cost the same however many there are. WEIR_ENOMEM.
+ */
+int checking_index_dispatcher(struct checking *checking, const char *name, uint32_t index);
+uint32_t checking_find_dispatcher(const struct checking *checking, const char *name);
+int checking_index_pool(struct checking *checking, const char *path, uint32_t index);
+uint32_t checking_find_pool(const struct checking *checking, const char *path);
+int checking_index_template(struct checking *checking, const struct config_node *node,
+                            uint32_t index);
+uint32_t checking_find_template(const struct checking *checking, const struct config_node *node);
 
 /* Formats a text that lives until the check is over; NULL when memory is out. */
 #define checking_text(checking, ...) text_store_format(&(checking)->scratch, __VA_ARGS__)

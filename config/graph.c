@@ -84,23 +84,24 @@ struct walk {
     uint32_t *next;           /* per pool: the edge that comes next */
     struct graph_step *steps; /* the path; a step's output is the edge taken from it */
     uint32_t depth;
-    void (*found)(void *context, const struct graph_step *steps, uint32_t count);
+    uint32_t *places; /* per pool on the path: its step */
+    bool (*found)(void *context, const struct graph_step *steps, uint32_t count);
     void *context;
+    bool enough; /* cycles, says `found` */
 };
 
 static void enter(struct walk *walk, uint32_t pool)
 {
     walk->colours[pool] = ON_PATH;
+    walk->places[pool] = walk->depth;
     walk->steps[walk->depth++] = (struct graph_step){ pool, SETTINGS_NONE };
 }
 
-static void close_cycle(const struct walk *walk, uint32_t pool)
+static void close_cycle(struct walk *walk, uint32_t pool)
 {
-    uint32_t start = walk->depth - 1;
+    uint32_t start = walk->places[pool];
 
-    while (walk->steps[start].pool != pool)
-        start--;
-    walk->found(walk->context, &walk->steps[start], walk->depth - start);
+    walk->enough = !walk->found(walk->context, &walk->steps[start], walk->depth - start);
 }
 
 static void take_step(struct walk *walk)
@@ -123,16 +124,16 @@ static void take_step(struct walk *walk)
 
 static void walk_all(struct walk *walk)
 {
-    for (uint32_t i = 0; i < walk->graph->count; i++) {
+    for (uint32_t i = 0; i < walk->graph->count && !walk->enough; i++) {
         if (walk->colours[i] == NEW)
             enter(walk, i);
-        while (walk->depth)
+        while (walk->depth && !walk->enough)
             take_step(walk);
     }
 }
 
 int graph_find_cycles(const struct graph *graph,
-                      void (*found)(void *context, const struct graph_step *steps, uint32_t count),
+                      bool (*found)(void *context, const struct graph_step *steps, uint32_t count),
                       void *context)
 {
     size_t count = (size_t)graph->count + 1;
@@ -142,7 +143,8 @@ int graph_find_cycles(const struct graph *graph,
     walk.colours = calloc(count, sizeof *walk.colours);
     walk.next = malloc(count * sizeof *walk.next);
     walk.steps = calloc(count, sizeof *walk.steps);
-    if (walk.colours && walk.next && walk.steps) {
+    walk.places = calloc(count, sizeof *walk.places);
+    if (walk.colours && walk.next && walk.steps && walk.places) {
         memcpy(walk.next, graph->first, count * sizeof *walk.next);
         walk_all(&walk);
         status = WEIR_OK;
@@ -150,6 +152,7 @@ int graph_find_cycles(const struct graph *graph,
     free(walk.colours);
     free(walk.next);
     free(walk.steps);
+    free(walk.places);
     return status;
 }
 

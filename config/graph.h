@@ -34,11 +34,12 @@ struct graph_step {
 };
 
 /*
- * Calls `found` for every cycle that a walk in the order of the file closes; each has at least one
- * output, and a graph without cycles has none. Steps are borrowed. WEIR_ENOMEM.
+ * Calls `found` for every cycle that a walk in the order of the file closes, as long as that
+ * answers true; each has at least one output, and a graph without cycles has none. Steps are
+ * borrowed. WEIR_ENOMEM.
  */
 int graph_find_cycles(const struct graph *graph,
-                      void (*found)(void *context, const struct graph_step *steps, uint32_t count),
+                      bool (*found)(void *context, const struct graph_step *steps, uint32_t count),
                       void *context);
 
 /*

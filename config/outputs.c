@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "config/pools.h"
-
 #define PATH_SIZE 512 /* of a key, for people; a longer one is cut */
 
 /* --- targets ---------------------------------------------------------------------------------- */
@@ -30,7 +28,9 @@ static int unknown_target(const struct checking *checking, const struct config_n
 {
     const char *best = nearest_pool(checking, node->text, report);
 
-    if (config_find(config_find(checking->root, "sources"), node->text))
+    if (report_is_full(report)) /* nobody reads more than that there is another mistake */
+        report_add(report, &node->mark, path, "there is no pool \"%.100s\"", node->text);
+    else if (config_find(config_find(checking->root, "sources"), node->text))
         report_add(report, &node->mark, path, "\"%.64s\" is a source, not a pool", node->text);
     else
         report_add(report, &node->mark, path, "there is no pool \"%.100s\"%s%s%s", node->text,
@@ -49,7 +49,7 @@ int outputs_target(const struct checking *checking, const struct config_node *no
                    config_describe(node, text, sizeof text));
         return WEIR_EINVALID;
     }
-    index = pools_find(checking, node->text);
+    index = checking_find_pool(checking, node->text);
     if (index == SETTINGS_NONE)
         return unknown_target(checking, node, path, report);
     *out_pool = index;
@@ -63,7 +63,7 @@ struct binding {
     struct checking *checking;
     const struct checking_pool *place;
     struct settings_pool *pool;
-    struct report *report; /* NULL for a copy: all has been said */
+    struct report *report;
 };
 
 static struct settings_output *find_output(const struct settings_pool *pool, const char *name)
@@ -175,7 +175,9 @@ static int bind_pool(const struct binding *binding)
     result = fill_expect_map(&fill, outputs, path);
     if (result != WEIR_OK)
         return result;
-    for (uint32_t i = 0; outputs && i < outputs->count && result != WEIR_ENOMEM; i++) {
+    for (uint32_t i = 0; outputs && i < outputs->count && result != WEIR_ENOMEM &&
+                         !report_has_enough(binding->report);
+         i++) {
         int status = bind_output(binding, &outputs->pairs[i]);
 
         if (status != WEIR_OK)
@@ -186,6 +188,16 @@ static int bind_pool(const struct binding *binding)
     return result;
 }
 
+/* A copy comes behind the first of its template. */
+static void share_outputs(struct checking *checking, uint32_t copy)
+{
+    struct settings_pool *pools = checking->settings->pools;
+    const struct settings_pool *first = &pools[checking->pools[copy].first];
+
+    pools[copy].outputs = first->outputs;
+    pools[copy].output_count = first->output_count;
+}
+
 int outputs_bind(struct checking *checking)
 {
     int status = WEIR_OK;
@@ -193,10 +205,11 @@ int outputs_bind(struct checking *checking)
     for (uint32_t i = 0; i < checking->settings->pool_count && checking_goes_on(checking, status);
          i++) {
         struct settings_pool *pool = &checking->settings->pools[i];
-        struct binding binding = { checking, &checking->pools[i], pool,
-                                   pool->copy ? NULL : checking->report };
+        struct binding binding = { checking, &checking->pools[i], pool, checking->report };
 
-        if (pool->use.entry)
+        if (pool->copy)
+            share_outputs(checking, i);
+        else if (pool->use.entry)
             status = checking_note(checking, bind_pool(&binding));
     }
     return status;

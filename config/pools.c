@@ -144,44 +144,47 @@ static bool grow(struct checking *checking)
     return true;
 }
 
+/* A copy may have a longer path than the first: its number is longer. */
 static int set_path(struct pool_reading *at, const char *path)
 {
     struct settings_pool *pool = pool_of(at);
     const char *slash = strrchr(path, '/');
-    uint32_t *index = text_store_take(&at->checking->scratch, sizeof *index);
 
     pool->path = path;
     pool->name = slash ? slash + 1 : path;
-    if (!index)
-        return WEIR_ENOMEM;
-    *index = at->index;
-    if (strlen(path) > SETTINGS_PATH_MAX)
-        return refuse(at, &at->waiting->at.mark, "", "has a path longer than 100 bytes");
-    return key_index_put(&at->checking->paths, NULL, path, index);
+    if (strlen(path) <= SETTINGS_PATH_MAX)
+        return checking_index_pool(at->checking, path, at->index);
+    report_add(at->checking->report, &at->waiting->at.mark, at->waiting->at.path,
+               "has a path longer than 100 bytes");
+    return WEIR_EINVALID;
 }
 
-/* Copies are written where the first one is. */
+/* What a pool begins with: nothing, or, for a copy, all that the first of its template says. */
+static void begin_pool(struct pool_reading *at)
+{
+    struct checking *checking = at->checking;
+    struct checking_pool *place = &checking->pools[at->index];
+
+    *place = at->waiting->at;
+    place->first = at->waiting->copy ? checking_find_template(checking, place->node) : at->index;
+    if (at->waiting->copy)
+        *pool_of(at) = checking->settings->pools[place->first];
+    else
+        *pool_of(at) = (struct settings_pool){ .size_now = SETTINGS_NONE };
+}
+
 static int note_written(const struct pool_reading *at)
 {
     struct checking *checking = at->checking;
     const struct checking_pool *place = &at->waiting->at;
-    const uint32_t *first = at->waiting->copy ? key_index_find(&checking->paths, place->node, "")
-                                              : NULL;
-    uint32_t *index;
 
-    if (first) {
-        pool_of(at)->written = checking->settings->pools[*first].written;
-        return WEIR_OK;
-    }
-    index = text_store_take(&checking->scratch, sizeof *index);
-    if (!index || key_index_put(&checking->paths, place->node, "", index) != WEIR_OK)
+    if (checking_index_template(checking, place->node, at->index) != WEIR_OK)
         return WEIR_ENOMEM;
-    *index = at->index;
     return checking_written(checking, place->path, &place->mark, place->node,
                             &pool_of(at)->written);
 }
 
-/* Adds the pool to the settings, with nothing but its place among the others. */
+/* Adds the pool to the settings, with its place among the others. */
 static int add_pool(struct pool_reading *at)
 {
     struct checking *checking = at->checking;
@@ -195,14 +198,11 @@ static int add_pool(struct pool_reading *at)
     assert(settings->pools && checking->pools);
     at->index = settings->pool_count++;
     above = parent == SETTINGS_NONE ? NULL : &settings->pools[parent];
-    checking->pools[at->index] = at->waiting->at;
-    settings->pools[at->index] = (struct settings_pool){
-        .parent = parent,
-        .depth = above ? above->depth + 1 : 0,
-        .copy = at->waiting->copy,
-        .size_now = SETTINGS_NONE,
-    };
-    if (note_written(at) != WEIR_OK)
+    begin_pool(at);
+    pool_of(at)->parent = parent;
+    pool_of(at)->depth = above ? above->depth + 1 : 0;
+    pool_of(at)->copy = at->waiting->copy;
+    if (!at->waiting->copy && note_written(at) != WEIR_OK)
         return WEIR_ENOMEM;
     path = text_store_format(&settings->store, "%s%s%s", above ? above->path : "", above ? "/" : "",
                              at->waiting->name);
@@ -403,6 +403,23 @@ static int read_keys(struct pool_reading *at)
     return status != WEIR_OK ? status : result;
 }
 
+/* All of it has been read with the first: only its members are to be made. */
+static int read_copy(const struct pool_reading *at)
+{
+    const struct config_node *node = at->waiting->at.node;
+    const struct config_node *members = config_find(node, "members");
+    const char *path = checking_text(at->checking, "%s.members", at->waiting->at.path);
+
+    if (!pool_of(at)->nested)
+        return WEIR_OK;
+    if (!path)
+        return WEIR_ENOMEM;
+    if (members)
+        return push_names(at->reading, members, path, at->index, true);
+    return push_copies(at->reading, config_find_pair(node, "pool"), at->waiting->at.path, at->index,
+                       pool_of(at)->size, true);
+}
+
 static int read_pool(struct reading *reading, const struct waiting *waiting)
 {
     struct checking *checking = reading->checking;
@@ -419,7 +436,9 @@ static int read_pool(struct reading *reading, const struct waiting *waiting)
         status = fill_expect_map(&fill, waiting->at.node, waiting->at.path);
     if (status == WEIR_OK)
         status = add_pool(&at);
-    return status == WEIR_OK ? read_keys(&at) : status;
+    if (status != WEIR_OK)
+        return status;
+    return waiting->copy ? read_copy(&at) : read_keys(&at);
 }
 
 int pools_read(struct checking *checking)
@@ -439,11 +458,4 @@ int pools_read(struct checking *checking)
     }
     free(reading.stack);
     return status;
-}
-
-uint32_t pools_find(const struct checking *checking, const char *path)
-{
-    const uint32_t *index = key_index_find(&checking->paths, NULL, path);
-
-    return index ? *index : SETTINGS_NONE;
 }

@@ -13,7 +13,4 @@
  */
 int pools_read(struct checking *checking);
 
-/* The pool of that path; SETTINGS_NONE when there is none. */
-uint32_t pools_find(const struct checking *checking, const char *path);
-
 #endif

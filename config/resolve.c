@@ -149,10 +149,11 @@ static int resolve_args(struct checking *checking, const struct resolve_place *p
 
 /* --- its dispatcher --------------------------------------------------------------------------- */
 
-/* The array has room for this one; see check.c. */
-static uint32_t add_blocking(struct settings *settings)
+/* The array has room for this one; see check.c. WEIR_ENOMEM. */
+static int add_blocking(struct checking *checking, uint32_t *out_index)
 {
-    uint32_t beside = settings_find_dispatcher(settings, "default");
+    struct settings *settings = checking->settings;
+    uint32_t beside = checking_find_dispatcher(checking, "default");
 
     settings->dispatchers[settings->dispatcher_count] = (struct settings_dispatcher){
         .name = BLOCKING_NAME,
@@ -161,18 +162,18 @@ static uint32_t add_blocking(struct settings *settings)
         .written = { .path = "dispatchers." BLOCKING_NAME,
                      .mark = settings->dispatchers[beside].written.mark },
     };
-    return settings->dispatcher_count++;
+    *out_index = settings->dispatcher_count++;
+    return checking_index_dispatcher(checking, BLOCKING_NAME, *out_index);
 }
 
-static uint32_t default_dispatcher(struct settings *settings,
-                                   const struct weir_behaviour *behaviour)
+/* WEIR_ENOMEM. */
+static int default_dispatcher(struct checking *checking, const struct weir_behaviour *behaviour,
+                              uint32_t *out_index)
 {
-    uint32_t index;
+    bool blocking = behaviour->flags & WEIR_BLOCKING;
 
-    if (!(behaviour->flags & WEIR_BLOCKING))
-        return settings_find_dispatcher(settings, "default");
-    index = settings_find_dispatcher(settings, BLOCKING_NAME);
-    return index == SETTINGS_NONE ? add_blocking(settings) : index;
+    *out_index = checking_find_dispatcher(checking, blocking ? BLOCKING_NAME : "default");
+    return *out_index == SETTINGS_NONE && blocking ? add_blocking(checking, out_index) : WEIR_OK;
 }
 
 static int unknown_dispatcher(const struct checking *checking, const struct resolve_place *place,
@@ -204,7 +205,7 @@ static int named_dispatcher(struct checking *checking, const struct resolve_plac
                    config_describe(node, text, sizeof text));
         return WEIR_EINVALID;
     }
-    use->dispatcher = settings_find_dispatcher(checking->settings, node->text);
+    use->dispatcher = checking_find_dispatcher(checking, node->text);
     if (use->dispatcher == SETTINGS_NONE)
         return unknown_dispatcher(checking, place, node, path);
     if (use->entry && use->entry->behaviour->flags & WEIR_BLOCKING &&
@@ -222,9 +223,8 @@ static int resolve_dispatcher(struct checking *checking, const struct resolve_pl
 
     if (node)
         return named_dispatcher(checking, place, node, use);
-    if (use->entry)
-        use->dispatcher = default_dispatcher(checking->settings, use->entry->behaviour);
-    return WEIR_OK;
+    return use->entry ? default_dispatcher(checking, use->entry->behaviour, &use->dispatcher)
+                      : WEIR_OK;
 }
 
 int resolve_use(struct checking *checking, const struct resolve_place *place,

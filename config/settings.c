@@ -11,6 +11,8 @@ void settings_destroy(struct settings *settings)
     if (!settings)
         return;
     for (uint32_t i = 0; i < settings->pool_count; i++) {
+        if (settings->pools[i].copy)
+            continue; /* they are the first one's */
         options_destroy(settings->pools[i].use.options);
         options_destroy(settings->pools[i].manager.options);
     }

@@ -132,7 +132,7 @@ struct settings_pool {
     uint32_t parent;  /* index; SETTINGS_NONE = top level */
     uint32_t depth;   /* 0 = top level */
     bool nested;      /* its members are pools; then `use` and what belongs to workers is unset */
-    bool copy;        /* a further copy of a template: what it says has been said */
+    bool copy;        /* a further copy of a template: what it says, and owns, is the first one's */
     uint32_t member_count; /* of a nested one */
 
     struct settings_use use;

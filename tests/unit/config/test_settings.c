@@ -112,7 +112,7 @@ static void test_nested_pools_come_after_their_parent_in_order_of_the_file(void)
     settings_destroy(settings);
 }
 
-static void test_template_is_written_out_with_options_of_its_own(void)
+static void test_template_is_written_out_and_its_copies_share_the_options(void)
 {
     struct settings *settings = reading_settings(
         "pools:\n"
@@ -124,8 +124,9 @@ static void test_template_is_written_out_with_options_of_its_own(void)
     CU_ASSERT_STRING_EQUAL(settings->pools[3].path, "shards/2");
     CU_ASSERT(!settings->pools[1].copy);
     CU_ASSERT(settings->pools[3].copy);
-    CU_ASSERT_PTR_NOT_EQUAL(settings->pools[1].use.options, settings->pools[3].use.options);
-    CU_ASSERT(options_equal(settings->pools[1].use.options, settings->pools[3].use.options));
+    CU_ASSERT_PTR_EQUAL(settings->pools[1].use.options, settings->pools[3].use.options);
+    CU_ASSERT_EQUAL(settings->pools[3].parent, 0);
+    CU_ASSERT_EQUAL(settings->pools[3].depth, 1);
     CU_ASSERT_EQUAL(settings_worker_count(settings), 6);
     settings_destroy(settings);
 }
@@ -214,7 +215,7 @@ int main(void)
         { "defaults", test_smallest_file_has_all_defaults },
         { "given", test_given_values_are_taken },
         { "nested", test_nested_pools_come_after_their_parent_in_order_of_the_file },
-        { "template", test_template_is_written_out_with_options_of_its_own },
+        { "template", test_template_is_written_out_and_its_copies_share_the_options },
         { "outputs", test_outputs_stand_in_the_order_of_the_behaviour },
         { "blocking", test_blocking_behaviour_gets_a_dispatcher_of_its_own },
         { "source", test_source_leads_to_its_pool },
