@@ -1,9 +1,10 @@
 #include "config/files.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "config/pattern.h"
 
 #define STAMP_BEGIN UINT64_C(14695981039346656037) /* FNV-1a, 64 bits */
 #define STAMP_PRIME UINT64_C(1099511628211)
@@ -58,15 +59,15 @@ static uint64_t stamp_of_file(const char *path)
 
 static uint64_t stamp_of_pattern(const char *pattern)
 {
-    uint64_t stamp = STAMP_ABSENT;
-    glob_t matches = { 0 };
+    uint32_t looks = PATTERN_LOOKS_MAX;
+    struct pattern_matches matches;
+    uint64_t stamp = STAMP_BEGIN;
 
-    if (glob(pattern, 0, NULL, &matches) == 0) {
-        stamp = STAMP_BEGIN;
-        for (size_t i = 0; i < matches.gl_pathc; i++)
-            stamp = mix_text(stamp, matches.gl_pathv[i]);
-    }
-    globfree(&matches);
+    if (pattern_find(pattern, &looks, &matches) != 0)
+        return STAMP_ABSENT;
+    for (size_t i = 0; i < matches.count; i++)
+        stamp = mix_text(stamp, matches.paths[i]);
+    pattern_finish(&matches);
     return stamp;
 }
 
@@ -101,26 +102,31 @@ static bool is_made_up(const char *path)
     return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
 }
 
-static bool has(const struct config_files *files, const char *path, bool pattern)
+static bool has(const struct config_files *files, const char *path, uint64_t name, bool pattern)
 {
-    for (size_t i = 0; i < files->count; i++)
-        if (files->files[i].pattern == pattern && strcmp(files->files[i].path, path) == 0)
+    for (size_t i = 0; i < files->count; i++) {
+        const struct config_file *file = &files->files[i];
+
+        if (file->name == name && file->pattern == pattern && strcmp(file->path, path) == 0)
             return true;
+    }
     return false;
 }
 
 void config_files_add(struct config_files *files, const char *path, bool pattern)
 {
     struct config_file *grown, *file;
+    uint64_t name = mix_text(STAMP_BEGIN, path);
 
-    if (!files || files->count == CONFIG_FILES_MAX || is_made_up(path) || has(files, path, pattern))
+    if (!files || files->count == CONFIG_FILES_MAX || is_made_up(path) ||
+        has(files, path, name, pattern))
         return;
     grown = realloc(files->files, (files->count + 1) * sizeof *grown);
     if (!grown)
         return;
     files->files = grown;
     file = &grown[files->count];
-    *file = (struct config_file){ strdup(path), pattern, stamp_of(path, pattern) };
+    *file = (struct config_file){ strdup(path), name, pattern, stamp_of(path, pattern) };
     if (file->path)
         files->count++;
 }

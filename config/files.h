@@ -17,8 +17,9 @@
 #define CONFIG_FILES_MAX 2000 /* twice what `include` may name; more are not looked at */
 
 struct config_file {
-    char *path;   /* owned; as it was opened */
-    bool pattern; /* of `include`: what matters is which names it matches */
+    char *path;    /* owned; as it was opened */
+    uint64_t name; /* a hash of that */
+    bool pattern;  /* of `include`: what matters is which names it matches */
     uint64_t stamp;
 };
 

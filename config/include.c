@@ -1,10 +1,9 @@
 #include "config/include.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/key_index.h"
+#include "config/pattern.h"
 
 #define FILES_MAX 1000 /* of all patterns: far past what anybody keeps apart */
 
@@ -36,17 +35,17 @@ static int add_file(struct include_list *list, const char *file)
     return WEIR_OK;
 }
 
-static int add_matches(struct include_list *list, const glob_t *matches,
+static int add_matches(struct include_list *list, const struct pattern_matches *matches,
                        const struct config_node *pattern, struct report *report)
 {
     int status = WEIR_OK;
 
-    for (size_t i = 0; i < matches->gl_pathc && status == WEIR_OK; i++) {
+    for (size_t i = 0; i < matches->count && status == WEIR_OK; i++) {
         if (list->count == FILES_MAX) {
             report_add(report, &pattern->mark, "include", "names more than %d files", FILES_MAX);
             return WEIR_EINVALID;
         }
-        status = add_file(list, matches->gl_pathv[i]);
+        status = add_file(list, matches->paths[i]);
     }
     return status;
 }
@@ -54,7 +53,7 @@ static int add_matches(struct include_list *list, const glob_t *matches,
 /* A pattern may match nothing (an empty conf.d); a plain name must be there. */
 static int no_match(const struct config_node *pattern, struct report *report)
 {
-    if (strpbrk(pattern->text, "*?["))
+    if (pattern_is_one(pattern->text))
         return WEIR_OK;
     report_add(report, &pattern->mark, "include", "there is no file \"%.256s\"", pattern->text);
     return WEIR_EINVALID;
@@ -65,15 +64,15 @@ struct finding {
     const char *file; /* that has it */
     struct config_files *files;
     struct report *report;
+    uint32_t looks; /* that are left */
 };
 
-static int find_pattern(struct include_list *list, const struct finding *finding,
+static int find_pattern(struct include_list *list, struct finding *finding,
                         const struct config_node *pattern)
 {
     struct report *report = finding->report;
-    glob_t matches;
+    struct pattern_matches matches;
     char *path;
-    int found;
     int status;
 
     if (pattern->kind != CONFIG_SCALAR || pattern->null) {
@@ -84,14 +83,16 @@ static int find_pattern(struct include_list *list, const struct finding *finding
     if (!path)
         return WEIR_ENOMEM;
     config_files_add(finding->files, path, true);
-    memset(&matches, 0, sizeof matches);
-    found = glob(path, 0, NULL, &matches);
+    status = pattern_find(path, &finding->looks, &matches);
     free(path);
-    if (found == 0)
-        status = add_matches(list, &matches, pattern, report);
-    else
-        status = found == GLOB_NOSPACE ? WEIR_ENOMEM : no_match(pattern, report);
-    globfree(&matches);
+    if (status == WEIR_EINVALID)
+        report_add(report, &pattern->mark, "include", "looks at more than %u names of files",
+                   PATTERN_LOOKS_MAX);
+    if (status != WEIR_OK)
+        return status;
+    status = matches.count ? add_matches(list, &matches, pattern, report)
+                           : no_match(pattern, report);
+    pattern_finish(&matches);
     return status;
 }
 
@@ -99,7 +100,7 @@ int include_find(const char *file, const struct config_node *patterns, struct co
                  struct report *report, struct include_list *out)
 {
     struct include_list list = { NULL, 0 };
-    struct finding finding = { file, files, report };
+    struct finding finding = { file, files, report, PATTERN_LOOKS_MAX };
     int status = WEIR_OK;
 
     if (patterns->kind != CONFIG_LIST) {
@@ -125,13 +126,26 @@ void include_finish(struct include_list *list)
 
 /* --- their keys ------------------------------------------------------------------------------- */
 
-struct merging {
-    struct config_tree *tree;
-    struct report *report;
-    const char *section; /* NULL at the top */
+/* A map that is added to. Its pairs are in the tree's memory, with room for more. */
+struct include_map {
+    struct config_node *map;
+    uint32_t capacity;
 };
 
-static int set_twice(const struct merging *merging, const struct config_node *key,
+void include_merging_init(struct include_merging *merging, struct config_tree *tree,
+                          struct report *report)
+{
+    *merging = (struct include_merging){ .tree = tree, .report = report };
+    key_index_init(&merging->keys);
+}
+
+void include_merging_finish(struct include_merging *merging)
+{
+    key_index_finish(&merging->keys);
+    free(merging->maps);
+}
+
+static int set_twice(const struct include_merging *merging, const struct config_node *key,
                      const struct config_node *earlier)
 {
     char path[256];
@@ -141,56 +155,6 @@ static int set_twice(const struct merging *merging, const struct config_node *ke
     report_add(merging->report, &key->mark, path, "is set twice, first in %s:%u:%u",
                earlier->mark.file, earlier->mark.line, earlier->mark.column);
     return WEIR_EINVALID;
-}
-
-/* Adds the pairs of `added` to `map`, whose array has room for them. Refuses what is there. */
-static int append_pairs(const struct merging *merging, struct config_node *map,
-                        const struct config_node *added, struct key_index *index)
-{
-    int result = WEIR_OK;
-
-    for (uint32_t i = 0; i < added->count; i++) {
-        const struct config_node *key = added->pairs[i].key;
-        const struct config_node *earlier = key_index_find(index, map, key->text);
-
-        if (earlier)
-            result = set_twice(merging, key, earlier);
-        else
-            map->pairs[map->count++] = added->pairs[i];
-    }
-    map->height = map->height > added->height ? map->height : added->height;
-    return result;
-}
-
-static int index_pairs(struct key_index *index, const struct config_node *map)
-{
-    int status = WEIR_OK;
-
-    for (uint32_t i = 0; i < map->count && status == WEIR_OK; i++)
-        status = key_index_put(index, map, map->pairs[i].key->text, map->pairs[i].key);
-    return status;
-}
-
-/* `map` grows in place: it is this tree's own. */
-static int append_map(const struct merging *merging, struct config_node *map,
-                      const struct config_node *added)
-{
-    struct config_pair *pairs = text_store_take_array(
-        &merging->tree->store, (size_t)map->count + added->count, sizeof *pairs);
-    struct key_index index;
-    int status;
-
-    if (!pairs)
-        return WEIR_ENOMEM;
-    if (map->count)
-        memcpy(pairs, map->pairs, map->count * sizeof *pairs);
-    map->pairs = pairs;
-    key_index_init(&index);
-    status = index_pairs(&index, map);
-    if (status == WEIR_OK)
-        status = append_pairs(merging, map, added, &index);
-    key_index_finish(&index);
-    return status;
 }
 
 static bool holds_names(const char *key)
@@ -204,49 +168,127 @@ static bool holds_names(const char *key)
     return false;
 }
 
+/* Keys of every map, and, of the root's sections, the values: who owns these is the merging. */
+static int index_pair(struct include_merging *merging, struct config_node *map,
+                      const struct config_pair *pair, void **out_earlier)
+{
+    int status = key_index_add(&merging->keys, map, pair->key->text, pair->key, out_earlier);
+
+    if (status == WEIR_OK && !*out_earlier && map == merging->tree->root &&
+        holds_names(pair->key->text))
+        status = key_index_put(&merging->keys, merging, pair->key->text, pair->value);
+    return status;
+}
+
+/* Adds the pairs of `added` to `map`, whose array has room for them. Refuses what is there. */
+static int append_pairs(struct include_merging *merging, struct config_node *map,
+                        const struct config_node *added)
+{
+    int result = WEIR_OK;
+
+    for (uint32_t i = 0; i < added->count; i++) {
+        void *earlier = NULL;
+
+        if (index_pair(merging, map, &added->pairs[i], &earlier) != WEIR_OK)
+            return WEIR_ENOMEM;
+        if (earlier)
+            result = set_twice(merging, added->pairs[i].key, earlier);
+        else
+            map->pairs[map->count++] = added->pairs[i];
+    }
+    map->height = map->height > added->height ? map->height : added->height;
+    return result;
+}
+
+/* The map's entry, made when it is added to first. NULL when memory is out. */
+static struct include_map *find_map(struct include_merging *merging, struct config_node *map)
+{
+    struct include_map *maps = merging->maps;
+
+    for (size_t i = 0; i < merging->map_count; i++) {
+        if (maps[i].map == map)
+            return &maps[i];
+    }
+    maps = realloc(maps, (merging->map_count + 1) * sizeof *maps);
+    if (!maps)
+        return NULL;
+    merging->maps = maps;
+    maps[merging->map_count] = (struct include_map){ map, map->count };
+    for (uint32_t i = 0; i < map->count; i++) {
+        void *earlier = NULL;
+
+        if (index_pair(merging, map, &map->pairs[i], &earlier) != WEIR_OK)
+            return NULL;
+    }
+    return &maps[merging->map_count++];
+}
+
+/* `map` grows in place: it is this tree's own. Twice as large each time, for a thousand files. */
+static int append_map(struct include_merging *merging, struct config_node *map,
+                      const struct config_node *added)
+{
+    struct include_map *grown = find_map(merging, map);
+    uint32_t needed = map->count + added->count;
+    struct config_pair *pairs;
+
+    if (!grown)
+        return WEIR_ENOMEM;
+    if (needed > grown->capacity) {
+        grown->capacity = needed > grown->capacity * 2 ? needed : grown->capacity * 2;
+        pairs = text_store_take_array(&merging->tree->store, grown->capacity, sizeof *pairs);
+        if (!pairs)
+            return WEIR_ENOMEM;
+        if (map->count)
+            memcpy(pairs, map->pairs, map->count * sizeof *pairs);
+        map->pairs = pairs;
+    }
+    return append_pairs(merging, map, added);
+}
+
 /* One key of an included file. */
-static int merge_pair(struct merging *merging, const struct config_pair *pair,
+static int merge_pair(struct include_merging *merging, const struct config_pair *pair,
                       struct config_node *top)
 {
-    const struct config_pair *present = config_find_pair(merging->tree->root, pair->key->text);
+    const char *key = pair->key->text;
+    struct config_node *present = key_index_find(&merging->keys, merging, key);
     int status;
 
-    if (strcmp(pair->key->text, "include") == 0) {
+    if (strcmp(key, "include") == 0) {
         report_add(merging->report, &pair->key->mark, "include",
                    "an included file cannot include others");
         return WEIR_EINVALID;
     }
-    if (strcmp(pair->key->text, "version") == 0 && present)
+    if (strcmp(key, "version") == 0 &&
+        key_index_find(&merging->keys, merging->tree->root, "version"))
         return WEIR_OK;
-    if (!present || !holds_names(pair->key->text) || present->value->kind != CONFIG_MAP ||
-        pair->value->kind != CONFIG_MAP) {
+    if (!present || present->kind != CONFIG_MAP || pair->value->kind != CONFIG_MAP) {
         top->pairs[top->count++] = *pair;
         return WEIR_OK;
     }
-    merging->section = pair->key->text;
-    status = append_map(merging, present->value, pair->value);
+    merging->section = key;
+    status = append_map(merging, present, pair->value);
     merging->section = NULL;
     return status;
 }
 
-int include_merge(struct config_tree *tree, const struct config_node *added, struct report *report)
+int include_merge(struct include_merging *merging, const struct config_node *added)
 {
-    struct merging merging = { tree, report, NULL };
+    struct config_tree *tree = merging->tree;
     struct config_node top = { .kind = CONFIG_MAP, .height = added->height };
-    int result = WEIR_OK;
+    int result = find_map(merging, tree->root) ? WEIR_OK : WEIR_ENOMEM;
 
     top.pairs = text_store_take_array(&tree->store, added->count, sizeof *top.pairs);
     if (!top.pairs)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < added->count && result != WEIR_ENOMEM; i++) {
-        int status = merge_pair(&merging, &added->pairs[i], &top);
+        int status = merge_pair(merging, &added->pairs[i], &top);
 
         if (status != WEIR_OK)
             result = status;
     }
     if (result == WEIR_ENOMEM)
         return result;
-    if (append_map(&merging, tree->root, &top) != WEIR_OK)
+    if (append_map(merging, tree->root, &top) != WEIR_OK)
         return WEIR_EINVALID;
     return result;
 }

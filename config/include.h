@@ -4,6 +4,7 @@
 #ifndef CONFIG_INCLUDE_H
 #define CONFIG_INCLUDE_H
 
+#include "config/key_index.h"
 #include "config/reader.h"
 
 /* Files in the order in which they are read. Life: include_find .. include_finish. */
@@ -22,10 +23,27 @@ int include_find(const char *file, const struct config_node *patterns, struct co
 void include_finish(struct include_list *list);
 
 /*
+ * One tree that files are added to, one after another; what a file costs does not depend on those
+ * before it. Borrows tree and report. Life: include_merging_init .. include_merging_finish.
+ */
+struct include_merging {
+    struct config_tree *tree;
+    struct report *report;
+    struct key_index keys;    /* of the maps that are added to, by their node */
+    struct include_map *maps; /* owned: the root, and sections */
+    size_t map_count;
+    const char *section; /* under way; NULL at the top */
+};
+
+void include_merging_init(struct include_merging *merging, struct config_tree *tree,
+                          struct report *report);
+void include_merging_finish(struct include_merging *merging);
+
+/*
  * Adds the keys of `added` to the tree's root: the sections that hold names (`pools`, `sources`,
  * `dispatchers`, `host`) grow, every other key must be new. A key that is set twice is reported
  * with both places. WEIR_EINVALID, WEIR_ENOMEM.
  */
-int include_merge(struct config_tree *tree, const struct config_node *added, struct report *report);
+int include_merge(struct include_merging *merging, const struct config_node *added);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "config/builder.h"
 #include "config/encoding.h"
+#include "config/extent.h"
 #include "config/file.h"
 #include "config/include.h"
 #include "config/substitute.h"
@@ -19,8 +20,11 @@ struct reading {
     struct config_tree *tree;
     struct config_source source; /* with its limits filled in */
     struct report *report;
-    uint32_t nodes; /* so far */
-    size_t bytes;   /* put in for ${...} so far */
+    uint32_t nodes; /* so far, as all below */
+    size_t bytes;   /* of all files */
+    size_t text;    /* of all keys and values */
+    struct substitute_use use;
+    struct include_merging merging;
 };
 
 static struct config_source complete_source(const struct config_source *source)
@@ -65,11 +69,23 @@ static int read_document(struct reading *reading, const char *name, const char *
         status = builder_read(reading->tree, &text, &reading->source.limits, &reading->nodes,
                               reading->report, &root);
     if (status == WEIR_OK)
-        status = substitute_values(reading->tree, root, &reading->source, &reading->bytes,
+        status = substitute_values(reading->tree, root, &reading->source, &reading->use,
                                    reading->report);
+    if (status == WEIR_OK)
+        status = extent_add(root, reading->source.limits.bytes, &reading->text, reading->report);
     if (status == WEIR_OK)
         *out_root = root;
     return status;
+}
+
+/* One file alone is as large as it may be. */
+static int refuse_more(const struct reading *reading, const struct mark *mark)
+{
+    char limit[32];
+
+    text_format_size(reading->source.limits.bytes, limit, sizeof limit);
+    report_add(reading->report, mark, NULL, "makes the files that are read larger than %s", limit);
+    return WEIR_EINVALID;
 }
 
 static int read_file(struct reading *reading, const char *file, struct config_node **out_root)
@@ -87,7 +103,11 @@ static int read_file(struct reading *reading, const char *file, struct config_no
         report_add(reading->report, &mark, NULL, "%s", why);
         return status;
     }
-    status = read_document(reading, file, bytes, size, out_root);
+    reading->bytes += size;
+    if (reading->bytes > reading->source.limits.bytes)
+        status = refuse_more(reading, &mark);
+    else
+        status = read_document(reading, file, bytes, size, out_root);
     free(bytes);
     return status;
 }
@@ -97,7 +117,13 @@ static int add_file(struct reading *reading, const char *file)
     struct config_node *added = NULL;
     int status = read_file(reading, file, &added);
 
-    return status == WEIR_OK ? include_merge(reading->tree, added, reading->report) : status;
+    return status == WEIR_OK ? include_merge(&reading->merging, added) : status;
+}
+
+/* False: what is wrong is known well enough. */
+static bool goes_on(const struct reading *reading)
+{
+    return reading->bytes <= reading->source.limits.bytes && !report_has_enough(reading->report);
 }
 
 static int add_included(struct reading *reading, const char *file)
@@ -109,19 +135,23 @@ static int add_included(struct reading *reading, const char *file)
     if (!patterns)
         return WEIR_OK;
     result = include_find(file, patterns, reading->source.files, reading->report, &list);
-    for (size_t i = 0; i < list.count && result != WEIR_ENOMEM; i++) {
+    include_merging_init(&reading->merging, reading->tree, reading->report);
+    for (size_t i = 0; i < list.count && result != WEIR_ENOMEM && goes_on(reading); i++) {
         int status = add_file(reading, list.files[i]);
 
         if (status != WEIR_OK)
             result = status;
     }
+    include_merging_finish(&reading->merging);
     include_finish(&list);
     return result;
 }
 
 static int begin(struct reading *reading, const struct config_source *source, struct report *report)
 {
-    *reading = (struct reading){ config_tree_create(), complete_source(source), report, 0, 0 };
+    *reading = (struct reading){ .tree = config_tree_create(),
+                                 .source = complete_source(source),
+                                 .report = report };
     return reading->tree ? WEIR_OK : WEIR_ENOMEM;
 }
 

@@ -8,6 +8,8 @@
 
 #define PATH_SIZE 512                      /* of a key, for people; a longer one is cut */
 #define NAME_SIZE 128                      /* of a variable */
+#define REFERENCES_MAX 100000u             /* of `${` in all files: as many as there are values */
+#define FILES_MAX 1000u                    /* as many as `include` may name */
 #define SECRET_SIZE_MAX ((size_t)64 << 10) /* of a file of secrets: a key or a certificate */
 
 /* --- one value -------------------------------------------------------------------------------- */
@@ -15,7 +17,7 @@
 struct replacing {
     struct config_tree *tree;
     const struct config_source *source;
-    size_t *bytes;
+    struct substitute_use *use;
     struct report *report;
     struct config_node *node; /* the value */
     const char *path;
@@ -37,9 +39,9 @@ static int refuse(const struct replacing *replacing, const char *format, ...)
 
 static int put(const struct replacing *replacing, const char *text, size_t size)
 {
-    if (size > replacing->source->limits.bytes - *replacing->bytes)
+    if (size > replacing->source->limits.bytes - replacing->use->bytes)
         return refuse(replacing, "makes the values of the file too long");
-    *replacing->bytes += size;
+    replacing->use->bytes += size;
     return fwrite(text, 1, size, replacing->stream) == size ? WEIR_OK : WEIR_ENOMEM;
 }
 
@@ -52,6 +54,9 @@ static int put_file(const struct replacing *replacing, const char *file)
 
     if (file[0] != '/')
         return refuse(replacing, "${file:...} needs an absolute path, got \"%.128s\"", file);
+    if (replacing->use->files == FILES_MAX)
+        return refuse(replacing, "takes more than %u values from files", FILES_MAX);
+    replacing->use->files++;
     config_files_add(replacing->source->files, file, false);
     status = file_read(file, SECRET_SIZE_MAX, &text, &size, why, sizeof why);
     if (status == WEIR_ENOMEM)
@@ -132,6 +137,9 @@ static int put_part(const struct replacing *replacing, const char **text)
         *text += strlen(*text);
         return status;
     }
+    if (replacing->use->references == REFERENCES_MAX)
+        return refuse(replacing, "has more than %u times \"${\" in it and before", REFERENCES_MAX);
+    replacing->use->references++;
     if (start > *text && start[-1] == '$') {
         status = put(replacing, *text, (size_t)(start - *text) - 1);
         *text = start + 2;
@@ -238,7 +246,8 @@ static int step(struct replacing *replacing, struct walk *walk)
 }
 
 int substitute_values(struct config_tree *tree, struct config_node *root,
-                      const struct config_source *source, size_t *bytes, struct report *report)
+                      const struct config_source *source, struct substitute_use *use,
+                      struct report *report)
 {
     struct replacing replacing = { .tree = tree, .source = source, .report = report };
     struct walk walk = { calloc(root->height + 1, sizeof(struct level)), 1 };
@@ -246,7 +255,7 @@ int substitute_values(struct config_tree *tree, struct config_node *root,
 
     if (!walk.levels)
         return WEIR_ENOMEM;
-    replacing.bytes = bytes;
+    replacing.use = use;
     walk.levels[0].node = root;
     while (walk.depth && result != WEIR_ENOMEM && !report_has_enough(report)) {
         int status = step(&replacing, &walk);

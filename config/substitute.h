@@ -11,11 +11,19 @@
 
 #include "config/reader.h"
 
+/* What one reading has used so far, of all its files; all zeros in the beginning. */
+struct substitute_use {
+    size_t bytes;        /* put in, at most limits.bytes */
+    uint32_t references; /* `${` */
+    uint32_t files;      /* ${file:...} */
+};
+
 /*
- * Replaces in all values below `root`, once each. Reports what is not set or cannot be read.
- * `*bytes` is how much has been put in so far, at most limits.bytes. WEIR_EINVALID, WEIR_ENOMEM.
+ * Replaces in all values below `root`, once each. Reports what is not set, cannot be read, or is
+ * too much. WEIR_EINVALID, WEIR_ENOMEM.
  */
 int substitute_values(struct config_tree *tree, struct config_node *root,
-                      const struct config_source *source, size_t *bytes, struct report *report);
+                      const struct config_source *source, struct substitute_use *use,
+                      struct report *report);
 
 #endif

@@ -1,0 +1,192 @@
+#include "config/pattern.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <weir/status.h>
+
+#define FOLDER_LOOKS 8u /* what it costs to open a folder, in names that are looked at */
+
+/* One pattern under way: what matches its parts up to here, and what the next part makes of it. */
+struct finding {
+    uint32_t *looks;
+    struct pattern_matches before;
+    struct pattern_matches next;
+    size_t capacity; /* of next */
+};
+
+bool pattern_is_one(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+void pattern_finish(struct pattern_matches *matches)
+{
+    for (size_t i = 0; i < matches->count; i++)
+        free(matches->paths[i]);
+    free(matches->paths);
+    *matches = (struct pattern_matches){ NULL, 0 };
+}
+
+static int spend(struct finding *finding, uint32_t looks)
+{
+    if (*finding->looks < looks)
+        return WEIR_EINVALID;
+    *finding->looks -= looks;
+    return WEIR_OK;
+}
+
+/* Adds `start` with `name` behind it. What is longer than any path may be is not there. */
+static int add(struct finding *finding, const char *start, const char *name)
+{
+    struct pattern_matches *next = &finding->next;
+    size_t size = strlen(start) + strlen(name) + 1;
+    char *path;
+
+    if (size > PATH_MAX)
+        return WEIR_OK;
+    if (next->count == finding->capacity) {
+        size_t capacity = finding->capacity ? finding->capacity * 2 : 16;
+        char **paths = realloc(next->paths, capacity * sizeof *paths);
+
+        if (!paths)
+            return WEIR_ENOMEM;
+        next->paths = paths;
+        finding->capacity = capacity;
+    }
+    path = malloc(size);
+    if (!path)
+        return WEIR_ENOMEM;
+    (void)snprintf(path, size, "%s%s", start, name);
+    next->paths[next->count++] = path;
+    return WEIR_OK;
+}
+
+/* What is in one folder. One that cannot be opened has nothing in it. */
+static int add_matching(struct finding *finding, const char *folder, const char *part)
+{
+    int status = spend(finding, FOLDER_LOOKS);
+    DIR *directory = status == WEIR_OK ? opendir(folder[0] ? folder : ".") : NULL;
+
+    for (struct dirent *entry; directory && status == WEIR_OK && (entry = readdir(directory));) {
+        status = spend(finding, 1);
+        if (status == WEIR_OK && fnmatch(part, entry->d_name, FNM_PERIOD) == 0)
+            status = add(finding, folder, entry->d_name);
+    }
+    if (directory)
+        closedir(directory);
+    return status;
+}
+
+static void unescape(char *text)
+{
+    char *to = text;
+
+    for (; *text; text++) {
+        text += text[0] == '\\' && text[1];
+        *to++ = *text;
+    }
+    *to = '\0';
+}
+
+/* `name`, without wildcards, behind all that there is so far. */
+static int append_all(struct finding *finding, const char *name)
+{
+    int status = WEIR_OK;
+
+    for (size_t i = 0; i < finding->before.count && status == WEIR_OK; i++) {
+        status = spend(finding, 1);
+        if (status == WEIR_OK)
+            status = add(finding, finding->before.paths[i], name);
+    }
+    return status;
+}
+
+static int match_all(struct finding *finding, const char *part)
+{
+    int status = WEIR_OK;
+
+    for (size_t i = 0; i < finding->before.count && status == WEIR_OK; i++)
+        status = add_matching(finding, finding->before.paths[i], part);
+    return status;
+}
+
+/* What has been made is what the next part begins with. */
+static void go_on(struct finding *finding)
+{
+    pattern_finish(&finding->before);
+    finding->before = finding->next;
+    finding->next = (struct pattern_matches){ NULL, 0 };
+    finding->capacity = 0;
+}
+
+/* A part and the slashes behind it, of which `*at` moves past both. Changes the part. */
+static int take_part(struct finding *finding, const char **at)
+{
+    size_t length = strcspn(*at, "/");
+    size_t slashes = strspn(*at + length, "/");
+    char *part = strndup(*at, length);
+    char *behind = strndup(*at + length, slashes);
+    int status = WEIR_ENOMEM;
+
+    if (part && behind && pattern_is_one(part)) {
+        status = match_all(finding, part);
+    } else if (part && behind) {
+        unescape(part);
+        status = append_all(finding, part);
+    }
+    if (status == WEIR_OK && slashes) {
+        go_on(finding);
+        status = append_all(finding, behind);
+    }
+    go_on(finding);
+    *at += length + slashes;
+    free(part);
+    free(behind);
+    return status;
+}
+
+static void keep_those_that_are_there(struct finding *finding)
+{
+    struct pattern_matches *found = &finding->before;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < found->count; i++) {
+        struct stat status;
+
+        if (lstat(found->paths[i], &status) == 0)
+            found->paths[kept++] = found->paths[i];
+        else
+            free(found->paths[i]);
+    }
+    found->count = kept;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+int pattern_find(const char *pattern, uint32_t *looks, struct pattern_matches *out)
+{
+    struct finding finding = { .looks = looks };
+    int status = add(&finding, "", "");
+
+    go_on(&finding);
+    while (*pattern && status == WEIR_OK)
+        status = take_part(&finding, &pattern);
+    if (status != WEIR_OK) {
+        pattern_finish(&finding.before);
+        return status;
+    }
+    keep_those_that_are_there(&finding);
+    if (finding.before.count)
+        qsort(finding.before.paths, finding.before.count, sizeof *finding.before.paths, by_name);
+    *out = finding.before;
+    return WEIR_OK;
+}
