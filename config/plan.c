@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/key_index.h"
 #include "config/plan_pools.h"
 #include "config/plan_steps.h"
 #include "config/plan_uses.h"
@@ -48,7 +49,29 @@ static void plan_dispatcher(struct planning *planning, const struct settings_dis
                  true);
 }
 
-static void plan_dispatchers(struct planning *planning)
+/* The dispatchers of one configuration by their names. */
+static int index_dispatchers(const struct settings *settings, struct key_index *index)
+{
+    int status = WEIR_OK;
+
+    for (uint32_t i = 0; settings && i < settings->dispatcher_count && status == WEIR_OK; i++) {
+        struct settings_dispatcher *dispatcher = &settings->dispatchers[i];
+
+        status = key_index_put(index, settings, dispatcher->name, dispatcher);
+    }
+    return status;
+}
+
+static uint32_t find_dispatcher(const struct key_index *index, const struct settings *settings,
+                                const char *name)
+{
+    const struct settings_dispatcher *found = settings ? key_index_find(index, settings, name)
+                                                       : NULL;
+
+    return found ? (uint32_t)(found - settings->dispatchers) : SETTINGS_NONE;
+}
+
+static void plan_new_dispatchers(struct planning *planning, const struct key_index *index)
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
@@ -56,24 +79,45 @@ static void plan_dispatchers(struct planning *planning)
     for (uint32_t i = 0; i < newer->dispatcher_count; i++) {
         const char *name = newer->dispatchers[i].name;
         struct plan_subject subject = { plan_text(planning, "dispatchers.%s", name),
-                                        older ? settings_find_dispatcher(older, name)
-                                              : SETTINGS_NONE,
-                                        i };
+                                        find_dispatcher(index, older, name), i };
 
         plan_dispatcher(planning,
                         subject.old_index == SETTINGS_NONE ? NULL
                                                            : &older->dispatchers[subject.old_index],
                         &newer->dispatchers[i], &subject);
     }
+}
+
+static void plan_gone_dispatchers(struct planning *planning, const struct key_index *index)
+{
+    const struct settings *older = planning->old_settings;
+
     for (uint32_t i = 0; older && i < older->dispatcher_count; i++) {
         const struct settings_dispatcher *gone = &older->dispatchers[i];
         struct plan_subject subject = { plan_text(planning, "dispatchers.%s", gone->name), i,
                                         SETTINGS_NONE };
 
-        if (settings_find_dispatcher(newer, gone->name) == SETTINGS_NONE)
+        if (find_dispatcher(index, planning->new_settings, gone->name) == SETTINGS_NONE)
             plan_add(planning, PLAN_DISPATCHER_REMOVED, &subject, NULL,
                      plan_text(planning, "%s threads", threads_text(planning, gone)), NULL, false);
     }
+}
+
+static void plan_dispatchers(struct planning *planning)
+{
+    struct key_index index;
+    int status;
+
+    key_index_init(&index);
+    status = index_dispatchers(planning->new_settings, &index);
+    if (status == WEIR_OK)
+        status = index_dispatchers(planning->old_settings, &index);
+    if (status == WEIR_OK) {
+        plan_new_dispatchers(planning, &index);
+        plan_gone_dispatchers(planning, &index);
+    }
+    planning->failed |= status != WEIR_OK;
+    key_index_finish(&index);
 }
 
 /* --- sources ---------------------------------------------------------------------------------- */
@@ -97,7 +141,25 @@ static void compare_sources(struct planning *planning, const struct plan_subject
                  target_text(planning, planning->new_settings, newer), true);
 }
 
-static void plan_sources(struct planning *planning)
+/* The sources of one configuration by their names. */
+static int index_sources(const struct settings *settings, struct key_index *index)
+{
+    int status = WEIR_OK;
+
+    for (uint32_t i = 0; settings && i < settings->source_count && status == WEIR_OK; i++)
+        status = key_index_put(index, settings, settings->sources[i].name, &settings->sources[i]);
+    return status;
+}
+
+static uint32_t find_source(const struct key_index *index, const struct settings *settings,
+                            const char *name)
+{
+    const struct settings_source *found = settings ? key_index_find(index, settings, name) : NULL;
+
+    return found ? (uint32_t)(found - settings->sources) : SETTINGS_NONE;
+}
+
+static void plan_new_sources(struct planning *planning, const struct key_index *index)
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
@@ -105,23 +167,44 @@ static void plan_sources(struct planning *planning)
     for (uint32_t i = 0; i < newer->source_count; i++) {
         const struct settings_source *source = &newer->sources[i];
         struct plan_subject subject = { plan_text(planning, "sources.%s", source->name),
-                                        older ? settings_find_source(older, source->name)
-                                              : SETTINGS_NONE,
-                                        i };
+                                        find_source(index, older, source->name), i };
 
         if (subject.old_index == SETTINGS_NONE)
             plan_add(planning, PLAN_SOURCE_ADDED, &subject, NULL, NULL, source->use.use, false);
         else
             compare_sources(planning, &subject, &older->sources[subject.old_index], source);
     }
+}
+
+static void plan_gone_sources(struct planning *planning, const struct key_index *index)
+{
+    const struct settings *older = planning->old_settings;
+
     for (uint32_t i = 0; older && i < older->source_count; i++) {
         const struct settings_source *gone = &older->sources[i];
         struct plan_subject subject = { plan_text(planning, "sources.%s", gone->name), i,
                                         SETTINGS_NONE };
 
-        if (settings_find_source(newer, gone->name) == SETTINGS_NONE)
+        if (find_source(index, planning->new_settings, gone->name) == SETTINGS_NONE)
             plan_add(planning, PLAN_SOURCE_REMOVED, &subject, NULL, gone->use.use, NULL, false);
     }
+}
+
+static void plan_sources(struct planning *planning)
+{
+    struct key_index index;
+    int status;
+
+    key_index_init(&index);
+    status = index_sources(planning->new_settings, &index);
+    if (status == WEIR_OK)
+        status = index_sources(planning->old_settings, &index);
+    if (status == WEIR_OK) {
+        plan_new_sources(planning, &index);
+        plan_gone_sources(planning, &index);
+    }
+    planning->failed |= status != WEIR_OK;
+    key_index_finish(&index);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */

@@ -53,17 +53,26 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
                  size_text(planning, newer), true);
 }
 
-static const char *output_text(struct planning *planning, const struct settings *settings,
-                               const struct settings_pool *pool, const char *name)
+/* NULL when the pool has none such, or it is not bound. */
+static const struct settings_output *bound_output(const struct settings_pool *pool,
+                                                  const char *name)
 {
     for (uint32_t i = 0; i < pool->output_count; i++) {
         const struct settings_output *output = &pool->outputs[i];
 
-        if (strcmp(output->name, name) == 0 && output->pool != SETTINGS_NONE)
-            return plan_text(planning, "%s (%s)", settings->pools[output->pool].path,
-                             settings_when_full_name(output->when_full));
+        if (strcmp(output->name, name) == 0)
+            return output->pool != SETTINGS_NONE ? output : NULL;
     }
-    return "(none)";
+    return NULL;
+}
+
+static const char *output_text(struct planning *planning, const struct settings *settings,
+                               const struct settings_output *output)
+{
+    if (!output)
+        return "(none)";
+    return plan_text(planning, "%s (%s)", settings->pools[output->pool].path,
+                     settings_when_full_name(output->when_full));
 }
 
 static bool has_output(const struct settings_pool *pool, const char *name)
@@ -79,12 +88,16 @@ static void compare_output(struct planning *planning, const struct plan_subject 
                            const struct settings_pool *older, const struct settings_pool *newer,
                            const char *name)
 {
+    const struct settings_output *old_output = bound_output(older, name);
+    const struct settings_output *new_output = bound_output(newer, name);
     char field[FIELD_SIZE];
 
+    if (!old_output && !new_output)
+        return;
     (void)snprintf(field, sizeof field, "outputs.%s", name);
     plan_compare(planning, PLAN_POOL_OUTPUTS, subject, field,
-                 output_text(planning, planning->old_settings, older, name),
-                 output_text(planning, planning->new_settings, newer, name), true);
+                 output_text(planning, planning->old_settings, old_output),
+                 output_text(planning, planning->new_settings, new_output), true);
 }
 
 static void compare_outputs(struct planning *planning, const struct plan_subject *subject,

@@ -83,13 +83,63 @@ static const char *value_text(struct planning *planning, const struct language_r
     return plan_text(planning, "%s..%s", first, last);
 }
 
+static size_t size_of(uint32_t kind)
+{
+    switch (kind) {
+    case WEIR_BOOL:
+        return sizeof(bool);
+    case WEIR_U32:
+    case WEIR_ENUM:
+        return sizeof(uint32_t);
+    case WEIR_LIST:
+    case WEIR_MAP:
+    case WEIR_STRING:
+        return 0;
+    case LANGUAGE_RANGE:
+        return 2 * sizeof(uint64_t);
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+static bool are_equal(struct planning *planning, const struct weir_list *older,
+                      const struct weir_list *newer)
+{
+    bool equal = older->count == newer->count;
+
+    if (equal && planning->equal_lists[0] == older->items &&
+        planning->equal_lists[1] == newer->items)
+        return true;
+    for (size_t i = 0; equal && i < older->count; i++)
+        equal = strcmp(older->items[i], newer->items[i]) == 0;
+    if (equal) {
+        planning->equal_lists[0] = older->items;
+        planning->equal_lists[1] = newer->items;
+    }
+    return equal;
+}
+
+/* True for most rows of most pools, which need not be written as texts to be compared. */
+static bool is_same(struct planning *planning, const struct language_row *row,
+                    const void *old_struct, const void *new_struct)
+{
+    const char *older = (const char *)old_struct + row->option.offset;
+    const char *newer = (const char *)new_struct + row->option.offset;
+    size_t size = size_of(row->option.kind);
+
+    if (row->option.kind == WEIR_LIST)
+        return are_equal(planning, (const void *)older, (const void *)newer);
+    return size > 0 && memcmp(older, newer, size) == 0;
+}
+
 static void compare_row(struct planning *planning, const struct plan_pair *pair, const char *before,
                         const struct language_row *row, const void *old_struct,
                         const void *new_struct)
 {
     char field[FIELD_SIZE];
 
-    if (!language_is_value(row) && row->option.kind != LANGUAGE_RANGE)
+    if ((!language_is_value(row) && row->option.kind != LANGUAGE_RANGE) ||
+        is_same(planning, row, old_struct, new_struct))
         return;
     (void)snprintf(field, sizeof field, "%s%s%s", before, before[0] ? "." : "", row->option.name);
     plan_compare(planning, pair->kind(field), pair->subject, field,

@@ -17,6 +17,9 @@ struct planning {
     struct plan *plan;
     size_t capacity;
     struct text_store scratch;
+    /* What was compared last and found equal: copies of a template have the very same. */
+    const void *equal_options[2];
+    const void *equal_lists[2];
     bool failed; /* memory is out */
 };
 

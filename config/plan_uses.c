@@ -13,12 +13,21 @@ static const char *dispatcher_name(const struct settings *settings, const struct
 void plan_compare_args(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses, const char *key, bool replaced)
 {
+    const struct options *older = uses->older->options;
+    const struct options *newer = uses->newer->options;
     struct option_change changes[CHANGES_MAX];
-    size_t count = options_changes(uses->older->options, uses->newer->options, changes,
-                                   CHANGES_MAX);
-    bool live = !replaced && options_changes_live(uses->older->options, uses->newer->options);
     char field[FIELD_SIZE];
+    size_t count;
+    bool live;
 
+    if (planning->equal_options[0] == older && planning->equal_options[1] == newer)
+        return;
+    count = options_changes(older, newer, changes, CHANGES_MAX);
+    live = !replaced && options_changes_live(older, newer);
+    if (count == 0) {
+        planning->equal_options[0] = older;
+        planning->equal_options[1] = newer;
+    }
     for (size_t i = 0; i < count && i < CHANGES_MAX; i++) {
         (void)snprintf(field, sizeof field, "%s.%s", key, changes[i].name);
         plan_add(planning, uses->args, subject, field, changes[i].old_text, changes[i].new_text,
