@@ -248,9 +248,9 @@ static void write_values(const struct page *page)
                          "is a plain `${`.");
     page_paragraph(page, "A number out of range is an error; nothing is wrapped or cut off. "
                          "Anchors, aliases and the merge key `<<` work; keys at the top that "
-                         "begin with `x-` are free for them. A file may have 8 MiB, 64 levels, "
-                         "texts of up to 1 MiB and, with all it includes and aliases written "
-                         "out, 100,000 values.");
+                         "begin with `x-` are free for them. With all it includes and aliases "
+                         "written out a file may have 8 MiB, 64 levels and 100,000 values; texts "
+                         "of up to 1 MiB, 100,000 times `${`, and 1,000 values from files.");
 }
 
 static void write_chapters(const struct page *page)
