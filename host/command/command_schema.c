@@ -77,8 +77,7 @@ static bool has_plugin(const struct gathering *gathering, const struct loaded *l
     return false;
 }
 
-static int gather_plugin(struct request *request, struct gathering *gathering,
-                         const char *name)
+static int gather_plugin(struct request *request, struct gathering *gathering, const char *name)
 {
     const struct loaded *loaded;
     struct problem problem;
