@@ -56,9 +56,15 @@ static int step(struct walk *walk)
 
 int extent_add(const struct config_node *root, size_t max, size_t *used, struct report *report)
 {
-    struct walk walk = { calloc(root->height + 1, sizeof(struct level)), 1, max, used, report };
+    struct walk walk = {
+        .levels = calloc(root->height + 1, sizeof(struct level)),
+        .depth = 1,
+        .max = max,
+        .report = report,
+    };
     int status = WEIR_OK;
 
+    walk.used = used;
     if (!walk.levels)
         return WEIR_ENOMEM;
     walk.levels[0].node = root;

@@ -174,9 +174,10 @@ static int by_name(const void *left, const void *right)
 
 int pattern_find(const char *pattern, uint32_t *looks, struct pattern_matches *out)
 {
-    struct finding finding = { .looks = looks };
+    struct finding finding = { .capacity = 0 };
     int status = add(&finding, "", "");
 
+    finding.looks = looks;
     go_on(&finding);
     while (*pattern && status == WEIR_OK)
         status = take_part(&finding, &pattern);
