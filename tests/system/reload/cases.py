@@ -35,6 +35,8 @@ class Connection(http.client.HTTPConnection):
 
 
 class Host:
+    plugins, test_plugins = PLUGINS, TEST_PLUGINS
+
     def __init__(self, work, name):
         self.path = {what: os.path.join(work, f"{name}.{what}")
                      for what in ("yaml", "socket", "log", "gate", "record")}
@@ -45,8 +47,11 @@ class Host:
         self.memory = "0"
 
     def write(self, text):
+        self.write_as_it_is(self.text(text))
+
+    def write_as_it_is(self, whole):
         with open(self.path["yaml"] + ".new", "w", encoding="ascii") as stream:
-            stream.write(self.text(text))
+            stream.write(whole)
         os.rename(self.path["yaml"] + ".new", self.path["yaml"])
 
     def text(self, text):
@@ -55,11 +60,15 @@ class Host:
         return (f"version: 1\nhost: {{plugins: {json.dumps(self.folders)}, memory: {self.memory}, "
                 f"control: {self.path['socket']}}}\n{text}")
 
-    def start(self, text):
-        self.write(text)
+    def start(self, text, before=None):
+        """`before` is called in the new process."""
+        self.start_with(self.text(text), before)
+
+    def start_with(self, whole, before=None):
+        self.write_as_it_is(whole)
         with open(self.path["log"], "wb") as log:
             self.process = subprocess.Popen([WEIR, "run", self.path["yaml"]], stdout=log,
-                                            stderr=log)
+                                            stderr=log, preexec_fn=before)
         self.until(lambda: 'component=host event="started"' in self.log(), "it does not start")
 
     def log(self):
@@ -312,4 +321,5 @@ def main():
         print(f"{case.__name__}: as promised", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

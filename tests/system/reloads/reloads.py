@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 RANGE = 10**10          # numbers of one source
 MEASURED_EVERY = 20     # reloads
@@ -254,8 +255,14 @@ class Host:
         return b'component=host event="started"' in open(self.log, "rb").read()
 
     def reload(self):
+        return self.ask("POST", "/reload")
+
+    def plan(self):
+        return self.ask("GET", "/plan?file=" + urllib.parse.quote(self.file))
+
+    def ask(self, method, path):
         connection = Connection(self.socket)
-        connection.request("POST", "/reload")
+        connection.request(method, path)
         answer = json.loads(connection.getresponse().read())
         connection.close()
         return answer
@@ -301,9 +308,12 @@ class Storm:
 
     def go_to(self, shape):
         self.host.write(shape.text(self.host))
+        shown = self.host.plan()
         start = time.monotonic()
         answer = self.host.reload()
         self.times.append((time.monotonic() - start) * 1000)
+        if shown["steps"] != answer["steps"] or self.host.plan()["steps"]:
+            fail(f"not what the plan showed: {shown}, {answer}")
         if answer["result"] not in ("reloaded", "unchanged"):
             fail(f"refused: {answer['errors']}\n{shape.text(self.host)}")
         self.results[answer["result"]] += 1
