@@ -176,6 +176,13 @@ static inline enum actor_state actor_state(const struct actor *actor)
     return (enum actor_state)atomic_load_explicit(&actor->state, memory_order_acquire);
 }
 
+/* Owner. */
+static inline void actor_set_state(struct actor *actor, enum actor_state state)
+{
+    /* Release: who sees OPEN sees what was set before. */
+    atomic_store_explicit(&actor->state, (uint8_t)state, memory_order_release);
+}
+
 /* Asks something of an actor. Any thread in a read section. WEIR_ETERMINATED. */
 int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits);
 

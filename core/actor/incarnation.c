@@ -1,6 +1,5 @@
 #include "actor/incarnation.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "actor/callback.h"
@@ -9,6 +8,7 @@
 #include "actor/extra.h"
 #include "actor/leave.h"
 #include "actor/output.h"
+#include "actor/restart.h"
 #include "actor/room.h"
 #include "actor/settle.h"
 #include "actor/source.h"
@@ -20,12 +20,6 @@
 #include "runtime.h"
 
 #define NS_PER_MS 1000000u
-
-static void set_state(struct actor *actor, enum actor_state state)
-{
-    /* Release: who sees OPEN sees what was set before. */
-    atomic_store_explicit(&actor->state, (uint8_t)state, memory_order_release);
-}
 
 /* --- state ---------------------------------------------------------------------------------- */
 
@@ -88,87 +82,6 @@ static void let_in(struct actor *actor)
     room_wake(actor, UINT32_MAX, actor->executor);
 }
 
-static void keep_out(struct actor *actor)
-{
-    if (place_pool(actor))
-        pool_place_broken(actor->place->pool, actor->place);
-    else
-        mailbox_close(&actor->mailbox);
-}
-
-static uint64_t next_backoff_ms(struct actor *actor)
-{
-    struct place *place = actor->place;
-    const struct restart *restart = &actor->spec->restart;
-    uint64_t backoff = place->backoff_ms;
-
-    if (backoff < restart->backoff_ms_min)
-        backoff = restart->backoff_ms_min;
-    place->backoff_ms = backoff * 2 < restart->backoff_ms_max ? backoff * 2
-                                                              : restart->backoff_ms_max;
-    /* Up to a fifth less, so that workers which failed together do not return together. */
-    return backoff - backoff / 5 * (executor_random(actor->executor) % 256) / 256;
-}
-
-/* Waits for the backoff; the backlog goes to the siblings meanwhile. */
-static void wait_to_open(struct actor *actor)
-{
-    struct place *place = actor->place;
-
-    set_state(actor, ACTOR_WAITING);
-    keep_out(actor);
-    place->reopen_ns = executor_look_at_clock(actor->executor) + next_backoff_ms(actor) * NS_PER_MS;
-    /* Without memory for the timer it tries again at its next turn. */
-    if (extra_get(actor))
-        extra_arm(actor, place->reopen_ns);
-    else
-        set_state(actor, ACTOR_STARTING);
-    incarnation_reroute(actor);
-}
-
-static bool restarts_too_often(struct actor *actor)
-{
-    struct place *place = actor->place;
-    const struct restart *restart = &actor->spec->restart;
-    uint64_t now = executor_look_at_clock(actor->executor);
-
-    if (now - place->window_start_ns > restart->within_ms * NS_PER_MS) {
-        place->window_start_ns = now;
-        place->failures = 0;
-    }
-    return ++place->failures > restart->max;
-}
-
-/* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
-static void stay_closed(struct actor *actor)
-{
-    bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
-
-    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
-              "worker fails too often", weir_uint("failures", actor->place->failures),
-              weir_str("effect", escalates ? "stopped, and the program is to end"
-                                           : "stopped until a reload"));
-    set_state(actor, ACTOR_WAITING);
-    /* Relaxed: a figure for people. */
-    atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
-    actor->place->reopen_ns = TIMER_NEVER;
-    keep_out(actor);
-    incarnation_reroute(actor);
-    incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
-    /* Also those whose senders are between taking a place and linking: an instant away. */
-    while (!mailbox_empty(&actor->mailbox)) {
-        (void)sched_yield();
-        incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
-    }
-    if (escalates)
-        runtime_escalate(actor->runtime);
-}
-
-static bool gives_up(const struct actor *actor)
-{
-    return actor->spec->restart.then != RESTART_KEEP_TRYING;
-}
-
 static void publish_opening(struct actor *actor, int status)
 {
     struct place *place = actor->place;
@@ -202,7 +115,7 @@ static void has_opened(struct actor *actor)
         actor->place->backoff_ms = 0;
     /* Who sees it open is let in: the state, and that it was opened, come last. */
     let_in(actor);
-    set_state(actor, ACTOR_OPEN);
+    actor_set_state(actor, ACTOR_OPEN);
     publish_opening(actor, 0);
 }
 
@@ -218,10 +131,7 @@ static void has_not_opened(struct actor *actor, int status)
     publish_opening(actor, status);
     if (place->child)
         return;
-    if (gives_up(actor) && restarts_too_often(actor))
-        stay_closed(actor);
-    else
-        wait_to_open(actor);
+    restart_after_failed_open(actor);
 }
 
 void incarnation_open(struct actor *actor)
@@ -355,13 +265,8 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
         return;
     }
     ledger_count(&place->restarts);
-    set_state(actor, ACTOR_STARTING);
-    if (!restarts_too_often(actor))
-        return;
-    if (gives_up(actor))
-        stay_closed(actor);
-    else
-        wait_to_open(actor);
+    actor_set_state(actor, ACTOR_STARTING);
+    restart_after_failure(actor);
 }
 
 void incarnation_stop(struct actor *actor)
@@ -373,7 +278,7 @@ void incarnation_stop(struct actor *actor)
     bury_in_hand(actor, WEIR_END_NORMAL);
     finish_life(actor, WEIR_END_NORMAL);
     extra_clear_detail(actor);
-    set_state(actor, ACTOR_STARTING);
+    actor_set_state(actor, ACTOR_STARTING);
 }
 
 void incarnation_renew(struct actor *actor, struct spec *spec)
@@ -387,7 +292,7 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
     extra_clear_detail(actor);
     actor->place->failures = 0;
     actor->place->backoff_ms = 0;
-    set_state(actor, ACTOR_STARTING);
+    actor_set_state(actor, ACTOR_STARTING);
 }
 
 void incarnation_respec(struct actor *actor)
@@ -404,7 +309,7 @@ void incarnation_respec(struct actor *actor)
         atomic_store_explicit(&actor->place->stopped, false, memory_order_relaxed);
         actor->place->failures = 0;
         actor->place->backoff_ms = 0;
-        set_state(actor, ACTOR_STARTING);
+        actor_set_state(actor, ACTOR_STARTING);
     }
     if (actor->memory && spec->behaviour->reconfigure) {
         callback_begin(actor);
@@ -474,7 +379,7 @@ uint64_t incarnation_time(struct actor *actor, uint64_t now_ns)
     next = give_again(actor, now_ns);
     if (actor_state(actor) == ACTOR_WAITING) {
         if (place->reopen_ns <= now_ns)
-            set_state(actor, ACTOR_STARTING);
+            actor_set_state(actor, ACTOR_STARTING);
         else if (place->reopen_ns < next)
             next = place->reopen_ns;
     }

@@ -1,0 +1,109 @@
+#include "actor/restart.h"
+
+#include <sched.h>
+
+#include "actor/extra.h"
+#include "actor/incarnation.h"
+#include "pool/places.h"
+#include "runtime.h"
+
+#define NS_PER_MS 1000000u
+
+static void keep_out(struct actor *actor)
+{
+    if (place_pool(actor))
+        pool_place_broken(actor->place->pool, actor->place);
+    else
+        mailbox_close(&actor->mailbox);
+}
+
+static uint64_t next_backoff_ms(struct actor *actor)
+{
+    struct place *place = actor->place;
+    const struct restart *restart = &actor->spec->restart;
+    uint64_t backoff = place->backoff_ms;
+
+    if (backoff < restart->backoff_ms_min)
+        backoff = restart->backoff_ms_min;
+    place->backoff_ms = backoff * 2 < restart->backoff_ms_max ? backoff * 2
+                                                              : restart->backoff_ms_max;
+    /* Up to a fifth less, so that workers which failed together do not return together. */
+    return backoff - backoff / 5 * (executor_random(actor->executor) % 256) / 256;
+}
+
+/* Waits for the backoff; the backlog goes to the siblings meanwhile. */
+static void wait_to_open(struct actor *actor)
+{
+    struct place *place = actor->place;
+
+    actor_set_state(actor, ACTOR_WAITING);
+    keep_out(actor);
+    place->reopen_ns = executor_look_at_clock(actor->executor) + next_backoff_ms(actor) * NS_PER_MS;
+    /* Without memory for the timer it tries again at its next turn. */
+    if (extra_get(actor))
+        extra_arm(actor, place->reopen_ns);
+    else
+        actor_set_state(actor, ACTOR_STARTING);
+    incarnation_reroute(actor);
+}
+
+static bool restarts_too_often(struct actor *actor)
+{
+    struct place *place = actor->place;
+    const struct restart *restart = &actor->spec->restart;
+    uint64_t now = executor_look_at_clock(actor->executor);
+
+    if (now - place->window_start_ns > restart->within_ms * NS_PER_MS) {
+        place->window_start_ns = now;
+        place->failures = 0;
+    }
+    return ++place->failures > restart->max;
+}
+
+/* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
+static void stay_closed(struct actor *actor)
+{
+    bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
+
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
+              "worker fails too often", weir_uint("failures", actor->place->failures),
+              weir_str("effect", escalates ? "stopped, and the program is to end"
+                                           : "stopped until a reload"));
+    actor_set_state(actor, ACTOR_WAITING);
+    /* Relaxed: a figure for people. */
+    atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
+    actor->place->reopen_ns = TIMER_NEVER;
+    keep_out(actor);
+    incarnation_reroute(actor);
+    incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
+    /* Also those whose senders are between taking a place and linking: an instant away. */
+    while (!mailbox_empty(&actor->mailbox)) {
+        (void)sched_yield();
+        incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
+    }
+    if (escalates)
+        runtime_escalate(actor->runtime);
+}
+
+static bool gives_up(const struct actor *actor)
+{
+    return actor->spec->restart.then != RESTART_KEEP_TRYING;
+}
+
+void restart_after_failure(struct actor *actor)
+{
+    if (!restarts_too_often(actor))
+        return;
+    if (gives_up(actor))
+        stay_closed(actor);
+    else
+        wait_to_open(actor);
+}
+
+void restart_after_failed_open(struct actor *actor)
+{
+    if (gives_up(actor) && restarts_too_often(actor))
+        stay_closed(actor);
+    else
+        wait_to_open(actor);
+}

@@ -1,0 +1,16 @@
+/*
+ * actor/restart.h - what becomes of a place whose incarnation has failed, by the `restart` of its
+ * spec. Owner's turn only.
+ */
+#ifndef ACTOR_RESTART_H
+#define ACTOR_RESTART_H
+
+#include "actor/actor.h"
+
+/* It is STARTING again: let it be, or, past its bound, have it wait, or stay closed. */
+void restart_after_failure(struct actor *actor);
+
+/* It waits for its backoff, or, past its bound, stays closed. */
+void restart_after_failed_open(struct actor *actor);
+
+#endif
