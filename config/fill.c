@@ -132,11 +132,6 @@ int fill_check_name(const struct fill *fill, const struct config_node *key, cons
     return WEIR_EINVALID;
 }
 
-static bool in_scope(const struct language_row *row, uint32_t scope)
-{
-    return scope == 0 || row->scope == 0 || row->scope == scope;
-}
-
 static int unknown_key(const struct fill *fill, const struct language_row *rows, uint32_t scope,
                        const struct config_node *key, const char *path)
 {
@@ -145,7 +140,7 @@ static int unknown_key(const struct fill *fill, const struct language_row *rows,
 
     text_guess_init(&guess, key->text);
     for (; rows->option.name && !report_is_full(fill->report); rows++) {
-        if (in_scope(rows, scope))
+        if (language_is_in(rows, scope))
             text_guess_offer(&guess, rows->option.name);
     }
     best = text_guess_best(&guess);
@@ -179,11 +174,11 @@ static int match_pairs(const struct fill *fill, const struct language_row *rows,
 
     for (uint32_t i = 0; i < map->count && !report_has_enough(fill->report); i++) {
         const struct config_pair *pair = &map->pairs[i];
-        const struct language_row *row = language_find(rows, pair->key->text);
+        const struct language_row *row = language_find_in(rows, scope, pair->key->text);
         char here[PATH_SIZE];
 
         key_path(path, pair->key->text, here);
-        if (row && in_scope(row, scope))
+        if (row && language_is_in(row, scope))
             given[row - rows] = pair;
         else if (row)
             result = misplaced_key(fill, row, pair->key, here);
@@ -287,7 +282,7 @@ static int fill_rows(const struct fill *fill, const struct language_row *rows, u
     for (size_t i = 0; rows[i].option.name && result != WEIR_ENOMEM; i++) {
         int status = WEIR_OK;
 
-        if (in_scope(&rows[i], scope))
+        if (language_is_in(&rows[i], scope))
             status = fill_row(fill, &rows[i], given[i], place, path, out, levels);
         if (status != WEIR_OK)
             result = status;

@@ -138,7 +138,26 @@ static const struct language_row pool_restart[] = {
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
           .choices = thens,
           .help = "what is done past `max`: tried again for ever, stopped until a reload, or "
-                  "stopped and the host ends with 70"),
+                  "the pool that it is a member of is asked, and at the top the host ends with 70"),
+    END,
+};
+
+/* Of a pool of pools: what it does for members whose own `then` is to escalate. */
+static const struct language_row pools_restart[] = {
+    VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
+          .help = "members that escalate within `within` after which such a one is opened anew at "
+                  "once: all workers below it"),
+    VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
+          .min = 1, .max = DAY_MS, .help = "the time in which they count"),
+    OTHER(0, "backoff", LANGUAGE_RANGE,
+          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
+          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+          .help = "pauses before it is opened anew past `max`, from first to longest"),
+    VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
+          .choices = thens,
+          .help = "what is done past `max`: opened anew for ever, with pauses; what has failed "
+                  "stays closed until a reload; or the pool above is asked, and at the top the "
+                  "host ends with 70"),
     END,
 };
 
@@ -205,6 +224,8 @@ const struct language_row language_pool[] = {
       .scope = LANGUAGE_OF_POOLS },
     OTHER(LANGUAGE_OF_POOLS, "pool", LANGUAGE_POOL,
           .help = "the pool of which this pool has `size` copies"),
+    SECTION(LANGUAGE_OF_POOLS, struct settings_pool, restart, "restart", pools_restart,
+            .help = "what happens when members fail that escalate"),
     END,
 };
 
@@ -237,6 +258,11 @@ bool language_is_value(const struct language_row *row)
     return row->option.kind < LANGUAGE_SECTION;
 }
 
+bool language_is_in(const struct language_row *row, uint32_t scope)
+{
+    return scope == 0 || row->scope == 0 || row->scope == scope;
+}
+
 const struct language_row *language_find(const struct language_row *rows, const char *name)
 {
     for (; rows->option.name; rows++) {
@@ -244,6 +270,17 @@ const struct language_row *language_find(const struct language_row *rows, const 
             return rows;
     }
     return NULL;
+}
+
+const struct language_row *language_find_in(const struct language_row *rows, uint32_t scope,
+                                            const char *name)
+{
+    const struct language_row *first = language_find(rows, name);
+    const struct language_row *row = first;
+
+    while (row && !language_is_in(row, scope))
+        row = language_find(row + 1, name);
+    return row ? row : first;
 }
 
 const char *language_choice(const struct language_row *rows, const char *name, uint32_t choice)

@@ -50,8 +50,14 @@ extern const struct language_row language_output[];     /* of struct settings_ou
 /* True for a kind that options have, so that a value is all there is to read. */
 bool language_is_value(const struct language_row *row);
 
+/* Whether a row is of a scope; 0 = any. */
+bool language_is_in(const struct language_row *row, uint32_t scope);
+
 /* The row of that name; NULL when there is none. */
 const struct language_row *language_find(const struct language_row *rows, const char *name);
+/* Likewise, the one of that scope if any is. */
+const struct language_row *language_find_in(const struct language_row *rows, uint32_t scope,
+                                            const char *name);
 
 /* The word for a choice of an enum's row in a table; "?" when there is none. Static. */
 const char *language_choice(const struct language_row *rows, const char *name, uint32_t choice);

@@ -24,7 +24,7 @@ static void plan_host(struct planning *planning)
     if (!planning->old_settings)
         return;
     pair.old_struct = &planning->old_settings->host;
-    plan_compare_rows(planning, &pair, language_host);
+    plan_compare_rows(planning, &pair, language_host, 0);
 }
 
 static const char *threads_text(struct planning *planning,

@@ -161,7 +161,8 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
         plan_compare_uses(planning, subject, &uses);
         compare_sizes(planning, subject, older, newer);
     }
-    plan_compare_rows(planning, &pair, language_pool);
+    plan_compare_rows(planning, &pair, language_pool,
+                      newer->nested ? LANGUAGE_OF_POOLS : LANGUAGE_OF_WORKERS);
     if (!newer->nested)
         compare_outputs(planning, subject, older, newer);
     compare_managers(planning, subject, &older->manager, &newer->manager);

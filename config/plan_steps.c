@@ -148,12 +148,14 @@ static void compare_row(struct planning *planning, const struct plan_pair *pair,
 }
 
 void plan_compare_rows(struct planning *planning, const struct plan_pair *pair,
-                       const struct language_row *rows)
+                       const struct language_row *rows, uint32_t scope)
 {
     for (const struct language_row *row = rows; row->option.name; row++) {
         const char *old_inner = (const char *)pair->old_struct + row->option.offset;
         const char *new_inner = (const char *)pair->new_struct + row->option.offset;
 
+        if (!language_is_in(row, scope))
+            continue;
         compare_row(planning, pair, "", row, pair->old_struct, pair->new_struct);
         for (const struct language_row *inner = row->rows;
              row->option.kind == LANGUAGE_SECTION && inner->option.name; inner++)

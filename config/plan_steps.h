@@ -54,8 +54,8 @@ struct plan_pair {
     enum plan_kind (*kind)(const char *field);
 };
 
-/* Compares every value and every section of the table. */
+/* Compares every value and every section of the table that is of a scope; 0 = any. */
 void plan_compare_rows(struct planning *planning, const struct plan_pair *pair,
-                       const struct language_row *rows);
+                       const struct language_row *rows, uint32_t scope);
 
 #endif

@@ -177,11 +177,6 @@ static void write_row(struct schema *schema, const struct language_row *row, boo
 
 /* --- maps of keys ----------------------------------------------------------------------------- */
 
-static bool in_scope(const struct language_row *row, uint32_t scope)
-{
-    return scope == 0 || row->scope == 0 || row->scope == scope;
-}
-
 /* `use` of workers is the one key that only its scope makes necessary. */
 static bool is_required(const struct language_row *row, uint32_t scope)
 {
@@ -194,7 +189,7 @@ static bool write_required(struct json *json, const struct language_row *rows, u
     bool any = false;
 
     for (; rows->option.name; rows++) {
-        if (!in_scope(rows, scope) || !is_required(rows, scope))
+        if (!language_is_in(rows, scope) || !is_required(rows, scope))
             continue;
         if (!any)
             json_begin_array(json, "required");
@@ -218,10 +213,10 @@ static void write_section(struct schema *schema, const struct language_row *rows
     json_begin_object(json, "properties");
     for (; rows->option.name; rows++) {
         /* Copies are counted otherwise than workers: write_copies. */
-        if (in_scope(rows, scope) &&
+        if (language_is_in(rows, scope) &&
             (scope != LANGUAGE_OF_POOLS || rows->option.kind != LANGUAGE_COUNT))
             write_row(schema, rows, as_source);
-        else if (in_scope(rows, scope))
+        else if (language_is_in(rows, scope))
             json_bool(json, rows->option.name, true);
     }
     json_end(json);

@@ -139,8 +139,8 @@ bool runtime_rest(struct runtime *runtime);
 /* What actors asked the program to exit with. */
 int runtime_exit_status(struct runtime *runtime);
 
-/* A pool has failed that says `then: escalate`: no pool above it can hold that, so the program
- * shall end, and say so. Any thread. */
+/* Something has failed too often in a pool that says `then: escalate`, and so do all above it: the
+ * program shall end, and say so. Any thread. */
 void runtime_escalate(struct runtime *runtime);
 bool runtime_has_escalated(struct runtime *runtime);
 

@@ -63,6 +63,7 @@ enum actor_signal {
     SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
     SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes;
                                    with KILL for that reason */
+    SIGNAL_ANEW = 1u << 14,     /* its pool is opened anew: see pool/escalation.h */
 };
 
 /*

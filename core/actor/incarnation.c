@@ -281,6 +281,16 @@ void incarnation_stop(struct actor *actor)
     actor_set_state(actor, ACTOR_STARTING);
 }
 
+void incarnation_begin_anew(struct actor *actor)
+{
+    if (actor_state(actor) == ACTOR_OPEN) {
+        bury_in_hand(actor, WEIR_END_KILL);
+        finish_life(actor, WEIR_END_SHUTDOWN);
+    }
+    extra_clear_detail(actor);
+    actor_set_state(actor, ACTOR_STARTING);
+}
+
 void incarnation_renew(struct actor *actor, struct spec *spec)
 {
     if (actor_state(actor) == ACTOR_OPEN) {

@@ -16,6 +16,10 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason);
 /* STOP: as an end without fault; the place starts anew at once. A plain actor ends. */
 void incarnation_stop(struct actor *actor);
 
+/* Others have failed, and it begins anew with them: what it kept is dead or given again, as after a
+ * failure of its own. STARTING. */
+void incarnation_begin_anew(struct actor *actor);
+
 /* The actor ends for good: close, tell, leave the pool, give the slot back. */
 void incarnation_end(struct actor *actor, enum weir_end_reason reason);
 

@@ -4,7 +4,9 @@
 
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "pool/escalation.h"
 #include "pool/places.h"
+#include "pool/pool.h"
 #include "runtime.h"
 
 #define NS_PER_MS 1000000u
@@ -31,14 +33,14 @@ static uint64_t next_backoff_ms(struct actor *actor)
     return backoff - backoff / 5 * (executor_random(actor->executor) % 256) / 256;
 }
 
-/* Waits for the backoff; the backlog goes to the siblings meanwhile. */
-static void wait_to_open(struct actor *actor)
+/* The backlog goes to the siblings meanwhile. */
+static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 {
     struct place *place = actor->place;
 
     actor_set_state(actor, ACTOR_WAITING);
     keep_out(actor);
-    place->reopen_ns = executor_look_at_clock(actor->executor) + next_backoff_ms(actor) * NS_PER_MS;
+    place->reopen_ns = executor_look_at_clock(actor->executor) + pause_ms * NS_PER_MS;
     /* Without memory for the timer it tries again at its next turn. */
     if (extra_get(actor))
         extra_arm(actor, place->reopen_ns);
@@ -63,12 +65,14 @@ static bool restarts_too_often(struct actor *actor)
 /* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
 static void stay_closed(struct actor *actor)
 {
+    const struct pool *pool = place_pool(actor);
     bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->failures),
-              weir_str("effect", escalates ? "stopped, and the program is to end"
-                                           : "stopped until a reload"));
+              weir_str("effect", !escalates             ? "stopped until a reload"
+                                 : pool && pool->parent ? "stopped, and the pool above is asked"
+                                                        : "stopped, and the program is to end"));
     actor_set_state(actor, ACTOR_WAITING);
     /* Relaxed: a figure for people. */
     atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
@@ -82,12 +86,20 @@ static void stay_closed(struct actor *actor)
         incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
     }
     if (escalates)
-        runtime_escalate(actor->runtime);
+        escalation_raise(actor);
 }
 
-static bool gives_up(const struct actor *actor)
+/* What a reload may yet take back does not ask those above: the reload is refused. */
+static bool gives_up(struct actor *actor)
 {
-    return actor->spec->restart.then != RESTART_KEEP_TRYING;
+    switch (actor->spec->restart.then) {
+    case RESTART_STOP:
+        return true;
+    case RESTART_ESCALATE:
+        return !escalation_is_on_trial(actor);
+    default:
+        return false;
+    }
 }
 
 void restart_after_failure(struct actor *actor)
@@ -97,7 +109,7 @@ void restart_after_failure(struct actor *actor)
     if (gives_up(actor))
         stay_closed(actor);
     else
-        wait_to_open(actor);
+        wait_to_open(actor, next_backoff_ms(actor));
 }
 
 void restart_after_failed_open(struct actor *actor)
@@ -105,5 +117,19 @@ void restart_after_failed_open(struct actor *actor)
     if (gives_up(actor) && restarts_too_often(actor))
         stay_closed(actor);
     else
-        wait_to_open(actor);
+        wait_to_open(actor, next_backoff_ms(actor));
+}
+
+void restart_anew(struct actor *actor, uint64_t pause_ms)
+{
+    struct place *place = actor->place;
+    bool was_open = actor_state(actor) == ACTOR_OPEN;
+
+    atomic_store_explicit(&place->stopped, false, memory_order_relaxed);
+    place->failures = 0;
+    place->backoff_ms = 0;
+    if (was_open || pause_ms == 0)
+        incarnation_begin_anew(actor);
+    else
+        wait_to_open(actor, pause_ms);
 }

@@ -13,7 +13,7 @@
 enum restart_then {
     RESTART_KEEP_TRYING, /* with the longest backoff, for ever */
     RESTART_STOP,        /* the place stays closed until a reload */
-    RESTART_ESCALATE,    /* likewise, and the program shall end: see runtime_escalate */
+    RESTART_ESCALATE,    /* likewise, and the pool above decides: see pool/escalation.h */
 };
 
 struct restart {

@@ -18,6 +18,7 @@
 #include "actor/tie.h"
 #include "actor/watched.h"
 #include "message/aside.h"
+#include "pool/escalation.h"
 #include "pool/fullness.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
@@ -81,6 +82,8 @@ static void obey(struct actor *actor, uint32_t signals)
         actor->flags |= ACTOR_KILLED;
     if (signals & SIGNAL_RESPEC)
         respec(actor);
+    if (signals & SIGNAL_ANEW)
+        escalation_obey(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
         audience_tell(actor);
     if (signals & SIGNAL_TIME) {

@@ -3,6 +3,7 @@
 
 #include "embed/part.h"
 #include "embed/use.h"
+#include "pool/escalation.h"
 #include "pool/figures.h"
 #include "pool/resize.h"
 
@@ -167,7 +168,12 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     struct part *parent = given->parent ? part_find_locked(runtime, given->parent) : NULL;
     struct pool_options options;
     struct wiring *wiring = NULL;
+    struct restart restart;
     int status = translate(runtime, given, &options);
+
+    escalation_usual(&restart);
+    if (status == 0)
+        status = restart_of(given, &restart);
 
     if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
         status = WEIR_EUNKNOWN;
@@ -177,6 +183,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     if (status != 0)
         return status;
     options.parent = parent ? parent->pool : NULL;
+    options.restart = &restart;
     status = create_with_specs(runtime, given, &options, wiring, &part->pool);
     wiring_destroy(wiring);
     if (status != 0)

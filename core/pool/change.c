@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "pool/escalation.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
@@ -355,6 +356,8 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
         outlet_commit_locked(&pool->outlets, change->outlet, executor);
         pool_look_again_locked(pool, executor);
     }
+    if (options->restart.within_ms)
+        escalation_set_locked(pool, &options->restart, executor);
     if (options->renews_manager)
         manager_set_locked(pool, options->manager, executor);
 }

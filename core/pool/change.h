@@ -26,9 +26,10 @@ struct pool_change_options {
     enum pool_route route;
     enum remove_mode remove;
     uint64_t remove_timeout_ms;
-    struct wiring *wiring; /* takes it; NULL = as it is, and so is the table of outputs */
-    bool renews_manager;   /* by `manager`, after the commit */
-    struct spec *manager;  /* takes a reference; NULL = the built-in one */
+    struct restart restart; /* of its member pools; `within_ms` 0 = as it is */
+    struct wiring *wiring;  /* takes it; NULL = as it is, and so is the table of outputs */
+    bool renews_manager;    /* by `manager`, after the commit */
+    struct spec *manager;   /* takes a reference; NULL = the built-in one */
 };
 
 struct pool_change {

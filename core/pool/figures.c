@@ -65,6 +65,7 @@ static void count_pool(struct tally *tally, struct pool *pool)
     tally->stats.paused += atomic_load_explicit(&pool->paused, memory_order_relaxed);
     tally->stats.epoch += pool->epoch;
     tally->stats.restarts += pool->gone_restarts;
+    tally->stats.reopened += pool->escalation.reopened;
     ledger_reading_add(&tally->ledger, &pool->gone);
     count_queue_locked(tally, pool);
     count_places(tally, &pool->places, false);

@@ -84,6 +84,7 @@ void pool_join(struct pool *pool, struct executor *executor)
     parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
     parent->children[parent->child_count++] = pool;
     pool->joined = true;
+    pool_end_trial(pool);
     if (!parent->spec) {
         nesting_show_locked(parent, pool->join_members, executor);
         pool->join_members = NULL;
@@ -107,6 +108,7 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     pthread_mutex_lock(&pool->lock); /* parents lock before children, always */
     ledger_reading_add(&parent->gone, &pool->gone);
     parent->gone_restarts += pool->gone_restarts;
+    parent->escalation.reopened += pool->escalation.reopened;
     parent->epoch += pool->epoch;
     progress_add(&parent->gone_progress, &pool->gone_progress);
     pthread_mutex_unlock(&pool->lock);

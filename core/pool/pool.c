@@ -6,6 +6,7 @@
 
 #include "actor/end.h"
 #include "actor/room.h"
+#include "pool/escalation.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
@@ -50,8 +51,13 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->clamps = options->clamps;
     pool->remove = options->remove;
     pool->remove_timeout_ms = options->remove_timeout_ms;
+    if (options->restart)
+        pool->escalation.restart = *options->restart;
+    else
+        escalation_usual(&pool->escalation.restart);
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
     atomic_init(&pool->route, options->route);
+    atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
     list_init(&pool->outlets.all);
     waiters_init(&pool->waiters);
@@ -217,6 +223,12 @@ int pool_create(struct runtime *runtime, struct executor *executor,
     actor_begin(pool->actor, executor);
     *out = pool;
     return 0;
+}
+
+void pool_end_trial(struct pool *pool)
+{
+    /* Release pairs with the acquire in escalation_is_on_trial. */
+    atomic_store_explicit(&pool->on_trial, false, memory_order_release);
 }
 
 /* --- settings ------------------------------------------------------------------------------- */

@@ -41,9 +41,11 @@ enum remove_mode {
 #define POOL_SIZE_MAX 65536
 
 struct pool_options {
-    const char *path;                      /* `images/small`; borrowed until return */
-    struct pool *parent;                   /* NULL at the top */
-    bool apart;                            /* its parent's senders see it only after pool_join */
+    const char *path;    /* `images/small`; borrowed until return */
+    struct pool *parent; /* NULL at the top */
+    /* By a reload: its parent's senders see it only after pool_join, and until then, or
+     * pool_end_trial, nobody above hears of its failures. */
+    bool apart;
     struct dispatcher *dispatcher;         /* of its workers */
     struct dispatcher *manager_dispatcher; /* of its own turns; NULL = the workers' */
     struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
@@ -55,10 +57,20 @@ struct pool_options {
     uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
     enum pool_route route;
     enum remove_mode remove;
-    uint64_t remove_timeout_ms; /* for those who leave, and all at the end; 0 = as it takes */
+    uint64_t remove_timeout_ms;    /* for those who leave, and all at the end; 0 = as it takes */
+    const struct restart *restart; /* of its member pools; borrowed until return; NULL = usual */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
     uint32_t output_count;
     const struct binding *outputs; /* borrowed until return; NULL = all unbound */
+};
+
+/* How a pool answers its member pools when they ask: see escalation.h. */
+struct escalation {
+    struct restart restart;
+    uint32_t failures; /* of members, in the present window */
+    uint64_t window_start_ns;
+    uint64_t backoff_ms; /* the next pause */
+    uint64_t reopened;   /* members, so far, with those of pools that have left */
 };
 
 struct pool {
@@ -73,7 +85,8 @@ struct pool {
     _Atomic(struct members *) members; /* published under lock, read by senders */
     _Atomic uint32_t route;            /* enum pool_route */
     _Atomic bool closing;
-    _Atomic bool paused; /* written under lock, read by senders */
+    _Atomic bool paused;   /* written under lock, read by senders */
+    _Atomic bool on_trial; /* its maker writes; read by its workers when they fail */
     struct fullness fullness;
     struct outlets outlets;
     struct waiters waiters;
@@ -101,6 +114,7 @@ struct pool {
     enum remove_mode remove;           /* lock */
     uint64_t remove_timeout_ms;        /* lock */
     uint64_t epoch;                    /* lock */
+    struct escalation escalation;      /* lock */
     struct message_list outcomes;      /* lock: asked for and not told yet; see outcome.h */
     struct ledger_reading gone;        /* lock: of places that have ended */
     uint64_t gone_restarts;            /* lock */
@@ -129,6 +143,9 @@ int pool_prepare_join(struct pool *pool, uint32_t siblings);
 
 /* Then lets the parent's senders see it. Cannot fail; a parent that closes takes it along. */
 void pool_join(struct pool *pool, struct executor *executor);
+
+/* For one that was made apart at the top: it stays. Any thread. */
+void pool_end_trial(struct pool *pool);
 
 /* Accepts nothing new; members drain and end, nested ones first. Any thread. */
 void pool_close(struct pool *pool, struct executor *executor);

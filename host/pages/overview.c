@@ -25,19 +25,20 @@ struct figure {
     }
 
 static const struct figure figures[] = {
-    FIGURE(target), FIGURE(live),     FIGURE(busy),    FIGURE(starting), FIGURE(retiring),
-    FIGURE(epoch),  FIGURE(accepted), FIGURE(done),    FIGURE(dead),     FIGURE(moved),
-    FIGURE(queued), FIGURE(in_hand),  FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
-    FIGURE(idle),   FIGURE(paused),   FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
+    FIGURE(target),   FIGURE(live),     FIGURE(busy),    FIGURE(starting), FIGURE(retiring),
+    FIGURE(epoch),    FIGURE(accepted), FIGURE(done),    FIGURE(dead),     FIGURE(moved),
+    FIGURE(queued),   FIGURE(in_hand),  FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
+    FIGURE(idle),     FIGURE(paused),   FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
+    FIGURE(reopened),
 };
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
 /* Who adds a figure to the pools' adds it to the table. */
-static_assert(offsetof(struct weir_pool_stats, behaviour) + WEIR_BEHAVIOUR_NAME_MAX ==
+static_assert(offsetof(struct weir_pool_stats, reopened) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
-              "`behaviour`, which the settings tell, is the last of them; the reasons of the dead "
-              "are told by their names");
+              "`reopened` is the last of them; `behaviour` is told with the settings, and the "
+              "reasons of the dead by their names");
 
 const char *overview_figure_name(uint32_t number)
 {

@@ -107,12 +107,13 @@ static void touch(struct pool_changes *changes, uint32_t index)
     changes->touched[changes->touched_count++] = index;
 }
 
-/* A pool below one that runs is made apart: nobody sends to it before it is bound and committed. */
+/* A pool at the top or below one that runs is made apart: nobody sends to it before it is bound and
+ * committed, and what fails in it until then is the reload's. */
 static int make_pool(struct pool_changes *changes, uint32_t index, struct executor *executor)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
     uint32_t parent = rebuilding->settings->pools[index].parent;
-    bool apart = parent != SETTINGS_NONE && !changes->made[parent];
+    bool apart = parent == SETTINGS_NONE || !changes->made[parent];
     int status = assembly_create_pool(rebuilding->assembly, executor, rebuilding->held, index,
                                       changes->all, apart);
 
@@ -120,7 +121,9 @@ static int make_pool(struct pool_changes *changes, uint32_t index, struct execut
         return status;
     changes->made[index] = changes->all[index];
     touch(changes, index);
-    return apart ? pool_prepare_join(changes->all[index], rebuilding->settings->pool_count) : 0;
+    if (!apart || parent == SETTINGS_NONE)
+        return 0;
+    return pool_prepare_join(changes->all[index], rebuilding->settings->pool_count);
 }
 
 /* The pools that stay keep their places in the new order; the others are made. */
@@ -342,6 +345,8 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
             pool_change_commit(changes->changes[index], executor);
         else if (made && made->parent && !made->joined)
             pool_join(made, executor);
+        else if (made)
+            pool_end_trial(made);
     }
     set_gone(changes, executor);
     assembly->pools = changes->all;

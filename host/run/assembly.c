@@ -94,6 +94,17 @@ static enum restart_then then_of(const struct settings_pool *pool)
     }
 }
 
+static struct restart restart_of(const struct settings_pool *pool)
+{
+    return (struct restart){
+        .max = pool->restart.max,
+        .within_ms = pool->restart.within_ms,
+        .backoff_ms_min = pool->restart.backoff_ms_min,
+        .backoff_ms_max = pool->restart.backoff_ms_max,
+        .then = then_of(pool),
+    };
+}
+
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
 {
     const struct settings_pool *pool = &held->settings->pools[index];
@@ -102,13 +113,7 @@ struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
     if (!spec)
         return NULL;
     spec->redeliver_max = pool->redeliver;
-    spec->restart = (struct restart){
-        .max = pool->restart.max,
-        .within_ms = pool->restart.within_ms,
-        .backoff_ms_min = pool->restart.backoff_ms_min,
-        .backoff_ms_max = pool->restart.backoff_ms_max,
-        .then = then_of(pool),
-    };
+    spec->restart = restart_of(pool);
     return spec;
 }
 
@@ -178,6 +183,7 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
     struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(held, index);
     struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
     struct spec *manager = assembly_spec_of_manager(held, index);
+    struct restart restart = restart_of(wanted);
     struct pool_options options = {
         .path = wanted->path,
         .apart = apart,
@@ -196,6 +202,7 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
         .route = route_of(wanted),
         .remove = remove_mode_of(wanted),
         .remove_timeout_ms = wanted->remove.timeout_ms,
+        .restart = &restart,
         .dead_letters = &dead_letters,
         .output_count = wanted->nested ? 0 : wanted->output_count,
     };
@@ -290,6 +297,7 @@ void assembly_change_options(struct assembly *assembly, const struct settings *s
         .route = route_of(pool),
         .remove = remove_mode_of(pool),
         .remove_timeout_ms = pool->remove.timeout_ms,
+        .restart = restart_of(pool),
     };
 }
 

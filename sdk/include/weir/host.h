@@ -129,6 +129,7 @@ struct weir_pool_stats {
      * emitted and found nobody, and what came to the pool itself. */
     uint64_t dead_by[WEIR_DEAD_REASONS_MAX];
     char behaviour[WEIR_BEHAVIOUR_NAME_MAX]; /* "plugin.behaviour"; "" when its members are pools */
+    uint64_t reopened; /* member pools that escalated and were opened anew, here and below */
 };
 
 /*

@@ -41,7 +41,7 @@ enum weir_lane {
 /* Why an actor's incarnation ended. */
 enum weir_end_reason {
     WEIR_END_NORMAL = 0,   /* STOP, or nothing left to do */
-    WEIR_END_SHUTDOWN = 1, /* the host shuts down, or its pool removed it */
+    WEIR_END_SHUTDOWN = 1, /* the host shuts down, its pool removed it, or opens it anew */
     WEIR_END_KILL = 2,     /* ended at once from outside */
     WEIR_END_CRASH = 3,    /* FAIL, or an unknown verdict */
     WEIR_END_REPLACED = 4, /* a reload put a new worker beside it */

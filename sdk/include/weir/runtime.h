@@ -107,7 +107,9 @@ enum weir_route {
 enum weir_restart_then {
     WEIR_RESTART_KEEP_TRYING = 0, /* it is opened again, after the longest backoff */
     WEIR_RESTART_STOP = 1,        /* its place stays closed */
-    WEIR_RESTART_ESCALATE = 2,    /* likewise, and `escalated` says so: see weir_runtime_figures */
+    WEIR_RESTART_ESCALATE = 2, /* likewise, and the pool above opens all workers of its member anew,
+                                * or does what its own `restart_then` says; without one `escalated`
+                                * says so: see weir_runtime_figures */
 };
 
 /* What becomes of the mailbox of a worker that is removed. */
@@ -155,7 +157,8 @@ struct weir_pool_options {
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
     uint32_t output_count;
     uint32_t restart_max;            /* failures within `restart_within_ms` that are replaced at
-                                      * once; 0 = the usual 5 */
+                                      * once, of workers or of members that escalate; 0 = the usual
+                                      * 5 */
     uint64_t mailbox_bytes;          /* of payload that waits at each worker; 0 = unlimited */
     uint64_t restart_within_ms;      /* 0 = 10 s */
     uint64_t restart_backoff_ms_min; /* then, and after a failed `open`: doubled each time. 0 = 100

@@ -108,6 +108,14 @@ static void test_everything_is_new_at_the_start(void)
                   "+ sources.l: files.lines\n");
 }
 
+static void test_changed_restart_of_a_pool_of_pools_is_one_step(void)
+{
+    expect_change("pools: {g: {members: {m: {use: sink.null}}}}",
+                  "pools: {g: {members: {m: {use: sink.null}}, restart: {max: 2, then: stop}}}",
+                  "~ pools.g.restart.max: 5 -> 2\n"
+                  "~ pools.g.restart.then: escalate -> stop\n");
+}
+
 static void test_changed_fields_of_a_pool_are_one_step_each(void)
 {
     expect_change(
@@ -343,6 +351,7 @@ int main(void)
         { "explicit default", test_explicit_default_is_no_change },
         { "start", test_everything_is_new_at_the_start },
         { "fields", test_changed_fields_of_a_pool_are_one_step_each },
+        { "restart", test_changed_restart_of_a_pool_of_pools_is_one_step },
         { "manager", test_manager_and_its_args_are_steps },
         { "come and go", test_pools_come_and_go },
         { "copies", test_copies_come_and_go },

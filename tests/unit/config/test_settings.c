@@ -92,7 +92,10 @@ static void test_nested_pools_come_after_their_parent_in_order_of_the_file(void)
     struct settings *settings = reading_settings(
         "pools:\n"
         "  z: {use: sink.null}\n"
-        "  images: {members: {small: {members: {a: {use: sink.null}}}, large: {use: sink.null}}}\n"
+        "  images:\n"
+        "    members:\n"
+        "      small: {members: {a: {use: sink.null}}, restart: {within: 1m, then: stop}}\n"
+        "      large: {use: sink.null}\n"
         "  b: {use: sink.null, size: 1}\n");
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
@@ -108,6 +111,11 @@ static void test_nested_pools_come_after_their_parent_in_order_of_the_file(void)
     CU_ASSERT(settings->pools[1].nested);
     CU_ASSERT_EQUAL(settings->pools[1].member_count, 2);
     CU_ASSERT_STRING_EQUAL(settings->pools[3].name, "a");
+    CU_ASSERT_EQUAL(settings->pools[1].restart.max, 5);
+    CU_ASSERT_EQUAL(settings->pools[1].restart.then, SETTINGS_ESCALATE);
+    CU_ASSERT_EQUAL(settings->pools[2].restart.within_ms, 60000);
+    CU_ASSERT_EQUAL(settings->pools[2].restart.then, SETTINGS_STOP);
+    CU_ASSERT_EQUAL(settings->pools[3].restart.then, SETTINGS_KEEP_TRYING);
     CU_ASSERT_EQUAL(settings_worker_count(settings), 3 * READING_CPUS + 1);
     settings_destroy(settings);
 }

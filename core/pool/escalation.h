@@ -1,0 +1,43 @@
+/*
+ * pool/escalation.h - what has failed too often in a pool that says `then: escalate` is decided by
+ * the pool above it, and by that above, up to the program.
+ *
+ * A pool that is asked counts the failure of its member against a bound of its own. Within it the
+ * member is opened anew: each worker below it ends its incarnation and begins another one in its
+ * place, mailbox and counters kept, all their bounds forgotten. Past it the pool does what its own
+ * `then` says: it goes on so with a growing pause, leaves what has failed closed, or asks the pool
+ * above. One failure is counted once: a worker that fails while it has been told to begin anew
+ * already asks nobody.
+ *
+ * Parents lock before children, always, and what is decided at one level is decided under its lock.
+ */
+#ifndef POOL_ESCALATION_H
+#define POOL_ESCALATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct actor;
+struct executor;
+struct pool;
+struct restart;
+
+/* As it is when nobody says otherwise: a few times, then the pool above is asked. */
+void escalation_usual(struct restart *out);
+
+/* What fails in it now is told to nobody above: a reload may yet take it back, or it leaves. Any
+ * thread. */
+bool escalation_is_on_trial(struct actor *actor);
+
+/* A worker of a pool stays closed and its pool asks those above. In its own turn, without locks. */
+void escalation_raise(struct actor *actor);
+
+/* It was told to begin anew. In its own turn. */
+void escalation_obey(struct actor *actor);
+
+/* Another bound for the members of a pool: what it left closed is opened once more; pool->lock is
+ * held. */
+void escalation_set_locked(struct pool *pool, const struct restart *restart,
+                           struct executor *executor);
+
+#endif
