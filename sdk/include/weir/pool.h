@@ -70,4 +70,53 @@ struct weir_member {
     uint64_t restarts; /* of this place, or below it */
 };
 
+/* Why messages are dead: an index of weir_pool_stats.dead_by. */
+enum weir_dead {
+    WEIR_DEAD_CRASHED = 0,     /* the worker failed with it */
+    WEIR_DEAD_REJECTED = 1,    /* the worker rejected it */
+    WEIR_DEAD_RETRIES = 2,     /* retried too often */
+    WEIR_DEAD_EXPIRED = 3,     /* its requester gave up */
+    WEIR_DEAD_UNHANDLED = 4,   /* nobody handles it there */
+    WEIR_DEAD_REMOVED = 5,     /* its worker was removed and no other had room */
+    WEIR_DEAD_KEPT = 6,        /* its worker ended while it kept it */
+    WEIR_DEAD_NO_TARGET = 7,   /* the pool behind the output has ended */
+    WEIR_DEAD_OUTPUT_FULL = 8, /* the pool behind the output was full */
+    WEIR_DEAD_TERMINATED = 9,  /* its actor ended */
+    WEIR_DEAD_FULL = 10,       /* no room when its timer was due */
+};
+#define WEIR_DEAD_REASONS_MAX 16
+#define WEIR_BEHAVIOUR_NAME_MAX 64
+
+/* A consistent look at one pool: the sum of its leaves when it is nested. */
+struct weir_pool_stats {
+    uint32_t size;     /* of this struct; set it to sizeof before the call */
+    uint32_t target;   /* members wanted */
+    uint32_t live;     /* open and accepting */
+    uint32_t busy;     /* with a message in hand */
+    uint32_t starting; /* not open yet, or waiting to be opened again */
+    uint32_t retiring; /* removed, finishing what they accepted */
+    uint64_t epoch;
+    uint64_t accepted;
+    uint64_t done;
+    uint64_t dead;  /* all reasons */
+    uint64_t moved; /* handed to another member */
+    uint64_t queued;
+    uint64_t in_hand;
+    uint64_t held;    /* settled when an outbox empties or a retry is due */
+    uint64_t refused; /* at this pool, outside the ledger */
+    uint64_t restarts;
+
+    /* since ABI 1.1 */
+    uint32_t idle;     /* live and with nothing in hand */
+    uint32_t paused;   /* 1: it refuses every message; of a nested pool: it, or how many below */
+    uint32_t stopped;  /* of those starting: given up, by `then` of the restart */
+    uint32_t degraded; /* members short of the target */
+    uint64_t limit;    /* of each mailbox, 0 = unlimited; 0 when its members are pools */
+    /* Dead letters by enum weir_dead: more than `dead`, which is the workers' own; also what they
+     * emitted and found nobody, and what came to the pool itself. */
+    uint64_t dead_by[WEIR_DEAD_REASONS_MAX];
+    char behaviour[WEIR_BEHAVIOUR_NAME_MAX]; /* "plugin.behaviour"; "" when its members are pools */
+    uint64_t reopened; /* member pools that escalated and were opened anew, here and below */
+};
+
 #endif
