@@ -81,6 +81,45 @@ static void go_back(struct cast *cast, uint32_t count)
         undo(cast, &cast->steps[--cast->count]);
 }
 
+/* --- who refused last ------------------------------------------------------------------------ */
+
+static bool pool_refuses(struct pool *pool, size_t size);
+
+/* Full by the number of messages, now. */
+static bool worker_refuses(const struct member *member, size_t size)
+{
+    struct mailbox *mailbox = &member->actor->mailbox;
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
+    bool is_full = limit > 0 && mailbox_waiting(mailbox) >= limit;
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
+
+    /* Still the one that was meant, which tells CLOSED and INVALID by itself. */
+    return is_full && mailbox_serial(word) == member->serial && !(word & MAILBOX_CLOSED) &&
+           (bytes_limit == 0 || size <= bytes_limit);
+}
+
+/* By one look at the member that refused last: if it still does, nobody else need be asked. */
+static bool broadcast_refuses(struct pool *pool, size_t size)
+{
+    const struct members *members = atomic_load_explicit(&pool->members, memory_order_acquire);
+    /* Relaxed: a hint, and any member will do. */
+    uint32_t refuser = atomic_load_explicit(&pool->refuser, memory_order_relaxed);
+    const struct member *member = &members->members[refuser];
+
+    if (refuser >= members->count || broadcast_passes_over(member))
+        return false;
+    return member->pool ? pool_refuses(member->pool, size) : worker_refuses(member, size);
+}
+
+/* Depth is bounded by the configuration. */
+static bool pool_refuses(struct pool *pool, size_t size)
+{
+    if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_BROADCAST)
+        return broadcast_refuses(pool, size);
+    return fullness_refuses(pool, size);
+}
+
 /* --- reaching everybody --------------------------------------------------------------------- */
 
 static int reach_member(struct cast *cast, const struct member *member, bool bound)
@@ -97,17 +136,24 @@ static int reach_member(struct cast *cast, const struct member *member, bool bou
     return status;
 }
 
-static int reach_all(struct cast *cast, const struct members *members)
+static bool has_one_answer(const struct message *message)
+{
+    return message->public.kind == WEIR_REQUEST || (message->public.reserved & MESSAGE_ORIGIN);
+}
+
+static int reach_all(struct cast *cast, struct pool *pool, const struct members *members)
 {
     uint32_t before = cast->count;
     int status = 0;
 
-    if (cast->message->public.kind == WEIR_REQUEST ||
-        (cast->message->public.reserved & MESSAGE_ORIGIN))
+    if (has_one_answer(cast->message))
         return WEIR_EINVALID;
-    for (uint32_t i = 0; i < members->count && status == 0; i++)
+    for (uint32_t i = 0; i < members->count && status == 0; i++) {
         if (!broadcast_passes_over(&members->members[i]))
             status = reach_member(cast, &members->members[i], true);
+        if (status == WEIR_EFULL)
+            atomic_store_explicit(&pool->refuser, i, memory_order_relaxed);
+    }
     if (status == 0 && cast->count == before)
         return WEIR_EFULL; /* there is nobody */
     return status;
@@ -158,7 +204,7 @@ static int reach_pool(struct cast *cast, struct pool *pool)
     members = atomic_load_explicit(&pool->members, memory_order_relaxed);
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
     case ROUTE_BROADCAST:
-        return reach_all(cast, members);
+        return reach_all(cast, pool, members);
     case ROUTE_PULL:
         return reach_queue(cast, pool);
     default:
@@ -228,8 +274,11 @@ static void give_all(struct cast *cast)
 int broadcast(struct pool *pool, struct executor *executor, struct message *message)
 {
     struct cast cast = { .executor = executor, .message = message };
-    int status = reach_pool(&cast, pool);
+    int status;
 
+    if (!has_one_answer(message) && broadcast_refuses(pool, message->public.size))
+        return WEIR_EFULL;
+    status = reach_pool(&cast, pool);
     if (status == 0 && !make_messages(&cast)) {
         destroy_messages(&cast);
         status = WEIR_EFULL;

@@ -21,8 +21,8 @@
  * An owner announces once its pool, with all that it is nested in, has more than FULLNESS_FEW
  * workers; below that looking at all of them is as good. Only where one member is as good as
  * another is there anything to know: not with hash, whose key has one owner, not with broadcast,
- * nor above such pools. Messages at or above the smallest `bytes_limit` below are looked at each
- * time: they are INVALID, not FULL.
+ * which remembers who refused last (broadcast.c), nor above such pools. Messages at or above the
+ * smallest `bytes_limit` below are looked at each time: they are INVALID, not FULL.
  */
 #ifndef POOL_FULLNESS_H
 #define POOL_FULLNESS_H

@@ -85,8 +85,9 @@ struct pool {
     _Atomic(struct members *) members; /* published under lock, read by senders */
     _Atomic uint32_t route;            /* enum pool_route */
     _Atomic bool closing;
-    _Atomic bool paused;   /* written under lock, read by senders */
-    _Atomic bool on_trial; /* its maker writes; read by its workers when they fail */
+    _Atomic bool paused;      /* written under lock, read by senders */
+    _Atomic bool on_trial;    /* its maker writes; read by its workers when they fail */
+    _Atomic uint32_t refuser; /* a hint, of any thread: the member that refused a broadcast last */
     struct fullness fullness;
     struct outlets outlets;
     struct waiters waiters;

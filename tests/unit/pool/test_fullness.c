@@ -33,6 +33,8 @@ static _Atomic uint64_t looks;
 int __real_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message);
 bool __real_announcing_is_full(struct mailbox *mailbox);
+int __real_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
+int __wrap_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
 int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message);
 bool __wrap_announcing_is_full(struct mailbox *mailbox);
@@ -48,6 +50,12 @@ bool __wrap_announcing_is_full(struct mailbox *mailbox)
 {
     atomic_fetch_add(&looks, 1);
     return __real_announcing_is_full(mailbox);
+}
+
+int __wrap_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size)
+{
+    atomic_fetch_add(&looks, 1);
+    return __real_mailbox_hold(mailbox, serial, size);
 }
 
 static struct pool *make_pool(struct fixture *f, struct pool_options options)
@@ -298,9 +306,40 @@ static void test_nobody_is_refused_while_there_is_room(void)
     finish(&f);
 }
 
+/* Two broadcasts wait at each worker, none of which has a thread. */
+static void fill_broadcast(struct fixture *f)
+{
+    while (send(f) == 0)
+        continue;
+    CU_ASSERT_EQUAL(rig_stats(f->pool).queued, 2 * WORKERS);
+}
+
+/* promises P15 and P14: who refused last is looked at first; when it has room, all are asked. */
+static void test_a_broadcast_that_one_refuses_asks_nobody_else(void)
+{
+    struct fixture f;
+    struct pool *aside;
+
+    begin_rig(&f, 1);
+    f.pool = make_pool(
+        &f, (struct pool_options){ .size = WORKERS, .limit = 2, .route = ROUTE_BROADCAST });
+    aside = rig_workers(&f.rig, f.probe, "aside", 1, 1);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, aside->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    fill_broadcast(&f);
+    CU_ASSERT_EQUAL(looks_of_refusals(&f), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(send(&f), 0);
+    f.sent *= WORKERS;
+    CU_ASSERT_TRUE(rig_end(&f.rig, aside, NULL));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "broadcast", test_a_broadcast_that_one_refuses_asks_nobody_else },
         { "looks", test_refusals_do_not_look_at_everybody },
         { "nested", test_refusals_of_nested_pools_do_not_either },
         { "room", test_whatever_makes_room_is_seen_at_once },
