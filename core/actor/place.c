@@ -40,6 +40,7 @@ void place_destroy(struct place *place)
     spec_unref(place->respec);
     position_clear(&place->left);
     position_clear(&place->from);
+    free(place->age);
     children_destroy(atomic_load_explicit(&place->children, memory_order_relaxed));
     free(atomic_load_explicit(&place->progress, memory_order_relaxed));    /* nobody else is left */
     free(atomic_load_explicit(&place->open_reason, memory_order_relaxed)); /* nobody else is left */

@@ -17,6 +17,7 @@
 #define PLACE_PATH_MAX 128
 #define PLACE_UNITS 4 /* kinds of progress that one actor may tell */
 
+struct age;
 struct child;
 struct children;
 
@@ -74,6 +75,7 @@ struct place {
     uint64_t pause_ms;          /* then: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
+    struct age *age;            /* of what waits; NULL: nobody has seen anything wait */
 
     /* pool->pull.lock */
     struct list pulling;

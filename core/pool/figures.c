@@ -2,14 +2,19 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "actor/children.h"
+#include "runtime.h"
+
+#define NS_PER_MS 1000000u
 
 /* One pool's sums while its places are walked. */
 struct tally {
     struct weir_pool_stats stats;
     struct ledger_reading ledger;
+    uint64_t oldest_ns;
 };
 
 /* What plugins read by number is what the core counts by. */
@@ -19,6 +24,26 @@ DEAD_REASON_LIST(SAME_REASON)
 #undef SAME_REASON
 static_assert((int)DEAD_REASONS <= WEIR_DEAD_REASONS_MAX, "the figures have room for each reason");
 
+static void count_age(struct tally *tally, uint64_t age_ns)
+{
+    if (age_ns > tally->oldest_ns)
+        tally->oldest_ns = age_ns;
+}
+
+/* In this order: what was read as admitted is so by the time, and what is not taken then waits. */
+static void look_at_age(struct tally *tally, struct place *place)
+{
+    struct actor *actor = place->actor;
+    uint64_t admitted = mailbox_accepted(&actor->mailbox);
+    uint64_t now_ns = clock_now_ns(&actor->runtime->options.clock);
+    uint64_t taken = atomic_load_explicit(&actor->mailbox.head, memory_order_acquire);
+
+    if (!place->age)
+        place->age = calloc(1, sizeof *place->age);
+    if (place->age) /* without memory nothing is known of it */
+        count_age(tally, age_look(place->age, admitted, taken, now_ns));
+}
+
 static void count_place(struct tally *tally, struct place *place, bool retiring)
 {
     struct ledger_reading reading;
@@ -26,6 +51,8 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     ledger_reading_add(&tally->ledger, &reading);
     children_add_ledger(place, &tally->ledger);
+    if (reading.queued > 0)
+        look_at_age(tally, place);
     tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     if (retiring) {
         tally->stats.retiring++;
@@ -53,7 +80,11 @@ static void count_places(struct tally *tally, struct list *places, bool retiring
 static void count_queue_locked(struct tally *tally, struct pool *pool)
 {
     uint32_t waiting = pulling_freeze_locked(pool);
+    uint64_t admitted = pulling_admitted_frozen(pool);
 
+    if (waiting > 0)
+        count_age(tally, age_look(&pool->age, admitted, admitted - waiting,
+                                  clock_now_ns(&pool->runtime->options.clock)));
     tally->ledger.accepted += waiting;
     tally->ledger.queued += waiting;
 }
@@ -119,6 +150,7 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out)
     tally.stats.queued = tally.ledger.queued;
     tally.stats.in_hand = tally.ledger.in_hand;
     tally.stats.held = tally.ledger.held;
+    tally.stats.oldest_ms = tally.oldest_ns / NS_PER_MS;
     tally.stats.refused = atomic_load_explicit(&pool->refused, memory_order_relaxed);
     count_dead(pool, &tally.stats);
     describe(pool, &tally.stats);

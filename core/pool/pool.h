@@ -19,6 +19,7 @@
 #include "pool/members.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
+#include "stats/age.h"
 #include "stats/dead_letters.h"
 
 struct runtime;
@@ -116,6 +117,7 @@ struct pool {
     uint64_t remove_timeout_ms;        /* lock */
     uint64_t epoch;                    /* lock */
     struct escalation escalation;      /* lock */
+    struct age age;                    /* lock: of what waits in its queue */
     struct message_list outcomes;      /* lock: asked for and not told yet; see outcome.h */
     struct ledger_reading gone;        /* lock: of places that have ended */
     uint64_t gone_restarts;            /* lock */

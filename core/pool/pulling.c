@@ -112,6 +112,7 @@ static void append_locked(struct pull_queue *pull, struct executor *executor,
 {
     message->public.lane = WEIR_NORMAL;
     message_list_append(&pull->messages, message);
+    pull->admitted++;
     pull->bytes += message->public.size;
     set_waiting_locked(pull);
     wake_one_locked(pull, executor);
@@ -357,6 +358,11 @@ void pulling_end_if_left(struct pool *pool, struct executor *executor)
     pthread_mutex_unlock(&pool->lock);
     if (is_left)
         pulling_discard(pool, executor);
+}
+
+uint64_t pulling_admitted_frozen(const struct pool *pool)
+{
+    return pool->pull.admitted;
 }
 
 uint32_t pulling_freeze_locked(struct pool *pool)

@@ -29,6 +29,7 @@ struct pool;
 struct pull_queue {
     pthread_mutex_t lock;
     struct message_list messages; /* lock */
+    uint64_t admitted;            /* lock: messages, so far */
     uint64_t limit;               /* lock: of messages */
     uint64_t bytes;               /* lock: of payload in them */
     uint64_t bytes_limit;         /* lock: of these */
@@ -84,6 +85,9 @@ void pulling_end_if_left(struct pool *pool, struct executor *executor);
 /* The pool closes, and its last member has ended or its time is over: what is left is dead
  * `removed`. */
 void pulling_discard(struct pool *pool, struct executor *executor);
+
+/* Messages that it has admitted so far; it is frozen. */
+uint64_t pulling_admitted_frozen(const struct pool *pool);
 
 /* Holds the queue still while the ledgers of the members are read. pool->lock is held. */
 uint32_t pulling_freeze_locked(struct pool *pool);

@@ -101,6 +101,8 @@ static void write_waiting(FILE *stream, const struct looks *looks)
           "Messages that may wait in each of a pool's mailboxes; 0 = unlimited." },
         { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
         { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
+        { "weir_pool_oldest_message_milliseconds", "oldest_ms",
+          "How long the first in a pool's mailboxes has waited at least." },
         { "weir_pool_paused", "paused", "1 while it refuses every message." },
     };
 

@@ -117,6 +117,12 @@ struct weir_pool_stats {
     uint64_t dead_by[WEIR_DEAD_REASONS_MAX];
     char behaviour[WEIR_BEHAVIOUR_NAME_MAX]; /* "plugin.behaviour"; "" when its members are pools */
     uint64_t reopened; /* member pools that escalated and were opened anew, here and below */
+    /*
+     * The longest that a message has waited in a mailbox, as far as looks at these figures have
+     * seen it: at least so long, and short by at most the time between two looks, or a third of
+     * it. The host looks ten times a second, and once a second when it has no sources.
+     */
+    uint64_t oldest_ms;
 };
 
 #endif

@@ -116,6 +116,43 @@ static void test_behaviour_and_limit_are_told(void)
     finish(&f);
 }
 
+/* Two messages wait behind one that is held, and are looked at; a second later a third one. */
+static void wait_and_look(struct fixture *f)
+{
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
+    for (uint64_t id = 1; id <= 2; id++)
+        CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = id }), 0);
+    CU_ASSERT_EQUAL(rig_stats(f->pool).oldest_ms, 0);
+    rig_advance(&f->rig, 1000);
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 3 }), 0);
+    CU_ASSERT_EQUAL(rig_stats(f->pool).oldest_ms, 1000);
+    rig_advance(&f->rig, 500);
+    CU_ASSERT_EQUAL(rig_stats(f->pool).oldest_ms, 1500);
+}
+
+/* promise P18: in mailboxes, and in the queue of a pool that routes by pull. */
+static void test_the_oldest_that_waits_is_told(void)
+{
+    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_PULL };
+
+    for (int i = 0; i < 2; i++) {
+        struct pool_options options = { .size = 1, .limit = LIMIT, .route = routes[i] };
+        struct fixture f = { .probe = probe_create() };
+
+        rig_init(&f.rig, 2, 0);
+        options.spec = rig_spec(f.probe);
+        f.pool = rig_pool(&f.rig, &options);
+        spec_unref(options.spec);
+        CU_ASSERT_TRUE_FATAL(rig_settled(&f.rig, f.pool));
+        wait_and_look(&f);
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+        CU_ASSERT_EQUAL(rig_stats(f.pool).oldest_ms, 0);
+        finish(&f);
+    }
+}
+
 /* promise B5: who knows less of it gets less of it. */
 static void test_shorter_struct_is_not_written_past(void)
 {
@@ -139,6 +176,7 @@ int main(void)
         { "dead", test_the_dead_are_told_by_reason },
         { "sum", test_a_pool_of_pools_sums_the_dead_and_has_no_limit },
         { "names", test_behaviour_and_limit_are_told },
+        { "oldest", test_the_oldest_that_waits_is_told },
         { "shorter", test_shorter_struct_is_not_written_past },
         CU_TEST_INFO_NULL,
     };
