@@ -194,7 +194,7 @@ static void test_workers_that_fail_together_are_counted_once(void)
     struct fixture f;
     const struct order order = { .act = probe_wait_and_fail, .id = 1 };
 
-    begin(&f, 2, 2, bound(1, RESTART_STOP));
+    begin(&f, 2, 2, bound(5, RESTART_STOP));
     for (uint32_t i = 0; i < 2; i++)
         CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(workers(&f), i), order), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
