@@ -120,7 +120,7 @@ struct weir_pool_stats {
     /*
      * The longest that a message has waited in a mailbox, as far as looks at these figures have
      * seen it: at least so long, and short by at most the time between two looks, or a third of
-     * it. The host looks ten times a second, and once a second when it has no sources.
+     * it. The host looks ten times a second, once without sources, while anything moves.
      */
     uint64_t oldest_ms;
 };
