@@ -31,11 +31,15 @@ struct bench_result {
     double figure; /* of a row that has its own: bytes, a ratio, a difference */
 };
 
+/* Which composite a row is bound by: its messages come one an activation, or many. */
+enum bench_floor { BENCH_FLOOR_NONE, BENCH_FLOOR_ONE, BENCH_FLOOR_MANY, BENCH_FLOORS };
+
 struct bench_row {
     const char *name;
     double goal_one, goal_two; /* ns a message with one and two threads, or its own */
     struct bench_result (*run)(struct bench *bench);
-    bool own_figure; /* not nanoseconds a message */
+    bool own_figure;        /* not nanoseconds a message */
+    enum bench_floor floor; /* NONE: its figure is bound by something else */
 };
 
 extern const struct bench_row bench_chain_rows[];
@@ -80,7 +84,10 @@ void bench_wait(struct bench *bench);
 /* Ends plain actors and waits for them. */
 void bench_end(struct bench *bench, struct actor *const *actors, uint32_t count);
 
-/* Times the composite of a hop on one CPU: what cannot be undercut here and now. */
-double bench_floor_ns(void);
+/*
+ * Times the composite of a message on one CPU, with `each` messages an activation: what cannot be
+ * undercut here and now.
+ */
+double bench_floor_ns(uint32_t each);
 
 #endif

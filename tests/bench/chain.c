@@ -177,8 +177,8 @@ static struct bench_result run_request(struct bench *bench)
 }
 
 const struct bench_row bench_chain_rows[] = {
-    { "pingpong", 20, 25, run_pingpong, false },
-    { "ring", 20, 25, run_ring, false },
-    { "request", 60, 80, run_request, false },
+    { "pingpong", 20, 25, run_pingpong, false, BENCH_FLOOR_ONE },
+    { "ring", 20, 25, run_ring, false, BENCH_FLOOR_ONE },
+    { "request", 60, 80, run_request, false, BENCH_FLOOR_ONE },
     { 0 },
 };

@@ -1,85 +1,166 @@
 /*
- * What a hop costs when nothing of ours is in it: a node from a free list, an exchange onto a
- * queue, idle to queued, a run queue, an indirect call, the node back, and idle again with a second
- * look. Measured in the same run, since machines differ from one second to the next.
+ * What a message costs when nothing of ours is in it, step by step as in the composite by which the
+ * goals were set: a node from a free list, pushed onto a queue of many senders; idle to queued; the
+ * owner's end of a deque, as against a thief; an indirect call; the node back; and idle again with
+ * a second look. Two actors take turns. Measured in the same run, since machines differ in what
+ * their locked instructions cost, and from one second to the next.
  */
 #include <stdlib.h>
 
 #include "bench.h"
 
 #define ROUNDS 5
-#define HOPS 2000000
+#define MESSAGES 4000000u
+#define NODES 128u /* more than are ever on their way */
+#define DEQUE 256u
 
 struct node {
-    struct node *next;
+    _Atomic(struct node *) next;
     uint64_t payload;
 };
 
-struct composite {
-    _Atomic(struct node *) queue;
-    _Atomic uint32_t state;
-    _Atomic uint32_t run_tail;
-    uint32_t run_head;
-    struct composite *run[256];
-    struct node *free_list;
-    uint64_t sum;
-    void (*handle)(struct composite *, struct node *);
+struct queue {
+    _Atomic(struct node *) tail; /* senders exchange it */
+    _Alignas(64) struct node *head;
+    struct node sentinel;
 };
 
-static void add(struct composite *c, struct node *node)
+struct floor_actor {
+    struct queue box;
+    _Atomic uint32_t state;
+    void (*handle)(struct floor_actor *, uint64_t);
+    uint64_t sum;
+};
+
+struct composite {
+    _Alignas(64) _Atomic uint64_t top;
+    _Alignas(64) _Atomic uint64_t bottom;
+    _Atomic(struct floor_actor *) slots[DEQUE];
+    struct floor_actor actors[2];
+    struct node nodes[NODES];
+    struct node *free_list;
+};
+
+__attribute__((noinline)) static void add(struct floor_actor *actor, uint64_t payload)
 {
-    c->sum += node->payload;
+    actor->sum += payload;
 }
 
-static void send_one(struct composite *c, uint64_t payload)
+static void push(struct queue *queue, struct node *node)
+{
+    struct node *before;
+
+    atomic_store_explicit(&node->next, NULL, memory_order_relaxed);
+    before = atomic_exchange_explicit(&queue->tail, node, memory_order_acq_rel);
+    atomic_store_explicit(&before->next, node, memory_order_release);
+}
+
+static struct node *pop(struct queue *queue)
+{
+    struct node *head = queue->head;
+    struct node *next = atomic_load_explicit(&head->next, memory_order_acquire);
+
+    if (head == &queue->sentinel) {
+        if (!next)
+            return NULL;
+        queue->head = head = next;
+        next = atomic_load_explicit(&head->next, memory_order_acquire);
+    }
+    if (!next) {
+        push(queue, &queue->sentinel);
+        next = atomic_load_explicit(&head->next, memory_order_acquire);
+    }
+    queue->head = next;
+    return head;
+}
+
+static void give(struct composite *c, struct node *node)
+{
+    atomic_store_explicit(&node->next, c->free_list, memory_order_relaxed);
+    c->free_list = node;
+}
+
+static void send_one(struct composite *c, struct floor_actor *actor, uint64_t payload)
 {
     struct node *node = c->free_list;
     uint32_t idle = 0;
 
-    c->free_list = node->next;
+    c->free_list = atomic_load_explicit(&node->next, memory_order_relaxed);
     node->payload = payload;
-    atomic_exchange_explicit(&c->queue, node, memory_order_acq_rel);
-    if (atomic_compare_exchange_strong(&c->state, &idle, 1)) {
-        uint32_t tail = atomic_load_explicit(&c->run_tail, memory_order_relaxed);
+    push(&actor->box, node);
+    if (atomic_load_explicit(&actor->state, memory_order_relaxed) == 0 &&
+        atomic_compare_exchange_strong(&actor->state, &idle, 1)) {
+        uint64_t bottom = atomic_load_explicit(&c->bottom, memory_order_relaxed);
 
-        c->run[tail % 256] = c;
-        atomic_store_explicit(&c->run_tail, tail + 1, memory_order_release);
+        atomic_store_explicit(&c->slots[bottom % DEQUE], actor, memory_order_relaxed);
+        atomic_store_explicit(&c->bottom, bottom + 1, memory_order_release);
     }
+}
+
+static struct floor_actor *take(struct composite *c)
+{
+    uint64_t bottom = atomic_load_explicit(&c->bottom, memory_order_relaxed) - 1;
+    struct floor_actor *actor;
+
+    atomic_store(&c->bottom, bottom); /* seen before the top is read */
+    actor = atomic_load_explicit(&c->slots[bottom % DEQUE], memory_order_relaxed);
+    if (bottom == atomic_load_explicit(&c->top, memory_order_relaxed)) {
+        uint64_t top = bottom;
+
+        (void)atomic_compare_exchange_strong(&c->top, &top, bottom + 1);
+        atomic_store_explicit(&c->bottom, bottom + 1, memory_order_relaxed);
+    }
+    return actor;
 }
 
 static void run_one(struct composite *c)
 {
-    struct composite *next = c->run[c->run_head++ % 256];
-    struct node *node = atomic_load_explicit(&next->queue, memory_order_acquire);
+    struct floor_actor *actor = take(c);
+    struct node *node;
 
-    next->handle(next, node);
-    node->next = next->free_list;
-    next->free_list = node;
-    atomic_store_explicit(&next->queue, NULL, memory_order_relaxed);
-    atomic_exchange(&next->state, 0);
-    if (atomic_load_explicit(&next->queue, memory_order_acquire))
+    while ((node = pop(&actor->box))) {
+        actor->handle(actor, node->payload);
+        give(c, node);
+    }
+    atomic_exchange(&actor->state, 0);
+    if (atomic_load_explicit(&actor->box.tail, memory_order_acquire) != actor->box.head)
         abort();
 }
 
-double bench_floor_ns(void)
+static struct composite *make(void)
 {
-    struct composite *c = calloc(1, sizeof *c);
-    struct node node = { 0 };
-    double best = 1e9;
+    struct composite *c = aligned_alloc(_Alignof(struct composite), sizeof *c);
 
     if (!c)
-        return 0;
-    c->handle = add;
-    c->free_list = &node;
+        abort();
+    *c = (struct composite){ .top = 0 };
+    for (uint32_t i = 0; i < NODES; i++)
+        give(c, &c->nodes[i]);
+    for (int i = 0; i < 2; i++) {
+        struct queue *box = &c->actors[i].box;
+
+        c->actors[i].handle = add;
+        box->head = &box->sentinel;
+        atomic_store(&box->tail, &box->sentinel);
+    }
+    return c;
+}
+
+double bench_floor_ns(uint32_t each)
+{
+    struct composite *c = make();
+    double best = 1e9;
+
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = bench_now_ns();
         double ns;
 
-        for (uint64_t i = 0; i < HOPS; i++) {
-            send_one(c, i);
+        for (uint32_t i = 0; i < MESSAGES / each; i++) {
+            for (uint32_t k = 0; k < each; k++)
+                send_one(c, &c->actors[i & 1], i);
             run_one(c);
         }
-        ns = (double)(bench_now_ns() - start) / HOPS;
+        ns = (double)(bench_now_ns() - start) / MESSAGES;
         best = ns < best ? ns : best;
     }
     free(c);

@@ -228,9 +228,9 @@ static struct bench_result run_flat(struct bench *bench)
 }
 
 const struct bench_row bench_pool_rows[] = {
-    { "pool0", 15, 20, run_pool0, false },
-    { "pool1us", 995, 505, run_pool1us, false },
-    { "flat", GROWTH_MAX, GROWTH_MAX, run_flat, true },
-    { "nested", 3, 3, run_nested, true },
+    { "pool0", 15, 20, run_pool0, false, BENCH_FLOOR_MANY },
+    { "pool1us", 995, 505, run_pool1us, false, BENCH_FLOOR_NONE },
+    { "flat", GROWTH_MAX, GROWTH_MAX, run_flat, true, BENCH_FLOOR_NONE },
+    { "nested", 3, 3, run_nested, true, BENCH_FLOOR_NONE },
     { 0 },
 };

@@ -129,6 +129,6 @@ static struct bench_result run_many(struct bench *bench)
 }
 
 const struct bench_row bench_scale_rows[] = {
-    { "many", 2, 2, run_many, true },
+    { "many", 2, 2, run_many, true, BENCH_FLOOR_NONE },
     { 0 },
 };

@@ -209,9 +209,9 @@ static struct bench_result run_big(struct bench *bench)
 }
 
 const struct bench_row bench_stream_rows[] = {
-    { "count", 12, 30, run_count, false },
-    { "fjthrput", 12, 20, run_fjthrput, false },
-    { "big", 20, 25, run_big, false },
-    { "contend", 15, 20, run_contend, false },
+    { "count", 12, 30, run_count, false, BENCH_FLOOR_MANY },
+    { "fjthrput", 12, 20, run_fjthrput, false, BENCH_FLOOR_MANY },
+    { "big", 20, 25, run_big, false, BENCH_FLOOR_ONE },
+    { "contend", 15, 20, run_contend, false, BENCH_FLOOR_MANY },
     { 0 },
 };

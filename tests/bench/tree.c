@@ -209,8 +209,8 @@ static struct bench_result run_idle(struct bench *bench)
 }
 
 const struct bench_row bench_tree_rows[] = {
-    { "fjcreate", 200, 200, run_fjcreate, false },
-    { "skynet", 250, 180, run_skynet, false },
-    { "idle", 256, 256, run_idle, true },
+    { "fjcreate", 200, 200, run_fjcreate, false, BENCH_FLOOR_NONE },
+    { "skynet", 250, 180, run_skynet, false, BENCH_FLOOR_NONE },
+    { "idle", 256, 256, run_idle, true, BENCH_FLOOR_NONE },
     { 0 },
 };
