@@ -124,7 +124,7 @@ def balance(pool):
 
 
 def fields_of_stats():
-    with open(os.path.join(TREE, "sdk/include/weir/host.h"), encoding="utf-8") as stream:
+    with open(os.path.join(TREE, "sdk/include/weir/pool.h"), encoding="utf-8") as stream:
         body = re.search(r"struct weir_pool_stats \{(.*?)\};", stream.read(), re.S).group(1)
     names = re.findall(r"uint(?:32|64)_t (\w+);", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
     return [name for name in names if name != "size"]
