@@ -79,8 +79,8 @@ refused() {
     [[ $(count 'event="configuration reloaded"') == 0 ]] || fail "$1: was taken on"
 }
 
-# --- every bad file; what is wrong by other plugins than ours, which the files of tests/config speak
-# of, is refused for it lacks the control socket
+# --- every bad file; what is wrong by other plugins than ours, which the files of tests/config
+# speak of, is refused for it lacks the control socket
 good >"$file"
 start
 rows=0
