@@ -55,6 +55,7 @@ static void test_name_that_is_nowhere_is_told_with_a_guess(void)
     plugin_path_finish(&path);
     CU_ASSERT_PTR_NULL(plugin_path_find(&path, "files", &problem));
     CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "none is configured"));
+    plugin_path_finish(&path);
     workspace_finish(&workspace);
 }
 
