@@ -54,15 +54,7 @@ static void write_figures(struct json *json, const struct owner *owner)
     dead_letters_figures(owner->letters, &figures);
     json_begin_object(json, NULL);
     json_text(json, "path", owner->path);
-    json_unsigned(json, "total", dead_letters_total(&figures));
-    json_unsigned(json, "kept", figures.kept);
-    json_unsigned(json, "kept_bytes", figures.kept_bytes);
-    json_unsigned(json, "evicted", figures.evicted);
-    json_unsigned(json, "replayed", figures.replayed);
-    json_begin_object(json, "reasons");
-    for (uint32_t i = 0; i < DEAD_REASONS; i++)
-        json_unsigned(json, dead_reason_name((enum dead_reason)i), figures.counts[i]);
-    json_end(json);
+    overview_write_dead(json, &figures);
     json_end(json);
 }
 

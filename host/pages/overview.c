@@ -74,15 +74,23 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
 
 /* --- pools as JSON -------------------------------------------------------------------------- */
 
-static void write_reasons(struct json *json, const struct dead_letters_figures *dead)
+void overview_write_dead(struct json *json, const struct dead_letters_figures *dead)
 {
-    json_begin_object(json, "dead_letters");
-    for (uint32_t i = 0; i < DEAD_REASONS; i++)
-        json_unsigned(json, dead_reason_name((enum dead_reason)i), dead->counts[i]);
+    json_unsigned(json, "total", dead_letters_total(dead));
     json_unsigned(json, "kept", dead->kept);
     json_unsigned(json, "kept_bytes", dead->kept_bytes);
     json_unsigned(json, "evicted", dead->evicted);
     json_unsigned(json, "replayed", dead->replayed);
+    json_begin_object(json, "reasons");
+    for (uint32_t i = 0; i < DEAD_REASONS; i++)
+        json_unsigned(json, dead_reason_name((enum dead_reason)i), dead->counts[i]);
+    json_end(json);
+}
+
+static void write_dead(struct json *json, const struct dead_letters_figures *dead)
+{
+    json_begin_object(json, "dead_letters");
+    overview_write_dead(json, dead);
     json_end(json);
 }
 
@@ -103,7 +111,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
     json_text(json, "route", settings_route_name(settings->route));
     for (uint32_t i = 0; i < FIGURES_COUNT; i++)
         json_unsigned(json, figures[i].name, overview_figure(&pool->stats, i));
-    write_reasons(json, &pool->dead);
+    write_dead(json, &pool->dead);
     json_end(json);
 }
 
@@ -205,7 +213,7 @@ static void write_sources_locked(const struct overview *overview, struct json *j
         json_text(json, "state", source_state(source));
         json_unsigned(json, "emitted", source_emitted(source));
         json_unsigned(json, "dead", dead_of(source, &dead));
-        write_reasons(json, &dead);
+        write_dead(json, &dead);
         json_end(json);
     }
     json_end(json);

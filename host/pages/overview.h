@@ -53,6 +53,10 @@ uint64_t overview_memory(const struct overview *overview);
 uint64_t overview_late_replies(const struct overview *overview);
 uint64_t overview_late_notices(const struct overview *overview);
 
+/* Dead letters, into the object that is open: total, kept, evicted, replayed, and by reason. */
+struct json;
+void overview_write_dead(struct json *json, const struct dead_letters_figures *dead);
+
 /* A figure of a pool by its place in a table of all of them; its name is NULL at the end. */
 const char *overview_figure_name(uint32_t number);
 uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number);

@@ -30,6 +30,12 @@ def check(holds, what):
     return holds
 
 
+def once(pairs):
+    """An object of JSON, none of whose keys comes twice."""
+    check(len(dict(pairs)) == len(pairs), f"a key twice: {[key for key, _ in pairs]}")
+    return dict(pairs)
+
+
 def until(condition, what):
     """Looks again and again; the test's own time-out is the only clock."""
     while True:
@@ -73,7 +79,7 @@ class Host:
     def json(self, *arguments):
         answer = self.run(*arguments, "-o", "json")
         check(answer.returncode == 0, f"{arguments}: {answer.returncode} {answer.stderr}")
-        return json.loads(answer.stdout)
+        return json.loads(answer.stdout, object_pairs_hook=once)
 
     def http(self, text, connection=None):
         """The status and the body of an answer to a request as it stands."""
