@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every promise of docs/promises.md is shown by a test, every test shows one that exists, and for
-every promise tests/broken/ holds a break, which still fits the source. What docs/seeds.md names in
-its tables, promises and tests, exists.
+every promise tests/broken/ holds a break, which still fits the source. What docs/sentences.md names
+in its tables, promises and tests, exists.
 
 Usage: promises.py [--list] [ROOT]
 
@@ -57,21 +57,22 @@ def check(promises, cited):
         yield "docs/promises.md: there is no promise"
 
 
-def check_seeds(text, numbers, names):
-    """What the tables of docs/seeds.md name and is not there; `names` are tests and their files."""
+def check_sentences(text, numbers, names):
+    """What the tables of docs/sentences.md name and is not there: in their last two columns,
+    promises and tests. `names` are tests and their files."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if not line.startswith("| ") or len(cells) != 4 or cells[2] == "promise":
+        if not line.startswith("| ") or len(cells) < 3 or cells[-2] == "promise":
             continue
-        for number in re.findall(r"[A-Z]\d+", cells[2]):
+        for number in re.findall(r"[A-Z]\d+", cells[-2]):
             if number not in numbers:
-                yield f"docs/seeds.md: there is no promise {number}: {cells[0]}"
-        shown = re.findall(r"`([^`]+)`", cells[3])
+                yield f"docs/sentences.md: there is no promise {number}: {cells[0]}"
+        shown = re.findall(r"`([^`]+)`", cells[-1])
         for name in shown:
             if name not in names and (name.startswith("test") or "/" in name):
-                yield f"docs/seeds.md: there is no {name}: {cells[0]}"
+                yield f"docs/sentences.md: there is no {name}: {cells[0]}"
         if not shown:
-            yield f"docs/seeds.md: shown by nothing: {cells[0]}"
+            yield f"docs/sentences.md: shown by nothing: {cells[0]}"
 
 
 def read_tests(root):
@@ -97,10 +98,10 @@ def main():
             for path in cited.get(number, ["NO TEST"]):
                 print(f"      {path}")
     wrong = list(check(promises, cited))
-    seeds = root / "docs/seeds.md"
-    if seeds.is_file():
-        wrong += check_seeds(seeds.read_text(encoding="utf-8"), {n for n, _ in promises},
-                             read_tests(root))
+    sentences = root / "docs/sentences.md"
+    if sentences.is_file():
+        wrong += check_sentences(sentences.read_text(encoding="utf-8"),
+                                 {n for n, _ in promises}, read_tests(root))
     try:
         records = breaks.read_breaks(root)
         wrong += breaks.check_fits(root, promises, records)
