@@ -42,7 +42,8 @@ enum actor_kind {
 enum actor_state {
     ACTOR_STARTING,
     ACTOR_OPEN,
-    ACTOR_WAITING,
+    ACTOR_WAITING, /* to be opened anew, after a pause */
+    ACTOR_STOPPED, /* failed too often: until somebody begins it anew */
     ACTOR_ENDED,
 };
 

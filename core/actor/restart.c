@@ -4,6 +4,7 @@
 
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "actor/room.h"
 #include "pool/escalation.h"
 #include "pool/places.h"
 #include "pool/pool.h"
@@ -73,11 +74,11 @@ static void stay_closed(struct actor *actor)
               weir_str("effect", !escalates             ? "stopped until a reload"
                                  : pool && pool->parent ? "stopped, and the pool above is asked"
                                                         : "stopped, and the program is to end"));
-    actor_set_state(actor, ACTOR_WAITING);
+    actor_set_state(actor, ACTOR_STOPPED);
     /* Relaxed: a figure for people. */
     atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
-    actor->place->reopen_ns = TIMER_NEVER;
     keep_out(actor);
+    room_wake(actor, UINT32_MAX, actor->executor);
     incarnation_reroute(actor);
     incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
     /* Also those whose senders are between taking a place and linking: an instant away. */

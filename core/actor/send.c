@@ -91,6 +91,31 @@ static int find_alive(struct runtime *runtime, weir_pid pid, struct actor **out)
     return 0;
 }
 
+/* It opens, or will be opened anew. */
+static bool is_coming(const struct actor *actor)
+{
+    enum actor_state state = actor_state(actor);
+
+    return state == ACTOR_STARTING || state == ACTOR_WAITING;
+}
+
+/*
+ * It admits nothing. For now is FULL, so that an output which leads there waits. Another try, since
+ * it may have opened between the refusal and the look at why: a mailbox opens before its actor's
+ * state says so, and closes after.
+ */
+__attribute__((noinline)) static int send_to_closed(struct actor *actor, uint32_t serial,
+                                                    struct executor *executor,
+                                                    struct message *message)
+{
+    int status;
+
+    if (is_coming(actor))
+        return WEIR_EFULL;
+    status = send_deliver(actor, serial, executor, message);
+    return status == WEIR_ECLOSED && is_coming(actor) ? WEIR_EFULL : status;
+}
+
 int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
                  enum weir_lane lane, struct message *message)
 {
@@ -103,7 +128,10 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
         return deliver_lane(actor, actor_serial_of(to), executor, lane, message);
     if (actor->kind == ACTOR_POOL)
         return route_message(actor->pool, executor, message);
-    return send_deliver(actor, actor_serial_of(to), executor, message);
+    status = send_deliver(actor, actor_serial_of(to), executor, message);
+    if (status == WEIR_ECLOSED)
+        return send_to_closed(actor, actor_serial_of(to), executor, message);
+    return status;
 }
 
 int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
@@ -116,7 +144,11 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
         return status;
     if (actor->kind == ACTOR_POOL)
         return route_chain(actor->pool, executor, messages, count);
-    return send_deliver_chain(actor, actor_serial_of(to), executor, messages, count);
+    status = send_deliver_chain(actor, actor_serial_of(to), executor, messages, count);
+    if (status != WEIR_ECLOSED)
+        return status;
+    status = send_to_closed(actor, actor_serial_of(to), executor, messages[0]);
+    return status == 0 ? 1 : status;
 }
 
 int send_control(struct runtime *runtime, struct executor *executor, weir_pid to,

@@ -20,54 +20,24 @@ static void wake(struct waiter *waiter, struct executor *executor)
     futex_wake(&sleeper->woken);
 }
 
-/* One try to send. */
-struct attempt {
-    int status;
-    bool may_have_room_later; /* it was refused for now, not for good */
-};
-
-/* A worker that opens, or will be opened anew. */
-static bool is_coming(const struct actor *actor)
-{
-    enum actor_state state = actor_state(actor);
-
-    return actor->kind != ACTOR_POOL && (state == ACTOR_STARTING || state == ACTOR_WAITING);
-}
-
-static struct attempt try_to_send(struct runtime *runtime, struct executor *executor, weir_pid to,
-                                  struct message *message)
-{
-    struct actor *actor = actor_find(runtime, to);
-    struct attempt attempt = { 0, false };
-    /* Before it is sent, too: it may open between the refusal and the look at why. */
-    bool was_coming = actor && is_coming(actor);
-
-    attempt.status = send_message(runtime, executor, to, WEIR_NORMAL, message);
-    if (actor && attempt.status == WEIR_ECLOSED)
-        attempt.may_have_room_later = was_coming || is_coming(actor);
-    else
-        attempt.may_have_room_later = attempt.status == WEIR_EFULL;
-    return attempt;
-}
-
 /* One look, in a read section. WEIR_EFULL: it stands in line now. */
 static int try_or_join(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
-    struct attempt attempt = try_to_send(runtime, executor, to, message);
+    int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
     struct waiters *room;
 
-    if (!attempt.may_have_room_later)
-        return attempt.status;
+    if (status != WEIR_EFULL)
+        return status;
     room = room_of(actor_find(runtime, to));
     if (!room)
         return WEIR_ENOMEM;
     waiters_join(room, &sleeper->waiter, 1, executor);
     /* Second look: see waiters.h. */
-    attempt = try_to_send(runtime, executor, to, message);
-    if (attempt.status == 0)
+    status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    if (status == 0)
         waiters_use(&sleeper->waiter, 1);
-    return attempt.may_have_room_later ? WEIR_EFULL : attempt.status;
+    return status;
 }
 
 /* False: the time is over. */

@@ -13,8 +13,7 @@
 /*
  * Sends a message in the normal lane; waits up to `timeout_ms` of real time while there is no
  * room. Takes it on 0. WEIR_ETIMEOUT; WEIR_EDEADLK on a thread of the runtime's dispatchers;
- * otherwise as weir_send. An actor that is not open yet, or is opened anew, counts as full. Not in
- * a read section.
+ * otherwise as weir_send. Not in a read section.
  */
 int send_wait(struct runtime *runtime, weir_pid to, struct message *message, uint64_t timeout_ms);
 

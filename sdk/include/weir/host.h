@@ -227,9 +227,9 @@ static inline void weir_message_free(struct weir_self *self, struct weir_message
 
 /*
  * Sends a message to an actor or, through its routing, to one worker of a pool. Takes it on 0.
- * WEIR_EFULL no room anywhere below; WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor any more;
- * WEIR_ECLOSED it drains; WEIR_EINVALID no key for a pool that routes by hash, or larger than its
- * `mailbox_bytes`. Order of sending is order of handling, per sender, receiver and lane.
+ * WEIR_EFULL no room anywhere below, or not open yet; WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor
+ * any more; WEIR_ECLOSED it drains; WEIR_EINVALID no key for a pool that routes by hash, or larger
+ * than its `mailbox_bytes`. Order of sending is order of handling, per sender, receiver and lane.
  */
 static inline int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
 {

@@ -311,8 +311,8 @@ WEIR_API int weir_runtime_add_pool(struct weir_runtime *runtime,
 
 /*
  * Makes one actor that belongs to no pool, or a source if the behaviour has `produce`, which feeds
- * output 0. It answers WEIR_ECLOSED until it is open; it ends when it fails or stops, a source is
- * opened anew. Otherwise as weir_runtime_add_pool.
+ * output 0. Until it is open it has no room; it ends when it fails or stops, a source is opened
+ * anew. Otherwise as weir_runtime_add_pool.
  */
 WEIR_API int weir_runtime_add_actor(struct weir_runtime *runtime,
                                     const struct weir_actor_options *options, weir_pid *out_actor);
@@ -458,8 +458,8 @@ WEIR_API struct weir_message *weir_runtime_message_new(struct weir_runtime *runt
 WEIR_API void weir_runtime_message_free(struct weir_runtime *runtime, struct weir_message *message);
 
 /*
- * Sends a message; its `from` is 0. Takes it on 0; never waits. WEIR_EFULL no room anywhere below;
- * WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor any more; WEIR_ECLOSED it drains, or is not open;
+ * Sends a message; its `from` is 0. Takes it on 0; never waits. WEIR_EFULL no room anywhere below,
+ * or not open yet; WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor any more; WEIR_ECLOSED it drains;
  * WEIR_EINVALID by hash without a key; WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_send(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
@@ -468,8 +468,8 @@ WEIR_API int weir_runtime_send(struct weir_runtime *runtime, weir_pid to, enum w
 /*
  * As weir_runtime_send in the normal lane, but waits while there is no room, in one line with the
  * workers whose outputs lead there. It is released by a freed place, by growth of the pool, by its
- * closing (WEIR_ECLOSED), and by the time-out (WEIR_ETIMEOUT; the caller keeps the message). An
- * actor that is not open yet counts as full. WEIR_EDEADLK.
+ * closing (WEIR_ECLOSED), and by the time-out (WEIR_ETIMEOUT; the caller keeps the message).
+ * WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_send_wait(struct weir_runtime *runtime, weir_pid to,
                                     struct weir_message *message, uint64_t timeout_ms);

@@ -351,6 +351,65 @@ static void test_raised_limit_lets_in_those_who_wait_for_one_worker(void)
     finish(&f);
 }
 
+static int open_at_second(struct weir_self *self, struct probe *probe)
+{
+    (void)self;
+    return atomic_load(&probe->refused) ? 0 : WEIR_ENOMEM;
+}
+
+static bool is_waiting(void *context)
+{
+    return actor_state(context) == ACTOR_WAITING;
+}
+
+/* A pool that emits to an actor which waits to be opened a second time. */
+static struct actor *begin_closed(struct fixture *f, enum when_full when_full)
+{
+    struct actor_options options;
+    struct executor *executor;
+    struct actor *actor;
+
+    *f = (struct fixture){ .from = probe_create(), .to = probe_create() };
+    f->to->opens = open_at_second;
+    rig_init(&f->rig, 1, 0);
+    options = (struct actor_options){ .dispatcher = f->rig.dispatcher, .spec = rig_spec(f->to) };
+    executor = runtime_enter(f->rig.runtime);
+    CU_ASSERT_EQUAL_FATAL(actor_spawn(f->rig.runtime, executor, &options, &actor), 0);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, is_waiting, actor));
+    f->feeding = feeder(f, f->from, "feeding", (struct binding){ actor_pid(actor), when_full }, 8);
+    spec_unref(options.spec);
+    return actor;
+}
+
+/* promise O1 */
+static void test_target_that_is_not_open_yet_is_waited_for(void)
+{
+    struct fixture f;
+    struct actor *actor = begin_closed(&f, WHEN_FULL_WAIT);
+
+    CU_ASSERT_EQUAL(rig_send(&f.rig, actor_pid(actor), (struct order){ .id = 1 }), WEIR_EFULL);
+    order_emits(&f, 100, 3);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
+    rig_advance(&f.rig, 3600000);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.to, 102, 1));
+    for (uint32_t i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(probe_get(f.to, i), 100 + i);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(rig_ledger(f.feeding).done, 1);
+    finish(&f);
+}
+
+static void test_target_that_is_not_open_yet_rejects_as_a_full_one(void)
+{
+    struct fixture f;
+
+    (void)begin_closed(&f, WHEN_FULL_REJECT);
+    order_emits(&f, 100, 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EFULL, 1));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -365,6 +424,8 @@ int main(void)
         { "closing target", test_target_that_closes_frees_those_who_wait },
         { "waiters", test_waiters_are_served_first_come_first_served },
         { "raised limit", test_raised_limit_lets_in_those_who_wait },
+        { "not open", test_target_that_is_not_open_yet_is_waited_for },
+        { "not open, reject", test_target_that_is_not_open_yet_rejects_as_a_full_one },
         { "limit of one", test_raised_limit_lets_in_those_who_wait_for_one_worker },
         CU_TEST_INFO_NULL,
     };

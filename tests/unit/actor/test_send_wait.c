@@ -245,6 +245,47 @@ static void test_worker_that_leaves_tells_who_waits_for_it(void)
     finish(&f);
 }
 
+static int never_open(struct weir_self *self, struct probe *probe)
+{
+    (void)self;
+    (void)probe;
+    return WEIR_ENOMEM;
+}
+
+static bool is_waiting(void *context)
+{
+    return actor_state(context) == ACTOR_WAITING;
+}
+
+/* promise E5: it stands in line while the actor may yet open, and no longer. */
+static void test_actor_that_gives_up_opening_tells_who_waits_for_it(void)
+{
+    struct actor_options options;
+    struct executor *executor;
+    struct actor *actor;
+    struct sender sender;
+    struct spec *spec;
+    struct fixture f;
+
+    begin(&f, 1);
+    f.probe->opens = never_open;
+    spec = rig_spec(f.probe);
+    spec->restart.max = 1;
+    spec->restart.then = RESTART_STOP;
+    spec->restart.within_ms = 2 * spec->restart.backoff_ms_max;
+    options = (struct actor_options){ .dispatcher = f.rig.dispatcher, .spec = spec };
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL_FATAL(actor_spawn(f.rig.runtime, executor, &options, &actor), 0);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_waiting, actor));
+    sender = (struct sender){ .rig = &f.rig, .to = actor_pid(actor), .id = 77 };
+    start(&sender, 1);
+    rig_advance(&f.rig, spec->restart.backoff_ms_max);
+    CU_ASSERT_EQUAL(status_of(&sender), WEIR_ECLOSED);
+    spec_unref(spec);
+    finish(&f);
+}
+
 /* --- by key --------------------------------------------------------------------------------- */
 
 /* A key that a pool of two routes to its worker `index`. */
@@ -338,6 +379,7 @@ int main(void)
         { "time-out", test_timeout_leaves_the_message_to_the_sender },
         { "one worker", test_freed_place_of_one_worker_releases_who_waits_for_it },
         { "worker leaves", test_worker_that_leaves_tells_who_waits_for_it },
+        { "gives up opening", test_actor_that_gives_up_opening_tells_who_waits_for_it },
         { "another key", test_place_of_another_key_releases_the_one_behind },
         { "dispatcher thread", test_waiting_on_a_dispatcher_thread_is_refused },
         CU_TEST_INFO_NULL,

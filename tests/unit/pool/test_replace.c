@@ -105,7 +105,7 @@ static void test_worker_that_fails_too_often_waits_and_its_backlog_moves(void)
     for (uint64_t id = 4; id <= 8; id++)
         CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
     CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 5);
-    CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = 9 }), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = 9 }), WEIR_EFULL);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 10 }), 0);
     rig_advance(&f.rig, f.spec->restart.backoff_ms_min);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
