@@ -7,8 +7,8 @@
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
-#define RESIZERS 4
-#define RESIZES 50u
+#define RESIZERS 16
+#define RESIZES 1000u
 
 struct fixture {
     struct rig rig;

@@ -7,6 +7,9 @@
 #include "unit/support/rig.h"
 
 #define NUMBER 100u /* a note: NUMBER + the worker's index */
+#define EXACT 16u   /* members up to which all are looked at */
+#define MANY 64u    /* more than that */
+#define EACH 100u   /* messages for each of them */
 
 struct fixture {
     struct rig rig;
@@ -165,6 +168,82 @@ static void test_every_route_reaches_exactly_one_worker(void)
     }
 }
 
+/* --- where messages wait when nobody takes any ------------------------------------------------ */
+
+/* Holds the only thread, so that what is sent stays where it was put. */
+static struct pool *begin_held(struct fixture *f, enum pool_route route, uint32_t size)
+{
+    struct pool *aside;
+
+    begin(f, 1, route, size, 0);
+    aside = rig_workers(&f->rig, f->probe, "aside", 1, 1);
+    CU_ASSERT_EQUAL(rig_send(&f->rig, aside->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
+    return aside;
+}
+
+static void finish_held(struct fixture *f, struct pool *aside, uint64_t done)
+{
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, aside, NULL));
+    finish(f, done);
+}
+
+/* The least and the most that wait at one of them. */
+static void spread(struct fixture *f, uint64_t *out_least, uint64_t *out_most)
+{
+    struct weir_member members[MANY];
+    uint32_t count = pool_members(f->pool, members, sizeof members[0], MANY);
+
+    *out_least = UINT64_MAX;
+    *out_most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *out_least = members[i].queued < *out_least ? members[i].queued : *out_least;
+        *out_most = members[i].queued > *out_most ? members[i].queued : *out_most;
+    }
+}
+
+/* promise P1: worker i has i messages; the others come up to the last one, one message by one. */
+static void test_least_loaded_is_exact_among_sixteen(void)
+{
+    struct fixture f;
+    struct pool *aside = begin_held(&f, ROUTE_LEAST_LOADED, EXACT);
+    uint64_t least, most;
+
+    for (uint32_t i = 0; i < EXACT; i++)
+        for (uint32_t j = 0; j < i; j++)
+            CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, i), (struct order){ .id = 1 }), 0);
+    for (uint32_t i = 0; i < EXACT * (EXACT - 1) / 2; i++) {
+        spread(&f, &least, &most);
+        CU_ASSERT_EQUAL(most, EXACT - 1);
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), 0);
+    }
+    spread(&f, &least, &most);
+    CU_ASSERT_EQUAL(least, EXACT - 1);
+    finish_held(&f, aside, EXACT * (EXACT - 1));
+}
+
+/* promise P1: the better of two is seldom far from the mean; one by chance is, of so many: three in
+ * a hundred thousand times are all of them within the tenth that is allowed here. */
+static void test_better_of_two_spreads_evenly(void)
+{
+    static const enum pool_route routes[] = { ROUTE_RANDOM, ROUTE_LEAST_LOADED };
+
+    for (size_t r = 0; r < 2; r++) {
+        struct fixture f;
+        struct pool *aside = begin_held(&f, routes[r], MANY);
+        uint64_t least, most;
+
+        for (uint32_t i = 0; i < MANY * EACH; i++)
+            CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), 0);
+        spread(&f, &least, &most);
+        CU_ASSERT_TRUE(most <= EACH + EACH / 10);
+        finish_held(&f, aside, MANY * EACH);
+    }
+}
+
+/* --- by key ----------------------------------------------------------------------------------- */
+
 /* Which worker handles a key: the number that it notes behind `id`. */
 static uint64_t owner_of(struct fixture *f, uint64_t key)
 {
@@ -261,6 +340,8 @@ int main(void)
         { "least loaded", test_least_loaded_prefers_the_idle },
         { "least loaded pool", test_least_loaded_prefers_the_pool_with_the_least_to_do },
         { "exactly one", test_every_route_reaches_exactly_one_worker },
+        { "exact", test_least_loaded_is_exact_among_sixteen },
+        { "better of two", test_better_of_two_spreads_evenly },
         { "hash", test_hash_gives_a_key_to_one_worker_always },
         { "hash refuses", test_hash_refuses_no_key_and_a_full_owner },
         { "first sender", test_worker_sees_the_first_sender },

@@ -158,6 +158,8 @@ static void test_idle_workers_leave_first(void)
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool)); /* while the busy one is held */
     CU_ASSERT_EQUAL(rig_worker(f.pool, 2), pid);
     CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 2);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    CU_ASSERT_NOT_EQUAL(rig_worker(f.pool, 0), 0); /* the lowest number that is free */
     finish(&f);
 }
 
