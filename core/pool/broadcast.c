@@ -141,6 +141,23 @@ static bool has_one_answer(const struct message *message)
     return message->public.kind == WEIR_REQUEST || (message->public.reserved & MESSAGE_ORIGIN);
 }
 
+/* One of all. Whom it cannot let in now it refuses for now: only the pool itself can be closed. */
+static int reach_each(struct cast *cast, const struct member *member)
+{
+    uint32_t before = cast->count;
+    int status;
+
+    if (broadcast_passes_over(member))
+        return 0;
+    status = reach_member(cast, member, true);
+    if (status != WEIR_ECLOSED && status != WEIR_ETERMINATED)
+        return status;
+    if (!broadcast_passes_over(member))
+        return WEIR_EFULL; /* a worker that is not open */
+    go_back(cast, before); /* it began to close since the first look */
+    return 0;
+}
+
 static int reach_all(struct cast *cast, struct pool *pool, const struct members *members)
 {
     uint32_t before = cast->count;
@@ -149,8 +166,7 @@ static int reach_all(struct cast *cast, struct pool *pool, const struct members 
     if (has_one_answer(cast->message))
         return WEIR_EINVALID;
     for (uint32_t i = 0; i < members->count && status == 0; i++) {
-        if (!broadcast_passes_over(&members->members[i]))
-            status = reach_member(cast, &members->members[i], true);
+        status = reach_each(cast, &members->members[i]);
         if (status == WEIR_EFULL)
             atomic_store_explicit(&pool->refuser, i, memory_order_relaxed);
     }
@@ -288,5 +304,5 @@ int broadcast(struct pool *pool, struct executor *executor, struct message *mess
     else
         go_back(&cast, 0);
     free(cast.steps);
-    return status == WEIR_ETERMINATED ? WEIR_EFULL : status;
+    return status;
 }

@@ -426,6 +426,46 @@ static void test_output_waits_until_all_have_room(void)
     probe_destroy(feeds);
 }
 
+/* All but the first only when the test says so. */
+static int open_first(struct weir_self *self, struct probe *probe)
+{
+    const _Atomic bool *may_open = probe->context;
+
+    return weir_index(self) == 0 || atomic_load(may_open) ? 0 : WEIR_ENOMEM;
+}
+
+static bool all_have_tried(void *context)
+{
+    struct probe *probe = context;
+
+    return atomic_load(&probe->opened) == 1 && atomic_load(&probe->refused) >= WORKERS - 1;
+}
+
+/* promise P14: a member that is to open yet has no room for now; nobody is told that it is over. */
+static void test_member_that_is_not_open_yet_refuses_it_for_all(void)
+{
+    struct pool_options options = { .size = WORKERS, .limit = LIMIT, .route = ROUTE_BROADCAST };
+    _Atomic bool may_open = false;
+    struct fixture f;
+
+    begin_rig(&f);
+    f.probe->context = &may_open;
+    f.probe->opens = open_first;
+    options.spec = rig_spec(f.probe);
+    f.pool = rig_pool(&f.rig, &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f.pool);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, all_have_tried, f.probe));
+    CU_ASSERT_EQUAL(send(&f, NULL, 1), WEIR_EFULL);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).accepted, 0);
+    atomic_store(&may_open, true);
+    rig_advance(&f.rig, options.spec->restart.backoff_ms_max);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(send(&f, NULL, 2), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, WORKERS));
+    spec_unref(options.spec);
+    (void)finish(&f);
+}
+
 struct hammer {
     struct fixture *f;
     weir_pid to;
@@ -519,6 +559,7 @@ int main(void)
         { "reroute", test_reroute_hands_nothing_to_siblings },
         { "dead letter", test_dead_letter_is_sent_again_to_its_worker_alone },
         { "wait", test_output_waits_until_all_have_room },
+        { "not open", test_member_that_is_not_open_yet_refuses_it_for_all },
         { "undisturbed", test_refused_broadcast_disturbs_no_sender },
         { "beside everything", test_all_or_nothing_beside_everything_else },
         CU_TEST_INFO_NULL,
