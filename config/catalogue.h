@@ -9,6 +9,8 @@
 
 #include <weir/plugin.h>
 
+#include "base/options.h"
+
 #define CATALOGUE_PROBLEM_SIZE 512
 
 /* A behaviour that was found. Lives as long as the catalogue says; outlives the settings. */
@@ -25,16 +27,26 @@ struct catalogue_problem {
     char text[CATALOGUE_PROBLEM_SIZE];
 };
 
+/* A call of a behaviour's `check` that is to be made. */
+struct catalogue_check {
+    const struct catalogue_entry *entry;
+    const struct option_value *values; /* its args as they are written */
+    size_t count;                      /* of values */
+    const struct options *options;     /* the same as the behaviour takes them */
+    struct option_place place;         /* where they stand */
+};
+
 struct catalogue {
     void *context;
     /* `use` is `plugin.behaviour`. Borrowed; NULL, and why, when there is none. */
     const struct catalogue_entry *(*find)(void *context, const char *use,
                                           struct catalogue_problem *why);
-    /* Around each call of a behaviour's `check`, in the order of the file, for the args at `path`:
-     * it may be called on 0; otherwise `why` says why not. NULL: always. */
-    int (*begin_check)(void *context, const char *path, struct catalogue_problem *why);
-    /* It has returned. NULL: nobody wants to know. */
-    void (*end_check)(void *context);
+    /* All that there are, before the first is made. Borrows them until the check is over. NULL:
+     * nobody wants to know. */
+    void (*begin_checks)(void *context, const struct catalogue_check *checks, size_t count);
+    /* Before each of them, in that order: it may be made on 0; otherwise `why` says why not. NULL:
+     * always. */
+    int (*begin_check)(void *context, struct catalogue_problem *why);
 };
 
 #endif

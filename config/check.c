@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/checking.h"
+#include "config/asking.h"
 #include "config/graph.h"
 #include "config/outputs.h"
 #include "config/pools.h"
@@ -402,6 +402,8 @@ static int check_all(struct checking *checking)
         status = check_cycles(checking);
     if (status == WEIR_OK)
         check_memory(checking);
+    if (status == WEIR_OK)
+        status = checking_note(checking, asking_carry_out(checking));
     return status;
 }
 
@@ -423,6 +425,7 @@ int config_check(const struct config_tree *tree, const struct catalogue *catalog
     status = check_all(&checking);
     if (status == WEIR_OK && checking.wrong)
         status = WEIR_EINVALID;
+    asking_finish(&checking.asking);
     free(checking.pools);
     key_index_finish(&checking.names);
     text_store_finish(&checking.scratch);

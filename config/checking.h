@@ -20,6 +20,13 @@ struct checking_pool {
     uint32_t first;   /* of a copy: the index of a pool that says the same */
 };
 
+/* The calls of behaviours' `check` that are to come: see asking.h. */
+struct asking {
+    struct catalogue_check *calls; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
 struct checking {
     const struct config_node *root;
     const struct catalogue *catalogue;
@@ -31,7 +38,8 @@ struct checking {
     struct key_index names;      /* what the functions below put and find */
     struct text_store scratch;   /* gone when the check is over */
     struct written_file file;    /* whose name was kept last */
-    bool wrong;                  /* a mistake was reported */
+    struct asking asking;
+    bool wrong; /* a mistake was reported */
 };
 
 /*

@@ -1,6 +1,5 @@
 #include "config/fill.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PATH_SIZE 512  /* of a key, for people; a longer one is cut */
@@ -73,15 +72,13 @@ int fill_values(const struct config_node *map, struct text_store *store,
     *out_count = 0;
     if (!map || map->count == 0)
         return WEIR_OK;
-    values = calloc(map->count, sizeof *values);
+    values = text_store_take_array(store, map->count, sizeof *values);
     if (!values)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < map->count && status == WEIR_OK; i++)
         status = value_of(&map->pairs[i], store, &values[i]);
-    if (status != WEIR_OK) {
-        free(values);
+    if (status != WEIR_OK)
         return status;
-    }
     *out_values = values;
     *out_count = map->count;
     return WEIR_OK;

@@ -31,8 +31,8 @@ int fill_expect_map(const struct fill *fill, const struct config_node *node, con
 int fill_check_name(const struct fill *fill, const struct config_node *key, const char *path);
 
 /*
- * The pairs of a map as option values, whose texts are those of the tree. Returned owned through
- * out_values (free), which is NULL for no pairs; arrays inside are kept in `store`. WEIR_ENOMEM.
+ * The pairs of a map as option values, whose texts are those of the tree. out_values is NULL for no
+ * pairs; they and the arrays inside are kept in `store`. WEIR_ENOMEM.
  */
 int fill_values(const struct config_node *map, struct text_store *store,
                 struct option_value **out_values, size_t *out_count);

@@ -1,7 +1,8 @@
 #include "config/resolve.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "config/asking.h"
 
 #define BLOCKING_NAME "blocking"
 #define BLOCKING_THREADS 16u /* callbacks that wait at once; a larger need is declared */
@@ -70,64 +71,21 @@ static int resolve_behaviour(struct checking *checking, const struct resolve_pla
 
 /* --- its options ------------------------------------------------------------------------------ */
 
-/* What a behaviour's `check` says, with the place of the option that it names. */
-struct check_report {
-    struct weir_report base; /* first: the plugin has its address */
-    const struct options *options;
-    const char *path;
-    struct report *report;
-    bool wrong;
-};
-
-static void on_error(struct weir_report *base, const char *option, const char *reason)
-{
-    struct check_report *check = (struct check_report *)(void *)base;
-    struct mark mark = options_mark(check->options, option);
-    char path[512];
-
-    (void)snprintf(path, sizeof path, "%s%s%s", check->path, option ? "." : "",
-                   option ? option : "");
-    report_add(check->report, &mark, path, "%s", reason ? reason : "is wrong");
-    check->wrong = true;
-}
-
-static int ask_behaviour(struct checking *checking, const struct settings_use *use,
-                         const struct option_place *where, struct report *report)
-{
-    struct check_report check = { { on_error }, use->options, where->path, report, false };
-    const struct weir_behaviour *behaviour = use->entry->behaviour;
-    const struct catalogue *catalogue = checking->catalogue;
-    struct catalogue_problem why = { "it may not be called" };
-
-    if (!behaviour->check)
-        return WEIR_OK;
-    if (catalogue->begin_check &&
-        catalogue->begin_check(catalogue->context, where->path, &why) != WEIR_OK) {
-        report_add(report, &where->mark, where->path, "%s", why.text);
-        return WEIR_EINVALID;
-    }
-    behaviour->check(options_settings(use->options), &check.base);
-    if (catalogue->end_check)
-        catalogue->end_check(catalogue->context);
-    return check.wrong ? WEIR_EINVALID : WEIR_OK;
-}
-
 static int parse_args(struct checking *checking, const struct resolve_place *place,
                       const struct config_node *args, const struct option_place *where,
                       struct settings_use *use)
 {
     const struct weir_behaviour *behaviour = use->entry->behaviour;
+    struct catalogue_check call = { .entry = use->entry, .place = *where };
     struct option_value *values = NULL;
-    size_t count = 0;
-    int status = fill_values(args, &checking->scratch, &values, &count);
+    int status = fill_values(args, &checking->scratch, &values, &call.count);
 
     if (status == WEIR_OK)
-        status = options_parse(behaviour->options, behaviour->settings_size, values, count, where,
-                               place->report, &use->options);
-    free(values);
-    if (status != WEIR_OK)
-        return status;
-    return ask_behaviour(checking, use, where, place->report);
+        status = options_parse(behaviour->options, behaviour->settings_size, values, call.count,
+                               where, place->report, &use->options);
+    call.values = values;
+    call.options = use->options;
+    return status == WEIR_OK ? asking_note(checking, &call) : status;
 }
 
 /* The options of the behaviour that `use_key` names, from `args_key`. */

@@ -1,9 +1,9 @@
-/* `weir probe COPY FILE` and `weir probe FILE`: the other end of plugin/probe.h. For weir itself,
+/* `weir probe COPY FILE` and `weir probe`: the other end of plugin/probe.h. For weir itself,
  * so no help lists it. */
 #include "host/command/command.h"
 #include "host/plugin/loader.h"
 #include "host/plugin/probe.h"
-#include "host/reload/configuration.h"
+#include "host/plugin/trial.h"
 
 static int run(const struct invocation *invocation)
 {
@@ -13,12 +13,13 @@ static int run(const struct invocation *invocation)
 
     if (code != COMMAND_GO_ON)
         return code;
-    if (invocation->argc - first != 1 && invocation->argc - first != 2)
-        return command_usage_error(invocation, "takes one or two files");
+    if (invocation->argc != first && invocation->argc - first != 2)
+        return command_usage_error(invocation, "takes two files, or none");
     if (probe_begin() != WEIR_OK)
         return command_usage_error(invocation, "is for weir itself, see `weir check --plugin`");
-    if (invocation->argc - first == 1) {
-        configuration_try(invocation->argv[first]);
+    if (invocation->argc == first) {
+        if (trial_carry_out(PROBE_TRIAL) != WEIR_OK)
+            return COMMAND_FAILED;
         probe_answer(WEIR_OK, NULL);
     }
     status = loader_try(invocation->argv[first], invocation->argv[first + 1], &problem);
@@ -31,8 +32,8 @@ static const struct command_option options[] = {
 
 const struct command command_probe = {
     .name = PROBE_COMMAND,
-    .arguments = "[COPY] FILE",
-    .summary = "load the copy of a plugin, or check a file, to see whether that can be survived",
+    .arguments = "[COPY FILE]",
+    .summary = "load the copy of a plugin, or ask behaviours, to see whether that can be survived",
     .options = options,
     .internal = true,
     .run = run,

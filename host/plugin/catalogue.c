@@ -1,11 +1,14 @@
 #include "host/plugin/catalogue.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "host/plugin/private_dir.h"
+#include "base/list.h"
 #include "host/plugin/probe.h"
+#include "host/plugin/trial.h"
 
 #define DIRECTORIES_MAX 64 /* of host.plugins; the language allows no more */
 
@@ -21,6 +24,7 @@ struct looked_up {
 struct found {
     struct found *next;
     struct catalogue_entry entry;
+    struct trial_behaviour trial;
 };
 
 struct plugin_catalogue {
@@ -30,19 +34,16 @@ struct plugin_catalogue {
     struct looked_up *looked_up;
     struct found *found;
 
-    bool tells_checks;   /* we are the process that tries them */
-    const char *program; /* that tries them; NULL: nobody does */
-    const char *file;    /* that it reads */
+    const char *program; /* that tries the checks; NULL: nobody does */
     uint32_t checks;     /* begun in this round */
-    bool tried;          /* in this round: then */
-    struct probe_progress tried_checks;
+    struct probe_progress tried;
     struct problem ended; /* how the process ended, if not `whole` */
 };
 
 static const struct catalogue_entry *find(void *context, const char *use,
                                           struct catalogue_problem *why);
-static int begin_check(void *context, const char *path, struct catalogue_problem *why);
-static void end_check(void *context);
+static void begin_checks(void *context, const struct catalogue_check *checks, size_t count);
+static int begin_check(void *context, struct catalogue_problem *why);
 
 int catalogue_create(struct loader *loader, struct plugin_catalogue **out)
 {
@@ -51,7 +52,10 @@ int catalogue_create(struct loader *loader, struct plugin_catalogue **out)
     if (!catalogue)
         return WEIR_ENOMEM;
     catalogue->interface = (struct catalogue){
-        .context = catalogue, .find = find, .begin_check = begin_check, .end_check = end_check
+        .context = catalogue,
+        .find = find,
+        .begin_checks = begin_checks,
+        .begin_check = begin_check,
     };
     catalogue->loader = loader;
     plugin_path_init(&catalogue->path);
@@ -68,7 +72,6 @@ static void forget_round(struct plugin_catalogue *catalogue)
     catalogue->looked_up = NULL;
     catalogue->program = NULL;
     catalogue->checks = 0;
-    catalogue->tried = false;
     plugin_path_finish(&catalogue->path);
 }
 
@@ -152,6 +155,7 @@ static const struct catalogue_entry *entry_of(struct plugin_catalogue *catalogue
         .generation = loaded->generation,
         .content_hash = loaded->hash,
     };
+    found->trial = (struct trial_behaviour){ .loaded = loaded, .name = behaviour->name };
     found->next = catalogue->found;
     catalogue->found = found;
     return &found->entry;
@@ -212,34 +216,55 @@ static const struct catalogue_entry *find(void *context, const char *use,
 
 /* --- what `check` may do ---------------------------------------------------------------------- */
 
-void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program, const char *file)
+void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program)
 {
     catalogue->program = program;
-    catalogue->file = file;
 }
 
-void catalogue_tell_checks(struct plugin_catalogue *catalogue)
+/* The descriptor of the trial; -1 and errno. */
+static int write_trial(struct plugin_catalogue *catalogue, const struct catalogue_check *checks,
+                       size_t count)
 {
-    catalogue->tells_checks = true;
+    struct trial trial;
+
+    for (struct found *found = catalogue->found; found; found = found->next)
+        found->trial.number = UINT32_MAX;
+    if (trial_begin(&trial) != WEIR_OK) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct found *found = LIST_ENTRY((uintptr_t)checks[i].entry, struct found, entry);
+
+        trial_add(&trial, &found->trial, &checks[i]);
+    }
+    return trial_end(&trial);
 }
 
-static void try_checks(struct plugin_catalogue *catalogue)
+static void begin_checks(void *context, const struct catalogue_check *checks, size_t count)
 {
-    catalogue->tried = true;
-    if (probe_checks(catalogue->program, catalogue->file, &catalogue->tried_checks,
-                     &catalogue->ended) != WEIR_OK)
-        private_dir_sweep(); /* it could not remove its copies */
+    struct plugin_catalogue *catalogue = context;
+    int trial;
+
+    catalogue->tried = (struct probe_progress){ 0 };
+    if (!catalogue->program)
+        return;
+    trial = write_trial(catalogue, checks, count);
+    if (trial < 0) {
+        (void)problem_set(&catalogue->ended, WEIR_ENOMEM, "could not be told of it: %s",
+                          strerror(errno));
+        return;
+    }
+    (void)probe_checks(catalogue->program, trial, &catalogue->tried, &catalogue->ended);
+    (void)close(trial);
 }
 
 /* Why the present check is not called here. */
 static void tell_why(const struct plugin_catalogue *catalogue, struct catalogue_problem *why)
 {
-    const struct probe_progress *tried = &catalogue->tried_checks;
+    const struct probe_progress *tried = &catalogue->tried;
 
-    if (tried->whole)
-        (void)snprintf(why->text, sizeof why->text,
-                       "its check is not called: the file was changed while it was checked");
-    else if (tried->begun > tried->returned && catalogue->checks == tried->begun)
+    if (tried->begun > tried->returned && catalogue->checks == tried->begun)
         (void)snprintf(why->text, sizeof why->text, "its check %.480s", catalogue->ended.text);
     else
         (void)snprintf(why->text, sizeof why->text,
@@ -247,28 +272,13 @@ static void tell_why(const struct plugin_catalogue *catalogue, struct catalogue_
                        catalogue->ended.text);
 }
 
-static int begin_check(void *context, const char *path, struct catalogue_problem *why)
+static int begin_check(void *context, struct catalogue_problem *why)
 {
     struct plugin_catalogue *catalogue = context;
 
-    (void)path;
     catalogue->checks++;
-    if (catalogue->tells_checks)
-        probe_tell_checks(catalogue->checks, catalogue->checks - 1);
-    if (!catalogue->program)
-        return WEIR_OK;
-    if (!catalogue->tried)
-        try_checks(catalogue);
-    if (catalogue->checks <= catalogue->tried_checks.returned)
+    if (!catalogue->program || catalogue->checks <= catalogue->tried.returned)
         return WEIR_OK;
     tell_why(catalogue, why);
     return WEIR_EUNSUPPORTED;
-}
-
-static void end_check(void *context)
-{
-    const struct plugin_catalogue *catalogue = context;
-
-    if (catalogue->tells_checks)
-        probe_tell_checks(catalogue->checks, catalogue->checks);
 }

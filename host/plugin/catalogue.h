@@ -28,14 +28,11 @@ void catalogue_destroy(struct plugin_catalogue *catalogue);
 int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree *tree);
 
 /*
- * For this round each behaviour's `check` is called in a process of its own first, which reads
- * `file` as we do: see probe_checks. What does not return there is not called here, and is wrong.
- * Borrows both until the next round.
+ * For this round each behaviour's `check` is called in a process of its own first, by `program`
+ * (borrowed until the next round): see probe_checks. What does not return there is not called here,
+ * and is wrong.
  */
-void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program,
-                          const char *file);
-/* In that process: each call is told, see probe_tell_checks. */
-void catalogue_tell_checks(struct plugin_catalogue *catalogue);
+void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program);
 
 /* For config_check. Borrowed until catalogue_destroy, as are the entries that it finds. */
 const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue);

@@ -20,6 +20,7 @@ struct generation {
     struct loaded loaded;
     void *handle; /* of dlopen */
     char *file;   /* owned; loaded.file */
+    char *copy;   /* owned; loaded.copy */
     int refused;  /* 0, or the status */
     char *reason; /* owned; why it was refused, else NULL */
     char name[DESCRIPTOR_NAME_MAX + 1];
@@ -58,6 +59,7 @@ static void generation_destroy(struct generation *generation)
 {
     descriptor_finish(&generation->loaded.descriptor);
     free(generation->file);
+    free(generation->copy);
     free(generation->reason);
     free(generation);
 }
@@ -226,14 +228,19 @@ static int read_plugin(void *handle, const char *file, struct descriptor *out,
     return descriptor_read(plugin, &abi, file, out, problem);
 }
 
-int loader_try(const char *copy, const char *file, struct problem *problem)
+int loader_open(const char *copy, const char *file, struct descriptor *out, struct problem *problem)
 {
-    struct descriptor descriptor;
     void *handle;
     int status = open_copy(copy, file, &handle, problem);
 
-    if (status == WEIR_OK)
-        status = read_plugin(handle, file, &descriptor, problem);
+    return status == WEIR_OK ? read_plugin(handle, file, out, problem) : status;
+}
+
+int loader_try(const char *copy, const char *file, struct problem *problem)
+{
+    struct descriptor descriptor;
+    int status = loader_open(copy, file, &descriptor, problem);
+
     if (status == WEIR_OK)
         descriptor_finish(&descriptor);
     return status;
@@ -280,6 +287,12 @@ static int open_generation(struct loader *loader, struct generation *generation,
 
     (void)snprintf(name, sizeof name, "%s.%u.so", generation->name, generation->loaded.generation);
     status = private_dir_rename(loader->directory, copy, name, problem);
+    if (status != WEIR_OK)
+        return status;
+    generation->copy = strdup(copy->path);
+    generation->loaded.copy = generation->copy;
+    if (!generation->copy)
+        status = problem_set(problem, WEIR_ENOMEM, "%s: out of memory", generation->file);
     if (status == WEIR_OK)
         status = open_copy(copy->path, generation->file, &generation->handle, problem);
     return status;

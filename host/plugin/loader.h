@@ -19,6 +19,7 @@
 struct loaded {
     struct descriptor descriptor; /* in this build's layout */
     const char *file;             /* from which it was copied first */
+    const char *copy;             /* that was opened */
     uint32_t generation;          /* 1, 2, ... of plugins of this name */
     uint64_t hash;                /* of the content */
     uint64_t size;                /* of the file, in bytes */
@@ -55,9 +56,13 @@ int loader_load_file(struct loader *loader, const char *file, const struct loade
                      struct problem *problem);
 
 /*
- * Opens the copy of a plugin and reads its tables as loader_load_file would, and keeps neither:
- * for the process that is to find out. `file` is what it was copied from.
+ * Opens the copy of a plugin and reads its tables as loader_load_file would, for a process that is
+ * to find out what comes of it. `file` is what it was copied from. Never closed; the tables are the
+ * caller's (descriptor_finish).
  */
+int loader_open(const char *copy, const char *file, struct descriptor *out,
+                struct problem *problem);
+/* The same, and keeps no tables. */
 int loader_try(const char *copy, const char *file, struct problem *problem);
 
 /* As loader_load_file, for a bare name looked up in `path`. WEIR_EUNKNOWN it is nowhere there. */

@@ -75,15 +75,6 @@ static int try_under(const char *parent, struct private_dir **out_dir, struct pr
     return WEIR_OK;
 }
 
-void private_dir_sweep(void)
-{
-    const char *const parents[] = { getenv("WEIR_PLUGIN_TMP"), getenv("XDG_RUNTIME_DIR"), "/tmp" };
-
-    for (size_t i = 0; i < sizeof parents / sizeof parents[0]; i++)
-        if (parents[i] && parents[i][0])
-            leftovers_sweep(parents[i]);
-}
-
 int private_dir_create(struct private_dir **out_dir, struct problem *problem)
 {
     const char *chosen = getenv("WEIR_PLUGIN_TMP");

@@ -28,9 +28,6 @@ int private_dir_create(struct private_dir **out_dir, struct problem *problem);
 /* Removes the copies and the directory. NULL is allowed. */
 void private_dir_destroy(struct private_dir *dir);
 
-/* Removes what killed hosts left at all the places where private_dir_create might make one. */
-void private_dir_sweep(void);
-
 /* Its path. Borrowed until private_dir_destroy. */
 const char *private_dir_path(const struct private_dir *dir);
 

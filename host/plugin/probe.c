@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -19,7 +18,6 @@
 #include "base/text.h"
 
 #define ANSWER_DESCRIPTOR 3
-#define STEPS_DESCRIPTOR 4
 #define HIGH_DESCRIPTOR 10 /* above those that the new process is given */
 #define WORDS_SIZE 160     /* of what the plugin said: enough for an assertion's line */
 #define LOOK_MS 20         /* between two looks, where the kernel has no pidfd */
@@ -33,25 +31,16 @@ struct answer {
 
 _Static_assert(sizeof(struct answer) <= 4096, "PIPE_BUF: an answer is written as a whole");
 
-/*
- * How far the checks are. It stands in memory that has a descriptor: a file may have ten thousand
- * checks, and to tell each through a pipe would take longer than all else.
- */
-struct steps {
-    uint32_t begun;
-    uint32_t returned;
-};
-
 /* One process under way. Descriptors are -1 once they have nothing more to say. */
 struct probing {
-    const char *file;
-    const char *copy;                /* NULL: the file is a configuration */
-    struct probe_progress *progress; /* NULL likewise when it is a plugin */
+    const char *file;                /* NULL: it makes the calls of a trial */
+    const char *copy;                /* likewise */
+    struct probe_progress *progress; /* of a trial; NULL when it is a plugin */
     pid_t process;
     int life;        /* pidfd: readable when the process has ended */
     int answer_pipe; /* our end */
     int words_pipe;  /* our end of its standard error */
-    int steps;       /* where it writes a struct steps */
+    int trial;       /* borrowed; begins with a struct probe_steps. -1: it loads a plugin */
     bool has_ended;
     struct answer answer;
     size_t answer_size;
@@ -81,18 +70,8 @@ static int make_pipe(int *out_read, int *out_write)
     return *out_write < 0 ? -1 : 0;
 }
 
-/* Above what it will be moved to, too. */
-static int make_steps(int *out)
-{
-    int low = memfd_create("weir probe", MFD_CLOEXEC);
-
-    *out = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    close_end(&low);
-    return *out < 0 ? -1 : 0;
-}
-
 /* Its words go through a pipe: whatever it prints must not get into what the host prints. */
-static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words, int steps)
+static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words, int trial)
 {
     int status = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
@@ -102,8 +81,8 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int 
         status = posix_spawn_file_actions_adddup2(actions, words, STDERR_FILENO);
     if (status == 0)
         status = posix_spawn_file_actions_adddup2(actions, answer, ANSWER_DESCRIPTOR);
-    if (status == 0 && steps >= 0)
-        status = posix_spawn_file_actions_adddup2(actions, steps, STEPS_DESCRIPTOR);
+    if (status == 0 && trial >= 0)
+        status = posix_spawn_file_actions_adddup2(actions, trial, PROBE_TRIAL);
     return status;
 }
 
@@ -120,9 +99,7 @@ static int spawn(struct probing *probing, const char *program, int answer, int w
 {
     char *copy = (char *)(uintptr_t)probing->copy;
     char *file = (char *)(uintptr_t)probing->file;
-    char *arguments[] = {
-        "weir", PROBE_COMMAND, "--", copy ? copy : file, copy ? file : NULL, NULL
-    };
+    char *arguments[] = { "weir", PROBE_COMMAND, "--", copy, file, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int status = posix_spawn_file_actions_init(&actions);
@@ -131,7 +108,7 @@ static int spawn(struct probing *probing, const char *program, int answer, int w
         return status;
     status = posix_spawnattr_init(&attributes);
     if (status == 0) {
-        status = set_descriptors(&actions, answer, words, probing->steps);
+        status = set_descriptors(&actions, answer, words, probing->trial);
         if (status == 0)
             status = set_attributes(&attributes);
         if (status == 0)
@@ -148,8 +125,7 @@ static int start(struct probing *probing, const char *program)
     int answer = -1, words = -1, status = 0;
 
     if (make_pipe(&probing->answer_pipe, &answer) != 0 ||
-        make_pipe(&probing->words_pipe, &words) != 0 ||
-        (probing->progress && make_steps(&probing->steps) != 0))
+        make_pipe(&probing->words_pipe, &words) != 0)
         status = errno;
     if (status == 0)
         status = spawn(probing, program, answer, words);
@@ -188,14 +164,15 @@ static void read_answer(struct probing *probing)
         close_end(&probing->answer_pipe);
 }
 
-/* Half of a step is none: it is written as a whole. */
+/* Acquire and release are the kernel's: it copies what the other process has written. */
 static void read_steps(struct probing *probing)
 {
-    struct steps steps;
+    uint32_t steps[2];
 
-    if (probing->progress && pread(probing->steps, &steps, sizeof steps, 0) == sizeof steps) {
-        probing->progress->begun = steps.begun;
-        probing->progress->returned = steps.returned;
+    _Static_assert(sizeof steps == sizeof(struct probe_steps), "two numbers, as they lie there");
+    if (probing->progress && pread(probing->trial, steps, sizeof steps, 0) == sizeof steps) {
+        probing->progress->begun = steps[0];
+        probing->progress->returned = steps[1];
     }
 }
 
@@ -279,7 +256,6 @@ static void close_all(struct probing *probing)
     close_end(&probing->answer_pipe);
     close_end(&probing->words_pipe);
     close_end(&probing->life);
-    close_end(&probing->steps);
 }
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -368,7 +344,8 @@ static int tell_checks(const struct probing *probing, int wait_status, uint64_t 
                        WEXITSTATUS(wait_status), said);
 }
 
-static int read_timeout(const char *file, uint64_t *out_ms, struct problem *problem)
+/* What is wrong with it begins with `subject`. */
+static int read_timeout(const char *subject, uint64_t *out_ms, struct problem *problem)
 {
     const char *text = getenv("WEIR_PLUGIN_TIMEOUT");
 
@@ -376,9 +353,9 @@ static int read_timeout(const char *file, uint64_t *out_ms, struct problem *prob
     if (!text || !text[0] || (text_parse_duration(text, out_ms) == TEXT_OK && *out_ms > 0))
         return WEIR_OK;
     return problem_set(problem, WEIR_EINVALID,
-                       "%s: cannot be loaded: WEIR_PLUGIN_TIMEOUT must be a duration such as 5s, "
+                       "%scannot be loaded: WEIR_PLUGIN_TIMEOUT must be a duration such as 5s, "
                        "got \"%.64s\"",
-                       file, text);
+                       subject, text);
 }
 
 /* Runs the process to its end. 0, or an errno: it was not started. */
@@ -398,12 +375,15 @@ static int run(struct probing *probing, const char *program, uint64_t timeout_ms
 int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem)
 {
     struct probing probing = {
-        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1, .steps = -1
+        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1, .trial = -1
     };
+    char subject[PROBLEM_SIZE];
     uint64_t timeout_ms;
     int wait_status = 0;
-    int status = read_timeout(file, &timeout_ms, problem);
+    int status;
 
+    (void)snprintf(subject, sizeof subject, "%.256s: ", file);
+    status = read_timeout(subject, &timeout_ms, problem);
     if (status != WEIR_OK)
         return status;
     status = run(&probing, program, timeout_ms, &wait_status);
@@ -414,24 +394,36 @@ int probe_plugin(const char *program, const char *copy, const char *file, struct
     return tell(&probing, wait_status, timeout_ms, problem);
 }
 
-int probe_checks(const char *program, const char *file, struct probe_progress *out,
+/* Above what it will be moved to, too: dup2 to its own number would leave it closed by exec. */
+static int run_trial(struct probing *probing, const char *program, uint64_t timeout_ms,
+                     int *out_wait_status)
+{
+    int status = 0;
+
+    probing->trial = fcntl(probing->trial, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    if (probing->trial < 0)
+        return errno;
+    status = run(probing, program, timeout_ms, out_wait_status);
+    close_end(&probing->trial);
+    return status;
+}
+
+int probe_checks(const char *program, int trial, struct probe_progress *out,
                  struct problem *problem)
 {
     struct probing probing = {
-        .file = file, .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1, .steps = -1
+        .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1, .trial = trial
     };
     uint64_t timeout_ms;
     int wait_status = 0;
-    int status = read_timeout(file, &timeout_ms, problem);
+    int status = read_timeout("", &timeout_ms, problem);
 
     *out = (struct probe_progress){ 0 };
     if (status != WEIR_OK)
         return status;
-    status = run(&probing, program, timeout_ms, &wait_status);
+    status = run_trial(&probing, program, timeout_ms, &wait_status);
     if (status != 0)
-        return problem_set(problem, WEIR_ENOTALLOWED,
-                           "could not be called in a process of its own first: %s",
-                           strerror(status));
+        return problem_set(problem, WEIR_ENOTALLOWED, "could not be started: %s", strerror(status));
     status = tell_checks(&probing, wait_status, timeout_ms, problem);
     out->whole = status == WEIR_OK;
     return status;
@@ -458,14 +450,6 @@ static bool send_answer(const struct answer *answer)
         written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
     }
     return written == (ssize_t)sizeof *answer;
-}
-
-void probe_tell_checks(uint32_t begun, uint32_t returned)
-{
-    struct steps steps = { begun, returned };
-
-    if (pwrite(STEPS_DESCRIPTOR, &steps, sizeof steps, 0) != sizeof steps)
-        _exit(EX_IOERR);
 }
 
 void probe_answer(int status, const struct problem *problem)

@@ -6,7 +6,8 @@
  * in itself, nor `weir check`, which is to say what is wrong. So this very program is started with
  * the command `probe`, which loads the copy, judges it and sends the verdict through a pipe.
  *
- * A behaviour's `check` is code of the plugin, too, and is called in such a process first.
+ * A behaviour's `check` is code of the plugin, too, and is called in such a process first: of all
+ * that a file asks for, in one process.
  *
  * Both ends of the pipe are here. Any thread.
  */
@@ -19,6 +20,7 @@
 #include "host/plugin/problem.h"
 
 #define PROBE_COMMAND "probe"
+#define PROBE_TRIAL 4         /* in that process: the descriptor of the trial */
 #define PROBE_TIMEOUT_MS 5000 /* loading takes milliseconds; nobody waits longer for a reload */
 
 /*
@@ -29,21 +31,27 @@
  */
 int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem);
 
-/* How far the checks of a file's behaviours came in a process of their own. */
+/* How far the calls of `check` came in a process of their own; it writes, who started it reads. */
+struct probe_steps {
+    _Atomic uint32_t begun;
+    _Atomic uint32_t returned; /* of these */
+};
+
+/* The same, when it is over. */
 struct probe_progress {
-    uint32_t begun;    /* calls of `check`, in the order of the file */
-    uint32_t returned; /* of these */
-    bool whole;        /* the process went through all of it */
+    uint32_t begun;
+    uint32_t returned;
+    bool whole; /* the process made all of them */
 };
 
 /*
- * Starts `program probe FILE`, which checks a configuration as `weir check` does and calls each
- * behaviour's `check`, that may crash, end the program or never return. Each has as long as a
- * plugin has to be loaded. 0 when the process went through all of it, whatever it found to be
- * wrong; negative, and how it ended instead, as a clause without its subject: "was killed by
- * SIGSEGV".
+ * Starts `program probe`, which makes the calls of a trial, see plugin/trial.h: `trial` is its
+ * descriptor (borrowed), which begins with a struct probe_steps. They may crash, end the program or
+ * never return. Each has as long as a plugin has to be loaded. 0 when the process made all of them,
+ * whatever they found to be wrong; negative, and how it ended instead, as a clause without its
+ * subject: "was killed by SIGSEGV".
  */
-int probe_checks(const char *program, const char *file, struct probe_progress *out,
+int probe_checks(const char *program, int trial, struct probe_progress *out,
                  struct problem *problem);
 
 /*
@@ -51,8 +59,6 @@ int probe_checks(const char *program, const char *file, struct probe_progress *o
  * waits for an answer.
  */
 int probe_begin(void);
-/* Tells how many calls of `check` have begun by now, and how many of these have returned. */
-void probe_tell_checks(uint32_t begun, uint32_t returned);
 /* Sends the verdict and ends the process; no destructor of the plugin runs. */
 _Noreturn void probe_answer(int status, const struct problem *problem);
 

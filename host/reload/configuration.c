@@ -1,6 +1,5 @@
 #include "host/reload/configuration.h"
 
-#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "base/cpus.h"
@@ -51,14 +50,6 @@ int configuration_check(const struct config_tree *tree, const struct catalogue *
     return status;
 }
 
-/* Not a pipe, whose content only one process gets. */
-static bool can_be_read_again(const char *file)
-{
-    struct stat status;
-
-    return stat(file, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 static int read_locked(struct configuration *configuration, const char *file,
                        struct config_files *files, struct report *report,
                        struct settings **out_settings)
@@ -70,8 +61,7 @@ static int read_locked(struct configuration *configuration, const char *file,
     if (status != WEIR_OK)
         return status;
     status = catalogue_begin(configuration->catalogue, tree);
-    if (configuration->program && can_be_read_again(file))
-        catalogue_try_checks(configuration->catalogue, configuration->program, file);
+    catalogue_try_checks(configuration->catalogue, configuration->program);
     if (status == WEIR_OK)
         status = configuration_check(tree, catalogue_get(configuration->catalogue),
                                      cpus_effective(""), report, out_settings);
@@ -89,22 +79,6 @@ int configuration_read(struct configuration *configuration, const char *file,
     status = read_locked(configuration, file, files, report, out_settings);
     pthread_mutex_unlock(&configuration->lock);
     return status;
-}
-
-void configuration_try(const char *file)
-{
-    struct configuration configuration;
-    struct settings *settings = NULL;
-    struct report report;
-
-    if (configuration_init(&configuration, NULL) != WEIR_OK)
-        return;
-    catalogue_tell_checks(configuration.catalogue);
-    report_init(&report);
-    (void)configuration_read(&configuration, file, NULL, &report, &settings);
-    settings_destroy(settings);
-    report_finish(&report);
-    configuration_finish(&configuration);
 }
 
 void configuration_tell(const struct report *report, FILE *stream)

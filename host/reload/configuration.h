@@ -26,11 +26,6 @@ int configuration_init(struct configuration *configuration, const char *program)
 void configuration_finish(struct configuration *configuration);
 
 /*
- * In the process that tries the checks of a file first (plugin/probe.h): reads and checks it, and
- * tells of each call of a behaviour's `check`. What is wrong otherwise is not told.
- */
-void configuration_try(const char *file);
-/*
  * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never
  * waits. No read after it returns.
  */

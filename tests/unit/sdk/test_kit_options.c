@@ -169,7 +169,6 @@ static void fill(const struct config_tree *tree, struct report *report, struct o
     text_store_init(&store);
     CU_ASSERT_EQUAL_FATAL(fill_values(tree->root, &store, &values, &count), WEIR_OK);
     (void)options_parse(options, sizeof(struct settings), values, count, &place, report, out);
-    free(values);
     text_store_finish(&store);
 }
 

@@ -1,0 +1,76 @@
+#include "config/asking.h"
+
+#include <stdlib.h>
+
+/* What a behaviour's `check` says, with the place of the option that it names. */
+struct check_report {
+    struct weir_report base; /* first: the plugin has its address */
+    const struct catalogue_check *call;
+    struct report *report;
+    bool wrong;
+};
+
+int asking_note(struct checking *checking, const struct catalogue_check *call)
+{
+    struct asking *asking = &checking->asking;
+
+    if (!call->entry->behaviour->check)
+        return WEIR_OK;
+    if (asking->count == asking->capacity) {
+        size_t capacity = asking->capacity ? asking->capacity * 2 : 16;
+        struct catalogue_check *calls = realloc(asking->calls, capacity * sizeof *calls);
+
+        if (!calls)
+            return WEIR_ENOMEM;
+        asking->calls = calls;
+        asking->capacity = capacity;
+    }
+    asking->calls[asking->count++] = *call;
+    return WEIR_OK;
+}
+
+static void on_error(struct weir_report *base, const char *option, const char *reason)
+{
+    struct check_report *check = (struct check_report *)(void *)base;
+    struct mark mark = options_mark(check->call->options, option);
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s%s%s", check->call->place.path, option ? "." : "",
+                   option ? option : "");
+    report_add(check->report, &mark, path, "%s", reason ? reason : "is wrong");
+    check->wrong = true;
+}
+
+static int ask(const struct checking *checking, const struct catalogue_check *call)
+{
+    struct check_report check = { { on_error }, call, checking->report, false };
+    const struct catalogue *catalogue = checking->catalogue;
+    struct catalogue_problem why = { "it may not be called" };
+
+    if (catalogue->begin_check && catalogue->begin_check(catalogue->context, &why) != WEIR_OK) {
+        report_add(checking->report, &call->place.mark, call->place.path, "%s", why.text);
+        return WEIR_EINVALID;
+    }
+    call->entry->behaviour->check(options_settings(call->options), &check.base);
+    return check.wrong ? WEIR_EINVALID : WEIR_OK;
+}
+
+int asking_carry_out(struct checking *checking)
+{
+    const struct asking *asking = &checking->asking;
+    const struct catalogue *catalogue = checking->catalogue;
+    int result = WEIR_OK;
+
+    if (asking->count && catalogue->begin_checks && !report_has_enough(checking->report))
+        catalogue->begin_checks(catalogue->context, asking->calls, asking->count);
+    for (size_t i = 0; i < asking->count && !report_has_enough(checking->report); i++) {
+        if (ask(checking, &asking->calls[i]) != WEIR_OK)
+            result = WEIR_EINVALID;
+    }
+    return result;
+}
+
+void asking_finish(struct asking *asking)
+{
+    free(asking->calls);
+}
