@@ -105,6 +105,28 @@ static void send_many(struct fixture *f, uint32_t count)
 
 /* --- workers -------------------------------------------------------------------------------- */
 
+/* promise P6: who was made of something else is not called back, but another opens. */
+static void test_those_of_before_are_not_called_back(void)
+{
+    struct pool_change_options options = of_size(1);
+    struct fixture f;
+
+    begin(&f, 1);
+    send_many(&f, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    options.spec = rig_spec(f.probe);
+    change(&f, options);
+    spec_unref(options.spec);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, 1);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, 1);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 3);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 1);
+    finish(&f, 1);
+}
+
 /* promises R3 and P7 */
 static void test_prepared_workers_get_nothing_before_the_commit(void)
 {
@@ -447,6 +469,7 @@ static void test_changed_wiring_leads_elsewhere(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "not called back", test_those_of_before_are_not_called_back },
         { "prepared", test_prepared_workers_get_nothing_before_the_commit },
         { "opens later", test_worker_that_opens_after_the_commit_is_let_in },
         { "shrinks", test_shrinking_change_lets_the_leaving_finish },

@@ -25,7 +25,17 @@ struct fixture {
     struct probe *asking;   /* of the one that asks */
     struct pool *pool;
     struct pool *askers;
+    _Atomic uint32_t warnings; /* of the pool, of what it does not handle */
 };
+
+static void count_warning(void *context, const struct log_line *line)
+{
+    struct fixture *f = context;
+
+    if (line->level == WEIR_LOG_WARNING && strcmp(line->component, "pool") == 0 &&
+        strstr(line->event, "not handled"))
+        atomic_fetch_add(&f->warnings, 1);
+}
 
 /* A pool of `size` workers between 1 and 4; with a manager unless `act` is NULL. */
 static bool is_managed(void *context)
@@ -40,6 +50,8 @@ static void begin(struct fixture *f, uint32_t size, probe_act *act)
     struct pool_options options = { .path = "pool", .size = size, .limit = 4 };
 
     rig_init(&f->rig, 2, 0);
+    atomic_init(&f->warnings, 0);
+    f->rig.runtime->options.log = (struct log_sink){ count_warning, f };
     f->probe = probe_create();
     f->managing = probe_create();
     f->asking = probe_create();
@@ -242,6 +254,7 @@ static void test_unknown_request_is_rejected_and_dead(void)
     begin(&f, 2, NULL);
     CU_ASSERT_TRUE(asked(&f, UNKNOWN, 0, REFUSED - (uint64_t)(int64_t)WEIR_EREJECTED, 1));
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_UNHANDLED), 1);
+    CU_ASSERT_EQUAL(atomic_load(&f.warnings), 1);
     finish(&f);
 }
 

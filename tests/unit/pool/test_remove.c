@@ -25,8 +25,8 @@ static int wait_at_own_gate(struct weir_self *self, struct probe *probe,
     return gate_pass(&f->gates[weir_index(self)]) ? WEIR_DONE : WEIR_REJECT;
 }
 
-/* Both workers are held; each has `backlog` behind that. The second leaves. */
-static void begin(struct fixture *f, enum remove_mode mode, uint32_t limit, uint32_t backlog)
+/* Both workers are held; each has `backlog` behind that. */
+static void begin_held(struct fixture *f, enum remove_mode mode, uint32_t limit, uint32_t backlog)
 {
     struct spec *spec;
 
@@ -48,6 +48,12 @@ static void begin(struct fixture *f, enum remove_mode mode, uint32_t limit, uint
                 rig_send(&f->rig, rig_worker(f->pool, i), (struct order){ .id = 10 * (i + 1) + j }),
                 0);
     }
+}
+
+/* Likewise, and the second leaves. */
+static void begin(struct fixture *f, enum remove_mode mode, uint32_t limit, uint32_t backlog)
+{
+    begin_held(f, mode, limit, backlog);
     CU_ASSERT_EQUAL(rig_resize(&f->rig, f->pool, 1, NULL), 0);
     gate_open(&f->gates[1]);
 }
@@ -130,12 +136,33 @@ static void test_drain_finishes_the_backlog(void)
     probe_destroy(f.probe);
 }
 
+/* promise P6: who has begun to give away what it had is not called back, but another opens. */
+static void test_who_gives_its_mailbox_away_is_not_called_back(void)
+{
+    static const enum remove_mode modes[] = { REMOVE_REROUTE, REMOVE_DISCARD };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+
+        begin_held(&f, modes[i], 8, 0);
+        CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+        CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+        CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, 1);
+        CU_ASSERT_NOT_EQUAL(rig_worker(f.pool, 2), 0);
+        gate_open(&f.gates[1]);
+        CU_ASSERT_EQUAL(finish(&f).done, 2);
+        CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 3);
+        probe_destroy(f.probe);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "reroute", test_reroute_hands_the_backlog_to_the_others },
         { "no room", test_reroute_finishes_what_finds_no_room },
         { "discard", test_discard_makes_the_backlog_dead_letters },
+        { "not called back", test_who_gives_its_mailbox_away_is_not_called_back },
         { "drain", test_drain_finishes_the_backlog },
         CU_TEST_INFO_NULL,
     };

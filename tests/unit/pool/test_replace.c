@@ -224,35 +224,95 @@ static void test_worker_that_cannot_open_is_tried_again_while_others_serve(void)
     finish(&f, NULL);
 }
 
-/* promise P5: each wait is longer than the one before, by the clock of the runtime, and a little
- * shorter than it might be: who failed together shall not come together. */
+static uint64_t delay_of_the_next_open(struct fixture *f)
+{
+    uint64_t due;
+
+    do
+        due = atomic_load(&f->rig.dispatcher->timers.next_due_ns);
+    while (due == TIMER_NEVER);
+    return due - atomic_load(&f->rig.now_ns);
+}
+
+/* promise P5: each wait is longer than the one before, up to the longest, by the clock of the
+ * runtime, and a little shorter than it might be: who failed together shall not come together. */
 static void test_delay_of_a_failing_open_grows(void)
 {
+    static const uint64_t waits_ms[] = { 100, 200, 400, 800, 800 };
     struct fixture f;
     _Atomic bool may = false;
     struct tries tries;
-    uint64_t due, spared = 0;
+    uint64_t spared = 0;
 
     begin(&f, 1);
+    f.spec->restart.backoff_ms_max = 800;
     f.probe->opens = refuse_the_first;
     f.probe->context = &may;
     create(&f, 1, 1);
     tries = (struct tries){ f.probe, 1 };
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
-    for (uint64_t wait = 100; wait <= 800; wait *= 2) {
-        uint64_t now = atomic_load(&f.rig.now_ns);
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        uint64_t delay_ns = delay_of_the_next_open(&f);
 
-        do
-            due = atomic_load(&f.rig.dispatcher->timers.next_due_ns);
-        while (due == TIMER_NEVER);
-        CU_ASSERT_TRUE(due - now <= wait * 1000000u);
-        CU_ASSERT_TRUE(due - now >= wait * 800000u);
-        spared += wait * 1000000u - (due - now);
-        rig_advance(&f.rig, wait);
+        CU_ASSERT_TRUE(delay_ns <= waits_ms[i] * 1000000u);
+        CU_ASSERT_TRUE(delay_ns >= waits_ms[i] * 800000u);
+        spared += waits_ms[i] * 1000000u - delay_ns;
+        rig_advance(&f.rig, waits_ms[i]);
         tries.count++;
         CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
     }
     CU_ASSERT_TRUE(spared > 0);
+    finish(&f, NULL);
+}
+
+static bool is_open_once(void *context)
+{
+    return atomic_load(&((struct fixture *)context)->probe->opened) == 1;
+}
+
+/* promise P5: who has opened begins with the shortest wait again. */
+static void test_delay_is_short_again_after_an_open(void)
+{
+    struct fixture f;
+    _Atomic bool may = false;
+    struct tries tries;
+
+    begin(&f, 1);
+    f.spec->restart.max = 0;
+    f.probe->opens = refuse_the_first;
+    f.probe->context = &may;
+    create(&f, 1, 1);
+    tries = (struct tries){ f.probe, 1 };
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    rig_advance(&f.rig, 100);
+    tries.count++;
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    atomic_store(&may, true);
+    rig_advance(&f.rig, 200);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_open_once, &f));
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_fail }), 0);
+    CU_ASSERT_TRUE(delay_of_the_next_open(&f) <= UINT64_C(100000000));
+    finish(&f, NULL);
+}
+
+/* promise P4: what is longer ago than `within` does not count. */
+static void test_old_failures_do_not_count(void)
+{
+    struct fixture f;
+
+    begin(&f, 1);
+    f.spec->restart.max = 1;
+    create(&f, 1, 2);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    for (uint64_t id = 1; id <= 4; id++) {
+        CU_ASSERT_EQUAL(
+            rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_fail, .id = 100 }), 0);
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = id }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, id, 1)); /* while the clock stands still */
+        rig_advance(&f.rig, f.spec->restart.within_ms + 1);
+    }
+    CU_ASSERT_EQUAL(rig_stats(f.pool).restarts, 4);
     finish(&f, NULL);
 }
 
@@ -264,6 +324,8 @@ int main(void)
         { "by key", test_backlog_of_an_owner_waits_for_it },
         { "cannot open", test_worker_that_cannot_open_is_tried_again_while_others_serve },
         { "delay grows", test_delay_of_a_failing_open_grows },
+        { "short again", test_delay_is_short_again_after_an_open },
+        { "old failures", test_old_failures_do_not_count },
         CU_TEST_INFO_NULL,
     };
 

@@ -48,12 +48,17 @@ static bool is_one_stopped(void *context)
     return rig_stats(context).stopped == 1;
 }
 
+static void fail_number(struct fixture *f, uint32_t index, uint32_t times)
+{
+    struct order order = { .act = probe_fail, .id = 1 };
+
+    for (uint32_t i = 0; i < times; i++)
+        CU_ASSERT_EQUAL(rig_send(&f->rig, rig_worker(f->pool, index), order), 0);
+}
+
 static void fail_worker(struct fixture *f, uint32_t times)
 {
-    for (uint32_t i = 0; i < times; i++)
-        CU_ASSERT_EQUAL(
-            rig_send(&f->rig, rig_worker(f->pool, 0), (struct order){ .act = probe_fail, .id = 1 }),
-            0);
+    fail_number(f, 0, times);
 }
 
 /* promise P13 */
@@ -76,6 +81,27 @@ static void test_stopped_worker_stays_closed_and_is_seen(void)
     CU_ASSERT_EQUAL(stats.stopped, 1);
     CU_ASSERT_EQUAL(stats.degraded, 1);
     CU_ASSERT_FALSE(runtime_has_escalated(f.rig.runtime));
+    finish(&f);
+}
+
+static bool are_two_stopped(void *context)
+{
+    return rig_stats(context).stopped == 2;
+}
+
+/* promise P2: the round goes on past those who take nothing, from whomever it begins. */
+static void test_round_passes_over_the_closed(void)
+{
+    struct fixture f;
+
+    begin(&f, 3, 0, RESTART_STOP);
+    fail_number(&f, 0, 1);
+    fail_number(&f, 1, 1);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, are_two_stopped, f.pool));
+    for (uint32_t i = 1; i <= 9; i++) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 3 }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 3, i));
+    }
     finish(&f);
 }
 
@@ -170,6 +196,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "stop", test_stopped_worker_stays_closed_and_is_seen },
+        { "round", test_round_passes_over_the_closed },
         { "nothing waits", test_nothing_is_left_waiting_in_a_stopped_worker },
         { "reload", test_stopped_worker_opens_again_by_a_reload },
         { "escalate", test_escalation_reaches_the_top },
