@@ -15,11 +15,12 @@ static int try_member(const struct member *member, struct executor *executor,
                               chain->count);
 }
 
-/* The first member that takes some of it. */
+/* The first member that takes some of it. WEIR_EINVALID: not one would ever take its first. */
 static int try_all(struct pool *pool, const struct members *members, struct executor *executor,
                    const struct chain *chain)
 {
     uint32_t start = route_next(pool, executor, members->count);
+    int refusal = WEIR_EINVALID;
 
     if (members->count == 0 || fullness_refuses(pool, chain->messages[0]->public.size))
         return WEIR_EFULL;
@@ -28,9 +29,12 @@ static int try_all(struct pool *pool, const struct members *members, struct exec
 
         if (taken > 0)
             return taken;
+        if (taken != WEIR_EINVALID)
+            refusal = WEIR_EFULL;
     }
-    fullness_note(pool);
-    return WEIR_EFULL;
+    if (refusal == WEIR_EFULL)
+        fullness_note(pool);
+    return refusal;
 }
 
 static int one_by_one(struct pool *pool, struct executor *executor, const struct chain *chain)
@@ -62,7 +66,7 @@ static int chain_below(struct pool *pool, struct executor *executor, const struc
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
         taken = try_all(pool, members, executor, chain);
-        if (taken > 0)
+        if (taken != WEIR_EFULL)
             return taken;
         /* As in route.c: those tried may have been the leavers, or closed with the pool. */
     } while (members != atomic_load_explicit(&pool->members, memory_order_acquire) ||

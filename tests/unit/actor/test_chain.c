@@ -143,6 +143,27 @@ static void test_chain_to_nobody_is_refused_and_an_empty_one_taken(void)
     finish(&f, 0);
 }
 
+static void send_too_large(uint32_t size)
+{
+    struct pool_options options = { .path = "pool", .size = size, .bytes_limit = 1 };
+    struct fixture f = { .probe = probe_create() };
+
+    rig_init(&f.rig, 3, 0);
+    options.spec = rig_spec(f.probe);
+    f.pool = rig_pool(&f.rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(send_keyed(&f.rig, f.pool->pid, 100, 0), WEIR_EINVALID);
+    finish(&f, 0);
+}
+
+/* promise S11: as one message would be. */
+static void test_chain_whose_first_is_too_large_for_all_is_invalid(void)
+{
+    send_too_large(1);
+    send_too_large(3);
+}
+
 struct sender {
     struct fixture *fixture;
     pthread_t thread;
@@ -222,6 +243,7 @@ int main(void)
         { "pool", test_chain_to_a_pool_goes_to_one_worker_with_room },
         { "hash", test_chain_to_a_pool_by_hash_is_routed_one_by_one },
         { "nobody", test_chain_to_nobody_is_refused_and_an_empty_one_taken },
+        { "too large", test_chain_whose_first_is_too_large_for_all_is_invalid },
         { "two senders", test_chains_of_two_senders_are_not_mixed },
         { "host", test_behaviour_sends_a_chain_through_its_host },
         CU_TEST_INFO_NULL,

@@ -162,6 +162,65 @@ static void test_who_waits_for_bytes_is_woken(void)
     finish(&f);
 }
 
+/* Emits what finds no room, and behind it what no worker there will ever take, and more. */
+static int emits_too_large(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    (void)message;
+    for (uint64_t i = 0; i < 4; i++) {
+        struct order order = { probe_done, 70 + i, 0 };
+        struct weir_message *emitted = i == 1 ? weir_message_new(self, NULL, 3 * SIZE)
+                                              : probe_message(self, order);
+
+        if (i == 1)
+            *(struct order *)emitted->data = order;
+        if (weir_emit(self, 0, emitted) != 0)
+            probe_note(probe, 60 + i);
+    }
+    return WEIR_DONE;
+}
+
+static void set_paused(struct fixture *f, struct pool *pool, bool paused)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    pool_pause(pool, paused, executor);
+    runtime_leave(executor);
+}
+
+static bool holds_its_input(void *context)
+{
+    return rig_ledger(context).held == 1;
+}
+
+/* promises O1 and S11: it does not keep what is behind it waiting for a room that never comes. */
+static void test_too_large_a_message_in_an_outbox_is_dead_and_the_rest_goes_on(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+    struct pool *first, *second;
+
+    begin(&f);
+    gate_open(&f.probe->gate);
+    first = rig_workers(&f.rig, f.probe, "first", 1, 0);
+    second = make(&f, "second", NULL, 2 * SIZE);
+    lead(&f, first, second);
+    set_paused(&f, second, true);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, first->pid, (struct order){ emits_too_large, 2, 0 }), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, first));
+    set_paused(&f, second, false);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, first));
+    CU_ASSERT_EQUAL(rig_dead(first, DEAD_NO_TARGET), 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, first, NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, second, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 3);
+    for (uint64_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(probe_times(f.probe, 70 + i), i != 1);
+        CU_ASSERT_EQUAL(probe_times(f.probe, 60 + i), 0);
+    }
+    finish(&f);
+}
+
 /* promise S11: one queue for all has the bytes of all. */
 static void test_queue_of_a_pulling_pool_is_bounded_by_bytes(void)
 {
@@ -200,6 +259,7 @@ int main(void)
         { "too large", test_message_too_large_for_all_is_invalid },
         { "full member", test_member_that_is_full_makes_it_full_not_invalid },
         { "pull", test_queue_of_a_pulling_pool_is_bounded_by_bytes },
+        { "outbox", test_too_large_a_message_in_an_outbox_is_dead_and_the_rest_goes_on },
         { "waits", test_who_waits_for_bytes_is_woken },
         CU_TEST_INFO_NULL,
     };
