@@ -436,6 +436,27 @@ void mailbox_end(struct mailbox *mailbox)
                                                   memory_order_relaxed));
 }
 
+int mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size, uint64_t *out_taken)
+{
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+    int status = lets_in(mailbox, &word, serial);
+    uint64_t bytes;
+
+    /* [M1] as in is_full: behind the tail, which only grows; and before the bytes, which are given
+     * back before the place. */
+    *out_taken = atomic_load_explicit(&mailbox->head, memory_order_acquire);
+    if (status != 0)
+        return status;
+    if (bytes_limit && size > bytes_limit)
+        return WEIR_EINVALID;
+    if (limit && (int32_t)((uint32_t)word - (uint32_t)*out_taken) >= (int32_t)limit)
+        return WEIR_EFULL;
+    bytes = atomic_load_explicit(&mailbox->bytes, memory_order_relaxed);
+    return bytes_limit && (bytes > bytes_limit || size > bytes_limit - bytes) ? WEIR_EFULL : 0;
+}
+
 bool mailbox_is_closed(struct mailbox *mailbox)
 {
     uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);

@@ -122,6 +122,13 @@ bool mailbox_try_mute(struct mailbox *mailbox);
 /* From now on, for what is pushed from now on; 0 = unlimited. Any thread. */
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit);
 
+/*
+ * Why a message of that size would not be let in now, as mailbox_push; 0: it would. `out_taken` is
+ * what had left the queue then, which only grows: the same at two looks, and FULL at both, and it
+ * was full all the while between them. Any thread.
+ */
+int mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size, uint64_t *out_taken);
+
 /* True when not even a message of one byte would be admitted, for its bytes. A hint. */
 bool mailbox_bytes_full(struct mailbox *mailbox);
 

@@ -241,6 +241,18 @@ bool pulling_keeps(struct actor *actor)
            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
 }
 
+int pulling_look(struct pool *pool, uint64_t size, uint64_t *out_taken)
+{
+    struct pull_queue *pull = &pool->pull;
+    int status;
+
+    pthread_mutex_lock(&pull->lock);
+    status = pull->held ? 0 : has_room_locked(pull, size);
+    *out_taken = pull->admitted - pull->messages.count;
+    pthread_mutex_unlock(&pull->lock);
+    return status;
+}
+
 bool pulling_is_full(struct pool *pool)
 {
     struct pull_queue *pull = &pool->pull;

@@ -3,6 +3,7 @@
 #include "actor/send.h"
 #include "pool/broadcast.h"
 #include "pool/pool.h"
+#include "pool/refusal.h"
 
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
@@ -89,7 +90,7 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Rendezvous: the member with the highest score owns the key; a change of size moves 1/n. */
-static uint32_t owner_of(const struct members *members, uint64_t key)
+uint32_t route_owner(const struct members *members, uint64_t key)
 {
     uint32_t owner = 0;
     uint64_t best = 0;
@@ -123,7 +124,7 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
     case ROUTE_HASH:
         if (message->public.key == 0)
             return (struct route_choice){ 0, 0 };
-        return (struct route_choice){ owner_of(members, message->public.key), 1 };
+        return (struct route_choice){ route_owner(members, message->public.key), 1 };
     default:
         return all;
     }
@@ -219,8 +220,12 @@ static inline bool is_usual(struct pool *pool, const struct message *message)
 __attribute__((noinline)) static int route_counted(struct pool *pool, struct executor *executor,
                                                    struct message *message)
 {
-    int status = route_below(pool, executor, message);
+    uint32_t tries = 0;
+    int status;
 
+    do
+        status = route_below(pool, executor, message);
+    while (status == WEIR_EFULL && ++tries < REFUSAL_TRIES && !refusal_stands(pool, message));
     /* Relaxed: a figure for people. */
     if (status != 0)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);

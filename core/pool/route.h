@@ -35,6 +35,9 @@ struct route_choice {
     uint32_t first;
     uint32_t count; /* 0: none would ever take it */
 };
+/* Whose a key is, of at least one member: the number of that in the array. */
+uint32_t route_owner(const struct members *members, uint64_t key);
+
 struct route_choice route_choose(struct pool *pool, const struct members *members,
                                  struct executor *executor, const struct message *message);
 

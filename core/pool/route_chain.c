@@ -2,6 +2,7 @@
 
 #include "actor/send.h"
 #include "pool/pool.h"
+#include "pool/refusal.h"
 #include "pool/route.h"
 
 static int chain_below(struct pool *pool, struct executor *executor, const struct chain *chain);
@@ -78,8 +79,12 @@ int route_chain(struct pool *pool, struct executor *executor, struct message *co
                 uint32_t count)
 {
     const struct chain chain = { messages, count };
-    int taken = chain_below(pool, executor, &chain);
+    uint32_t tries = 0;
+    int taken;
 
+    do
+        taken = chain_below(pool, executor, &chain);
+    while (taken == WEIR_EFULL && ++tries < REFUSAL_TRIES && !refusal_stands(pool, messages[0]));
     /* Relaxed: a figure for people. What goes one by one has been counted. */
     if (taken < 0 && atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);

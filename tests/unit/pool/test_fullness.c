@@ -33,6 +33,10 @@ static _Atomic uint64_t looks;
 int __real_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message);
 bool __real_announcing_is_full(struct mailbox *mailbox);
+int __real_mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size,
+                        uint64_t *out_taken);
+int __wrap_mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size,
+                        uint64_t *out_taken);
 int __real_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
 int __wrap_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
 int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
@@ -50,6 +54,13 @@ bool __wrap_announcing_is_full(struct mailbox *mailbox)
 {
     atomic_fetch_add(&looks, 1);
     return __real_announcing_is_full(mailbox);
+}
+
+int __wrap_mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size,
+                        uint64_t *out_taken)
+{
+    atomic_fetch_add(&looks, 1);
+    return __real_mailbox_look(mailbox, serial, size, out_taken);
 }
 
 int __wrap_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size)
