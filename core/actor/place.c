@@ -4,13 +4,17 @@
 #include <string.h>
 
 #include "actor/children.h"
+#include "message/aside.h"
 
 /* There is room where the place waits for it: its actor looks. */
 static void wake(struct waiter *waiter, struct executor *executor)
 {
     struct actor *actor = LIST_ENTRY(waiter, struct place, waiter)->actor;
+    uint32_t serial = actor_serial_of(actor_pid(actor));
+    bool asleep;
 
-    (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_ROOM);
+    if (aside_signal(&actor->mailbox, serial, SIGNAL_ROOM, &asleep) == 0 && asleep)
+        executor_submit_behind(executor, actor->dispatcher, &actor->schedulable);
 }
 
 int place_create(const char *path, uint32_t index, struct place **out)

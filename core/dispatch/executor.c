@@ -111,6 +111,15 @@ void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
     }
 }
 
+void executor_submit_behind(struct executor *executor, struct dispatcher *dispatcher,
+                            struct schedulable *schedulable)
+{
+    if (executor->dispatcher == dispatcher && executor->in_turn && ring_count(&executor->ring) > 0)
+        push_ring(executor, schedulable);
+    else
+        executor_submit(executor, dispatcher, schedulable);
+}
+
 void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
                           struct schedulable *schedulable)
 {

@@ -92,6 +92,13 @@ static inline void executor_give_way(struct executor *executor)
     executor->budget = 0;
 }
 
+/*
+ * As executor_submit, of one that waited for room: it runs behind what this thread has queued,
+ * which may be just those who have yet to make the room that it needs next.
+ */
+void executor_submit_behind(struct executor *executor, struct dispatcher *dispatcher,
+                            struct schedulable *schedulable);
+
 /* As executor_submit, of one that has never run: those born in a turn run first, the youngest
  * before the others. */
 void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,

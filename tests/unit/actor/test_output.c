@@ -351,6 +351,56 @@ static void test_raised_limit_lets_in_those_who_wait_for_one_worker(void)
     finish(&f);
 }
 
+/* Emits one order to each of the outputs 1, 0, 0 and 1, numbered from its own id on. */
+static int emit_to_two(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    const uint32_t outputs[] = { 1, 0, 0, 1 };
+
+    (void)probe;
+    for (uint64_t i = 0; i < 4; i++) {
+        struct order next = { .id = probe_order(message)->id + i };
+
+        CU_ASSERT_EQUAL(weir_emit(self, outputs[i], probe_message(self, next)), 0);
+    }
+    return WEIR_DONE;
+}
+
+/*
+ * promise D7: the first of two pools has room again while the other is still to run, on the one
+ * thread that there is: it runs before the sender, which then finds room in both.
+ */
+static void test_who_waited_runs_behind_those_who_can_make_room(void)
+{
+    struct fixture f = { .from = probe_create(), .to = probe_create() };
+    struct binding bindings[2] = { { 0, WHEN_FULL_WAIT }, { 0, WHEN_FULL_WAIT } };
+    struct pool_options options = {
+        .path = "from", .size = 1, .limit = 4, .output_count = 2, .outputs = bindings
+    };
+    const uint64_t in_order[] = { 101, 100, 103, 102 };
+    struct pool *second;
+    struct spec *spec;
+
+    rig_init(&f.rig, 1, 0);
+    f.fed = rig_workers(&f.rig, f.to, "first", 1, 1);
+    second = rig_workers(&f.rig, f.to, "second", 1, 1);
+    bindings[0].target = f.fed->pid;
+    bindings[1].target = second->pid;
+    options.spec = spec = rig_spec(f.from);
+    f.feeding = rig_pool(&f.rig, &options);
+    spec_unref(spec);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.feeding->pid, (struct order){ .act = emit_to_two, .id = 100 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.fed));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, second));
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(probe_get(f.to, i), in_order[i]);
+    CU_ASSERT_TRUE(rig_end(&f.rig, second, NULL));
+    finish(&f);
+}
+
 static int open_at_second(struct weir_self *self, struct probe *probe)
 {
     (void)self;
@@ -426,6 +476,7 @@ int main(void)
         { "raised limit", test_raised_limit_lets_in_those_who_wait },
         { "not open", test_target_that_is_not_open_yet_is_waited_for },
         { "not open, reject", test_target_that_is_not_open_yet_rejects_as_a_full_one },
+        { "behind others", test_who_waited_runs_behind_those_who_can_make_room },
         { "limit of one", test_raised_limit_lets_in_those_who_wait_for_one_worker },
         CU_TEST_INFO_NULL,
     };
