@@ -170,13 +170,13 @@ static void give_bytes(struct mailbox *mailbox, uint64_t size)
     atomic_fetch_sub_explicit(&mailbox->bytes, size, memory_order_relaxed);
 }
 
-/* As mailbox_push, under a limit of bytes. Out of line, so that others do not save registers for
- * it. */
+/* As mailbox_push, under a limit of bytes; 1: and the caller must schedule the actor. Out of line,
+ * and without a place to write to, so that others save no registers and have no frame for it. */
 __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint32_t serial,
-                                                  struct message *message, bool *out_wake,
-                                                  uint64_t limit)
+                                                  struct message *message, uint64_t limit)
 {
     uint64_t size = message->public.size;
+    bool wake;
     int status;
 
     /* The word before the bytes: who looks a second time (waiters.h) sees what the turn that it
@@ -187,14 +187,14 @@ __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint3
         return WEIR_EINVALID;
     if (!take_bytes(mailbox, size, limit))
         return WEIR_EFULL;
-    status = admit(mailbox, serial, out_wake);
+    status = admit(mailbox, serial, &wake);
     if (status != 0) {
         give_bytes(mailbox, size);
         return status;
     }
     message->public.reserved |= MESSAGE_WEIGHED;
-    put_chain(mailbox, message, message, *out_wake);
-    return 0;
+    put_chain(mailbox, message, message, wake);
+    return wake;
 }
 
 /* Gives back the bytes of a message that leaves the queue, if they were counted. */
@@ -214,8 +214,11 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
     uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
     int status;
 
-    if (bytes_limit)
-        return push_weighed(mailbox, serial, message, out_wake, bytes_limit);
+    if (bytes_limit) {
+        status = push_weighed(mailbox, serial, message, bytes_limit);
+        *out_wake = status > 0;
+        return status < 0 ? status : 0;
+    }
     status = admit(mailbox, serial, out_wake);
     if (status == 0)
         put_chain(mailbox, message, message, *out_wake);
