@@ -238,7 +238,8 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
 
     /* First as nearly always: the next in turn has room. */
     if (is_usual(pool, message) && members->count > 0) {
-        uint32_t next = route_next(pool, executor, members->count);
+        /* One has no turns, and no line of the thread's is touched to count them. */
+        uint32_t next = members->count > 1 ? route_next(pool, executor, members->count) : 0;
 
         if (try_member(&members->members[next], executor, message) == 0)
             return 0;
