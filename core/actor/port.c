@@ -40,6 +40,7 @@ static void unref(struct weir_port *public)
     if (atomic_fetch_sub_explicit(&port->references, 1, memory_order_acq_rel) != 1)
         return;
     askings_unref(port->askings);
+    memory_unref(port->memory);
     pthread_mutex_destroy(&port->lock);
     free(port);
 }
@@ -97,7 +98,7 @@ static void free_message(struct weir_port *public, struct weir_message *message)
         return;
     if (enter(port_of(public), &executor) != 0) {
         /* Its cache may be no more. */
-        message_release(message_of(message));
+        message_release(port_of(public)->memory, message_of(message));
         return;
     }
     message_destroy(&executor->cache, message_of(message));
@@ -283,6 +284,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->life = life;
     port->runtime = actor->runtime;
     port->askings = askings_ref(actor->runtime->askings);
+    port->memory = memory_ref(actor->runtime->memory);
     pthread_mutex_init(&port->lock, NULL);
     return port;
 }

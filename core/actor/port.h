@@ -25,6 +25,7 @@ struct port {
     weir_pid pid;            /* const */
     uint32_t life;           /* const: of the actor; see extra.h */
     struct askings *askings; /* const; counted */
+    struct memory *memory;   /* const; counted */
     pthread_mutex_t lock;
     struct runtime *runtime; /* lock; NULL = closed */
 };

@@ -30,7 +30,7 @@ void weir_runtime_message_free(struct weir_runtime *runtime, struct weir_message
     if (!message)
         return;
     if (!executor) {
-        message_release(message_of(message));
+        message_release(runtime->core->memory, message_of(message));
         return;
     }
     message_destroy(&executor->cache, message_of(message));

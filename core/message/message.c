@@ -150,8 +150,12 @@ void message_destroy(struct cache *cache, struct message *message)
     cache_give(cache, message);
 }
 
-void message_release(struct message *message)
+void message_release(struct memory *memory, struct message *message)
 {
+    if (message->public.reserved & MESSAGE_COUNTED)
+        memory_return(memory, cache_room(message, MESSAGE_HEADER_SIZE));
+    if (message->public.reserved & MESSAGE_BLOB)
+        drop_blob(message);
     /* Each is an allocation of its own, whatever cache it comes from. */
     free(message);
 }

@@ -17,6 +17,7 @@
 
 struct blob;
 struct cache;
+struct memory;
 
 /* Kinds beyond those of weir/message.h: they never reach a behaviour. */
 enum message_kind {
@@ -122,8 +123,9 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
 /* Takes a message; `cache` is the calling thread's. NULL is allowed. */
 void message_destroy(struct cache *cache, struct message *message);
 
-/* Takes a message when there is no cache, or no runtime any more: gives its memory back. */
-void message_release(struct message *message);
+/* Takes a message when there is no cache, or no runtime any more: gives its memory back, and what
+ * it took out of the cap, which is that of `memory`. */
+void message_release(struct memory *memory, struct message *message);
 
 static inline struct message *message_of(const struct weir_message *public_part)
 {

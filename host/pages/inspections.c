@@ -272,7 +272,7 @@ static void fetch(struct inspections *inspections, const struct inspection_reque
 
     answer(request, status, got.reply ? &got.reply->public : NULL);
     if (got.reply)
-        message_release(got.reply);
+        message_release(inspections->assembly->runtime->memory, got.reply);
 }
 
 static bool is_due(const struct inspections *inspections, const struct inspection_request *request,

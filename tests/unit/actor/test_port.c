@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "actor/asking.h"
+#include "message/blob.h"
 #include "unit/host/suite.h"
 #include "unit/support/patience.h"
 #include "unit/support/rig.h"
@@ -284,6 +285,60 @@ static void test_port_outlives_the_runtime(void)
     finish(&f);
 }
 
+/* Answers with its argument: a blob. */
+static int reply_blob(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    struct weir_blob *blob = (struct weir_blob *)(uintptr_t)probe_order(message)->argument;
+
+    (void)probe;
+    return weir_reply(self, (struct weir_message *)(uintptr_t)message,
+                      weir_message_with_blob(self, NULL, blob)) == 0
+               ? WEIR_DONE
+               : WEIR_FAIL;
+}
+
+static struct weir_message *answer_to(struct fixture *f, struct pool *pool, struct order order)
+{
+    struct weir_answer answer = { .size = sizeof answer };
+
+    CU_ASSERT_EQUAL(
+        weir_port_request(f->port, pool->pid, order_through(f->port, order), UINT64_MAX, &answer),
+        0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(answer.message);
+    return answer.message;
+}
+
+/* promises A15 and S10: what an answer holds is given back, too. */
+static void test_answer_is_freed_whole_by_a_port_that_is_closed(void)
+{
+    struct blob *blob = blob_create(64);
+    struct weir_message *shared, *counted;
+    struct memory *memory;
+    struct fixture f;
+    struct pool *pool;
+    uint64_t taken;
+
+    begin(&f, 2);
+    memory = f.rig.runtime->memory;
+    memory_set_limit(memory, 64u << 20);
+    pool = rig_workers(&f.rig, f.probe, "pool", 1, 4);
+    shared = answer_to(&f, pool, (struct order){ reply_blob, 1, (uint64_t)(uintptr_t)blob });
+    counted = answer_to(&f, pool, (struct order){ probe_reply, 2, 0 });
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    all_calls_are_closed(f.port);
+    CU_ASSERT_EQUAL(atomic_load(&blob->references), 2);
+    weir_port_message_free(f.port, shared);
+    CU_ASSERT_EQUAL(atomic_load(&blob->references), 1);
+    CU_ASSERT_EQUAL(runtime_stop(f.rig.runtime), 0); /* nobody else takes or gives */
+    taken = atomic_load(&memory->taken);
+    weir_port_message_free(f.port, counted);
+    CU_ASSERT_TRUE(atomic_load(&memory->taken) < taken);
+    rig_finish(&f.rig);
+    blob_unref(blob);
+    finish(&f);
+}
+
 /* --- all at once ---------------------------------------------------------------------------- */
 
 static void *use_without_end(void *context)
@@ -346,6 +401,7 @@ int main(void)
         { "request", test_thread_asks_through_the_port_and_waits },
         { "ended", test_port_of_an_ended_incarnation_is_closed },
         { "outlives", test_port_outlives_the_runtime },
+        { "whole", test_answer_is_freed_whole_by_a_port_that_is_closed },
         { "all at once", test_threads_use_a_port_while_everything_ends },
         CU_TEST_INFO_NULL,
     };
