@@ -7,6 +7,7 @@
 #include "base/cpus.h"
 #include "host/command/command.h"
 #include "host/log/logger.h"
+#include "host/log/printer.h"
 #include "host/pages/control_routes.h"
 #include "host/reload/configuration.h"
 #include "host/reload/file_watch.h"
@@ -31,6 +32,7 @@ struct host {
     struct configuration configuration;
     struct screen *screen;
     struct logger *logger;
+    struct printer printer;
     struct progress_display *progress;
     struct runtime *runtime;
     struct assembly assembly;
@@ -57,7 +59,7 @@ struct host {
 
 static void print(void *context, const char *text, size_t size)
 {
-    (void)screen_print(context, text, size);
+    printer_print(context, text, size);
 }
 
 static void read_progress(void *context, struct progress_figures *out)
@@ -236,7 +238,10 @@ static int make_voice(struct host *host)
         return WEIR_ENOMEM;
     setup.screen = host->screen;
     host->logger = logger_create(&setup);
-    return host->logger ? 0 : WEIR_ENOMEM;
+    if (!host->logger)
+        return WEIR_ENOMEM;
+    host->printer = (struct printer){ .screen = host->screen, .sink = logger_sink(host->logger) };
+    return 0;
 }
 
 static int make_runtime(struct host *host, uint64_t memory)
@@ -245,7 +250,7 @@ static int make_runtime(struct host *host, uint64_t memory)
         .clock = clock_monotonic(),
         .log = *logger_sink(host->logger),
         .print = print,
-        .print_context = host->screen,
+        .print_context = &host->printer,
         .thread_start = crash_watch_thread_start,
         .thread_end = crash_watch_thread_end,
         .memory = memory,
@@ -415,14 +420,28 @@ static int listen_for_control(struct host *host, const struct settings_host *set
 
 /* --- running -------------------------------------------------------------------------------- */
 
+static bool tell_lost_output(const struct host *host)
+{
+    uint64_t bytes = printer_lost_bytes(&host->printer);
+
+    if (bytes > 0)
+        log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", "printed text was lost",
+                  weir_uint("bytes", bytes),
+                  weir_str("reason", "standard output could not be written"));
+    return bytes > 0;
+}
+
 static int exit_code(struct host *host)
 {
     bool drained = atomic_load_explicit(&host->drained, memory_order_relaxed);
+    bool lost_output = tell_lost_output(host);
 
     if (runtime_has_escalated(host->runtime))
         return EX_SOFTWARE;
     if (!drained || host->unfinished)
         return EX_TEMPFAIL;
+    if (lost_output)
+        return EX_IOERR;
     return runtime_exit_status(host->runtime);
 }
 
@@ -540,8 +559,9 @@ const struct command command_run = {
     .summary = "run what FILE says, until its sources are done or a signal stops it",
     .details = "Signals: HUP takes on the changed file; TERM and INT stop the sources and finish\n"
                "what was accepted, a second one ends at once; USR2 logs the ledger.\n"
-               "Exit code: 0, or the largest that a worker asked for; 66 no such file; 75 stopped\n"
-               "before the end; 78 the file is wrong, or a worker does not open.\n",
+               "Exit code: 0, or the largest that a worker asked for; 66 no such file; 70 a pool\n"
+               "has given up; 74 what workers printed was lost; 75 stopped before the end; 78 the\n"
+               "file is wrong, or a worker does not open.\n",
     .options = options,
     .keeps_signals = true,
     .run = run,

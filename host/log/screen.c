@@ -78,6 +78,7 @@ static bool is_writable(int descriptor, int patience_ms)
     return ready > 0;
 }
 
+/* 0, or the errno that says why it cannot be written. */
 static int write_whole(int descriptor, const char *text, size_t size)
 {
     while (size) {
@@ -89,10 +90,10 @@ static int write_whole(int descriptor, const char *text, size_t size)
         } else if (written < 0 && errno == EAGAIN) {
             (void)is_writable(descriptor, -1);
         } else if (written < 0 && errno != EINTR) {
-            return WEIR_ECLOSED;
+            return errno;
         }
     }
-    return WEIR_OK;
+    return 0;
 }
 
 /* One system call for all parts, so that other writers of the terminal cannot come between. */
@@ -113,7 +114,9 @@ static int write_around_status(struct screen *screen, const char *line, size_t s
         return errno == EAGAIN ? WEIR_EFULL : WEIR_ECLOSED;
     if ((size_t)written < wipe + size && (size_t)written >= wipe)
         return write_whole(screen->error, line + ((size_t)written - wipe),
-                           size - ((size_t)written - wipe));
+                           size - ((size_t)written - wipe)) == 0
+                   ? WEIR_OK
+                   : WEIR_ECLOSED;
     return WEIR_OK;
 }
 
@@ -132,30 +135,33 @@ int screen_log(struct screen *screen, const char *line, size_t size)
 static int print_around_status(struct screen *screen, const char *text, size_t size)
 {
     size_t length = strlen(screen->status);
-    int status;
+    int error;
 
     if (length)
         (void)write_whole(screen->error, WIPE, sizeof WIPE - 1);
-    status = write_whole(screen->output, text, size);
+    error = write_whole(screen->output, text, size);
     if (length)
         (void)write_whole(screen->error, screen->status, length);
-    return status;
+    return error;
 }
 
-int screen_print(struct screen *screen, const char *text, size_t size)
+int screen_print(struct screen *screen, const char *text, size_t size, int *out_error)
 {
-    int status;
+    int error;
 
     pthread_mutex_lock(&screen->printing);
     if (screen->output_is_terminal && screen->status_possible) {
         pthread_mutex_lock(&screen->terminal);
-        status = print_around_status(screen, text, size);
+        error = print_around_status(screen, text, size);
         pthread_mutex_unlock(&screen->terminal);
     } else {
-        status = write_whole(screen->output, text, size);
+        error = write_whole(screen->output, text, size);
     }
     pthread_mutex_unlock(&screen->printing);
-    return status;
+    if (error == 0)
+        return WEIR_OK;
+    *out_error = error;
+    return WEIR_ECLOSED;
 }
 
 void screen_status(struct screen *screen, const char *text)
@@ -168,7 +174,7 @@ void screen_status(struct screen *screen, const char *text)
     if ((length || screen->status[0]) && is_writable(screen->error, 0)) {
         memcpy(screen->status, text, length);
         screen->status[length] = '\0';
-        if (write_whole(screen->error, WIPE, sizeof WIPE - 1) == WEIR_OK)
+        if (write_whole(screen->error, WIPE, sizeof WIPE - 1) == 0)
             (void)write_whole(screen->error, text, length);
     }
     pthread_mutex_unlock(&screen->terminal);

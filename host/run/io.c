@@ -1,6 +1,7 @@
 #include "host/run/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -57,8 +58,17 @@ void io_block_signals(void)
     handle_with(SIGUSR1, SIG_DFL);
     handle_with(SIGUSR2, SIG_DFL);
     handle_with(SIGPIPE, SIG_IGN);
+    handle_with(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
     /* Ignored, it would keep us from learning how a child ended. */
     handle_with(SIGCHLD, SIG_DFL);
+}
+
+void io_hold_standard_descriptors(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        /* The lowest that is free is taken, which is this one. */
+        if (fcntl(descriptor, F_GETFD) < 0)
+            (void)open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 void io_unblock_signals(void)
@@ -66,6 +76,7 @@ void io_unblock_signals(void)
     sigset_t set = our_signals();
 
     handle_with(SIGPIPE, SIG_DFL);
+    handle_with(SIGXFSZ, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 

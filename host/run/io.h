@@ -33,12 +33,18 @@ struct io;
 struct uv_loop_s;
 
 /*
- * Blocks HUP, TERM, INT, USR1, USR2 and ignores PIPE, for this thread and those it makes. Call it
- * before anything else: a signal in the first millisecond is then kept, not lost or deadly. INT
- * stays ignored if it was (a shell's background job); the others are taken even then (nohup).
+ * Blocks HUP, TERM, INT, USR1, USR2 and ignores PIPE and XFSZ, for this thread and those it makes.
+ * Call it before anything else: a signal in the first millisecond is then kept, not lost or deadly.
+ * INT stays ignored if it was (a shell's background job); the others are taken even then (nohup).
  */
 void io_block_signals(void);
-/* Undoes that in a child process, before exec. */
+/*
+ * Takes the place of what is closed of standard input, output and error, before anything else is
+ * opened: a file of ours that came to lie there would get what is printed. Reading or writing there
+ * fails, as it would have.
+ */
+void io_hold_standard_descriptors(void);
+/* Undoes io_block_signals in a child process, before exec. */
 void io_unblock_signals(void);
 
 /* Borrows the callbacks' context until io_destroy; tick_ms 0 = no beat. Reports why it cannot. */

@@ -1,11 +1,17 @@
 /*
- * Goal: signals, wake-ups, the beat and the deadline reach their callbacks, on the I/O thread.
+ * Goal: signals, wake-ups, the beat and the deadline reach their callbacks, on the I/O thread; what
+ * cannot be written is an error, not a signal or a file of ours. Shows promise H7.
  * Method: the test's own thread runs the loop; callbacks count and stop it. Nothing waits for a
  * time: the loop runs until what is expected has happened.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "host/run/io.h"
 #include "suite.h"
@@ -204,6 +210,37 @@ static void test_deadline_comes_once_and_can_be_replaced(void)
     CU_ASSERT_EQUAL(seen.deadlines, 1);
 }
 
+/* In a child: what is closed there is the test's own. */
+static int hold_what_is_closed(void)
+{
+    struct rlimit none = { 0, 0 };
+    char byte = 'x';
+    int file = memfd_create("file", MFD_CLOEXEC);
+
+    if (file < 0 || setrlimit(RLIMIT_FSIZE, &none) != 0 || write(file, &byte, 1) >= 0)
+        return 1;
+    if (errno != EFBIG)
+        return 2;
+    for (int descriptor = 0; descriptor <= 2; descriptor++)
+        close(descriptor);
+    io_hold_standard_descriptors();
+    if (read(0, &byte, 1) >= 0 || write(1, &byte, 1) >= 0 || write(2, &byte, 1) >= 0)
+        return 3;
+    return dup(file) > 2 ? 0 : 4;
+}
+
+static void test_closed_standard_descriptors_and_files_that_may_not_grow_are_errors(void)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(hold_what_is_closed());
+    CU_ASSERT_FATAL(child > 0);
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
 static void test_destroy_of_nothing_is_nothing(void)
 {
     io_destroy(NULL);
@@ -219,6 +256,8 @@ int main(void)
         { "other thread wakes and stops", test_other_thread_wakes_and_stops },
         { "beat comes again", test_beat_comes_again_and_again },
         { "deadline comes once", test_deadline_comes_once_and_can_be_replaced },
+        { "closed descriptors, full files",
+          test_closed_standard_descriptors_and_files_that_may_not_grow_are_errors },
         { "destroy of nothing", test_destroy_of_nothing_is_nothing },
         CU_TEST_INFO_NULL,
     };

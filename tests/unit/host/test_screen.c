@@ -2,6 +2,7 @@
  * Goal: a progress line never mixes with log lines and printed text, and text goes out whole.
  * Method: a pseudo-terminal for standard error, a pipe for standard output.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -126,7 +127,7 @@ static void test_printing_elsewhere_leaves_the_status(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     screen_status(stage.screen, "50%");
     check_shown(stage.master, WIPE "50%");
-    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5), WEIR_OK);
+    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5, NULL), WEIR_OK);
     check_shown(stage.output[0], "text\n");
     check_shown(stage.master, "");
     stage_end(&stage);
@@ -141,7 +142,7 @@ static void test_printing_on_the_same_terminal_wipes_the_status(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     screen_status(stage.screen, "50%");
     check_shown(stage.master, WIPE "50%");
-    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5), WEIR_OK);
+    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5, NULL), WEIR_OK);
     check_shown(stage.master, WIPE "text\n50%");
     stage_end(&stage);
 }
@@ -174,12 +175,14 @@ static void test_terminal_that_cannot_move_its_cursor_has_no_status(void)
 static void test_reader_that_left_is_told(void)
 {
     struct stage stage;
+    int error = 0;
 
     stage_begin(&stage);
     stage.screen = screen_create(stage.output[1], stage.terminal);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     close(stage.output[0]);
-    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5, &error), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(error, EPIPE);
     stage.output[0] = -1;
     stage_end(&stage);
 }
