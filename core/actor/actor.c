@@ -34,6 +34,21 @@ struct actor *actor_find(struct runtime *runtime, weir_pid pid)
     return slots_get(&runtime->slots, (uint32_t)pid);
 }
 
+struct pool *actor_find_pool(struct runtime *runtime, weir_pid pid)
+{
+    struct actor *actor = actor_find(runtime, pid);
+    uint64_t word;
+
+    if (!actor)
+        return NULL;
+    /* Acquire pairs with [M0]: what the slot holds belongs to this serial. Its pool is freed a
+     * grace period after the word was ended. */
+    word = atomic_load_explicit(&actor->mailbox.word, memory_order_acquire);
+    if (mailbox_serial(word) != actor_serial_of(pid) || actor->kind != ACTOR_POOL)
+        return NULL;
+    return actor->pool;
+}
+
 const char *actor_path(const struct actor *actor)
 {
     return actor->place ? actor->place->path : "";

@@ -163,6 +163,10 @@ weir_pid actor_pid(const struct actor *actor);
 struct actor *actor_find(struct runtime *runtime, weir_pid pid);
 uint32_t actor_serial_of(weir_pid pid);
 
+/* The pool of a PID; NULL: it has ended, or is no pool's. Any thread, in a read section, in which
+ * alone it may be used: the slot of one that has ended still says what it was. */
+struct pool *actor_find_pool(struct runtime *runtime, weir_pid pid);
+
 static inline struct actor *actor_of_self(struct weir_self *self)
 {
     return (struct actor *)(void *)((char *)self - offsetof(struct actor, self));

@@ -178,9 +178,8 @@ static bool waits_for(struct actor *actor, weir_pid target)
 /* How many may go to the target in one step. One, when they are to be spread over its members. */
 static uint32_t chain_max(struct actor *actor, const struct binding *binding)
 {
-    struct actor *target = binding ? actor_find(actor->runtime, binding->target) : NULL;
-    uint32_t room = target && target->kind == ACTOR_POOL ? route_room_of_only_worker(target->pool)
-                                                         : 1;
+    struct pool *pool = binding ? actor_find_pool(actor->runtime, binding->target) : NULL;
+    uint32_t room = pool ? route_room_of_only_worker(pool) : 1;
 
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }

@@ -319,12 +319,9 @@ static struct pool *target_of(struct actor *actor)
 {
     const struct wiring *wiring = wiring_get(actor->place->wiring);
     weir_pid pid = wiring ? wiring->bindings[0].target : 0;
-    struct actor *target = actor_find(actor->runtime, pid);
+    struct pool *pool = actor_find_pool(actor->runtime, pid);
 
-    if (!target || actor_serial_of(actor_pid(target)) != actor_serial_of(pid) ||
-        target->kind != ACTOR_POOL)
-        return NULL;
-    return atomic_load_explicit(&target->pool->closing, memory_order_acquire) ? NULL : target->pool;
+    return pool && atomic_load_explicit(&pool->closing, memory_order_acquire) ? NULL : pool;
 }
 
 /* Free places in the pool it feeds; joins those who wait when there are none. */

@@ -240,8 +240,7 @@ bool outlet_has_former(struct pool *pool)
 
 static bool is_in(struct runtime *runtime, weir_pid pid, const struct pool *above)
 {
-    const struct actor *actor = actor_find(runtime, pid);
-    const struct pool *pool = actor && actor->kind == ACTOR_POOL ? actor->pool : NULL;
+    const struct pool *pool = actor_find_pool(runtime, pid);
 
     while (pool && pool != above)
         pool = pool->parent;

@@ -69,7 +69,7 @@ static int find_worker(struct runtime *runtime, const char *path, weir_pid *out)
 {
     const char *mark = strrchr(path, '#');
     char pool[PLACE_PATH_MAX];
-    struct actor *actor;
+    struct pool *found;
     uint64_t index;
     weir_pid pid;
 
@@ -79,10 +79,8 @@ static int find_worker(struct runtime *runtime, const char *path, weir_pid *out)
     (void)snprintf(pool, sizeof pool, "%.*s", (int)(mark - path), path);
     if (names_find(&runtime->names, pool, &pid) != 0)
         return WEIR_EUNKNOWN;
-    actor = actor_find(runtime, pid);
-    if (!actor || actor_pid(actor) != pid || actor->kind != ACTOR_POOL)
-        return WEIR_EUNKNOWN;
-    return find_member(actor->pool, (uint32_t)index, out);
+    found = actor_find_pool(runtime, pid);
+    return found ? find_member(found, (uint32_t)index, out) : WEIR_EUNKNOWN;
 }
 
 static bool find_source(struct assembly *assembly, const char *name, weir_pid *out)

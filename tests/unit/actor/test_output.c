@@ -54,6 +54,22 @@ static struct pool *feeder(struct fixture *f, struct probe *probe, const char *p
     return pool;
 }
 
+/* One worker with two outputs. */
+static struct pool *feeder_of_two(struct fixture *f, weir_pid first, weir_pid second)
+{
+    struct binding bindings[] = { { first, WHEN_FULL_WAIT }, { second, WHEN_FULL_WAIT } };
+    struct spec *spec = rig_spec(f->from);
+    struct pool_options options = {
+        .path = "two", .spec = spec, .size = 1, .limit = 4, .output_count = 2, .outputs = bindings
+    };
+    struct pool *pool = rig_pool(&f->rig, &options);
+
+    spec_unref(spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, pool));
+    return pool;
+}
+
 static void begin(struct fixture *f, uint32_t threads, enum when_full when_full, uint32_t limit)
 {
     f->from = probe_create();
@@ -266,6 +282,86 @@ static void test_ended_target_makes_dead_letters(void)
     finish(&f);
 }
 
+/* Retired after something else: when it is freed, so is that. */
+struct mark {
+    struct retired retired;
+    _Atomic bool freed; /* by whatever thread frees it */
+};
+
+static void note_freed(struct retired *retired, struct reader *reader)
+{
+    (void)reader;
+    atomic_store(&LIST_ENTRY(retired, struct mark, retired)->freed, true);
+}
+
+static bool has_been_freed(void *context)
+{
+    struct fixture *f = ((void **)context)[0];
+    struct mark *mark = ((void **)context)[1];
+
+    runtime_leave(runtime_enter(f->rig.runtime));
+    return atomic_load(&mark->freed);
+}
+
+/* Ends a pool, and waits until its memory is free. */
+static void end_and_free(struct fixture *f, struct pool *pool)
+{
+    struct mark mark = { .retired.free = note_freed };
+    void *context[] = { f, &mark };
+    struct executor *executor;
+
+    CU_ASSERT_TRUE(rig_end(&f->rig, pool, NULL));
+    executor = runtime_enter(f->rig.runtime);
+    reader_retire(&executor->reader, &mark.retired);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE_FATAL(rig_wait(&f->rig, has_been_freed, context));
+}
+
+static void pause_fed(struct fixture *f, bool paused)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    pool_pause(f->fed, paused, executor);
+    runtime_leave(executor);
+}
+
+/* Emits one to each of its outputs. */
+static int emit_to_both(struct weir_self *self, struct probe *probe,
+                        const struct weir_message *message)
+{
+    (void)message;
+    for (uint32_t output = 0; output < 2; output++)
+        CU_ASSERT_EQUAL(weir_emit(self, output, probe_message(self, (struct order){ .id = 77 })),
+                        0);
+    (void)probe;
+    return WEIR_DONE;
+}
+
+/* promise D4: what waits for another output when its own target ends finds nobody there. */
+static void test_target_that_is_freed_while_others_are_waited_for_is_not_looked_at(void)
+{
+    struct pool *others[2];
+    struct fixture f;
+    weir_pid pid;
+
+    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    pause_fed(&f, true);
+    others[0] = rig_workers(&f.rig, f.from, "gone", 1, 1);
+    pid = others[0]->pid;
+    others[1] = feeder_of_two(&f, f.fed->pid, pid);
+    CU_ASSERT_PTR_EQUAL(actor_find_pool(f.rig.runtime, pid), others[0]);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, others[1]->pid, (struct order){ .act = emit_to_both }), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, others[1]));
+    end_and_free(&f, others[0]);
+    CU_ASSERT_PTR_NULL(actor_find_pool(f.rig.runtime, pid));
+    pause_fed(&f, false);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, others[1]));
+    CU_ASSERT_EQUAL(rig_dead(others[1], DEAD_NO_TARGET), 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.to, 77, 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, others[1], NULL));
+    finish(&f);
+}
+
 /* promise S2: what already waits when the target closes is dead too, and its input is settled. */
 static void test_target_that_closes_frees_those_who_wait(void)
 {
@@ -471,6 +567,7 @@ int main(void)
         { "dead letter", test_dead_letter_counts_it_dead },
         { "unbound", test_unbound_output_frees_and_unknown_output_refuses },
         { "ended target", test_ended_target_makes_dead_letters },
+        { "freed target", test_target_that_is_freed_while_others_are_waited_for_is_not_looked_at },
         { "closing target", test_target_that_closes_frees_those_who_wait },
         { "waiters", test_waiters_are_served_first_come_first_served },
         { "raised limit", test_raised_limit_lets_in_those_who_wait },
