@@ -46,15 +46,27 @@ uint32_t host_table_pool_size(struct weir_self *self)
     return size;
 }
 
+/* Tells the plugin, if it wants to know, and the log. */
+static void tell_resized(const struct actor *actor, const struct pool *pool,
+                         const struct weir_resized *resized, struct weir_resized *out)
+{
+    resize_report(pool, actor_path(actor), resized);
+    if (out)
+        *out = *resized;
+}
+
 int host_table_pool_resize(struct weir_self *self, weir_pid pid, uint32_t target,
                            struct weir_resized *out)
 {
     struct actor *actor = callback_enter_host(self);
+    struct weir_resized resized;
     struct pool *pool;
     int status = host_table_find_pool(actor, pid, &pool);
 
     if (status == 0)
-        status = pool_resize(pool, actor->executor, target, out);
+        status = pool_resize(pool, actor->executor, target, &resized);
+    if (status == 0)
+        tell_resized(actor, pool, &resized, out);
     callback_leave_host(actor);
     return status;
 }
@@ -63,11 +75,14 @@ int host_table_pool_add(struct weir_self *self, weir_pid pid, int32_t count,
                         struct weir_resized *out)
 {
     struct actor *actor = callback_enter_host(self);
+    struct weir_resized resized;
     struct pool *pool;
     int status = host_table_find_pool(actor, pid, &pool);
 
     if (status == 0)
-        status = pool_add(pool, actor->executor, count, out);
+        status = pool_add(pool, actor->executor, count, &resized);
+    if (status == 0)
+        tell_resized(actor, pool, &resized, out);
     callback_leave_host(actor);
     return status;
 }

@@ -115,14 +115,26 @@ int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid, uint64_t 
 
 /* --- resizing ------------------------------------------------------------------------------- */
 
+/* Tells the program, if it wants to know, and the log. */
+static void tell_resized(const struct part *part, const struct weir_resized *resized,
+                         struct weir_resized *out)
+{
+    resize_report(part->pool, "the program", resized);
+    if (out)
+        *out = *resized;
+}
+
 static int resize(struct part *part, uint32_t workers, struct weir_resized *out)
 {
     struct executor *executor = runtime_enter(part->runtime->core);
+    struct weir_resized resized;
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = pool_resize(part->pool, executor, workers, out);
+    status = pool_resize(part->pool, executor, workers, &resized);
+    if (status == 0)
+        tell_resized(part, &resized, out);
     runtime_leave(executor);
     return status;
 }
@@ -143,9 +155,12 @@ int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_
     struct part *part = part_find_pool(runtime, pool);
     struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
     int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+    struct weir_resized resized;
 
     if (executor) {
-        status = pool_add(part->pool, executor, count, out);
+        status = pool_add(part->pool, executor, count, &resized);
+        if (status == 0)
+            tell_resized(part, &resized, out);
         runtime_leave(executor);
     }
     part_unref(part);

@@ -283,6 +283,7 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
 {
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
+    uint32_t before = pool->target;
     struct list leaving;
 
     list_init(&leaving);
@@ -299,7 +300,8 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
     resize_publish_locked(pool, change->next, executor);
     change->next = NULL;
     resize_dismiss_locked(pool, &leaving, executor);
-    pool->epoch++;
+    if (replaces_workers(options) || pool->target != before)
+        pool->epoch++;
 }
 
 /* The workers go, and finish also what lies in the pool's own queue: nobody comes after them. */

@@ -378,3 +378,12 @@ int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct
     outcome_tell(pool, executor);
     return status;
 }
+
+void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized)
+{
+    if (resized->changed == 0)
+        return;
+    log_event(&pool->runtime->options.log, WEIR_LOG_INFO, pool->path, "resized",
+              weir_uint("size", resized->size), weir_uint("changed", resized->changed),
+              weir_uint("epoch", resized->epoch), weir_str("by", by));
+}

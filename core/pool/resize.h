@@ -20,6 +20,9 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
 /* As pool_resize by `count` more or fewer than now. */
 int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
 
+/* Tells the log by whom a pool was resized, if that changed anything. Borrows all of it. */
+void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized);
+
 /* --- for pool.c and change.c; pool->lock is held --------------------------------------------- */
 
 /* Makes `count` places with actors that have not begun, numbered from the lowest free number on,

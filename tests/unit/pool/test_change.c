@@ -379,13 +379,15 @@ static void test_commit_on_a_closing_pool_lets_it_end(void)
 
 /* --- settings of the pool ------------------------------------------------------------------- */
 
-/* promises R3 and S5: those over the limit keep what they have, and refuse until they are below. */
+/* promises R3, S5 and P7: those over the limit keep what they have, and refuse until below it. */
 static void test_changed_limit_takes_effect_at_once_both_ways(void)
 {
     struct pool_change_options options = of_size(1);
     struct fixture f;
+    uint64_t epoch;
 
     begin(&f, 1);
+    epoch = rig_stats(f.pool).epoch;
     send_many(&f, 1);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     send_many(&f, LIMIT);
@@ -403,6 +405,7 @@ static void test_changed_limit_takes_effect_at_once_both_ways(void)
     change(&f, options);
     send_many(&f, 4);
     CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, epoch); /* nobody came or went */
     finish(&f, LIMIT + 6);
 }
 

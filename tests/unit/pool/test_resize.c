@@ -4,6 +4,9 @@
  *
  * Method: one resize after the other with the figures read in between; then several threads.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -196,6 +199,62 @@ static void test_worker_resizes_its_own_pool_from_inside(void)
     finish(&f);
 }
 
+/* The last that the log was told of the pool. */
+struct told {
+    pthread_mutex_t lock;
+    char by[32];    /* lock */
+    uint64_t size;  /* lock */
+    uint64_t epoch; /* lock */
+    uint32_t count; /* lock */
+};
+
+static void keep_line(void *context, const struct log_line *line)
+{
+    struct told *told = context;
+
+    if (strcmp(line->event, "resized") != 0)
+        return;
+    CU_ASSERT_STRING_EQUAL(line->component, "pool");
+    pthread_mutex_lock(&told->lock);
+    for (const struct weir_field *field = line->fields; field->key; field++) {
+        if (strcmp(field->key, "by") == 0)
+            (void)snprintf(told->by, sizeof told->by, "%s", field->value.string);
+        if (strcmp(field->key, "size") == 0)
+            told->size = field->value.natural;
+        if (strcmp(field->key, "epoch") == 0)
+            told->epoch = field->value.natural;
+    }
+    told->count++;
+    pthread_mutex_unlock(&told->lock);
+}
+
+/* promise P7: but nothing of who has asked for what was so already. */
+static void test_log_tells_who_resized(void)
+{
+    struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    static const uint64_t targets[] = { 3, 3, 1 };
+    struct weir_pool_stats stats;
+    struct fixture f;
+
+    begin(&f, &(struct pool_options){ .size = 1, .limit = 4 });
+    f.rig.runtime->options.log = (struct log_sink){ keep_line, &told };
+    for (size_t i = 0; i < 3; i++) {
+        struct order order = { .act = resize_own_pool, .argument = targets[i] };
+        uint32_t before = probe_times(f.probe, 100 + targets[i]);
+
+        CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), order), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 100 + targets[i], before + 1));
+        stats = rig_stats(f.pool);
+        pthread_mutex_lock(&told.lock);
+        CU_ASSERT_STRING_EQUAL(told.by, "pool#0");
+        CU_ASSERT_EQUAL(told.size, targets[i]);
+        CU_ASSERT_EQUAL(told.epoch, stats.epoch);
+        pthread_mutex_unlock(&told.lock);
+    }
+    CU_ASSERT_EQUAL(told.count, 2);
+    finish(&f);
+}
+
 struct resizer {
     struct fixture *f;
     uint32_t seed;
@@ -257,6 +316,7 @@ int main(void)
         { "clamp", test_pool_that_clamps_goes_as_far_as_it_may },
         { "closed", test_resize_of_a_closed_or_nesting_pool_is_refused },
         { "inside", test_worker_resizes_its_own_pool_from_inside },
+        { "log", test_log_tells_who_resized },
         { "many threads", test_resizes_from_many_threads_end_at_the_greatest_epoch },
         CU_TEST_INFO_NULL,
     };
