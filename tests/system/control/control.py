@@ -262,6 +262,30 @@ def test_keys_of_the_host():
             check(answer.returncode == 0 and f"host.{key}" in answer.stdout, f"{key}: {answer}")
 
 
+def test_keys_of_the_host_are_in_force():
+    """promise C12: the reload that brings them is told by them already; turns last seconds"""
+    long_turns = busy().replace("spin: 20000", "spin: 4000000000")
+    with tempfile.TemporaryDirectory() as work:
+        host = Host(work)
+
+        def told():
+            return open(host.log, encoding="utf-8", errors="replace").read()
+
+        host.write(long_turns, more=", turn_warning: 1h")
+        host.start()
+        until(lambda: host.json("status", "work")["in_hand"] == 2, "the turns")
+        for keys in ("turn_warning: 1h, log: {level: error}", "turn_warning: 1h, log: "
+                     "{format: json}", "turn_warning: 10ms, log: {format: json}"):
+            check("turn takes long" not in told(), "a turn may last")
+            host.write(long_turns, more=f", {keys}")
+            check(host.run("reload").returncode == 0, f"reload to {keys}")
+        until(lambda: "turn takes long" in told(), "a turn that lasts too long")
+        until(lambda: re.search(r'"configuration reloaded".*\n?.*generation\D+4\b', told()),
+              "the line of the last reload")
+        check('event="configuration reloaded"' not in told(), f"as it was before: {told()}")
+        host.stop(9)
+
+
 def test_memory_is_told():
     with tempfile.TemporaryDirectory() as work:
         host = Host(work)
