@@ -39,7 +39,7 @@ struct host {
     struct supervisor supervisor;
     struct errands errands;
     struct control_routes routes;
-    struct control_socket socket;
+    struct control_listener *listener; /* until it is served */
     struct control *control;
     struct io *io;
     struct poll_set *poll_set;
@@ -77,7 +77,7 @@ static void on_finished(void *context, bool drained)
     io_wake(host->io);
 }
 
-/* Errands are done, or an inspect is answered. Any thread. */
+/* Errands are done, an inspect is answered, or a socket is to be served. Any thread. */
 static void on_errands(void *context)
 {
     struct host *host = context;
@@ -114,9 +114,10 @@ static void on_reload(void *context)
 
 static void remove_socket(struct host *host)
 {
-    if (host->socket.path[0])
-        control_socket_close(&host->socket);
-    host->socket.path[0] = '\0';
+    control_listener_destroy(host->listener);
+    host->listener = NULL;
+    if (host->control)
+        control_leave(host->control);
 }
 
 static void leave_at_once(struct host *host)
@@ -153,6 +154,13 @@ static void on_dump(void *context)
     (void)accounts_log_ledger(&host->assembly);
 }
 
+static void serve_sockets(struct host *host)
+{
+    if (control_collect(host->control) != 0)
+        log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "control", "socket cannot be served",
+                  weir_str("effect", "nobody can ask this host; restart it"));
+}
+
 static void on_wake(void *context)
 {
     struct host *host = context;
@@ -160,6 +168,7 @@ static void on_wake(void *context)
     host->rests_since_ms = 0;
     io_resume_tick(host->io);
     control_routes_collect(&host->routes);
+    serve_sockets(host);
     file_watch_collect(host->file_watch);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
         io_stop(host->io);
@@ -338,6 +347,8 @@ static int start_supervisor(struct host *host)
         .file = host->file,
         .on_finished = on_finished,
         .on_read = on_read,
+        .control = host->control,
+        .on_control = on_errands,
         .context = host,
         .errands = &host->errands,
     };
@@ -376,14 +387,19 @@ static int make_io(struct host *host)
     return status;
 }
 
-static int serve(struct host *host)
+static int make_control(struct host *host)
 {
     struct control_setup setup = {
         .loop = io_loop(host->io),
-        .socket = &host->socket,
         .ask = control_routes_ask,
         .context = &host->routes,
     };
+
+    return control_create(&setup, &host->control);
+}
+
+static int serve(struct host *host)
+{
     struct clock clock = clock_monotonic();
 
     host->routes = (struct control_routes){
@@ -399,12 +415,16 @@ static int serve(struct host *host)
         .supervisor = &host->supervisor,
     };
     inspections_init(&host->routes.inspections, &host->assembly, on_errands, host);
-    return host->socket.path[0] ? control_create(&setup, &host->control) : 0;
+    if (host->listener)
+        control_offer(host->control, host->listener);
+    host->listener = NULL;
+    return control_collect(host->control);
 }
 
 /* Before anything is built: two hosts with one socket are a mistake of the file. */
 static int listen_for_control(struct host *host, const struct settings_host *settings)
 {
+    struct control_socket socket;
     struct report report;
     int status;
 
@@ -412,10 +432,10 @@ static int listen_for_control(struct host *host, const struct settings_host *set
         return 0;
     report_init(&report);
     status = control_socket_listen(settings->control, written_mark(&settings->written, "control"),
-                                   &report, &host->socket);
+                                   &report, &socket);
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
-    return status;
+    return status == 0 ? control_listener_create(&socket, &host->listener) : status;
 }
 
 /* --- running -------------------------------------------------------------------------------- */
@@ -485,10 +505,10 @@ static void tear_down(struct host *host)
     }
     inspections_finish(&host->routes.inspections);
     progress_destroy(host->progress);
+    remove_socket(host);
     control_destroy(host->control);
     file_watch_destroy(host->file_watch);
     config_files_finish(&host->files);
-    remove_socket(host);
     poll_set_detach(host->poll_set);
     io_destroy(host->io);
     poll_set_destroy(host->poll_set);
@@ -522,7 +542,7 @@ static int run_host(struct host *host)
     if (status != 0)
         return EX_CONFIG;
     if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
-        start_supervisor(host) != 0 || serve(host) != 0)
+        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0)
         return EX_SOFTWARE;
     return work(host);
 }

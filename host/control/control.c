@@ -1,7 +1,10 @@
 #include "host/control/control.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <uv.h>
@@ -13,9 +16,21 @@
 #define BACKLOG 128
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
+/* A socket, and the loop's handle of it. One of them is the youngest: see control_offer. */
+struct control_listener {
+    struct control *control;      /* that serves it */
+    struct list link;             /* among the offered, then among the listening */
+    struct control_socket socket; /* path "" = none: nobody can connect */
+    uv_pipe_t pipe;               /* of a descriptor of its own, which libuv closes */
+    int descriptor;               /* that one, until the loop has it */
+};
+
 struct control {
     struct control_setup setup;
-    uv_pipe_t listener;
+    pthread_mutex_t lock;              /* of what other threads offer */
+    struct list offered;               /* lock */
+    struct control_listener *youngest; /* lock: offered last, or listening; NULL = never one */
+    struct list listening;             /* one, and those whose handle is being closed */
     struct list connections;
     uint32_t count;
     bool destroyed; /* freed with the last of its handles */
@@ -42,8 +57,10 @@ struct stranger {
 
 static void free_control(struct control *control)
 {
-    if (control->destroyed && control->count == 0 && !control->listener.data)
-        free(control);
+    if (!control->destroyed || control->count > 0 || !list_empty(&control->listening))
+        return;
+    (void)pthread_mutex_destroy(&control->lock);
+    free(control);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -200,8 +217,9 @@ static void on_stranger_closed(uv_handle_t *handle)
 
 /* Accepts one, says why it is not served, and closes: what the socket's buffer does not take is
  * not said. */
-static void turn_away(struct control *control, unsigned status, const char *reason)
+static void turn_away(struct control_listener *listener, unsigned status, const char *reason)
 {
+    struct control *control = listener->control;
     struct stranger *stranger = calloc(1, sizeof *stranger);
     char text[256];
     uv_buf_t output;
@@ -210,7 +228,7 @@ static void turn_away(struct control *control, unsigned status, const char *reas
         return;
     (void)uv_pipe_init(control->setup.loop, &stranger->pipe, 0);
     stranger->pipe.data = stranger;
-    if (uv_accept((uv_stream_t *)&control->listener, (uv_stream_t *)&stranger->pipe) == 0) {
+    if (uv_accept((uv_stream_t *)&listener->pipe, (uv_stream_t *)&stranger->pipe) == 0) {
         int length = snprintf(text, sizeof text,
                               "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                               "Connection: close\r\n\r\nerror: %s\n",
@@ -223,10 +241,14 @@ static void turn_away(struct control *control, unsigned status, const char *reas
     uv_close((uv_handle_t *)&stranger->pipe, on_stranger_closed);
 }
 
+/* NULL: there are too many already, or memory is out. */
 static struct connection *make_connection(struct control *control)
 {
-    struct connection *connection = calloc(1, sizeof *connection);
+    struct connection *connection;
 
+    if (control->count == CONTROL_CONNECTIONS_MAX)
+        return NULL;
+    connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
     connection->control = control;
@@ -248,86 +270,242 @@ static bool is_ours(struct connection *connection)
            control_socket_is_ours(descriptor);
 }
 
+/* Of a connection that was accepted. */
 static void serve(struct connection *connection)
 {
-    uv_stream_t *stream = (uv_stream_t *)&connection->pipe;
-
-    if (uv_accept((uv_stream_t *)&connection->control->listener, stream) != 0) {
-        close_connection(connection);
-        return;
-    }
     if (!is_ours(connection)) {
         answer_text(connection, HTTP_STATUS_FORBIDDEN, "only the host's own user and root may ask");
         return;
     }
     uv_timer_start(&connection->timer, on_slow_writer, patience_ms(connection->control), 0);
-    if (uv_read_start(stream, on_allocate, on_read) != 0)
+    if (uv_read_start((uv_stream_t *)&connection->pipe, on_allocate, on_read) != 0)
         close_connection(connection);
 }
 
 static void on_connection(uv_stream_t *stream, int status)
 {
-    struct control *control = stream->data;
+    struct control_listener *listener = stream->data;
+    struct control *control = listener->control;
     struct connection *connection;
 
     if (status < 0)
         return;
-    connection = control->count < CONTROL_CONNECTIONS_MAX ? make_connection(control) : NULL;
-    if (connection)
+    connection = make_connection(control);
+    if (!connection)
+        turn_away(listener, HTTP_STATUS_SERVICE_UNAVAILABLE, "too many connections; try again");
+    else if (uv_accept(stream, (uv_stream_t *)&connection->pipe) == 0)
         serve(connection);
     else
-        turn_away(control, HTTP_STATUS_SERVICE_UNAVAILABLE, "too many connections; try again");
+        close_connection(connection);
+}
+
+/* --- listeners ------------------------------------------------------------------------------ */
+
+static bool has_socket(const struct control_listener *listener)
+{
+    return listener->socket.path[0] != '\0';
+}
+
+int control_listener_create(struct control_socket *socket, struct control_listener **out)
+{
+    struct control_listener *listener = calloc(1, sizeof *listener);
+    int descriptor = -1;
+
+    if (listener && socket)
+        descriptor = fcntl(socket->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (!listener || (socket && descriptor < 0)) {
+        if (socket)
+            control_socket_close(socket);
+        free(listener);
+        return WEIR_ENOMEM;
+    }
+    if (socket)
+        listener->socket = *socket;
+    listener->descriptor = descriptor;
+    *out = listener;
+    return 0;
+}
+
+void control_listener_destroy(struct control_listener *listener)
+{
+    if (!listener)
+        return;
+    if (has_socket(listener)) {
+        close(listener->descriptor);
+        control_socket_close(&listener->socket);
+    }
+    free(listener);
+}
+
+void control_offer(struct control *control, struct control_listener *listener)
+{
+    pthread_mutex_lock(&control->lock);
+    listener->control = control;
+    list_append(&control->offered, &listener->link);
+    control->youngest = listener;
+    pthread_mutex_unlock(&control->lock);
+}
+
+bool control_is_at(struct control *control, const char *path)
+{
+    bool is;
+
+    pthread_mutex_lock(&control->lock);
+    is = control->youngest && has_socket(control->youngest) &&
+         control_socket_is_at(&control->youngest->socket, path);
+    pthread_mutex_unlock(&control->lock);
+    return is;
+}
+
+/* NULL: there is none. */
+static struct control_listener *take_offered(struct control *control)
+{
+    struct control_listener *listener = NULL;
+
+    pthread_mutex_lock(&control->lock);
+    if (!list_empty(&control->offered)) {
+        listener = LIST_ENTRY(control->offered.next, struct control_listener, link);
+        list_remove(&listener->link);
+    }
+    pthread_mutex_unlock(&control->lock);
+    return listener;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    struct control_listener *listener = handle->data;
+    struct control *control = listener->control;
+
+    list_remove(&listener->link);
+    if (has_socket(listener))
+        control_socket_close(&listener->socket);
+    free(listener);
+    free_control(control);
+}
+
+/* Those who have connected already; nobody else can, for the file is gone. */
+static void serve_the_rest(struct control_listener *listener)
+{
+    struct control *control = listener->control;
+    struct connection *connection;
+    int descriptor;
+
+    while ((descriptor = accept4(listener->socket.descriptor, NULL, NULL,
+                                 SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        connection = make_connection(control);
+        if (connection && uv_pipe_open(&connection->pipe, descriptor) == 0) {
+            serve(connection);
+            continue;
+        }
+        close(descriptor);
+        if (connection)
+            close_connection(connection);
+    }
+}
+
+static void close_listener(struct control_listener *listener)
+{
+    uv_close((uv_handle_t *)&listener->pipe, on_listener_closed);
+}
+
+static int begin_listening(struct control_listener *listener)
+{
+    int error = 0;
+
+    (void)uv_pipe_init(listener->control->setup.loop, &listener->pipe, 0);
+    listener->pipe.data = listener;
+    if (!has_socket(listener))
+        return 0;
+    error = uv_pipe_open(&listener->pipe, listener->descriptor);
+    if (error != 0)
+        close(listener->descriptor);
+    else
+        error = uv_listen((uv_stream_t *)&listener->pipe, BACKLOG, on_connection);
+    return error == 0 ? 0 : WEIR_EINVALID;
+}
+
+/* The one that listens makes way. */
+static void retire(struct control *control)
+{
+    struct control_listener *listener;
+
+    if (list_empty(&control->listening))
+        return;
+    listener = LIST_ENTRY(control->listening.previous, struct control_listener, link);
+    if (uv_is_closing((uv_handle_t *)&listener->pipe))
+        return;
+    if (has_socket(listener))
+        control_socket_remove(&listener->socket);
+    if (uv_is_active((uv_handle_t *)&listener->pipe))
+        serve_the_rest(listener);
+    close_listener(listener);
+}
+
+int control_collect(struct control *control)
+{
+    struct control_listener *listener;
+    int result = 0;
+
+    while ((listener = take_offered(control))) {
+        int status = begin_listening(listener);
+
+        retire(control);
+        list_append(&control->listening, &listener->link);
+        if (status != 0)
+            result = status;
+    }
+    return result;
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static void on_listener_closed(uv_handle_t *handle)
-{
-    struct control *control = handle->data;
-
-    handle->data = NULL;
-    free_control(control);
-}
-
-static void close_listener(struct control *control)
-{
-    control->destroyed = true;
-    uv_close((uv_handle_t *)&control->listener, on_listener_closed);
-}
-
 int control_create(const struct control_setup *setup, struct control **out)
 {
     struct control *control = calloc(1, sizeof *control);
-    int descriptor = control ? dup(setup->socket->descriptor) : -1;
-    int error;
 
-    if (descriptor < 0) {
-        free(control);
+    if (!control)
         return WEIR_ENOMEM;
-    }
     control->setup = *setup;
+    (void)pthread_mutex_init(&control->lock, NULL);
+    list_init(&control->offered);
+    list_init(&control->listening);
     list_init(&control->connections);
-    (void)uv_pipe_init(setup->loop, &control->listener, 0);
-    control->listener.data = control;
-    error = uv_pipe_open(&control->listener, descriptor);
-    if (error != 0)
-        close(descriptor);
-    else
-        error = uv_listen((uv_stream_t *)&control->listener, BACKLOG, on_connection);
-    if (error != 0) {
-        close_listener(control);
-        return WEIR_EINVALID;
-    }
     *out = control;
     return 0;
+}
+
+void control_leave(struct control *control)
+{
+    struct control_listener *listener;
+
+    pthread_mutex_lock(&control->lock);
+    control->youngest = NULL; /* nobody asks for it again */
+    pthread_mutex_unlock(&control->lock);
+    while ((listener = take_offered(control)))
+        control_listener_destroy(listener);
+    for (struct list *node = control->listening.next; node != &control->listening;
+         node = node->next) {
+        listener = LIST_ENTRY(node, struct control_listener, link);
+        if (has_socket(listener))
+            control_socket_remove(&listener->socket);
+    }
 }
 
 void control_destroy(struct control *control)
 {
     if (!control)
         return;
+    control_leave(control);
+    control->destroyed = true;
     for (struct list *node = control->connections.next; node != &control->connections;
          node = node->next)
         close_connection(LIST_ENTRY(node, struct connection, link));
-    close_listener(control);
+    for (struct list *node = control->listening.next; node != &control->listening;
+         node = node->next) {
+        struct control_listener *listener = LIST_ENTRY(node, struct control_listener, link);
+
+        if (!uv_is_closing((uv_handle_t *)&listener->pipe))
+            close_listener(listener);
+    }
+    free_control(control);
 }

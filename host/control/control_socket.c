@@ -170,12 +170,22 @@ int control_socket_listen(const char *path, const struct mark *mark, struct repo
     return refuse(report, mark, path, reason);
 }
 
-void control_socket_close(struct control_socket *made)
+bool control_socket_is_at(const struct control_socket *made, const char *path)
 {
     struct stat information;
 
-    if (lstat(made->path, &information) == 0 && information.st_dev == made->device &&
-        information.st_ino == made->inode)
+    return lstat(path, &information) == 0 && information.st_dev == made->device &&
+           information.st_ino == made->inode;
+}
+
+void control_socket_remove(struct control_socket *made)
+{
+    if (control_socket_is_at(made, made->path))
         (void)unlink(made->path);
+}
+
+void control_socket_close(struct control_socket *made)
+{
+    control_socket_remove(made);
     close(made->descriptor);
 }

@@ -30,7 +30,12 @@ struct control_socket {
 int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
                           struct control_socket *out);
 
-/* Closes it and removes its file, if that is still its own. */
+/* True when the file at `path` is this socket's: it may have more names than one. */
+bool control_socket_is_at(const struct control_socket *made, const char *path);
+
+/* Removes its file, if that is still its own: nobody else will connect. */
+void control_socket_remove(struct control_socket *made);
+/* The same, and closes it. */
 void control_socket_close(struct control_socket *made);
 
 /*

@@ -1,35 +1,7 @@
 #include "host/reload/rebuild.h"
 
-#include <string.h>
-
-#include "host/reload/supervisor.h"
 #include "host/run/closing.h"
 #include "host/run/opening.h"
-
-/* --- what can be changed while running ------------------------------------------------------ */
-
-static bool can_change(const struct plan_step *step)
-{
-    return step->kind != PLAN_HOST || (step->field && supervisor_takes_on(step->field));
-}
-
-static int check_steps(const struct rebuilding *rebuilding)
-{
-    int status = 0;
-
-    for (size_t i = 0; i < rebuilding->plan->count; i++) {
-        const struct plan_step *step = &rebuilding->plan->steps[i];
-
-        if (can_change(step))
-            continue;
-        written_report(&rebuilding->settings->host.written, step->field, rebuilding->report,
-                       "cannot change from %s to %s while it runs in this version; restart the "
-                       "host",
-                       step->old_text, step->new_text);
-        status = WEIR_EUNSUPPORTED;
-    }
-    return status;
-}
 
 /* --- preparing ------------------------------------------------------------------------------ */
 
@@ -103,10 +75,8 @@ static int exchange(struct rebuild *rebuild)
 
 static int prepare(struct rebuild *rebuild)
 {
-    int status = check_steps(&rebuild->rebuilding);
+    int status = make_everything(rebuild);
 
-    if (status == 0)
-        status = make_everything(rebuild);
     if (status == 0)
         status = wait_until_open(rebuild);
     if (status == 0 && rebuild->pools.exclusive_count + rebuild->sources.exclusive_count > 0)

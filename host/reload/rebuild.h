@@ -35,7 +35,7 @@ struct rebuild {
 
 /*
  * Prepares `plan`, which was made from the settings in force to `settings`. Takes the settings,
- * also on failure. Reports why not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_EUNSUPPORTED, WEIR_ENOMEM;
+ * also on failure. Reports why not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ENOMEM;
  * then rebuild_abandon is needed.
  */
 int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct settings *settings,

@@ -5,6 +5,7 @@
 #include "actor/send.h"
 #include "base/cpus.h"
 #include "config/plan.h"
+#include "host/reload/control_change.h"
 #include "host/reload/rebuild.h"
 #include "host/run/closing.h"
 #include "host/run/dispatcher_change.h"
@@ -95,23 +96,6 @@ static void write_present_sizes(struct assembly *assembly)
             settings->pools[i].size_now = pool_target(assembly->pools[i]);
 }
 
-bool supervisor_takes_on(const char *field)
-{
-    /* A section's name stands for all of it. The last four are read when they are needed. */
-    static const char *const live[] = {
-        "log",  "turn_warning", "dead_letters", "memory",
-        "name", "watch",        "plugins",      "shutdown_timeout"
-    };
-
-    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
-        size_t length = strlen(live[i]);
-
-        if (strncmp(field, live[i], length) == 0 && (!field[length] || field[length] == '.'))
-            return true;
-    }
-    return false;
-}
-
 static void apply_dead_letters(struct assembly *assembly)
 {
     const struct settings *settings = assembly->held->settings;
@@ -159,8 +143,9 @@ static uint64_t now_ns(void)
 
 /* Who asked is told of a refusal before what was made is taken back, which may take a while. Takes
  * the settings. */
-static void carry_out(struct supervisor *supervisor, struct settings *settings,
-                      const struct plan *plan, struct report *report)
+static void rebuild_to(struct supervisor *supervisor, struct settings *settings,
+                       struct control_change *control, const struct plan *plan,
+                       struct report *report)
 {
     struct rebuild rebuild;
     uint64_t check_ns = now_ns() - supervisor->began_ns;
@@ -168,15 +153,34 @@ static void carry_out(struct supervisor *supervisor, struct settings *settings,
 
     rebuild.times.check_ns = check_ns;
     if (status != 0) {
+        control_change_abort(control);
         refuse(supervisor, status, report);
         rebuild_abandon(&rebuild);
         return;
     }
     rebuild_commit(&rebuild);
+    control_change_commit(control);
+    if (supervisor->on_control)
+        supervisor->on_control(supervisor->context);
     apply_log_levels(supervisor);
     apply_host(supervisor, plan);
     rebuild_drain(&rebuild);
     accept(supervisor, plan, report, &rebuild.times);
+}
+
+/* Takes the settings. */
+static void carry_out(struct supervisor *supervisor, struct settings *settings,
+                      const struct plan *plan, struct report *report)
+{
+    struct control_change control;
+    int status = control_change_prepare(&control, supervisor->control, settings, plan, report);
+
+    if (status == 0) {
+        rebuild_to(supervisor, settings, &control, plan, report);
+        return;
+    }
+    refuse(supervisor, status, report);
+    settings_destroy(settings);
 }
 
 /* Takes the settings. */

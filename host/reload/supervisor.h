@@ -11,6 +11,7 @@
 #ifndef HOST_RELOAD_SUPERVISOR_H
 #define HOST_RELOAD_SUPERVISOR_H
 
+#include "host/control/control.h"
 #include "host/log/logger.h"
 #include "host/reload/configuration.h"
 #include "host/reload/errand.h"
@@ -27,6 +28,9 @@ struct supervisor {
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
     /* const; on its thread, after each reload: what was read. May take them; NULL: none asks */
     void (*on_read)(void *context, struct config_files *files);
+    struct control *control; /* const; NULL: nobody serves a socket, and host.control is not read */
+    void (*on_control)(
+        void *context);         /* const; on its thread: another socket may be to be served */
     void *context;              /* const */
     struct errands *errands;    /* const; NULL: nobody leaves any */
     struct errand *answered;    /* its thread: by the present reload */
@@ -48,9 +52,6 @@ void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);
 /* The effective CPUs are others than before: `threads: auto` follows. */
 void supervisor_follow_cpus(struct supervisor *supervisor);
-
-/* True for a field of `host` (`log.level`) that a reload takes on while the host runs. */
-bool supervisor_takes_on(const char *field);
 
 /* Takes an errand, and sees to it. */
 void supervisor_ask(struct supervisor *supervisor, struct errand *errand);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   a running host can be asked and told by its socket, by the commands and by HTTP, and
         nothing that anybody does there harms it. Shows promise R6, promise C6, promise C7,
-        promise C8, promise C9, promise L3 and promise L4.
+        promise C8, promise C9, promise R17, promise L3 and promise L4.
 Method: real hosts, real commands. Dead letters are made by removing workers that must discard
         their mailboxes, and sent again; in the end each number must have been recorded once.
         Every wait is for a condition.
@@ -252,7 +252,7 @@ def test_pause():
 
 
 def test_keys_of_the_host():
-    """A reload takes them on, and says so by name; control alone is refused: see places.sh."""
+    """A reload takes them on, and says so by name; for control see test_socket_moves."""
     with running(busy()) as host:
         for more in (", dead_letters: {count: 3}", ", turn_warning: 2s", ", shutdown_timeout: 5s",
                      ", log: {level: debug}", ", memory: 4MiB"):
@@ -332,6 +332,68 @@ def test_reload():
             thread.join()
         check(len(answers) == 8 and all(a["generation"] == 3 for a in answers) and
               any(a["result"] == "reloaded" for a in answers), f"many at once: {answers}")
+
+
+def test_socket_moves():
+    """promise R17: who asks at the old socket for the new one is answered there."""
+    with running(busy()) as host:
+        former, other = host.socket, os.path.join(host.work, "other.sock")
+        waiting = host.connect()
+        waiting.sendall(b"GET /sta")
+        crowd = []
+        asking = threading.Event()
+
+        def ask():
+            while not asking.is_set():
+                with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                    client = host.connect()
+                    crowd.append(host.http("GET /livez HTTP/1.1\r\n\r\n", client)[0])
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(crowd) > 20, "a crowd at the old socket")
+        host.write(busy(), control=other)
+        answer = host.run("reload")
+        check(answer.returncode == 0 and "host.control" in answer.stdout and
+              "generation 2" in answer.stdout, f"moved: {answer}")
+        until(lambda: not os.path.exists(former), "the old file to go")
+        asking.set()
+        for thread in threads:
+            thread.join()
+        check(set(crowd) == {200}, f"those who connected: {set(crowd)}")
+        check(host.http("tus HTTP/1.1\r\n\r\n", waiting)[0] == 200, "half a request")
+        host.socket = other
+        check(host.json("status")["host"]["generation"] == 2, "the new socket")
+
+        link = os.path.join(host.work, "link")
+        os.symlink(host.work, link)
+        host.write(busy(), control=os.path.join(link, "other.sock"))
+        check(host.run("reload").returncode == 0, "by another name")
+        check(host.run("status").returncode == 0, "it stays")
+
+        with open(os.path.join(host.work, "plain"), "w", encoding="utf-8"):
+            pass
+        host.write(busy("3"), control=os.path.join(host.work, "plain"))
+        answer = host.run("reload")
+        check(answer.returncode == 78 and re.search(
+            r"weir\.yaml:2:\d+: host\.control: cannot listen at .*/plain: there is a file that is "
+            r"no socket", answer.stderr), f"refused: {answer}")
+        check(host.json("status", "work")["live"] == 2, "nothing of the refused file")
+
+        host.write(busy("3"), control=None)
+        with open(host.file, encoding="utf-8") as stream:
+            text = re.sub(r', control: "[^"]*"', "", stream.read())
+        with open(host.file, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        check(host.run("reload").returncode == 0, "none any more")
+        until(lambda: not os.path.exists(other), "the file to go")
+        host.socket = former
+        host.write(busy("3"))
+        host.process.send_signal(1)
+        until(lambda: os.path.exists(former), "a socket again")
+        check(host.json("status", "work")["live"] == 3, "asked again")
+        check(host.stop() == 0 and not os.path.exists(former), "the end")
 
 
 RECORD = """

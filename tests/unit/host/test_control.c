@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -28,7 +29,6 @@
 struct fixture {
     char directory[32];
     char path[64];
-    struct control_socket socket;
     struct io *io;
     struct control *control;
     pthread_t thread;
@@ -61,6 +61,8 @@ static void on_wake(void *context)
     struct fixture *f = context;
     struct connection *kept = atomic_load(&f->release) ? atomic_exchange(&f->kept, NULL) : NULL;
 
+    if (f->control)
+        CU_ASSERT_EQUAL(control_collect(f->control), 0);
     if (kept)
         control_answer(kept, reply_of("now", 3));
 }
@@ -71,7 +73,20 @@ static void *run(void *context)
     return NULL;
 }
 
-static void begin(struct fixture *f, uint64_t patience_ms)
+/* Another socket, at a path; "" = none. */
+static void offer(struct fixture *f, const char *path)
+{
+    struct control_listener *listener;
+    struct control_socket socket;
+
+    if (path[0])
+        CU_ASSERT_EQUAL_FATAL(control_socket_listen(path, NULL, NULL, &socket), 0);
+    CU_ASSERT_EQUAL_FATAL(control_listener_create(path[0] ? &socket : NULL, &listener), 0);
+    control_offer(f->control, listener);
+}
+
+/* Nothing is served before start. */
+static void prepare(struct fixture *f, uint64_t patience_ms)
 {
     struct io_callbacks callbacks = { .context = f, .on_wake = on_wake };
     struct control_setup setup = { .ask = ask, .context = f, .patience_ms = patience_ms };
@@ -80,12 +95,22 @@ static void begin(struct fixture *f, uint64_t patience_ms)
     memcpy(f->directory, "/tmp/weir-test-XXXXXX", 22);
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->directory));
     (void)snprintf(f->path, sizeof f->path, "%s/control", f->directory);
-    CU_ASSERT_EQUAL_FATAL(control_socket_listen(f->path, NULL, NULL, &f->socket), 0);
     CU_ASSERT_EQUAL_FATAL(io_create(&callbacks, 0, NULL, &f->io), 0);
     setup.loop = io_loop(f->io);
-    setup.socket = &f->socket;
     CU_ASSERT_EQUAL_FATAL(control_create(&setup, &f->control), 0);
+    offer(f, f->path);
+    CU_ASSERT_EQUAL_FATAL(control_collect(f->control), 0);
+}
+
+static void start(struct fixture *f)
+{
     CU_ASSERT_EQUAL_FATAL(pthread_create(&f->thread, NULL, run, f), 0);
+}
+
+static void begin(struct fixture *f, uint64_t patience_ms)
+{
+    prepare(f, patience_ms);
+    start(f);
 }
 
 static void finish(struct fixture *f)
@@ -94,20 +119,24 @@ static void finish(struct fixture *f)
     pthread_join(f->thread, NULL);
     control_destroy(f->control);
     io_destroy(f->io);
-    control_socket_close(&f->socket);
     CU_ASSERT_EQUAL(rmdir(f->directory), 0);
 }
 
 /* --- clients -------------------------------------------------------------------------------- */
 
-static int connect_to(struct fixture *f)
+static int connect_at(const char *path)
 {
-    int client = control_socket_connect(f->path);
+    int client = control_socket_connect(path);
     struct timeval patience = { .tv_sec = patience_ms() / 1000, .tv_usec = 1 };
 
     CU_ASSERT_TRUE_FATAL(client >= 0);
     (void)setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     return client;
+}
+
+static int connect_to(struct fixture *f)
+{
+    return connect_at(f->path);
 }
 
 static void say(int client, const char *text)
@@ -333,6 +362,124 @@ static void test_too_many_connections_are_turned_away_at_once(void)
     finish(&f);
 }
 
+/* Offers a socket at `name`, "" = none, and from then on this is where the fixture's is. */
+static void move(struct fixture *f, const char *name)
+{
+    char path[64] = "";
+
+    if (name[0])
+        (void)snprintf(path, sizeof path, "%s/%s", f->directory, name);
+    offer(f, path);
+    memcpy(f->path, path, sizeof path);
+}
+
+static bool hears(int client, const char *end)
+{
+    char text[512];
+
+    (void)hear(client, text, sizeof text);
+    return ends_with(text, end);
+}
+
+/* promise R17 */
+static void test_those_of_the_former_socket_are_served_to_the_end(void)
+{
+    struct fixture f;
+    char former[64];
+    int asked, asking;
+
+    begin(&f, LONG_MS);
+    asked = connect_to(&f);
+    say(asked, "POST /later HTTP/1.1\r\n\r\n");
+    while (!atomic_load(&f.kept))
+        CU_ASSERT_TRUE(is_answered(&f));
+    asking = connect_to(&f);
+    say(asking, "GET /half");
+    memcpy(former, f.path, sizeof former);
+    move(&f, "other");
+    io_wake(f.io);
+    CU_ASSERT_TRUE(is_answered(&f));
+    CU_ASSERT(control_socket_connect(former) < 0);
+    CU_ASSERT_NOT_EQUAL(access(former, F_OK), 0);
+    say(asking, "-way HTTP/1.1\r\n\r\n");
+    CU_ASSERT_TRUE(hears(asking, "half-way"));
+    atomic_store(&f.release, true);
+    io_wake(f.io);
+    CU_ASSERT_TRUE(hears(asked, "now"));
+    finish(&f);
+}
+
+/* promise R17: nobody has accepted them yet when the next socket comes. */
+static void test_those_who_wait_at_a_former_socket_are_served(void)
+{
+    struct fixture f;
+    int first, second, third;
+
+    prepare(&f, LONG_MS);
+    first = connect_to(&f);
+    say(first, "GET /first HTTP/1.1\r\n\r\n");
+    move(&f, "second");
+    second = connect_to(&f); /* before it is served itself */
+    say(second, "GET /second HTTP/1.1\r\n\r\n");
+    move(&f, "third");
+    third = connect_to(&f);
+    say(third, "GET /third HTTP/1.1\r\n\r\n");
+    io_wake(f.io);
+    start(&f);
+    CU_ASSERT_TRUE(hears(first, "first"));
+    CU_ASSERT_TRUE(hears(second, "second"));
+    CU_ASSERT_TRUE(hears(third, "third"));
+    finish(&f);
+}
+
+/* promise R17 */
+static void test_socket_may_go_and_come_back(void)
+{
+    struct fixture f;
+    char former[64];
+
+    begin(&f, LONG_MS);
+    memcpy(former, f.path, sizeof former);
+    CU_ASSERT_TRUE(control_is_at(f.control, former));
+    move(&f, "");
+    io_wake(f.io);
+    while (access(former, F_OK) == 0)
+        ;
+    CU_ASSERT_FALSE(control_is_at(f.control, former));
+    move(&f, "control");
+    CU_ASSERT_TRUE(control_is_at(f.control, former));
+    io_wake(f.io);
+    CU_ASSERT_TRUE(is_answered(&f));
+    finish(&f);
+}
+
+/* What was offered and never served leaves no file either: finish would not remove the folder. */
+static void test_socket_that_was_never_served_is_removed(void)
+{
+    struct fixture f;
+
+    prepare(&f, LONG_MS);
+    move(&f, "second");
+    move(&f, "third");
+    start(&f);
+    finish(&f);
+}
+
+/* Where a host leaves in a hurry. */
+static void test_files_are_removed_when_the_host_leaves(void)
+{
+    struct fixture f;
+
+    prepare(&f, LONG_MS);
+    move(&f, "second");
+    control_leave(f.control);
+    CU_ASSERT_NOT_EQUAL(access(f.path, F_OK), 0);
+    CU_ASSERT_EQUAL(rmdir(f.directory), 0);
+    CU_ASSERT_EQUAL(mkdir(f.directory, 0700), 0); /* finish removes it */
+    start(&f);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -346,6 +493,11 @@ int main(void)
         { "wrong", test_wrong_requests_are_told },
         { "endless", test_endless_request_is_cut_off },
         { "too many", test_too_many_connections_are_turned_away_at_once },
+        { "former", test_those_of_the_former_socket_are_served_to_the_end },
+        { "waiting", test_those_who_wait_at_a_former_socket_are_served },
+        { "goes and comes", test_socket_may_go_and_come_back },
+        { "never served", test_socket_that_was_never_served_is_removed },
+        { "leaves", test_files_are_removed_when_the_host_leaves },
         CU_TEST_INFO_NULL,
     };
 

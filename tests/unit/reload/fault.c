@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,6 +106,15 @@ WRAP(FAULT_FILE, char *, realpath, (const char *path, char *resolved), (path, re
      NULL)
 WRAP(FAULT_FILE, char *, mkdtemp, (char *path), (path), ENOSPC, NULL)
 
+WRAP(FAULT_FILE, int, socket, (int domain, int type, int protocol), (domain, type, protocol),
+     EMFILE, -1)
+WRAP(FAULT_FILE, int, bind, (int descriptor, const struct sockaddr *address, socklen_t size),
+     (descriptor, address, size), EACCES, -1)
+WRAP(FAULT_FILE, int, listen, (int descriptor, int backlog), (descriptor, backlog), EADDRINUSE, -1)
+WRAP(FAULT_FILE, int, flock, (int descriptor, int operation), (descriptor, operation), ENOLCK, -1)
+WRAP(FAULT_FILE, int, chmod, (const char *path, mode_t mode), (path, mode), EPERM, -1)
+WRAP(FAULT_FILE, int, memfd_create, (const char *name, unsigned flags), (name, flags), EMFILE, -1)
+
 WRAP(FAULT_PLUGIN, void *, dlopen, (const char *path, int flags), (path, flags), ENOMEM, NULL)
 WRAP(FAULT_PLUGIN, void *, mmap,
      (void *at, size_t size, int protection, int flags, int descriptor, off_t offset),
@@ -154,4 +165,22 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
         mode = va_arg(arguments, mode_t);
     va_end(arguments);
     return __real_openat(folder, path, flags, mode);
+}
+
+/* What its last parameter is, the command says; all have one that fits. */
+int __real_fcntl(int descriptor, int command, ...);
+int __wrap_fcntl(int descriptor, int command, ...);
+int __wrap_fcntl(int descriptor, int command, ...)
+{
+    va_list arguments;
+    void *last;
+
+    if (strikes(FAULT_FILE, "fcntl")) {
+        errno = EMFILE;
+        return -1;
+    }
+    va_start(arguments, command);
+    last = va_arg(arguments, void *);
+    va_end(arguments);
+    return __real_fcntl(descriptor, command, last);
 }

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <CUnit/CUnit.h>
+#include <uv.h>
 
 #include "actor/send.h"
+#include "host/reload/control_change.h"
 #include "host/run/closing.h"
 #include "host/run/turn_watch.h"
 #include "unit/reload/fault.h"
@@ -19,8 +21,12 @@
 
 static void follow_the_supervisor(struct executor *executor)
 {
-    if (strcmp(executor->dispatcher->name, SUPERVISOR_DISPATCHER) == 0)
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    pthread_mutex_lock(&dispatcher->lock); /* another name may be given meanwhile */
+    if (strcmp(dispatcher->name, SUPERVISOR_DISPATCHER) == 0)
         fault_follow();
+    pthread_mutex_unlock(&dispatcher->lock);
 }
 
 static void on_finished(void *context, bool drained)
@@ -68,6 +74,27 @@ static void start_assembly(struct hosted *hosted, const char *file)
     CU_ASSERT_EQUAL_FATAL(status, 0);
 }
 
+/* Nobody asks: it listens, as a host does. */
+static void make_control(struct hosted *hosted)
+{
+    const char *path = hosted->assembly.held->settings->host.control;
+    struct io_callbacks none = { .context = NULL };
+    struct control_setup setup = { .context = NULL };
+    struct control_change first;
+    struct control_socket socket;
+
+    CU_ASSERT_EQUAL_FATAL(io_create(&none, 0, NULL, &hosted->io), 0);
+    setup.loop = io_loop(hosted->io);
+    CU_ASSERT_EQUAL_FATAL(control_create(&setup, &hosted->control), 0);
+    if (!path)
+        return;
+    CU_ASSERT_EQUAL_FATAL(control_socket_listen(path, NULL, NULL, &socket), 0);
+    first = (struct control_change){ .control = hosted->control };
+    CU_ASSERT_EQUAL_FATAL(control_listener_create(&socket, &first.made), 0);
+    control_change_commit(&first);
+    CU_ASSERT_EQUAL_FATAL(control_collect(hosted->control), 0);
+}
+
 void hosted_start(struct hosted *hosted, const char *file, const char *program)
 {
     struct runtime_options options = { .clock = clock_monotonic(),
@@ -84,6 +111,7 @@ void hosted_start(struct hosted *hosted, const char *file, const char *program)
     CU_ASSERT_EQUAL_FATAL(turn_watch_create(hosted->runtime, logger_sink(hosted->logger),
                                             SUPERVISOR_DISPATCHER, &hosted->turn_watch),
                           0);
+    make_control(hosted);
     hosted->supervisor = (struct supervisor){
         .assembly = &hosted->assembly,
         .configuration = &hosted->configuration,
@@ -91,6 +119,7 @@ void hosted_start(struct hosted *hosted, const char *file, const char *program)
         .turn_watch = hosted->turn_watch,
         .file = file,
         .on_finished = on_finished,
+        .control = hosted->control,
         .context = hosted,
         .errands = &hosted->errands,
     };
@@ -112,6 +141,8 @@ void hosted_stop(struct hosted *hosted)
     assembly_finish(&hosted->assembly);
     runtime_destroy(hosted->runtime);
     errands_finish(&hosted->errands);
+    control_destroy(hosted->control);
+    io_destroy(hosted->io);
     logger_destroy(hosted->logger);
     screen_destroy(hosted->screen);
     configuration_finish(&hosted->configuration);
@@ -151,6 +182,8 @@ void hosted_reload(struct hosted *hosted, struct hosted_answer *out)
     out->status = errand->status;
     (void)snprintf(out->text, sizeof out->text, "%s", errand->text ? errand->text : "");
     errand_destroy(errand);
+    CU_ASSERT_EQUAL(control_collect(hosted->control), 0);
+    (void)uv_run(io_loop(hosted->io), UV_RUN_NOWAIT); /* the former listener is closed */
 }
 
 struct pool *hosted_pool(struct hosted *hosted, const char *path)

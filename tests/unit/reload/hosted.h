@@ -1,6 +1,6 @@
 /*
- * hosted.h - a whole host inside a test: configuration, runtime, supervisor; without a socket, a
- * progress line and signals. What it logs is dropped.
+ * hosted.h - a whole host inside a test: configuration, runtime, supervisor; its control socket
+ * listens and answers nobody. Without a progress line and signals. What it logs is dropped.
  *
  * Life: hosted_start .. hosted_stop. Calls: the test's thread.
  */
@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "host/reload/supervisor.h"
+#include "host/run/io.h"
 
 struct hosted {
     struct configuration configuration;
@@ -19,6 +20,8 @@ struct hosted {
     struct runtime *runtime;
     struct assembly assembly;
     struct errands errands;
+    struct io *io; /* never runs but for what is being closed */
+    struct control *control;
     struct supervisor supervisor;
     int nowhere;              /* descriptor of /dev/null */
     _Atomic bool has_ended;   /* by the supervisor */

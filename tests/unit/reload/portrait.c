@@ -193,6 +193,7 @@ static uint32_t events_in_use(struct runtime *runtime)
 static void draw_resources(const struct drawing *drawing)
 {
     struct assembly *assembly = &drawing->hosted->assembly;
+    const char *control = assembly->held->settings->host.control;
 
     fprintf(drawing->stream, "actors %u events %u\n", actors_in_use(drawing->hosted->runtime),
             events_in_use(drawing->hosted->runtime));
@@ -201,6 +202,8 @@ static void draw_resources(const struct drawing *drawing)
     fprintf(drawing->stream, "gone %u sources %d dispatchers %u changing %d\n",
             assembly->gone_count, assembly->gone_sources != NULL, assembly->dispatcher_count,
             assembly->changing);
+    fprintf(drawing->stream, "control %s, listening %d\n", control ? control : "-",
+            control && control_is_at(drawing->hosted->control, control));
     fprintf(drawing->stream, "memory %ju\n",
             (uintmax_t)memory_limit(drawing->hosted->runtime->memory));
     if (has_identity(drawing))

@@ -20,7 +20,7 @@
 #define SWEEP_MAX 100000u /* calls of one reload; there are some thousands */
 
 /* What all files begin with. */
-#define HEAD "version: 1\nhost: {plugins: [\"%s\", \"%s\"]}\n"
+#define HEAD "version: 1\nhost: {plugins: [\"%s\", \"%s\"], control: \"%s/control\"}\n"
 
 static const char old_file[] = HEAD
     "dispatchers: {side: {threads: 1}}\n"
@@ -40,7 +40,7 @@ static const char old_file[] = HEAD
     "  copies: {size: 2, pool: {use: changeling.worker, size: 1}}\n";
 
 static const char new_file[] =
-    "version: 1\nhost: {plugins: [\"%s\", \"%s\", /nowhere], memory: 1GiB}\n"
+    "version: 1\nhost: {plugins: [\"%s\", \"%s\", /nowhere], control: \"%s/moved\", memory: 1GiB}\n"
     "dispatchers: {side: {threads: 3, budget: 4}, extra: {threads: 2}}\n"
     "sources:\n"
     "  feed: {use: changeling.source, to: fresh, args: {fixed: 2}}\n"
@@ -98,7 +98,8 @@ struct fixture {
 static void write_file(struct fixture *fixture, const char *format)
 {
     char text[4096];
-    int size = snprintf(text, sizeof text, format, fixture->workspace.path, TEST_PLUGINS);
+    const char *folder = fixture->workspace.path;
+    int size = snprintf(text, sizeof text, format, folder, TEST_PLUGINS, folder);
 
     CU_ASSERT_FATAL(size > 0 && (size_t)size < sizeof text);
     workspace_write(fixture->file, text, (size_t)size);
@@ -389,7 +390,7 @@ static void test_any_worker_that_does_not_open_leaves_the_host_as_it_was(void)
     for (uint32_t number = 2; number <= 5; number++) { /* 0 and 1 are those that stay */
         char text[4096];
         int size = snprintf(text, sizeof text, NUMBERED_FILE, fixture.workspace.path, TEST_PLUGINS,
-                            number);
+                            fixture.workspace.path, number);
 
         workspace_write(fixture.file, text, (size_t)size);
         ask(&fixture, &answer);
@@ -418,7 +419,7 @@ static void test_pool_of_another_kind_that_does_not_open_leaves_the_host_as_it_w
     for (size_t i = 0; i < sizeof fails / sizeof fails[0]; i++) {
         char text[4096];
         int size = snprintf(text, sizeof text, KINDS_FILE, fixture.workspace.path, TEST_PLUGINS,
-                            fails[i][0], fails[i][1]);
+                            fixture.workspace.path, fails[i][0], fails[i][1]);
 
         workspace_write(fixture.file, text, (size_t)size);
         ask(&fixture, &answer);
@@ -432,6 +433,32 @@ static void test_pool_of_another_kind_that_does_not_open_leaves_the_host_as_it_w
     tear_down(&fixture);
 }
 
+/* promises R12 and R17 */
+static void test_socket_that_cannot_be_made_leaves_the_host_as_it_was(void)
+{
+    struct fixture fixture;
+    struct hosted_answer answer;
+    char moved[256];
+    char *before, *after;
+
+    set_up(&fixture, old_file, NULL);
+    before = portrait_draw(&fixture.hosted, PORTRAIT_IDENTITY);
+    workspace_write(workspace_path(&fixture.workspace, "moved", moved), "a file", 6);
+    write_file(&fixture, new_file);
+    ask(&fixture, &answer);
+    CU_ASSERT_EQUAL(answer.status, WEIR_EINVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.text, "there is a file that is no socket"));
+    CU_ASSERT_TRUE_FATAL(await_portrait(&fixture, before, PORTRAIT_IDENTITY));
+    CU_ASSERT_PTR_NOT_NULL(strstr(before, "/control, listening 1"));
+    CU_ASSERT_EQUAL(unlink(moved), 0);
+    reload_to(&fixture, new_file);
+    after = portrait_draw(&fixture.hosted, PORTRAIT_SHAPE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(after, "/moved, listening 1"));
+    free(before);
+    free(after);
+    tear_down(&fixture);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -440,6 +467,7 @@ int main(void)
         { "probing", test_any_call_of_probing_that_fails_leaves_the_host_as_it_was },
         { "any worker", test_any_worker_that_does_not_open_leaves_the_host_as_it_was },
         { "any kind", test_pool_of_another_kind_that_does_not_open_leaves_the_host_as_it_was },
+        { "socket", test_socket_that_cannot_be_made_leaves_the_host_as_it_was },
         CU_TEST_INFO_NULL,
     };
 

@@ -1,0 +1,48 @@
+#include "host/reload/control_change.h"
+
+#include <string.h>
+
+static bool is_wanted(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->count && plan->steps[i].kind == PLAN_HOST; i++)
+        if (plan->steps[i].field && strcmp(plan->steps[i].field, "control") == 0)
+            return true;
+    return false;
+}
+
+/* The same socket by another name, such as through a link: it stays as it is. */
+static bool is_there(const struct control_change *change, const char *path)
+{
+    return path && control_is_at(change->control, path);
+}
+
+int control_change_prepare(struct control_change *change, struct control *control,
+                           const struct settings *settings, const struct plan *plan,
+                           struct report *report)
+{
+    const struct settings_host *host = &settings->host;
+    struct control_socket socket;
+    int status;
+
+    *change = (struct control_change){ .control = control };
+    if (!control || !is_wanted(plan) || is_there(change, host->control))
+        return 0;
+    if (!host->control)
+        return control_listener_create(NULL, &change->made);
+    status = control_socket_listen(host->control, written_mark(&host->written, "control"), report,
+                                   &socket);
+    return status == 0 ? control_listener_create(&socket, &change->made) : status;
+}
+
+void control_change_commit(struct control_change *change)
+{
+    if (change->made)
+        control_offer(change->control, change->made);
+    change->made = NULL;
+}
+
+void control_change_abort(struct control_change *change)
+{
+    control_listener_destroy(change->made);
+    change->made = NULL;
+}
