@@ -1,5 +1,6 @@
 #include "pool/nesting.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "pool/members.h"
@@ -25,23 +26,49 @@ static int publish_children_locked(struct pool *parent, struct executor *executo
     return 0;
 }
 
+/* Room for `more` children, and never less than there was. */
+static int make_room_locked(struct pool *parent, uint32_t more)
+{
+    uint32_t room = parent->child_count + more;
+    struct pool **children;
+
+    if (room <= parent->child_room)
+        return 0;
+    children = realloc(parent->children, room * sizeof *children);
+    if (!children)
+        return WEIR_ENOMEM;
+    parent->children = children;
+    parent->child_room = room;
+    return 0;
+}
+
+static void append_locked(struct pool *parent, struct pool *pool)
+{
+    assert(parent->child_count < parent->child_room);
+    parent->children[parent->child_count++] = pool;
+    parent->epoch++;
+    pool->joined = true;
+}
+
+/* Shown at once, unless it is one of many: then it has a place already. */
 static int join_parent_locked(struct pool *parent, struct pool *pool, struct executor *executor)
 {
-    struct pool **children;
     int status;
 
     if (atomic_load_explicit(&parent->closing, memory_order_relaxed))
         return WEIR_ECLOSED;
-    children = realloc(parent->children, (parent->child_count + 1) * sizeof *children);
-    if (!children)
-        return WEIR_ENOMEM;
-    parent->children = children;
-    children[parent->child_count++] = pool;
-    status = publish_children_locked(parent, executor);
+    status = make_room_locked(parent, 1);
     if (status != 0)
-        parent->child_count--;
-    else
-        parent->epoch++;
+        return status;
+    append_locked(parent, pool);
+    if (parent->join_members)
+        return 0;
+    status = publish_children_locked(parent, executor);
+    if (status == 0)
+        return 0;
+    parent->child_count--;
+    parent->epoch--;
+    pool->joined = false;
     return status;
 }
 
@@ -55,24 +82,23 @@ int nesting_join_new(struct pool *pool, struct executor *executor)
     pthread_mutex_lock(&parent->lock);
     status = join_parent_locked(parent, pool, executor);
     pthread_mutex_unlock(&parent->lock);
-    pool->joined = status == 0;
     return status;
 }
 
-int pool_prepare_join(struct pool *pool, uint32_t siblings)
+/* Each pool that joins would show all that are there: for many at once that is their square. */
+int pool_prepare_join(struct pool *parent, uint32_t count)
 {
-    struct pool *parent = pool->parent;
-    struct pool **children;
-    uint32_t room;
+    int status;
 
     pthread_mutex_lock(&parent->lock);
-    room = parent->child_count + siblings;
-    children = realloc(parent->children, room * sizeof *children);
-    if (children)
-        parent->children = children;
-    pool->join_members = members_create(room);
+    status = make_room_locked(parent, count);
+    if (status == 0) {
+        assert(!parent->join_members);
+        parent->join_members = members_create(parent->child_count + count);
+        status = parent->join_members ? 0 : WEIR_ENOMEM;
+    }
     pthread_mutex_unlock(&parent->lock);
-    return children && pool->join_members ? 0 : WEIR_ENOMEM;
+    return status;
 }
 
 void pool_join(struct pool *pool, struct executor *executor)
@@ -82,19 +108,39 @@ void pool_join(struct pool *pool, struct executor *executor)
 
     pthread_mutex_lock(&parent->lock);
     parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
-    parent->children[parent->child_count++] = pool;
-    pool->joined = true;
+    append_locked(parent, pool);
     pool_end_trial(pool);
-    if (!parent->spec) {
-        nesting_show_locked(parent, pool->join_members, executor);
-        pool->join_members = NULL;
-    }
-    parent->epoch++;
     pthread_mutex_unlock(&parent->lock);
     if (parent_closes)
         pool_close(pool, executor);
-    else
-        pool_wake_waiters(parent, executor);
+}
+
+/* Members are shown by who nests only: see commit_nesting_locked. */
+void pool_show_joined(struct pool *parent, struct executor *executor)
+{
+    struct members *members;
+
+    pthread_mutex_lock(&parent->lock);
+    members = parent->join_members;
+    parent->join_members = NULL;
+    if (members && !parent->spec) {
+        nesting_show_locked(parent, members, executor);
+        members = NULL;
+    }
+    pthread_mutex_unlock(&parent->lock);
+    members_destroy(members);
+    pool_wake_waiters(parent, executor);
+}
+
+void pool_forget_join(struct pool *parent)
+{
+    struct members *members;
+
+    pthread_mutex_lock(&parent->lock);
+    members = parent->join_members;
+    parent->join_members = NULL;
+    pthread_mutex_unlock(&parent->lock);
+    members_destroy(members);
 }
 
 /* The figures of an ended pool stay with its parent: they never go back. */

@@ -104,6 +104,7 @@ struct pool {
     struct list prepared;              /* lock: opened by a reload, not let in yet */
     struct pool **children;            /* lock: nested pools */
     uint32_t child_count;              /* lock */
+    uint32_t child_room;               /* lock: of `children` */
     struct spec *spec;                 /* lock: of new workers */
     struct place *manager;             /* lock: its own actor's; NULL: that has ended */
     bool has_manager;                  /* lock: a behaviour manages it, not the built-in one */
@@ -124,7 +125,7 @@ struct pool {
     struct progress_sum gone_progress; /* lock: likewise */
     bool killed;                       /* lock: ends for that reason */
     bool joined;                       /* its maker, then the parent's lock */
-    struct members *join_members;      /* its maker: room for the parent's members with it */
+    struct members *join_members;      /* lock: room for those that join; NULL = none is to */
     _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */
     bool ending;                       /* lock: its own actor has been told to end */
     bool ended;                        /* lock: and has */
@@ -139,13 +140,21 @@ int pool_create(struct runtime *runtime, struct executor *executor,
                 const struct pool_options *options, struct pool **out);
 
 /*
- * For a pool that was made apart: makes room below its parent for it and its `siblings` that come
- * with it, itself counted. WEIR_ENOMEM.
+ * Makes room below a pool for `count` more, which will be shown to its senders at once: those that
+ * are made below it from now on, and those that were made apart and join. Not again before they are
+ * shown or forgotten. WEIR_ENOMEM.
  */
-int pool_prepare_join(struct pool *pool, uint32_t siblings);
+int pool_prepare_join(struct pool *parent, uint32_t count);
 
-/* Then lets the parent's senders see it. Cannot fail; a parent that closes takes it along. */
+/* For a pool that was made apart, once there is room for it: it belongs to its parent, which takes
+ * it along if it closes. Cannot fail. */
 void pool_join(struct pool *pool, struct executor *executor);
+
+/* Then shows the parent's senders all that have joined. Cannot fail. */
+void pool_show_joined(struct pool *parent, struct executor *executor);
+
+/* Or takes the preparation back: nobody has joined. */
+void pool_forget_join(struct pool *parent);
 
 /* For one that was made apart at the top: it stays. Any thread. */
 void pool_end_trial(struct pool *pool);

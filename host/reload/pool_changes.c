@@ -12,6 +12,7 @@ struct pool_wish {
     bool fresh;     /* not all of it is live: new workers beside the old */
     bool exclusive; /* or after them */
     bool manager;   /* another one, or none */
+    bool joined;    /* other pools come below it, which runs */
 };
 
 static int fail(const struct pool_changes *changes, uint32_t index, int status)
@@ -37,11 +38,12 @@ static int allocate(struct pool_changes *changes)
     changes->old_of = calloc(count, sizeof *changes->old_of);
     changes->wishes = calloc(count, sizeof *changes->wishes);
     changes->touched = calloc(count, sizeof *changes->touched);
+    changes->parents = calloc(count, sizeof *changes->parents);
     changes->gone = calloc(old_count, sizeof *changes->gone);
     changes->gone_pools = calloc(old_count + rebuilding->assembly->gone_count,
                                  sizeof *changes->gone_pools);
     changes->allocated = changes->all && changes->made && changes->changes && changes->old_of &&
-                         changes->wishes && changes->touched && changes->gone &&
+                         changes->wishes && changes->touched && changes->parents && changes->gone &&
                          changes->gone_pools;
     return changes->allocated ? 0 : WEIR_ENOMEM;
 }
@@ -107,12 +109,25 @@ static void touch(struct pool_changes *changes, uint32_t index)
     changes->touched[changes->touched_count++] = index;
 }
 
+/* Room below pool `index` for all that the file says to be there; once. */
+static int make_room(struct pool_changes *changes, uint32_t index)
+{
+    const struct settings_pool *wanted = &changes->rebuilding->settings->pools[index];
+
+    if (changes->wishes[index].joined)
+        return 0;
+    changes->wishes[index].joined = true;
+    changes->parents[changes->parent_count++] = index;
+    return pool_prepare_join(changes->all[index], wanted->member_count);
+}
+
 /* A pool at the top or below one that runs is made apart: nobody sends to it before it is bound and
  * committed, and what fails in it until then is the reload's. */
 static int make_pool(struct pool_changes *changes, uint32_t index, struct executor *executor)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
-    uint32_t parent = rebuilding->settings->pools[index].parent;
+    const struct settings_pool *wanted = &rebuilding->settings->pools[index];
+    uint32_t parent = wanted->parent;
     bool apart = parent == SETTINGS_NONE || !changes->made[parent];
     int status = assembly_create_pool(rebuilding->assembly, executor, rebuilding->held, index,
                                       changes->all, apart);
@@ -121,24 +136,33 @@ static int make_pool(struct pool_changes *changes, uint32_t index, struct execut
         return status;
     changes->made[index] = changes->all[index];
     touch(changes, index);
-    if (!apart || parent == SETTINGS_NONE)
-        return 0;
-    return pool_prepare_join(changes->all[index], rebuilding->settings->pool_count);
+    if (wanted->nested)
+        status = pool_prepare_join(changes->all[index], wanted->member_count);
+    if (status == 0 && apart && parent != SETTINGS_NONE)
+        status = make_room(changes, parent);
+    return status;
+}
+
+static int gather_one(struct pool_changes *changes, uint32_t index, struct executor *executor)
+{
+    if (changes->old_of[index] == SETTINGS_NONE)
+        return make_pool(changes, index, executor);
+    changes->all[index] = changes->rebuilding->assembly->pools[changes->old_of[index]];
+    return 0;
 }
 
 /* The pools that stay keep their places in the new order; the others are made. */
 static int gather(struct pool_changes *changes, struct executor *executor)
 {
     for (uint32_t i = 0; i < changes->rebuilding->settings->pool_count; i++) {
-        int status = 0;
+        int status = gather_one(changes, i, executor);
 
-        if (changes->old_of[i] != SETTINGS_NONE)
-            changes->all[i] = changes->rebuilding->assembly->pools[changes->old_of[i]];
-        else
-            status = make_pool(changes, i, executor);
         if (status != 0)
             return fail(changes, i, status);
     }
+    for (uint32_t i = 0; i < changes->touched_count; i++)
+        if (changes->rebuilding->settings->pools[changes->touched[i]].nested)
+            pool_show_joined(changes->made[changes->touched[i]], executor);
     return 0;
 }
 
@@ -348,6 +372,8 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
         else if (made)
             pool_end_trial(made);
     }
+    for (uint32_t i = 0; i < changes->parent_count; i++)
+        pool_show_joined(changes->all[changes->parents[i]], executor);
     set_gone(changes, executor);
     assembly->pools = changes->all;
     changes->all = old;
@@ -372,6 +398,8 @@ void pool_changes_abort(struct pool_changes *changes, struct executor *executor)
         if (changes->made[index])
             dismiss(changes->made[index], executor);
     }
+    for (uint32_t i = 0; i < changes->parent_count; i++)
+        pool_forget_join(changes->all[changes->parents[i]]);
 }
 
 void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time)
@@ -389,6 +417,7 @@ void pool_changes_finish(struct pool_changes *changes)
     free(changes->old_of);
     free(changes->wishes);
     free(changes->touched);
+    free(changes->parents);
     free(changes->gone);
     free(changes->gone_pools);
 }

@@ -23,6 +23,8 @@ struct pool_changes {
     struct pool_wish *wishes;     /* what the plan wants of each */
     uint32_t *touched;            /* those that the commit has to look at, in this order */
     uint32_t touched_count;
+    uint32_t *parents; /* those that run and get new members */
+    uint32_t parent_count;
     uint32_t *gone; /* indexes of removed pools in the old settings, in closing order */
     uint32_t gone_count;
     struct pool **gone_pools; /* room for these and for those that have not ended */

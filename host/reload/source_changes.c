@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "config/key_index.h"
+
 /* What the plan wants of one source. */
 struct source_wish {
     bool remade;    /* something that is not live */
@@ -63,15 +65,41 @@ static void fold_steps(struct source_changes *changes)
     }
 }
 
-/* The old ones that no new one is; the replaced ones come as they are found. */
-static void list_removed(struct source_changes *changes)
+/* Which of the old sources each new one is, by its name. The old ones that no new one is are to be
+ * closed; those that are replaced come as they are found. */
+static void match(struct source_changes *changes, const struct key_index *index, bool *stays)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
-    const struct settings *old = rebuilding->old_settings;
+    const struct settings_source *old_sources = rebuilding->old_settings->sources;
 
-    for (uint32_t i = 0; i < old->source_count; i++)
-        if (settings_find_source(rebuilding->settings, old->sources[i].name) == SETTINGS_NONE)
+    for (uint32_t i = 0; i < rebuilding->settings->source_count; i++) {
+        const struct settings_source *old = key_index_find(index, NULL,
+                                                           rebuilding->settings->sources[i].name);
+
+        changes->old_of[i] = old ? (uint32_t)(old - old_sources) : SETTINGS_NONE;
+        if (old)
+            stays[changes->old_of[i]] = true;
+    }
+    for (uint32_t i = 0; i < rebuilding->old_settings->source_count; i++)
+        if (!stays[i])
             changes->closed[changes->closed_count++] = rebuilding->assembly->sources[i];
+}
+
+static int match_sources(struct source_changes *changes)
+{
+    const struct settings *old = changes->rebuilding->old_settings;
+    bool *stays = calloc(old->source_count + 1, sizeof *stays);
+    struct key_index index;
+    int status = stays ? 0 : WEIR_ENOMEM;
+
+    key_index_init(&index);
+    for (uint32_t i = 0; i < old->source_count && status == 0; i++)
+        status = key_index_put(&index, NULL, old->sources[i].name, &old->sources[i]);
+    if (status == 0)
+        match(changes, &index, stays);
+    key_index_finish(&index);
+    free(stays);
+    return status;
 }
 
 static int make(struct source_changes *changes, uint32_t index, struct pool *const *pools,
@@ -121,12 +149,9 @@ static int adapt(struct source_changes *changes, uint32_t index, struct pool *co
 static int prepare_one(struct source_changes *changes, uint32_t index, struct pool *const *pools,
                        struct executor *executor)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
     const struct source_wish *wish = &changes->wishes[index];
     int status;
 
-    changes->old_of[index] = settings_find_source(rebuilding->old_settings,
-                                                  rebuilding->settings->sources[index].name);
     if (changes->old_of[index] != SETTINGS_NONE && !wish->remade)
         status = adapt(changes, index, pools);
     else
@@ -148,8 +173,10 @@ int source_changes_prepare(struct source_changes *changes, const struct rebuildi
     status = allocate(changes);
     if (status != 0)
         return status;
+    status = match_sources(changes);
+    if (status != 0)
+        return status;
     fold_steps(changes);
-    list_removed(changes);
     for (uint32_t i = 0; i < rebuilding->settings->source_count && status == 0; i++)
         status = prepare_one(changes, i, pools, executor);
     return status;

@@ -303,13 +303,23 @@ void assembly_change_options(struct assembly *assembly, const struct settings *s
 
 /* --- the start ------------------------------------------------------------------------------ */
 
+static int create_pool(struct assembly *assembly, uint32_t index, struct executor *executor)
+{
+    const struct settings_pool *wanted = &assembly->held->settings->pools[index];
+    int status = assembly_create_pool(assembly, executor, assembly->held, index, assembly->pools,
+                                      false);
+
+    if (status != 0 || !wanted->nested)
+        return status;
+    return pool_prepare_join(assembly->pools[index], wanted->member_count);
+}
+
 static int create_pools(struct assembly *assembly, struct executor *executor, struct report *report)
 {
     const struct settings *settings = assembly->held->settings;
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
-        int status = assembly_create_pool(assembly, executor, assembly->held, i, assembly->pools,
-                                          false);
+        int status = create_pool(assembly, i, executor);
 
         if (status != 0) {
             written_report(&settings->pools[i].written, NULL, report, "%s cannot be made: %s",
@@ -317,6 +327,9 @@ static int create_pools(struct assembly *assembly, struct executor *executor, st
             return status;
         }
     }
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        if (settings->pools[i].nested)
+            pool_show_joined(assembly->pools[i], executor);
     return 0;
 }
 

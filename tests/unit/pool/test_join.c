@@ -74,6 +74,14 @@ static void join(struct fixture *f, struct pool *pool)
     runtime_leave(executor);
 }
 
+static void show(struct fixture *f)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    pool_show_joined(f->top, executor);
+    runtime_leave(executor);
+}
+
 static void send_to_top(struct fixture *f, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -94,22 +102,24 @@ static void test_pool_made_apart_is_seen_only_after_it_joined(void)
     epoch = rig_stats(f.top).epoch;
     second = nest(&f, f.apart, "top/second", true);
     third = nest(&f, f.apart, "top/third", true);
-    CU_ASSERT_EQUAL(pool_prepare_join(second, 2), 0);
-    CU_ASSERT_EQUAL(pool_prepare_join(third, 2), 0);
+    CU_ASSERT_EQUAL(pool_prepare_join(f.top, 2), 0);
     send_to_top(&f, 6);
     CU_ASSERT_EQUAL(probe_count(f.apart), 0);
     CU_ASSERT_EQUAL(rig_stats(f.top).live, 1);
     CU_ASSERT_EQUAL(rig_stats(f.top).epoch, epoch);
     join(&f, second);
     join(&f, third);
+    send_to_top(&f, 2);
+    CU_ASSERT_EQUAL(probe_count(f.apart), 0);
+    show(&f);
     CU_ASSERT_EQUAL(rig_stats(f.top).live, 3);
     CU_ASSERT_TRUE(rig_stats(f.top).epoch > epoch);
     send_to_top(&f, 6);
-    CU_ASSERT_EQUAL(probe_count(f.here), 8);
+    CU_ASSERT_EQUAL(probe_count(f.here), 10);
     CU_ASSERT_EQUAL(probe_count(f.apart), 4);
     CU_ASSERT_EQUAL(rig_ledger(second).done, 2);
     CU_ASSERT_EQUAL(rig_ledger(third).done, 2);
-    finish(&f, 12);
+    finish(&f, 14);
 }
 
 /* promise R2: of a reload that was given up nothing stays. */
@@ -120,9 +130,10 @@ static void test_pool_that_never_joined_ends_alone(void)
 
     begin(&f);
     second = nest(&f, f.apart, "top/second", true);
-    CU_ASSERT_EQUAL(pool_prepare_join(second, 1), 0);
+    CU_ASSERT_EQUAL(pool_prepare_join(f.top, 1), 0);
     CU_ASSERT_TRUE(rig_end(&f.rig, second, NULL));
     f.count--; /* it is freed */
+    pool_forget_join(f.top);
     send_to_top(&f, 2);
     CU_ASSERT_EQUAL(probe_count(f.here), 2);
     finish(&f, 2);
@@ -137,12 +148,13 @@ static void test_closing_parent_takes_along_what_joins_it(void)
 
     begin(&f);
     second = nest(&f, f.apart, "top/second", true);
-    CU_ASSERT_EQUAL(pool_prepare_join(second, 1), 0);
+    CU_ASSERT_EQUAL(pool_prepare_join(f.top, 1), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.top->pid, (struct order){ .act = probe_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&f.here->gate, 1));
     rig_close(&f.rig, f.top); /* what is held keeps it from its end */
     CU_ASSERT_EQUAL(rig_send(&f.rig, second->pid, (struct order){ .id = 1 }), 0);
     join(&f, second);
+    show(&f);
     /* It closes, and may have ended by now. */
     status = rig_send(&f.rig, second->pid, (struct order){ .id = 2 });
     CU_ASSERT_TRUE(status == WEIR_ECLOSED || status == WEIR_ETERMINATED);
@@ -150,10 +162,32 @@ static void test_closing_parent_takes_along_what_joins_it(void)
     finish(&f, 2);
 }
 
+/* promise C11: one of many is not shown as soon as it is made. */
+static void test_many_are_shown_at_once(void)
+{
+    struct fixture f;
+    struct members *before;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(pool_prepare_join(f.top, 2), 0);
+    before = atomic_load(&f.top->members);
+    (void)nest(&f, f.apart, "top/second", false);
+    (void)nest(&f, f.apart, "top/third", false);
+    CU_ASSERT_PTR_EQUAL(atomic_load(&f.top->members), before);
+    send_to_top(&f, 2);
+    CU_ASSERT_EQUAL(probe_count(f.apart), 0);
+    show(&f);
+    send_to_top(&f, 6);
+    CU_ASSERT_EQUAL(probe_count(f.here), 4);
+    CU_ASSERT_EQUAL(probe_count(f.apart), 4);
+    finish(&f, 8);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "seen after", test_pool_made_apart_is_seen_only_after_it_joined },
+        { "many", test_many_are_shown_at_once },
         { "never joined", test_pool_that_never_joined_ends_alone },
         { "closing parent", test_closing_parent_takes_along_what_joins_it },
         CU_TEST_INFO_NULL,

@@ -81,7 +81,7 @@ static void make_child(struct fixture *f)
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->child);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->child));
-    CU_ASSERT_EQUAL(pool_prepare_join(f->child, 1), 0);
+    CU_ASSERT_EQUAL(pool_prepare_join(f->pool, 1), 0);
 }
 
 static bool is_prepared(void *context)
@@ -126,6 +126,7 @@ static void commit(struct fixture *f, struct pool_change *change)
     if (f->child && !f->child->joined)
         pool_join(f->child, executor);
     pool_change_commit(change, executor);
+    pool_show_joined(f->pool, executor);
     runtime_leave(executor);
 }
 
@@ -284,6 +285,7 @@ static void test_aborted_change_of_kind_leaves_the_pool_as_it_was(void)
     change = prepare_pools(&f);
     executor = runtime_enter(f.rig.runtime);
     pool_change_abort(change, executor);
+    pool_forget_join(f.pool);
     pool_close(f.child, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.child));
