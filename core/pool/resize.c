@@ -8,8 +8,6 @@
 #include "pool/outcome.h"
 #include "runtime.h"
 
-#define NS_PER_MS 1000000u
-
 /* --- making --------------------------------------------------------------------------------- */
 
 static void mark_numbers(const struct list *places, bool *used, uint32_t count)
@@ -224,7 +222,7 @@ static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
 {
     if (pool->remove_timeout_ms == 0)
         return 0;
-    return executor_look_at_clock(executor) + pool->remove_timeout_ms * NS_PER_MS;
+    return clock_after_ms(&executor->clock, pool->remove_timeout_ms);
 }
 
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor)

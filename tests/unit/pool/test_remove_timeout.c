@@ -10,6 +10,7 @@
 
 #define TIMEOUT_MS 500
 #define KEPT_MS 1000
+#define KEPT_NOTE 7000u
 
 static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
@@ -32,6 +33,16 @@ static int keep_for_some_time(struct weir_self *self, struct probe *probe,
     CU_ASSERT_EQUAL(
         weir_after(self, KEPT_MS, settle, (struct weir_message *)(uintptr_t)message, NULL), 0);
     return WEIR_KEEP;
+}
+
+/* Likewise, and notes that the time counts. */
+static int keep_and_note(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    int verdict = keep_for_some_time(self, probe, message);
+
+    probe_note(probe, KEPT_NOTE);
+    return verdict;
 }
 
 static bool has_left(void *context)
@@ -144,11 +155,39 @@ static void test_pool_that_closes_has_as_long(void)
     }
 }
 
+/* promise P6: a time-out beyond all time is none, and not one that is over. */
+static void test_timeout_that_is_beyond_all_time_never_comes(void)
+{
+    struct probe *probe = probe_create();
+    struct ledger_reading ledger;
+    struct pool *pool;
+    struct spec *spec;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    spec = rig_spec(probe);
+    pool = rig_pool(
+        &rig, &(struct pool_options){ .spec = spec, .size = 1, .remove_timeout_ms = UINT64_MAX });
+    spec_unref(spec);
+    CU_ASSERT_TRUE(rig_settled(&rig, pool));
+    CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ keep_and_note, 1, 0 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, KEPT_NOTE, 1));
+    CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = 2 }), 0);
+    rig_close(&rig, pool);
+    rig_advance(&rig, KEPT_MS);
+    CU_ASSERT_TRUE(rig_end(&rig, pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, 2);
+    CU_ASSERT_EQUAL(ledger.dead, 0);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "past the time-out the rest moves or is dead",
           test_past_the_timeout_the_rest_moves_or_is_dead },
+        { "beyond all time", test_timeout_that_is_beyond_all_time_never_comes },
         { "a pool that closes has as long", test_pool_that_closes_has_as_long },
         CU_TEST_INFO_NULL,
     };
