@@ -1,6 +1,7 @@
 #include "host/run/poll_set.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -137,6 +138,9 @@ static int begin_locked(struct poll_set *set, int descriptor, struct interest fr
     bool was_open;
     int status;
 
+    /* The table is as long as the largest number: one that is no descriptor must not make it so. */
+    if ((uint32_t)descriptor >= set->count && fcntl(descriptor, F_GETFD) < 0)
+        return WEIR_EINVALID;
     if (!reserve_locked(set, (uint32_t)descriptor))
         return WEIR_ENOMEM;
     interest = &set->interests[descriptor];

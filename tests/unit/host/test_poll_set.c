@@ -7,6 +7,7 @@
 #include "host/run/poll_set.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -291,12 +292,27 @@ static void test_number_that_is_watched_anew_serves_the_new_one(void)
     }
 }
 
+/* promise A16: a plugin's mistake, which costs the host no memory. */
+static void test_number_that_is_no_descriptor_is_refused_whatever_it_is(void)
+{
+    struct poll_set *set;
+    struct poller poller;
+
+    CU_ASSERT_EQUAL_FATAL(poll_set_create(&set), 0);
+    poller = poll_set_poller(set);
+    CU_ASSERT_EQUAL(poller.begin(poller.context, INT_MAX, WEIR_READABLE, 1), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(poller.begin(poller.context, 1 << 20, WEIR_READABLE, 2), WEIR_EINVALID);
+    poller.end(poller.context, INT_MAX, 1);
+    poll_set_destroy(set);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "pipe", test_pipe_is_told_each_time_it_is_watched },
         { "early", test_what_is_ready_before_the_loop_is_there_is_told },
         { "refused", test_what_cannot_be_waited_for_is_refused },
+        { "no descriptor", test_number_that_is_no_descriptor_is_refused_whatever_it_is },
         { "taken back", test_what_is_taken_back_is_not_told },
         { "closed", test_descriptor_closed_under_its_watch_is_told },
         { "number", test_number_that_is_watched_anew_serves_the_new_one },
