@@ -407,14 +407,20 @@ static struct schedulable *keep_time(struct executor *executor)
     return found;
 }
 
-/* Somebody parked must keep the time now. */
-static void hand_over_keeping(struct executor *executor)
+static void stop_keeping(struct dispatcher *dispatcher)
 {
-    struct dispatcher *dispatcher = executor->dispatcher;
-
     atomic_store_explicit(&dispatcher->keeper_until_ns, TIMER_NEVER, memory_order_relaxed);
     atomic_store_explicit(&dispatcher->keeper_dozes, false, memory_order_relaxed);
     atomic_store_explicit(&dispatcher->keeper, 0, memory_order_seq_cst);
+}
+
+/* Somebody parked must keep the time when nobody does. Who is parked no more looks: it kept it, or
+ * was chosen to, by one that wrote the keeper before, and woke for something else. */
+static void have_time_kept(struct dispatcher *dispatcher)
+{
+    if (atomic_load_explicit(&dispatcher->keeper, memory_order_seq_cst) ||
+        idle_parked_count(&dispatcher->idle) == 0)
+        return;
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
         if (idle_is_parked(&dispatcher->idle, i)) {
             executor_wake(dispatcher_executor(dispatcher, i), EXECUTOR_KICKED);
@@ -432,7 +438,7 @@ static struct schedulable *sleep_until_picked(struct executor *executor)
         if (become_keeper(executor)) {
             struct schedulable *found = keep_time(executor);
 
-            hand_over_keeping(executor);
+            stop_keeping(executor->dispatcher);
             return found;
         }
         token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
@@ -469,6 +475,7 @@ static struct schedulable *park(struct executor *executor, bool was_searching)
         atomic_fetch_add_explicit(&executor->parks, 1, memory_order_relaxed);
         found = sleep_until_picked(executor);
     }
+    have_time_kept(dispatcher);
     dispatcher_stir(dispatcher);
     reader_online(&executor->reader);
     return found;
