@@ -45,8 +45,8 @@ int aside_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *
 {
     if (!is_serial(mailbox, serial))
         return WEIR_ETERMINATED;
-    /* Relaxed: [M5] orders it. */
-    atomic_fetch_or_explicit(&mailbox->signals, (uint16_t)bits, memory_order_relaxed);
+    /* Release pairs with the acquire in aside_take, which may see a bit before OTHER is raised. */
+    atomic_fetch_or_explicit(&mailbox->signals, (uint16_t)bits, memory_order_release);
     return raise_other(mailbox, serial, out_wake);
 }
 
@@ -69,6 +69,6 @@ struct message *aside_take(struct mailbox *mailbox, uint32_t *out_signals)
     /* [M5] acquire: whoever raised OTHER before had put its thing there before. Whoever puts
      * something there after this raises OTHER again. */
     atomic_fetch_and_explicit(&mailbox->word, ~MAILBOX_OTHER, memory_order_acq_rel);
-    *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_relaxed);
+    *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_acquire);
     return reversed(atomic_exchange_explicit(&mailbox->other, NULL, memory_order_acquire));
 }
