@@ -20,6 +20,7 @@
 #define ANSWER_DESCRIPTOR 3
 #define HIGH_DESCRIPTOR 10 /* above those that the new process is given */
 #define WORDS_SIZE 160     /* of what the plugin said: enough for an assertion's line */
+#define DRAIN_READS 16     /* of a page: what a pipe holds */
 #define LOOK_MS 20         /* between two looks, where the kernel has no pidfd */
 #define NS_PER_MS 1000000u
 
@@ -138,15 +139,21 @@ static int start(struct probing *probing, const char *program)
 
 /* --- watching ------------------------------------------------------------------------------- */
 
-/* Reads what there is; what does not fit is dropped. False: nothing more will come. */
+/*
+ * Reads what there is, what does not fit is dropped; as much as a pipe holds, and no more: who
+ * writes without end must not keep us from looking at the clock. False: nothing more will come.
+ */
 static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
 {
-    char surplus[256] = { 0 };
+    char surplus[4096] = { 0 };
     ssize_t got;
+    int reads = 0;
 
     do {
         bool has_room = *used < size;
 
+        if (++reads > DRAIN_READS)
+            return true;
         got = read(descriptor, has_room ? bytes + *used : surplus,
                    has_room ? size - *used : sizeof surplus);
         if (got > 0 && has_room)
