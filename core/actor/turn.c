@@ -313,7 +313,14 @@ static void obey_kill(struct actor *actor)
         incarnation_fail(actor, WEIR_END_KILL);
 }
 
-static bool life_step(struct actor *actor)
+/* It counts: one that fails, without memory for a pause behind it, is tried again in a turn. */
+static void open_step(struct actor *actor, struct stint *stint)
+{
+    stint->handled++;
+    incarnation_open(actor);
+}
+
+static bool life_step(struct actor *actor, struct stint *stint)
 {
     if (actor->flags & ACTOR_KILLED) {
         obey_kill(actor);
@@ -321,11 +328,13 @@ static bool life_step(struct actor *actor)
     }
     if (actor->flags & ACTOR_CLOSED)
         return closed_step(actor);
-    if (actor->flags & ACTOR_LEAVING)
+    if (actor->flags & ACTOR_LEAVING) {
+        stint->handled++; /* likewise: it may open once more */
         return leave_step(actor);
+    }
     if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))
         return false;
-    incarnation_open(actor);
+    open_step(actor, stint);
     return true;
 }
 
@@ -355,7 +364,7 @@ static bool pool_step(struct actor *actor, struct stint *stint)
     else if (actor->flags & ACTOR_LEAVING)
         end_pool(actor);
     else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor))
-        incarnation_open(actor);
+        open_step(actor, stint);
     else
         return false;
     return true;
@@ -379,7 +388,7 @@ static bool step(struct actor *actor, struct stint *stint)
     if (actor->kind == ACTOR_POOL)
         return pool_step(actor, stint);
     if (actor->flags & ACTOR_KILLED)
-        return life_step(actor);
+        return life_step(actor, stint);
     if (actor->flags & (ACTOR_REROUTES | ACTOR_DISCARDS))
         leave_shed(actor);
     if (output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING))
@@ -396,7 +405,7 @@ static bool step(struct actor *actor, struct stint *stint)
             return true;
         }
     }
-    return life_step(actor);
+    return life_step(actor, stint);
 }
 
 /* --- the usual case -------------------------------------------------------------------------- */

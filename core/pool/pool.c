@@ -70,8 +70,15 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     list_init(&pool->prepared);
 }
 
+/* With those that could not be made below it: depth is bounded by the configuration. */
 static void free_pool(struct pool *pool, struct executor *executor)
 {
+    while (pool->lost) {
+        struct pool *lost = pool->lost;
+
+        pool->lost = lost->next_lost;
+        free_pool(lost, executor);
+    }
     pulling_finish(&pool->pull, executor);
     members_destroy(atomic_load(&pool->members));
     members_destroy(pool->join_members);
@@ -132,12 +139,25 @@ static int check_options(const struct pool_options *options)
     return 0;
 }
 
-/* Undoes a creation that failed after the actor was made; senders may be looking at the pool. */
-static void uncreate(struct pool *pool, struct list *made, struct executor *executor)
+/*
+ * Undoes a creation that failed after the actor was made; senders may be looking at the pool. One
+ * that is `shown` still, since there was no memory to publish its parent's members without it,
+ * answers CLOSED from now on, and is freed with its parent.
+ */
+static void uncreate(struct pool *pool, struct list *made, bool shown, struct executor *executor)
 {
     resize_unmake_locked(made, executor);
+    if (shown)
+        atomic_store_explicit(&pool->closing, true, memory_order_release);
     end_unborn(pool->actor, executor);
-    pool_destroy(pool, executor);
+    if (!shown) {
+        pool_destroy(pool, executor);
+        return;
+    }
+    pthread_mutex_lock(&pool->parent->lock);
+    pool->next_lost = pool->parent->lost;
+    pool->parent->lost = pool;
+    pthread_mutex_unlock(&pool->parent->lock);
 }
 
 /* Lets the workers begin. Takes `next`. */
@@ -177,18 +197,19 @@ static int populate_locked(struct pool *pool, struct executor *executor, uint32_
 
 /* Joins the parent first and without a lock of its own: parents lock before children, always. */
 static int populate(struct pool *pool, struct executor *executor,
-                    const struct pool_options *options, struct list *made)
+                    const struct pool_options *options, struct list *made, bool *out_shown)
 {
     uint32_t size = options->size;
     int status = options->apart ? 0 : nesting_join_new(pool, executor);
 
+    *out_shown = false;
     if (status != 0)
         return status;
     pthread_mutex_lock(&pool->lock);
     status = populate_locked(pool, executor, size, made);
     pthread_mutex_unlock(&pool->lock);
     if (status != 0 && pool->parent) {
-        (void)nesting_leave(pool, executor);
+        *out_shown = nesting_leave(pool, executor) != 0;
         pool_end_if_empty(pool->parent, executor);
     }
     return status;
@@ -199,6 +220,7 @@ int pool_create(struct runtime *runtime, struct executor *executor,
 {
     struct list made;
     struct pool *pool;
+    bool shown;
     int status = check_options(options);
 
     if (status != 0)
@@ -215,9 +237,9 @@ int pool_create(struct runtime *runtime, struct executor *executor,
         free_pool(pool, executor);
         return status;
     }
-    status = populate(pool, executor, options, &made);
+    status = populate(pool, executor, options, &made, &shown);
     if (status != 0) {
-        uncreate(pool, &made, executor);
+        uncreate(pool, &made, shown, executor);
         return status;
     }
     actor_begin(pool->actor, executor);

@@ -129,6 +129,8 @@ struct pool {
     _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */
     bool ending;                       /* lock: its own actor has been told to end */
     bool ended;                        /* lock: and has */
+    struct pool *lost;                 /* lock: nested ones that never were, and are shown still */
+    struct pool *next_lost;            /* the parent's lock */
     struct retired retired;
 };
 

@@ -1,10 +1,10 @@
 /*
  * Goal: a pool that is out of memory says so and is what it was before, whichever allocation
  * failed; later it grows. Elsewhere a growth that fails midway leaves some workers behind, and says
- * that there are none.
+ * that there are none. Who has no memory to wait with does not keep others from running.
  *
  * Method: functions stand in for those of the C library (--wrap); the nth allocation of this thread
- * fails, for n = 1 and so on until none has to.
+ * fails, for n = 1 and so on until none has to, or all from there on; or all of other threads.
  */
 #include <stdlib.h>
 
@@ -17,6 +17,9 @@
 
 /* How many allocations of this thread are left before one fails; 0: none fails. */
 static _Thread_local uint32_t left;
+static _Thread_local bool and_all_after; /* likewise those behind it */
+static _Thread_local bool has_memory;    /* whatever `others_have_none` says */
+static _Atomic bool others_have_none;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -29,6 +32,10 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 static bool fails(void)
 {
+    if (atomic_load(&others_have_none) && !has_memory)
+        return true;
+    if (left == 1 && and_all_after)
+        return true;
     return left > 0 && --left == 0;
 }
 
@@ -98,9 +105,96 @@ static void test_growth_that_fails_midway_changes_nothing(void)
     probe_destroy(probe);
 }
 
+static int make_nested(struct rig *rig, const struct pool_options *options, uint32_t nth,
+                       struct pool **out)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+    int status;
+
+    left = nth;
+    and_all_after = true;
+    status = pool_create(rig->runtime, executor, options, out);
+    left = 0;
+    and_all_after = false;
+    runtime_leave(executor);
+    return status;
+}
+
+/* promise P7: also when there is no memory to show its parent's senders that it is not there. */
+static void test_nested_pool_that_cannot_be_made_is_never_sent_to(void)
+{
+    struct pool_options options = { .path = "top/new", .size = 1, .limit = 4 };
+    struct probe *probe = probe_create();
+    struct pool *top, *present, *made = NULL;
+    struct rig rig;
+    uint32_t nth = 1;
+
+    rig_init(&rig, 2, 0);
+    top = rig_pool(&rig, &(struct pool_options){ .path = "top" });
+    options.dispatcher = rig.dispatcher;
+    options.spec = rig_spec(probe);
+    options.parent = top;
+    present = rig_pool(&rig,
+                       &(struct pool_options){
+                           .path = "top/present", .parent = top, .spec = options.spec, .size = 1 });
+    CU_ASSERT_TRUE(rig_settled(&rig, present));
+    while (nth < ALLOCATIONS_MAX && make_nested(&rig, &options, nth++, &made) != 0)
+        for (uint64_t id = 1; id <= 4; id++) /* wherever the round begins */
+            CU_ASSERT_EQUAL(rig_send(&rig, top->pid, (struct order){ .id = id }), 0);
+    CU_ASSERT_TRUE(nth > 2 && nth < ALLOCATIONS_MAX);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+    CU_ASSERT_EQUAL(rig_stats(top).target, 2);
+    CU_ASSERT_TRUE(rig_settled(&rig, top));
+    rig_close(&rig, top);
+    CU_ASSERT_TRUE(rig_end(&rig, made, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, present, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, top, NULL));
+    spec_unref(options.spec);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+static int never_open(struct weir_self *self, struct probe *probe)
+{
+    (void)self;
+    (void)probe;
+    return WEIR_ENOMEM;
+}
+
+/* promise D3 */
+static void test_actor_without_memory_to_wait_with_leaves_others_their_turns(void)
+{
+    struct probe *stuck = probe_create(), *probe = probe_create();
+    struct actor_options options;
+    struct executor *executor;
+    struct actor *actor;
+    struct pool *pool;
+    struct rig rig;
+
+    rig_init(&rig, 1, 0);
+    pool = rig_workers(&rig, probe, "pool", 1, 4);
+    stuck->opens = never_open;
+    options = (struct actor_options){ .dispatcher = rig.dispatcher, .spec = rig_spec(stuck) };
+    has_memory = true;
+    atomic_store(&others_have_none, true);
+    executor = runtime_enter(rig.runtime);
+    CU_ASSERT_EQUAL_FATAL(actor_spawn(rig.runtime, executor, &options, &actor), 0);
+    runtime_leave(executor);
+    CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, 1, 1));
+    atomic_store(&others_have_none, false);
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    spec_unref(options.spec);
+    rig_finish(&rig);
+    probe_destroy(stuck);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "nested", test_nested_pool_that_cannot_be_made_is_never_sent_to },
+        { "no memory to wait", test_actor_without_memory_to_wait_with_leaves_others_their_turns },
         { "midway", test_growth_that_fails_midway_changes_nothing },
         CU_TEST_INFO_NULL,
     };
