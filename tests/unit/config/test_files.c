@@ -149,9 +149,40 @@ static void test_made_up_files_are_not_watched(void)
     config_files_finish(&files);
 }
 
+/* promise C2: whatever the order in which a directory tells them. */
+static void test_files_are_added_in_the_order_of_their_names(void)
+{
+    const char *last = "";
+    struct fixture f;
+    uint32_t parts = 0;
+
+    begin(&f);
+    for (uint32_t i = 0; i < 26; i++) {
+        char name[] = "?.part";
+        char text[] = "x-?: 1\n";
+        char path[256];
+
+        name[0] = text[2] = (char)('a' + i * 11 % 26);
+        put(workspace_path(&f.workspace, name, path), text);
+    }
+    read_again(&f, WEIR_OK);
+    for (size_t i = 0; i < f.files.count; i++) {
+        const char *path = f.files.files[i].path;
+
+        if (f.files.files[i].pattern || !strstr(path, ".part"))
+            continue;
+        CU_ASSERT_TRUE(strcmp(last, path) < 0);
+        last = path;
+        parts++;
+    }
+    CU_ASSERT_EQUAL(parts, 26);
+    end(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "order", test_files_are_added_in_the_order_of_their_names },
         { "all", test_all_files_are_known },
         { "change", test_change_of_any_shows },
         { "pattern", test_new_name_for_a_pattern_shows_and_others_do_not },

@@ -4,6 +4,8 @@
  *
  * Method: workers held at a gate; opens that fail; figures compared with what the handlers counted.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "unit/embed/hand.h"
@@ -139,6 +141,51 @@ static void test_waiting_for_a_change_ends_with_its_time_out(void)
     CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, 1), WEIR_EUNKNOWN);
     CU_ASSERT_EQUAL(hand_ledger(&hand, 0).done, 1);
     hand_finish(&hand);
+}
+
+struct sender {
+    struct hand *hand;
+    weir_pid pid;
+    uint64_t accepted;
+    pthread_t thread;
+};
+
+static void *send_until_closed(void *argument)
+{
+    struct sender *sender = argument;
+    int status;
+
+    do {
+        status = hand_send(sender->hand, sender->pid, (struct hand_order){ .id = 1 });
+        sender->accepted += status == 0;
+    } while (status == 0 || status == WEIR_EFULL);
+    return NULL;
+}
+
+/* promise E7: senders go on until they are told that nobody is there. */
+static void test_nothing_runs_after_the_close_that_waits(void)
+{
+    struct sender senders[2];
+    struct hand hand;
+    weir_pid pid;
+    uint32_t handled;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 4, 64);
+    for (int i = 0; i < 2; i++) {
+        senders[i] = (struct sender){ .hand = &hand, .pid = pid };
+        CU_ASSERT_EQUAL_FATAL(
+            pthread_create(&senders[i].thread, NULL, send_until_closed, &senders[i]), 0);
+    }
+    while (atomic_load(&hand.handled) < 1000)
+        (void)sched_yield();
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    handled = atomic_load(&hand.handled);
+    for (int i = 0; i < 2; i++)
+        pthread_join(senders[i].thread, NULL);
+    CU_ASSERT_EQUAL(senders[0].accepted + senders[1].accepted, handled);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), handled);
 }
 
 /* promise E7 */
@@ -356,6 +403,7 @@ int main(void)
         { "settings", test_settings_are_given_back_once },
         { "resize", test_resize_that_waits_returns_when_it_is_so },
         { "time-out", test_waiting_for_a_change_ends_with_its_time_out },
+        { "after the close", test_nothing_runs_after_the_close_that_waits },
         { "cannot open", test_waiting_for_a_pool_that_cannot_open_says_why },
         { "in a callback", test_waiting_inside_a_callback_is_refused_and_changes_nothing },
         { "another runtime", test_waiting_for_another_runtime_in_a_callback_waits },
