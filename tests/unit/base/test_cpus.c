@@ -1,7 +1,9 @@
 /*
- * Goal:   the quota of every ancestor counts, under cgroup v2, v1 and both at once.
- * Method: small trees of files in a fresh directory, given as the root of all paths.
+ * Goal:   the CPUs of the process's mask count, and the quota of every ancestor, under cgroup v2,
+ *         v1 and both at once.
+ * Method: small trees of files in a fresh directory, given as the root of all paths; a mask of one.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,10 +121,31 @@ static void test_nonsense_means_no_quota(void)
     end();
 }
 
+/* promise D10: fewer from the moment on that the mask has fewer, and back. */
+static void test_mask_of_the_process_is_followed(void)
+{
+    cpu_set_t all, one;
+    uint32_t allowed = cpus_allowed();
+
+    begin();
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(getpid(), sizeof all, &all), 0);
+    CU_ASSERT_EQUAL(allowed, (uint32_t)CPU_COUNT(&all));
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    CU_ASSERT_EQUAL_FATAL(sched_setaffinity(getpid(), sizeof one, &one), 0);
+    CU_ASSERT_EQUAL(cpus_effective(root), 1);
+    CU_ASSERT_EQUAL_FATAL(sched_setaffinity(getpid(), sizeof all, &all), 0);
+    CU_ASSERT_EQUAL(cpus_effective(root), allowed);
+    end();
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "without cgroup files there is no quota", test_no_cgroup_files_means_no_quota },
+        { "the mask of the process is followed", test_mask_of_the_process_is_followed },
         { "v2: the tightest ancestor counts", test_v2_tightest_ancestor_counts },
         { "v2: the mount point itself counts", test_v2_mount_point_itself_counts },
         { "v2: the mount's root is stripped", test_v2_mount_root_is_stripped_and_unescaped },

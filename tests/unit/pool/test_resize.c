@@ -177,6 +177,7 @@ static int resize_own_pool(struct weir_self *self, struct probe *probe,
     uint32_t target = (uint32_t)probe_order(message)->argument;
 
     CU_ASSERT_EQUAL(weir_pool_resize(self, weir_pool(self), target, &resized), 0);
+    CU_ASSERT_EQUAL(weir_pool_size(self), target);
     probe_note(probe, 100 + resized.size);
     return WEIR_DONE;
 }
