@@ -39,9 +39,10 @@ static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 {
     struct place *place = actor->place;
 
+    /* Who sees that it waits knows that its time has been set. */
+    place->reopen_ns = executor_look_at_clock(actor->executor) + pause_ms * NS_PER_MS;
     actor_set_state(actor, ACTOR_WAITING);
     keep_out(actor);
-    place->reopen_ns = executor_look_at_clock(actor->executor) + pause_ms * NS_PER_MS;
     /* Without memory for the timer it tries again at its next turn. */
     if (extra_get(actor))
         extra_arm(actor, place->reopen_ns);

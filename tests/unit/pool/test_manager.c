@@ -376,9 +376,11 @@ static int refuse_once(struct weir_self *self, struct probe *probe)
     return atomic_load(&probe->refused) == 0 ? WEIR_EINVALID : 0;
 }
 
-static bool is_refused(void *context)
+static bool manager_waits(void *context)
 {
-    return atomic_load(&((struct probe *)context)->refused) == 1;
+    struct pool *pool = context;
+
+    return actor_state(pool->actor) == ACTOR_WAITING;
 }
 
 /* promise P9 */
@@ -398,7 +400,7 @@ static void test_manager_that_cannot_open_is_tried_again_and_misses_nothing(void
     pool_change_commit(change, executor);
     runtime_leave(executor);
     spec_unref(options.manager);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, is_refused, f.managing));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, manager_waits, f.pool));
     CU_ASSERT_EQUAL(rig_send_lane(&f.rig, f.pool->pid, WEIR_HIGH, (struct order){ .id = 1 }), 0);
     rig_advance(&f.rig, BACKOFF_MS);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.managing, MANAGED + WEIR_HIGH, 1));

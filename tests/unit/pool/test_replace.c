@@ -191,27 +191,40 @@ static bool has_tried(void *context)
     return atomic_load(&tries->probe->refused) >= tries->count;
 }
 
+static bool is_timed(void *context)
+{
+    const struct rig *rig = context;
+
+    return atomic_load(&rig->dispatcher->timers.next_due_ns) != TIMER_NEVER;
+}
+
+/* As many opens were refused, and the next one has its time. */
+static bool waits_to_open(struct fixture *f, uint32_t refused)
+{
+    struct tries tries = { f->probe, refused };
+
+    return rig_wait(&f->rig, has_tried, &tries) && rig_wait(&f->rig, is_timed, &f->rig);
+}
+
 /* promise P5 */
 static void test_worker_that_cannot_open_is_tried_again_while_others_serve(void)
 {
     struct fixture f;
     _Atomic bool may = false;
-    struct tries tries;
+    uint32_t refused = 1;
     uint64_t backoff = 100;
 
     begin(&f, 1);
     f.probe->opens = refuse_the_first;
     f.probe->context = &may;
     create(&f, 2, 1);
-    tries = (struct tries){ f.probe, 1 };
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    CU_ASSERT_TRUE(waits_to_open(&f, refused));
     CU_ASSERT_TRUE(rig_wait(&f.rig, one_waits, f.pool));
     for (uint64_t id = 1; id <= 4; id++) {
         CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = id }), 0);
         CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
         rig_advance(&f.rig, backoff); /* at most: the jitter only shortens it */
-        tries.count++;
-        CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+        CU_ASSERT_TRUE(waits_to_open(&f, ++refused));
         backoff *= 2;
     }
     CU_ASSERT_EQUAL(rig_stats(f.pool).target, 2);
@@ -275,18 +288,15 @@ static void test_delay_is_short_again_after_an_open(void)
 {
     struct fixture f;
     _Atomic bool may = false;
-    struct tries tries;
 
     begin(&f, 1);
     f.spec->restart.max = 0;
     f.probe->opens = refuse_the_first;
     f.probe->context = &may;
     create(&f, 1, 1);
-    tries = (struct tries){ f.probe, 1 };
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    CU_ASSERT_TRUE(waits_to_open(&f, 1));
     rig_advance(&f.rig, 100);
-    tries.count++;
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_tried, &tries));
+    CU_ASSERT_TRUE(waits_to_open(&f, 2));
     atomic_store(&may, true);
     rig_advance(&f.rig, 200);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_open_once, &f));
