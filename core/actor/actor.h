@@ -128,6 +128,7 @@ enum actor_flags {
     ACTOR_SETTLING = 1u << 7,   /* its last input waits for the outbox */
     ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; outbox or children are left */
     ACTOR_ANNOUNCES = 1u << 10, /* to those who know its pool to be full: pool/fullness.h */
+    ACTOR_QUICK = 1u << 11,     /* was quick up to the last look at the clock: see watch_clock */
     ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };
 

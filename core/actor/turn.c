@@ -227,17 +227,34 @@ static void manage(struct actor *actor, struct message *message)
         settle_aside(actor, message, status, DEAD_REJECTED);
 }
 
-static void watch_clock(struct actor *actor, struct stint *stint)
+/*
+ * Which looks a turn takes. An actor that was quick up to the last one takes that alone, until it
+ * is slow: between two looks go by as many messages as in a turn that begins quickly, no more.
+ */
+static uint32_t looks_of(const struct actor *actor)
+{
+    return actor->flags & ACTOR_QUICK ? 1u << CLOCK_LOOK_LAST : CLOCK_LOOKS;
+}
+
+/* Out of line: what calls it for each message saves no registers for it. */
+__attribute__((noinline)) static void look_at_clock(struct actor *actor, struct stint *stint)
 {
     uint64_t before = actor->executor->now_ns;
-    uint64_t passed;
+    uint64_t passed = executor_look_at_clock(actor->executor) - before;
 
-    if (stint->handled > CLOCK_LOOK_LAST || !(stint->looks >> stint->handled & 1))
-        return;
-    passed = executor_look_at_clock(actor->executor) - before;
     stint->hog = passed > TURN_NS_MAX;
-    if (passed < QUICK_NS)
-        stint->looks = 1u << CLOCK_LOOK_LAST;
+    actor->flags &= ~(uint32_t)ACTOR_QUICK;
+    if (passed >= QUICK_NS)
+        return;
+    stint->looks = 1u << CLOCK_LOOK_LAST;
+    if (stint->handled == CLOCK_LOOK_LAST)
+        actor->flags |= ACTOR_QUICK;
+}
+
+static inline void watch_clock(struct actor *actor, struct stint *stint)
+{
+    if (stint->handled <= CLOCK_LOOK_LAST && (stint->looks >> stint->handled & 1))
+        look_at_clock(actor, stint);
 }
 
 static void give(struct actor *actor, struct message *message, struct stint *stint)
@@ -414,9 +431,9 @@ static bool step(struct actor *actor, struct stint *stint)
 static inline bool is_uneventful(const struct actor *actor)
 {
     return !mailbox_has_other(&actor->mailbox) &&
-           (actor->flags & ~(uint32_t)ACTOR_ANNOUNCES) == 0 && actor_state(actor) == ACTOR_OPEN &&
-           message_queue_is_empty(&actor->front) && actor->kept.count == 0 &&
-           !output_is_waiting(actor);
+           (actor->flags & ~(uint32_t)(ACTOR_ANNOUNCES | ACTOR_QUICK)) == 0 &&
+           actor_state(actor) == ACTOR_OPEN && message_queue_is_empty(&actor->front) &&
+           actor->kept.count == 0 && !output_is_waiting(actor);
 }
 
 /*
@@ -494,7 +511,7 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
-    struct stint stint = { .looks = CLOCK_LOOKS };
+    struct stint stint = { .looks = looks_of(actor) };
     bool more = true;
 
     /* Relaxed: a changed budget counts from some turn on. */

@@ -1,12 +1,13 @@
 /*
- * Goal: no actor waits for ever: not behind one that holds its thread, not beside ones that never
- * come to an end; who is refused gives way; and what a sender sends to a receiver is handled in its
- * order, whoever runs the two and however often they yield.
+ * Goal: no actor waits for ever: not behind one that holds its thread or takes long turns, not
+ * beside ones that never come to an end; who is refused gives way; and what a sender sends to a
+ * receiver is handled in its order, whoever runs the two and however often they yield.
  *
  * Method: a thousand light workers with a message each. A hog that gave them their work from its
  * own thread is held inside its handler; on one thread, a pair that plays ball for ever and one
  * that always has a message for itself. A sender that tries again at once, on the thread of the
- * full one. Then numbered messages of several senders, until threads have stolen from each other.
+ * full one. A hog that moves the clock, before one that waits. Then numbered messages of several
+ * senders, until threads have stolen from each other.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -265,9 +266,86 @@ static void test_order_of_sending_is_kept_over_steals_and_yields(void)
     probe_destroy(probe);
 }
 
+/* --- past a millisecond ---------------------------------------------------------------------- */
+
+#define BACKLOG 24u /* more than the looks at the clock of a turn, less than its budget */
+#define OTHER 1u    /* the note of who waits behind the hog; the hog's own are 0 */
+
+struct scene {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *from, *hog, *other;
+    probe_act *act; /* of the hog, with each message */
+};
+
+/* Ten milliseconds go by. */
+static int take_long(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    struct scene *scene = probe->context;
+
+    (void)self;
+    (void)message;
+    atomic_fetch_add(&scene->rig.now_ns, 10000000);
+    return WEIR_DONE;
+}
+
+/* The hog was woken last, and runs first. */
+static int wake_both(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    const struct scene *scene = probe->context;
+    struct order other = { .act = probe_done, .id = OTHER };
+    struct order order = { .act = scene->act };
+
+    (void)message;
+    CU_ASSERT_EQUAL(weir_send(self, scene->other->pid, probe_message(self, other)), 0);
+    for (uint32_t i = 0; i < BACKLOG; i++)
+        CU_ASSERT_EQUAL(weir_send(self, scene->hog->pid, probe_message(self, order)), 0);
+    return WEIR_DONE;
+}
+
+/* How many messages the hog handles before the other one runs. */
+static uint32_t handled_before_other(struct scene *scene, probe_act *act)
+{
+    uint32_t begin = probe_count(scene->probe) + 1; /* behind the note of the order */
+    uint32_t handled = 0;
+
+    scene->act = act;
+    CU_ASSERT_EQUAL(rig_send(&scene->rig, scene->from->pid, (struct order){ .act = wake_both }), 0);
+    CU_ASSERT_TRUE(rig_drained(&scene->rig, scene->from));
+    CU_ASSERT_TRUE(rig_drained(&scene->rig, scene->other));
+    CU_ASSERT_TRUE(rig_drained(&scene->rig, scene->hog));
+    while (handled < BACKLOG && probe_get(scene->probe, begin + handled) != OTHER)
+        handled++;
+    return handled;
+}
+
+/* promise D13 */
+static void test_turn_past_a_millisecond_lets_others_run(void)
+{
+    struct scene scene = { .probe = probe_create() };
+
+    scene.probe->context = &scene;
+    rig_init(&scene.rig, 1, 32);
+    scene.from = rig_workers(&scene.rig, scene.probe, "from", 1, 4);
+    scene.hog = rig_workers(&scene.rig, scene.probe, "hog", 1, 64);
+    scene.other = rig_workers(&scene.rig, scene.probe, "other", 1, 4);
+    CU_ASSERT_EQUAL(handled_before_other(&scene, take_long), 2);
+    CU_ASSERT_EQUAL(handled_before_other(&scene, probe_done), BACKLOG);
+    CU_ASSERT_EQUAL(handled_before_other(&scene, take_long), 16);
+    CU_ASSERT_EQUAL(handled_before_other(&scene, take_long), 2);
+    CU_ASSERT_TRUE(rig_end(&scene.rig, scene.from, NULL));
+    CU_ASSERT_TRUE(rig_end(&scene.rig, scene.hog, NULL));
+    CU_ASSERT_TRUE(rig_end(&scene.rig, scene.other, NULL));
+    rig_finish(&scene.rig);
+    probe_destroy(scene.probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "past a millisecond", test_turn_past_a_millisecond_lets_others_run },
         { "hog", test_light_actors_run_while_a_hog_holds_their_thread },
         { "endless", test_light_actors_run_beside_ones_that_never_end },
         { "refused", test_refused_sender_lets_the_full_one_run },
