@@ -542,8 +542,12 @@ static int run_host(struct host *host)
     if (status != 0)
         return EX_CONFIG;
     if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
-        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0)
-        return EX_SOFTWARE;
+        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0) {
+        fprintf(host->invocation->err,
+                "weir: the host cannot start: it needs more memory, threads or descriptors than "
+                "it may have (ulimit -a)\n");
+        return COMMAND_FAILED;
+    }
     return work(host);
 }
 

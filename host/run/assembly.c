@@ -1,5 +1,6 @@
 #include "host/run/assembly.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "host/run/dispatcher_change.h"
@@ -34,8 +35,9 @@ void held_settings_unref(struct held_settings *held)
 
 void assembly_finish(struct assembly *assembly)
 {
-    uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
-    uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
+    /* A start that found no memory may have made neither of them. */
+    uint32_t pools = assembly->pools ? assembly->held->settings->pool_count : 0;
+    uint32_t sources = assembly->sources ? assembly->held->settings->source_count : 0;
     struct source *gone = assembly->gone_sources;
     struct executor *executor = runtime_enter(assembly->runtime);
 
@@ -424,7 +426,21 @@ static int start_dispatchers(struct assembly *assembly, struct report *report)
     return status;
 }
 
-int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report)
+static int start_threads(struct assembly *assembly, struct report *report)
+{
+    const struct settings *settings = assembly->held->settings;
+    int status = runtime_start(assembly->runtime);
+    uint64_t threads = 0;
+
+    for (uint32_t i = 0; i < settings->dispatcher_count; i++)
+        threads += settings->dispatchers[i].threads;
+    if (status != 0)
+        report_add(report, NULL, "dispatchers",
+                   "%" PRIu64 " threads cannot start: " DISPATCHER_CHANGE_WANTING, threads);
+    return status;
+}
+
+static int build(struct assembly *assembly, struct settings *settings, struct report *report)
 {
     int status;
 
@@ -441,10 +457,20 @@ int assembly_start(struct assembly *assembly, struct settings *settings, struct 
     if (status == 0)
         status = create_parts(assembly, report);
     if (status == 0)
-        status = runtime_start(assembly->runtime);
+        status = start_threads(assembly, report);
     if (status == 0)
         status = wait_until_open(assembly, report);
     assembly->generation = 1;
+    return status;
+}
+
+int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report)
+{
+    size_t told = report_count(report);
+    int status = build(assembly, settings, report);
+
+    if (status != 0 && report_count(report) == told)
+        report_add(report, NULL, NULL, "the host cannot start: %s", weir_status_text(status));
     return status;
 }
 

@@ -48,8 +48,8 @@ int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly 
         int status = i < RUNTIME_DISPATCHERS_MAX ? prepare_one(change, assembly, i) : WEIR_ENOMEM;
 
         if (status != 0) {
-            written_report(&wanted->written, "threads", report, "%u threads cannot start: %s",
-                           wanted->threads, weir_status_text(status));
+            written_report(&wanted->written, "threads", report,
+                           "%u threads cannot start: " DISPATCHER_CHANGE_WANTING, wanted->threads);
             return status;
         }
     }

@@ -12,6 +12,10 @@
 
 #include "host/run/assembly.h"
 
+/* Why threads cannot start, for people: the system tells neither of the two apart. */
+#define DISPATCHER_CHANGE_WANTING                                                                  \
+    "no memory, or no more threads allowed (ulimit -u, TasksMax of systemd, pids.max)"
+
 struct dispatcher_change {
     const struct settings *settings; /* borrowed until commit or abort */
     uint32_t count;                  /* of those that are prepared */

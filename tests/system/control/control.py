@@ -157,7 +157,7 @@ def test_status():
             check(balance(pool) == 0, f"{pool['path']} does not balance")
         check(host.json("status", "many/1")["live"] == 3, "a nested pool by its path")
         text = host.run("status").stdout
-        check("numbers" in text and re.search(r"^work +2 ", text, re.M), f"the table: {text}")
+        check("numbers" in text and re.search(r"^work +open +2 ", text, re.M), f"the table: {text}")
         check(host.run("status", "work").stdout.startswith("pool work\n"), "one pool's table")
         for path, wanted in (("/livez", 200), ("/readyz", 200), ("/nothing", 404), ("/reload", 405),
                              ("/pools/", 404), ("/pools/nobody", 404), ("/dead/nobody", 404),
