@@ -50,13 +50,13 @@ static int add_matches(struct include_list *list, const struct pattern_matches *
     return status;
 }
 
-/* A pattern may match nothing (an empty conf.d); a plain name must be there. */
+/* A pattern may match nothing (an empty conf.d); a plain name must be there: WEIR_EUNKNOWN. */
 static int no_match(const struct config_node *pattern, struct report *report)
 {
     if (pattern_is_one(pattern->text))
         return WEIR_OK;
     report_add(report, &pattern->mark, "include", "there is no file \"%.256s\"", pattern->text);
-    return WEIR_EINVALID;
+    return WEIR_EUNKNOWN;
 }
 
 /* Looking for the files of one `include`. */
@@ -107,8 +107,16 @@ int include_find(const char *file, const struct config_node *patterns, struct co
         report_add(report, &patterns->mark, "include", "must be a list of file names or patterns");
         return WEIR_EINVALID;
     }
-    for (uint32_t i = 0; i < patterns->count && status == WEIR_OK; i++)
-        status = find_pattern(&list, &finding, patterns->pairs[i].value);
+    /* All that are not there are told at once, as far as there is room for their words. */
+    for (uint32_t i = 0; i < patterns->count; i++) {
+        int found = find_pattern(&list, &finding, patterns->pairs[i].value);
+
+        status = found == WEIR_OK ? status : found;
+        if (status != WEIR_OK && (status != WEIR_EUNKNOWN || report_is_full(report)))
+            break;
+    }
+    if (status == WEIR_EUNKNOWN)
+        status = WEIR_EINVALID;
     if (status == WEIR_OK)
         *out = list;
     else

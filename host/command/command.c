@@ -201,18 +201,24 @@ static int run_command(const struct command *command, const char *program, int a
 static int dispatch(const char *program, int argc, char **argv, FILE *out, FILE *err)
 {
     const struct command *command;
+    const char *name;
 
     if (argc < 2) {
         print_help(err);
         return EX_USAGE;
     }
-    if (wants_help(argv[1])) {
+    if (wants_help(argv[1]) && argc == 2) {
         print_help(out);
         return EX_OK;
     }
-    command = find_command(argv[1]);
+    name = wants_help(argv[1]) ? argv[2] : argv[1];
+    command = find_command(name);
     if (!command)
-        return refuse_command(argv[1], err);
+        return refuse_command(name, err);
+    if (wants_help(argv[1])) {
+        print_command_help(command, out);
+        return EX_OK;
+    }
     return run_command(command, program, argc - 1, argv + 1, out, err);
 }
 

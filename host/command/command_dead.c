@@ -52,7 +52,7 @@ const struct command command_dead = {
     .details =
         "What is sent again goes where it was meant to go and counts as accepted anew; what\n"
         "finds no room there stays.\n"
-        "Exit code: 0; " CONTROL_CLIENT_CODES "\n",
+        "Exit code: 0; 66 no such pool or source;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

@@ -56,7 +56,8 @@ const struct command command_inspect = {
         "PATH is that of a pool or source, of a worker (`pool#3`), the name that an actor has\n"
         "registered, or its PID. It answers under any backlog, behind the message that it has in\n"
         "hand; without items, with all that it has.\n"
-        "Exit code: 0; 75 also when it has not answered within 5 s; " CONTROL_CLIENT_CODES "\n",
+        "Exit code: 0; 66 there is no such actor; 75 also when it has not answered within 5 "
+        "s;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

@@ -26,7 +26,7 @@ const struct command command_pause = {
     .arguments = "POOL",
     .summary = "have a running pool refuse every message, until it is resumed",
     .details = "Its workers finish what it has accepted; whoever feeds it waits.\n"
-               "Exit code: 0; " CONTROL_CLIENT_CODES "\n",
+               "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };
@@ -35,7 +35,7 @@ const struct command command_resume = {
     .name = "resume",
     .arguments = "POOL",
     .summary = "have a paused pool take messages again",
-    .details = "Exit code: 0; " CONTROL_CLIENT_CODES "\n",
+    .details = "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

@@ -1,5 +1,7 @@
 /* `weir plan FILE`: what a reload to FILE would do, of a running host or from another file. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 
 #include "config/plan.h"
@@ -102,7 +104,7 @@ static int ask_host(const struct request *request, const char *file)
     int code = EX_SOFTWARE;
 
     if (!absolute) {
-        fprintf(request->invocation->err, "error: %s: cannot be opened\n", file);
+        fprintf(request->invocation->err, "%s: cannot be opened: %s\n", file, strerror(errno));
         code = EX_NOINPUT;
     } else if (target) {
         code = control_client_ask(&request->client, false, target, 0);
@@ -141,7 +143,7 @@ const struct command command_plan = {
     .arguments = "FILE",
     .summary = "print what a reload to FILE would do, step by step",
     .details = "Exit code: 0 a plan, also an empty one; 66 a file cannot be opened; 78 a file is\n"
-               "wrong. Of a running host: " CONTROL_CLIENT_CODES "\n",
+               "wrong. Of a running host:\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

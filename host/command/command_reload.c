@@ -33,7 +33,7 @@ const struct command command_reload = {
     .arguments = "",
     .summary = "have a running host take on its changed file; prints what was done, or the errors",
     .details = "Exit code: 0 the plan was carried out, or there was nothing to do; 78 the file is\n"
-               "wrong and nothing has changed; " CONTROL_CLIENT_CODES "\n",
+               "wrong and nothing has changed;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

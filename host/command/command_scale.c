@@ -40,7 +40,7 @@ const struct command command_scale = {
     .details =
         "The number stays inside the {min, max} of the file; the next reload of a file that\n"
         "says one number brings that number back.\n"
-        "Exit code: 0; 65 the pool cannot have so many; " CONTROL_CLIENT_CODES "\n",
+        "Exit code: 0; 65 the pool cannot have so many; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

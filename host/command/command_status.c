@@ -25,7 +25,10 @@ const struct command command_status = {
     .name = "status",
     .arguments = "[POOL]",
     .summary = "print what a running host and its pools do",
-    .details = "Exit code: 0; " CONTROL_CLIENT_CODES "\n",
+    .details =
+        "STATE of a pool is `open`, `paused`, or how many workers are `opening`, also anew after\n"
+        "a failure, or `stopped`: given up until a reload.\n"
+        "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

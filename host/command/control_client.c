@@ -10,6 +10,7 @@
 #include "config/reader.h"
 #include "host/control/control_socket.h"
 #include "host/control/http.h"
+#include "host/reload/configuration.h"
 
 /* An answer as it comes. */
 struct answer {
@@ -71,11 +72,13 @@ static char *path_in_file(const struct control_client *client, const char *file,
     const struct config_node *node;
     struct report report;
     char *path = NULL;
+    int status;
 
     report_init(&report);
-    if (config_read_file(file, NULL, &report, &tree) != 0) {
+    status = config_read_file(file, NULL, &report, &tree);
+    if (status != 0) {
         report_print(&report, client->invocation->err);
-        *out_code = EX_CONFIG;
+        *out_code = configuration_exit_code(status);
     } else {
         node = config_find(config_find(tree->root, "host"), "control");
         if (node && node->kind == CONFIG_SCALAR)

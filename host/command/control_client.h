@@ -29,8 +29,7 @@
 
 /* What its help says of exit codes. */
 #define CONTROL_CLIENT_CODES                                                                       \
-    "66 no such pool; 69 no host listens there; 75 the host is ending or busy; 77 it belongs to "  \
-    "another\nuser."
+    "69 no host listens there; 75 the host is ending or busy; 77 it belongs to another user.\n"
 
 struct control_client {
     const struct invocation *invocation;

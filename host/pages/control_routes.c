@@ -143,8 +143,17 @@ static void tell_resized(struct inquiry *inquiry, const struct weir_resized *res
     json_finish(&json);
 }
 
-/* WEIR_EUNKNOWN: no such pool. */
-static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *out)
+static void tell_bounds_locked(const struct settings_pool *pool, char *text, size_t size)
+{
+    if (pool->nested)
+        (void)snprintf(text, size, "its members are pools: scale one of them");
+    else
+        (void)snprintf(text, size, "the file says %u..%u", pool->size_min, pool->size_max);
+}
+
+/* WEIR_EUNKNOWN: no such pool. WEIR_EINVALID: `why` says why not. */
+static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *out, char *why,
+                 size_t why_size)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
     struct executor *executor = runtime_enter(assembly->runtime);
@@ -155,8 +164,10 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *ou
         return WEIR_ENOMEM;
     pthread_mutex_lock(&assembly->lock);
     index = settings_find_pool(assembly->held->settings, inquiry->rest);
-    if (index != SETTINGS_NONE)
+    if (index != SETTINGS_NONE) {
         status = pool_resize(assembly->pools[index], executor, size, out);
+        tell_bounds_locked(&assembly->held->settings->pools[index], why, why_size);
+    }
     pthread_mutex_unlock(&assembly->lock);
     runtime_leave(executor);
     return status;
@@ -165,7 +176,7 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *ou
 static unsigned post_scale(struct inquiry *inquiry)
 {
     struct weir_resized resized = { 0 };
-    char text[32];
+    char text[32], why[64];
     uint64_t size = 0;
     int status;
 
@@ -173,14 +184,12 @@ static unsigned post_scale(struct inquiry *inquiry)
         text_parse_u64(text, &size) != TEXT_OK || size > SETTINGS_POOL_SIZE_MAX)
         return refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "size must be 0..%u",
                       SETTINGS_POOL_SIZE_MAX);
-    status = scale(inquiry, (uint32_t)size, &resized);
+    status = scale(inquiry, (uint32_t)size, &resized, why, sizeof why);
     if (status == WEIR_EUNKNOWN)
         return no_such_pool(inquiry);
     if (status == WEIR_EINVALID)
-        return refuse(inquiry, HTTP_STATUS_CONFLICT,
-                      "%s cannot have %s workers: the file sets its bounds, or its members are "
-                      "pools",
-                      inquiry->rest, text);
+        return refuse(inquiry, HTTP_STATUS_CONFLICT, "%s cannot have %s workers: %s", inquiry->rest,
+                      text, why);
     if (status != 0)
         return refuse(inquiry, HTTP_STATUS_CONFLICT, "%s: %s", inquiry->rest,
                       weir_status_text(status));

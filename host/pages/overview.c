@@ -142,24 +142,40 @@ static int path_width(const struct settings *settings)
     return (int)width;
 }
 
+/* In a word, or how many are not open: what an operator must see without asking further. */
+static void pool_state(const struct weir_pool_stats *stats, char *text, size_t size)
+{
+    if (stats->paused > 0)
+        (void)snprintf(text, size, "paused");
+    else if (stats->stopped > 0)
+        (void)snprintf(text, size, "%" PRIu32 " stopped", stats->stopped);
+    else if (stats->starting > 0)
+        (void)snprintf(text, size, "%" PRIu32 " opening", stats->starting);
+    else
+        (void)snprintf(text, size, "open");
+}
+
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->held->settings;
     int width = path_width(settings);
 
-    fprintf(stream, "%-*s %5s %5s %5s %8s %7s %6s %12s %12s %8s %8s %8s\n", width, "POOL", "SIZE",
-            "LIVE", "BUSY", "QUEUED", "IN HAND", "HELD", "ACCEPTED", "DONE", "DEAD", "REFUSED",
-            "RESTARTS");
+    fprintf(stream, "%-*s %-10s %5s %5s %5s %8s %7s %6s %12s %12s %8s %8s %8s\n", width, "POOL",
+            "STATE", "SIZE", "LIVE", "BUSY", "QUEUED", "IN HAND", "HELD", "ACCEPTED", "DONE",
+            "DEAD", "REFUSED", "RESTARTS");
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         struct overview_pool pool;
+        char state[24];
 
         overview_look_locked(overview, i, &pool);
-        fprintf(stream,
-                "%-*s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64
-                " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
-                width, pool.settings->path, pool.stats.target, pool.stats.live, pool.stats.busy,
-                pool.stats.queued, pool.stats.in_hand, pool.stats.held, pool.stats.accepted,
-                pool.stats.done, pool.stats.dead, pool.stats.refused, pool.stats.restarts);
+        pool_state(&pool.stats, state, sizeof state);
+        fprintf(
+            stream,
+            "%-*s %-10s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64
+            " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
+            width, pool.settings->path, state, pool.stats.target, pool.stats.live, pool.stats.busy,
+            pool.stats.queued, pool.stats.in_hand, pool.stats.held, pool.stats.accepted,
+            pool.stats.done, pool.stats.dead, pool.stats.refused, pool.stats.restarts);
     }
 }
 

@@ -340,11 +340,26 @@ void descriptor_finish(struct descriptor *descriptor)
     descriptor->behaviour_count = 0;
 }
 
+/* `; it has a, b`, as many as there is room for. */
+static void list_behaviours(const struct descriptor *descriptor, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < descriptor->behaviour_count && used < size; i++) {
+        int length = snprintf(text + used, size - used, "%s%s", i == 0 ? "; it has " : ", ",
+                              descriptor->behaviours[i].name);
+
+        used += (size_t)(length > 0 ? length : 0);
+    }
+}
+
 const struct weir_behaviour *descriptor_find(const struct descriptor *descriptor, const char *name,
                                              struct problem *problem)
 {
     struct text_guess guess;
     const char *best;
+    char hint[256];
 
     text_guess_init(&guess, name);
     for (size_t i = 0; i < descriptor->behaviour_count; i++) {
@@ -353,8 +368,11 @@ const struct weir_behaviour *descriptor_find(const struct descriptor *descriptor
         text_guess_offer(&guess, descriptor->behaviours[i].name);
     }
     best = text_guess_best(&guess);
-    (void)problem_set(problem, WEIR_EUNKNOWN, "plugin %s has no behaviour \"%.64s\"%s%s%s",
-                      descriptor->name, name, best ? "; did you mean \"" : "", best ? best : "",
-                      best ? "\"?" : "");
+    if (best)
+        (void)snprintf(hint, sizeof hint, "; did you mean \"%s\"?", best);
+    else
+        list_behaviours(descriptor, hint, sizeof hint);
+    (void)problem_set(problem, WEIR_EUNKNOWN, "plugin %s has no behaviour \"%.64s\"%s",
+                      descriptor->name, name, hint);
     return NULL;
 }

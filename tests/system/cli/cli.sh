@@ -55,6 +55,16 @@ says err 'did you mean "check"?'
 expect 0 --version
 says out 'SDK 1.1'
 
+# Each exit code that a command's help tells of stands in the manual page.
+manual=$(dirname "$0")/../../../docs/man/weir.1
+for command in run check plan reload status inspect scale pause resume dead describe schema new; do
+    expect 0 "$command" --help
+    sed -n '/^Exit code/,$p' "$work/out" | grep -owE '6[4-9]|7[0-8]' | sort -u >"$work/codes"
+    while read -r code; do
+        grep -qx ".B $code" "$manual" || fail "weir(1) lacks the exit code $code of $command"
+    done <"$work/codes"
+done
+
 expect 0 check "$work/good.yaml"
 says out 'good.yaml: ok (2 pools, 1 source, 3 workers)'
 silent err

@@ -230,7 +230,9 @@ def test_scale():
         answer = host.json("scale", "work", "5")
         check(answer["size"] == 5 and answer["changed"] == 4, f"scale: {answer}")
         check(host.json("status", "work")["target"] == 5, "the target after scale")
-        check(host.run("scale", "work", "7").returncode == 65, "more than the file allows")
+        refused = host.run("scale", "work", "7")
+        check(refused.returncode == 65, "more than the file allows")
+        check("cannot have 7 workers: the file says 1..6" in refused.stderr, refused.stderr)
         check(host.run("scale", "nobody", "2").returncode == 66, "a pool that is not there")
         for wrong in ("-1", "x", "65537", "", "1.5"):
             check(host.run("scale", "--", "work", wrong).returncode == 64, f"size {wrong!r}")
@@ -246,7 +248,11 @@ def test_pause():
         before = host.json("status", "work")
         check(before["paused"] == 1 and before["idle"] == 2, f"paused: {before}")
         check(host.json("status", "work")["accepted"] == before["accepted"], "nothing comes in")
+        rows = [line.split()[:2] for line in host.run("status").stdout.splitlines()]
+        check(["work", "paused"] in rows, f"the state in the table: {rows}")
         check(host.run("resume", "work").stdout == "work: resumed\n", "resume")
+        rows = [line.split()[:2] for line in host.run("status").stdout.splitlines()]
+        check(["work", "open"] in rows, f"the state after resume: {rows}")
         until(lambda: host.json("status", "work")["done"] > before["done"], "work after resume")
         check(host.run("pause", "nobody").returncode == 66, "a pool that is not there")
 

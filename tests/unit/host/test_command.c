@@ -10,6 +10,7 @@
 #include "workspace.h"
 
 #define ARGUMENTS_MAX 8
+#define HELP_COLUMNS_MAX 100
 
 /* What the last call said. */
 struct said {
@@ -80,6 +81,25 @@ static void test_every_command_has_help(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(said.out, "  -f, --from OLD "));
 }
 
+/* What fits a terminal, of every command; `help COMMAND` says the same. */
+static void test_help_fits_a_screen(void)
+{
+    static const char *const names[] = { "run",      "check",  "plan",  "reload", "status",
+                                         "inspect",  "scale",  "pause", "resume", "dead",
+                                         "describe", "schema", "new",   "version" };
+    struct said said, again;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        CU_ASSERT_EQUAL(CALL(&said, names[i], "--help"), EX_OK);
+        CU_ASSERT_EQUAL(CALL(&again, "help", names[i]), EX_OK);
+        CU_ASSERT_STRING_EQUAL(said.out, again.out);
+        for (const char *line = said.out; *line; line += strcspn(line, "\n") + 1)
+            CU_ASSERT(strcspn(line, "\n") <= HELP_COLUMNS_MAX);
+    }
+    CU_ASSERT_EQUAL(CALL(&said, "help", "chekc"), EX_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "did you mean \"check\"?"));
+}
+
 static void test_unknown_command_is_refused_with_a_guess(void)
 {
     struct said said;
@@ -104,7 +124,8 @@ static void test_wrong_options_are_refused(void)
     CU_ASSERT_EQUAL(CALL(&said, "plan", "new.yaml", "--from"), EX_USAGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "--from needs an argument"));
     CU_ASSERT_EQUAL(CALL(&said, "plan", "/nowhere/new.yaml"), EX_NOINPUT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "/nowhere/new.yaml: cannot be opened"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "/nowhere/new.yaml: cannot be opened: No such file"));
+    CU_ASSERT_EQUAL(CALL(&said, "status", "--file", "/nowhere.yaml"), EX_NOINPUT);
     CU_ASSERT_EQUAL(CALL(&said, "scale", "pool", "-1"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "scale", "pool"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "status", "a", "b"), EX_USAGE);
@@ -245,6 +266,7 @@ int main(void)
         { "plugins are described", test_plugins_are_described_by_name_behaviour_and_file },
         { "good file is ok", test_good_file_is_ok },
         { "bad file is told all at once", test_bad_file_is_told_all_at_once },
+        { "help fits a screen", test_help_fits_a_screen },
         { "plan shows what changes", test_plan_shows_what_changes },
         CU_TEST_INFO_NULL,
     };

@@ -93,6 +93,9 @@ static void test_descriptor_of_this_sdk_is_copied(void)
     CU_ASSERT_PTR_NULL(descriptor_find(&made, "wlak", &problem));
     CU_ASSERT_STRING_EQUAL(problem.text,
                            "plugin sample has no behaviour \"wlak\"; did you mean \"walk\"?");
+    CU_ASSERT_PTR_NULL(descriptor_find(&made, "discard", &problem));
+    CU_ASSERT_STRING_EQUAL(problem.text,
+                           "plugin sample has no behaviour \"discard\"; it has run, walk");
     CU_ASSERT(made.behaviours[0].options != options);
     CU_ASSERT_STRING_EQUAL(made.behaviours[0].options[0].name, "keep");
     CU_ASSERT_PTR_NULL(made.behaviours[0].options[1].name);
