@@ -240,15 +240,22 @@ def check_shape(root, source):
                 yield 1, f"{name}: not test_<condition>_<outcome>"
 
 
+# Warnings that an author may have on: a header that is found by -I, as pkg-config says, gets them.
+AUTHORS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wcast-qual",
+           "-Wundef"]
+
+
 def languages(path):
     """Compiler and options for each language in which a header must compile."""
     compiler = os.environ.get("CC", "cc")
     if not path.startswith("sdk/"):
         return [(compiler, "c", ["-std=gnu11", "-Wall", "-D_GNU_SOURCE"])]
     # What authors of plugins see is plain C11, and C++ where there is a compiler to ask.
-    found = [(compiler, "c", ["-std=c11", "-Wall", "-pedantic"])]
+    found = [(compiler, "c", ["-std=c11", *AUTHORS])]
     if shutil.which("c++"):
         found.append(("c++", "c++", ["-std=c++11"]))
+        if path.startswith("sdk/include/"):
+            found.append(("c++", "c++", ["-std=c++17", *AUTHORS]))
     return found
 
 

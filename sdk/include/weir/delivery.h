@@ -73,7 +73,7 @@ static inline int weir_send_chain(struct weir_self *self, weir_pid to,
  */
 static inline int weir_stash(struct weir_self *self, const struct weir_message *message)
 {
-    return self->host->stash(self, (struct weir_message *)message);
+    return self->host->stash(self, (struct weir_message *)(uintptr_t)message);
 }
 
 /*

@@ -296,7 +296,7 @@ static inline int weir_cancel(struct weir_self *self, uint64_t reference)
 static inline int weir_reply(struct weir_self *self, const struct weir_message *request,
                              struct weir_message *reply)
 {
-    return self->host->reply(self, (struct weir_message *)request, reply);
+    return self->host->reply(self, (struct weir_message *)(uintptr_t)request, reply);
 }
 
 /*
@@ -306,20 +306,20 @@ static inline int weir_reply(struct weir_self *self, const struct weir_message *
 static inline int weir_forward(struct weir_self *self, weir_pid to,
                                const struct weir_message *message)
 {
-    return self->host->forward(self, to, WEIR_NORMAL, (struct weir_message *)message);
+    return self->host->forward(self, to, WEIR_NORMAL, (struct weir_message *)(uintptr_t)message);
 }
 
 /* As weir_forward, in a lane. */
 static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
                                     const struct weir_message *message)
 {
-    return self->host->forward(self, to, lane, (struct weir_message *)message);
+    return self->host->forward(self, to, lane, (struct weir_message *)(uintptr_t)message);
 }
 
 /* Settles a message that `handle` kept, with WEIR_DONE, WEIR_REJECT or WEIR_RETRY. Takes it. */
 static inline int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
 {
-    return self->host->settle(self, (struct weir_message *)kept, verdict);
+    return self->host->settle(self, (struct weir_message *)(uintptr_t)kept, verdict);
 }
 
 /* How long WEIR_RETRY waits; before the return of `handle` or the call of weir_settle. */

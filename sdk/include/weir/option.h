@@ -50,7 +50,10 @@ struct weir_map {
     size_t count;
 };
 
-/* One option. The table ends with a row of zeros. Append-only; the host knows its stride. */
+/*
+ * One option. The table ends with a row of zeros. Append-only; the host knows its stride. In C++,
+ * which knows the rows below from C++20 on, fields are given in this order.
+ */
 struct weir_option {
     const char *name;           /* as written in YAML: the name of the field */
     uint32_t kind;              /* enum weir_option_kind */
