@@ -109,17 +109,24 @@ static char *find_path(const struct control_client *client, int *out_code)
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-static int open_socket(const struct control_client *client, const char *path, uint32_t patience_s)
+/* Answers the exit code. */
+static int tell_not_open(const struct control_client *client, const char *path, int error)
+{
+    if (error == EACCES || error == EPERM)
+        return fail(client, EX_NOPERM, "%s: %s: only the host's own user and root may ask it", path,
+                    strerror(error));
+    return fail(client, EX_UNAVAILABLE, "no host answers at %s: %s", path,
+                error == ENAMETOOLONG ? "longer than a socket's path may be" : strerror(error));
+}
+
+/* A descriptor, or a negative errno. */
+static int open_socket(const char *path, uint32_t patience_s)
 {
     struct timeval patience = { .tv_sec = patience_s };
     int descriptor = control_socket_connect(path);
 
-    if (descriptor < 0) {
-        (void)fail(client, EX_UNAVAILABLE, "no host answers at %s: %s", path,
-                   descriptor == -ENAMETOOLONG ? "longer than a socket's path may be"
-                                               : strerror(-descriptor));
+    if (descriptor < 0)
         return descriptor;
-    }
     (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     return descriptor;
@@ -235,10 +242,12 @@ int control_client_ask(const struct control_client *client, bool is_post, const 
 
     if (!path)
         return code;
-    descriptor = open_socket(client, path, patience_s);
+    descriptor = open_socket(path, patience_s);
+    if (descriptor < 0)
+        code = tell_not_open(client, path, -descriptor);
     free(path);
     if (descriptor < 0)
-        return EX_UNAVAILABLE;
+        return code;
     answer.stream = open_memstream(&answer.text, &answer.size);
     if (answer.stream) {
         send_request(client, descriptor, is_post, target);

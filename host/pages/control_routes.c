@@ -48,7 +48,14 @@ static unsigned refuse(struct inquiry *inquiry, unsigned status, const char *for
 
 static unsigned no_such_pool(struct inquiry *inquiry)
 {
-    return refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"", inquiry->rest);
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    bool is_source;
+
+    pthread_mutex_lock(&assembly->lock);
+    is_source = settings_find_source(assembly->held->settings, inquiry->rest) != SETTINGS_NONE;
+    pthread_mutex_unlock(&assembly->lock);
+    return refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"%s", inquiry->rest,
+                  is_source ? ": it is a source, of which `weir inspect` tells" : "");
 }
 
 /* --- looking -------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -234,6 +235,7 @@ def test_scale():
         check(refused.returncode == 65, "more than the file allows")
         check("cannot have 7 workers: the file says 1..6" in refused.stderr, refused.stderr)
         check(host.run("scale", "nobody", "2").returncode == 66, "a pool that is not there")
+        check("it is a source" in host.run("scale", "numbers", "2").stderr, "a source")
         for wrong in ("-1", "x", "65537", "", "1.5"):
             check(host.run("scale", "--", "work", wrong).returncode == 64, f"size {wrong!r}")
         check(host.http("POST /pools/work/scale?size=x HTTP/1.1\r\n\r\n")[0] == 400, "size=x")
@@ -508,7 +510,16 @@ def test_strangers_are_refused():
     with running(busy()) as host:
         os.chmod(host.work, 0o755)
         check("Permission denied" in status_as_nobody(host.socket).stderr, "the mode")
-        os.chmod(host.socket, 0o666)
+        copy = shutil.copy(WEIR, host.work)  # nobody may not be allowed to see the tree
+        told = []
+        for mode in (0o660, 0o666):
+            os.chmod(host.socket, mode)
+            answer = subprocess.run([copy, "status", "--control", host.socket], user=65534,
+                                    group=65534, extra_groups=[], capture_output=True, text=True,
+                                    check=False)
+            check(answer.returncode == 77, f"mode {mode:o}: {answer}")
+            told.append("only the host's own user and root may ask" in answer.stderr)
+        check(all(told), "why somebody else is refused")
         answer = status_as_nobody(host.socket)
         check(answer.stdout == "403\n", f"somebody else: {answer}")
 
