@@ -15,13 +15,13 @@ struct member {
     struct actor *actor; /* a worker's; NULL for a nested pool */
     struct pool *pool;   /* a nested pool; NULL for a worker */
     uint32_t serial;     /* of the worker */
-    uint32_t index;      /* the worker's number, or the order of the nested pool */
+    uint32_t index;      /* the worker's number, or that of the nested pool among its siblings */
 };
 
 struct members {
     struct retired retired;
     uint32_t count;
-    struct member members[];
+    struct member members[]; /* in the order of their numbers */
 };
 
 /* NULL when memory is out. Returns owned. */

@@ -2,16 +2,62 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pool/members.h"
 
-/* In the order in which they came. */
+/* The lowest number that no child has: they stand in order, so that the first gap is behind all that
+ * have the number of their place. */
+static uint32_t free_order_locked(const struct pool *parent)
+{
+    uint32_t low = 0;
+    uint32_t high = parent->child_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (parent->children[middle]->order == middle)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * The number stays a child's own whoever comes and goes, since keys go by it; and the lowest that
+ * is free is the next one's, as that of a worker.
+ */
+static void add_child_locked(struct pool *parent, struct pool *pool)
+{
+    uint32_t at = free_order_locked(parent);
+
+    assert(parent->child_count < parent->child_room);
+    memmove(&parent->children[at + 1], &parent->children[at],
+            (parent->child_count - at) * sizeof *parent->children);
+    parent->children[at] = pool;
+    parent->child_count++;
+    parent->epoch++;
+    pool->order = at;
+    pool->joined = true;
+}
+
+static void remove_child_locked(struct pool *parent, struct pool *pool)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < parent->child_count; i++)
+        if (parent->children[i] != pool)
+            parent->children[kept++] = parent->children[i];
+    parent->child_count = kept;
+}
+
+/* They stand in the order of their numbers. */
 void nesting_show_locked(struct pool *parent, struct members *next, struct executor *executor)
 {
-    /* The number stays a child's own whoever comes and goes: few keys change their owner. */
     for (uint32_t i = 0; i < parent->child_count; i++)
         next->members[i] = (struct member){ .pool = parent->children[i],
-                                            .index = parent->children[i]->number };
+                                            .index = parent->children[i]->order };
     next->count = parent->child_count;
     members_publish(&parent->members, next, &executor->reader);
 }
@@ -42,14 +88,6 @@ static int make_room_locked(struct pool *parent, uint32_t more)
     return 0;
 }
 
-static void append_locked(struct pool *parent, struct pool *pool)
-{
-    assert(parent->child_count < parent->child_room);
-    parent->children[parent->child_count++] = pool;
-    parent->epoch++;
-    pool->joined = true;
-}
-
 /* Shown at once, unless it is one of many: then it has a place already. */
 static int join_parent_locked(struct pool *parent, struct pool *pool, struct executor *executor)
 {
@@ -60,13 +98,13 @@ static int join_parent_locked(struct pool *parent, struct pool *pool, struct exe
     status = make_room_locked(parent, 1);
     if (status != 0)
         return status;
-    append_locked(parent, pool);
+    add_child_locked(parent, pool);
     if (parent->join_members)
         return 0;
     status = publish_children_locked(parent, executor);
     if (status == 0)
         return 0;
-    parent->child_count--;
+    remove_child_locked(parent, pool);
     parent->epoch--;
     pool->joined = false;
     return status;
@@ -108,7 +146,7 @@ void pool_join(struct pool *pool, struct executor *executor)
 
     pthread_mutex_lock(&parent->lock);
     parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
-    append_locked(parent, pool);
+    add_child_locked(parent, pool);
     pool_end_trial(pool);
     pthread_mutex_unlock(&parent->lock);
     if (parent_closes)
@@ -164,16 +202,12 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
 int nesting_leave(struct pool *pool, struct executor *executor)
 {
     struct pool *parent = pool->parent;
-    uint32_t kept = 0;
     int status;
 
     if (!parent || !pool->joined)
         return 0;
     pthread_mutex_lock(&parent->lock);
-    for (uint32_t i = 0; i < parent->child_count; i++)
-        if (parent->children[i] != pool)
-            parent->children[kept++] = parent->children[i];
-    parent->child_count = kept;
+    remove_child_locked(parent, pool);
     keep_figures_locked(parent, pool);
     status = parent->spec ? 0 : publish_children_locked(parent, executor);
     pthread_mutex_unlock(&parent->lock);

@@ -41,6 +41,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->runtime = runtime;
     pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
     pool->parent = options->parent;
+    pool->depth = options->parent ? options->parent->depth + 1 : 0;
     fullness_init(pool);
     pool->dispatcher = options->dispatcher;
     pool->spec = options->spec ? spec_ref(options->spec) : NULL;

@@ -81,6 +81,7 @@ struct pool {
     uint32_t number;               /* const: which of the executors' positions it uses */
     char path[PLACE_PATH_MAX];     /* const */
     struct pool *parent;           /* const */
+    uint32_t depth;                /* const: of nesting; 0 at the top */
     struct dispatcher *dispatcher; /* lock: of new workers */
 
     _Atomic(struct members *) members; /* published under lock, read by senders */
@@ -124,6 +125,7 @@ struct pool {
     uint64_t gone_restarts;            /* lock */
     struct progress_sum gone_progress; /* lock: likewise */
     bool killed;                       /* lock: ends for that reason */
+    uint32_t order;                    /* the parent's lock: its number among its siblings */
     bool joined;                       /* its maker, then the parent's lock */
     struct members *join_members;      /* lock: room for those that join; NULL = none is to */
     _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */

@@ -81,12 +81,13 @@ static bool one_refuses(struct look *look, struct pool *pool, const struct membe
     return asked == 0;
 }
 
-static bool owner_refuses(struct look *look, const struct members *members,
+static bool owner_refuses(struct look *look, const struct pool *pool, const struct members *members,
                           const struct message *message)
 {
     if (members->count == 0 || message->public.key == 0)
         return true;
-    return refuses(look, &members->members[route_owner(members, message->public.key)], message);
+    return refuses(look, &members->members[route_owner(pool, members, message->public.key)],
+                   message);
 }
 
 static bool queue_refuses(struct look *look, struct pool *pool, const struct message *message)
@@ -113,7 +114,7 @@ static bool refuses_as_routed(struct look *look, struct pool *pool, const struct
     case ROUTE_BROADCAST:
         return one_refuses(look, pool, members, message);
     case ROUTE_HASH:
-        return owner_refuses(look, members, message);
+        return owner_refuses(look, pool, members, message);
     default:
         return all_refuse(look, members, message);
     }

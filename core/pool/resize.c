@@ -6,6 +6,7 @@
 #include "actor/end.h"
 #include "actor/room.h"
 #include "pool/outcome.h"
+#include "pool/owner.h"
 #include "runtime.h"
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -152,54 +153,83 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
         };
     }
     next->count = count;
+    owner_sort(next);
     fullness_count_locked(pool, count);
     members_publish(&pool->members, next, &executor->reader);
 }
 
 /* --- leaving -------------------------------------------------------------------------------- */
 
-static bool is_idle(const struct place *place)
+static bool is_idle(const struct place *place, uint32_t stay)
 {
     /* Relaxed: which ones leave is a choice, not a promise; idle ones are only preferred. */
     uint64_t word = atomic_load_explicit(&place->actor->mailbox.word, memory_order_relaxed);
 
+    (void)stay;
     return word & MAILBOX_IDLE;
 }
 
-static bool is_broken(const struct place *place)
+static bool is_broken(const struct place *place, uint32_t stay)
 {
+    (void)stay;
     return !place->opened;
 }
 
-static bool is_any(const struct place *place)
+static bool is_beyond(const struct place *place, uint32_t stay)
+{
+    return place->index >= stay;
+}
+
+static bool is_any(const struct place *place, uint32_t stay)
 {
     (void)place;
+    (void)stay;
     return true;
 }
 
+/* As many as shall stay, and how many shall go. */
+struct parting {
+    uint32_t stay;
+    uint32_t go;
+};
+
 /* The last ones first, so that low numbers stay. */
-static void choose(struct list *places, bool (*fits)(const struct place *place), uint32_t *count,
-                   struct list *out)
+static void choose(struct list *places, bool (*fits)(const struct place *place, uint32_t stay),
+                   struct parting *parting, struct list *out)
 {
     struct list *node = places->previous;
 
-    while (node != places && *count > 0) {
+    while (node != places && parting->go > 0) {
         struct list *previous = node->previous;
 
-        if (fits(LIST_ENTRY(node, struct place, link))) {
+        if (fits(LIST_ENTRY(node, struct place, link), parting->stay)) {
             list_remove(node);
             list_append(out, node);
-            --*count;
+            parting->go--;
         }
         node = previous;
     }
 }
 
+static uint32_t count_of(const struct list *places)
+{
+    uint32_t count = 0;
+
+    for (const struct list *node = places->next; node != places; node = node->next)
+        count++;
+    return count;
+}
+
 void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_leaving)
 {
-    choose(&pool->places, is_broken, &count, out_leaving);
-    choose(&pool->places, is_idle, &count, out_leaving);
-    choose(&pool->places, is_any, &count, out_leaving);
+    uint32_t all = count_of(&pool->places);
+    struct parting parting = { all > count ? all - count : 0, count };
+    /* Relaxed: as it is now. By key, so that the owners are the same whenever there are as many. */
+    bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_HASH;
+
+    choose(&pool->places, is_broken, &parting, out_leaving);
+    choose(&pool->places, has_keys ? is_beyond : is_idle, &parting, out_leaving);
+    choose(&pool->places, is_any, &parting, out_leaving);
 }
 
 static uint32_t signals_of(const struct pool *pool)

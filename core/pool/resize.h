@@ -39,7 +39,8 @@ void resize_begin_locked(struct list *places, struct executor *executor);
 /* Fills `next`, which has room for all, with the places that stay, and publishes it. */
 void resize_publish_locked(struct pool *pool, struct members *next, struct executor *executor);
 
-/* Moves `count` places, broken and idle ones first, to `out_leaving`; tells nobody yet. */
+/* Moves `count` places, broken and idle ones first, to `out_leaving`; tells nobody yet. Where keys
+ * have owners those with the highest numbers go before idle ones: the numbers stay without gaps. */
 void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_leaving);
 
 /* Calls back up to `count` of those who were told to go and have not finished; returns how many. */

@@ -2,6 +2,7 @@
 
 #include "actor/send.h"
 #include "pool/broadcast.h"
+#include "pool/owner.h"
 #include "pool/pool.h"
 #include "pool/refusal.h"
 
@@ -80,30 +81,10 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
     return best;
 }
 
-static uint64_t mix(uint64_t x)
+uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key)
 {
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdull;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53ull;
-    return x ^ x >> 33;
-}
-
-/* Rendezvous: the member with the highest score owns the key; a change of size moves 1/n. */
-uint32_t route_owner(const struct members *members, uint64_t key)
-{
-    uint32_t owner = 0;
-    uint64_t best = 0;
-
-    for (uint32_t i = 0; i < members->count; i++) {
-        uint64_t score = mix(key ^ mix(members->members[i].index + 1));
-
-        if (score >= best) {
-            best = score;
-            owner = i;
-        }
-    }
-    return owner;
+    /* At each level by another draw: else the first member's keys would all be its first's. */
+    return owner_of(members, key + pool->depth * 0xc2b2ae3d27d4eb4full);
 }
 
 struct route_choice route_choose(struct pool *pool, const struct members *members,
@@ -124,7 +105,7 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
     case ROUTE_HASH:
         if (message->public.key == 0)
             return (struct route_choice){ 0, 0 };
-        return (struct route_choice){ route_owner(members, message->public.key), 1 };
+        return (struct route_choice){ route_owner(pool, members, message->public.key), 1 };
     default:
         return all;
     }

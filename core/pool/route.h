@@ -30,14 +30,14 @@ uint32_t route_room(struct pool *pool);
  * thread, in a read section. */
 uint32_t route_room_of_only_worker(struct pool *pool);
 
+/* Whose a key is, of at least one member: where that stands. Any thread, in a read section. */
+uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key);
+
 /* Which members are tried, where one is enough: `count` from number `first` on, round the end. */
 struct route_choice {
     uint32_t first;
     uint32_t count; /* 0: none would ever take it */
 };
-/* Whose a key is, of at least one member: the number of that in the array. */
-uint32_t route_owner(const struct members *members, uint64_t key);
-
 struct route_choice route_choose(struct pool *pool, const struct members *members,
                                  struct executor *executor, const struct message *message);
 

@@ -128,7 +128,7 @@ static uint64_t key_of_the_second(struct pool *pool)
     const struct members *members = atomic_load(&pool->members);
     uint64_t key = 1;
 
-    while (members->members[route_owner(members, key)].index != 1)
+    while (members->members[route_owner(pool, members, key)].index != 1)
         key++;
     return key;
 }

@@ -163,6 +163,25 @@ static void test_idle_workers_leave_first(void)
     finish(&f);
 }
 
+/* promise P19: so that as many workers own the same keys, whatever was busy when they became so. */
+static void test_where_keys_have_owners_the_highest_numbers_leave(void)
+{
+    const struct members *members;
+    struct fixture f;
+
+    begin(&f, 3, 4);
+    pool_set_route(f.pool, ROUTE_HASH);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 2), (struct order){ .id = f.next++ }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, others_are_asleep, &f));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    members = atomic_load(&f.pool->members);
+    for (uint32_t i = 0; i < members->count; i++)
+        CU_ASSERT_EQUAL(members->members[i].index, i);
+    CU_ASSERT_EQUAL(members->count, 2);
+    finish(&f);
+}
+
 /* promises P6 and P7 */
 static void test_leaving_worker_is_called_back_by_growing(void)
 {
@@ -271,6 +290,7 @@ int main(void)
         { "four by two", test_four_full_workers_shrunk_by_two_lose_nothing },
         { "nothing new", test_leaving_worker_gets_nothing_new },
         { "idle first", test_idle_workers_leave_first },
+        { "owners", test_where_keys_have_owners_the_highest_numbers_leave },
         { "called back", test_leaving_worker_is_called_back_by_growing },
         { "at once", test_worker_that_is_called_back_takes_messages_at_once },
         { "fails after", test_worker_that_fails_after_being_called_back_is_replaced },
