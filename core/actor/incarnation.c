@@ -69,7 +69,8 @@ static void open_alone(struct actor *actor)
 {
     if (!(actor->flags & ACTOR_LEAVING))
         mailbox_open(&actor->mailbox);
-    if (actor->extra && actor->extra->has_names)
+    if (actor->extra && actor->extra->has_names &&
+        (actor->kind != ACTOR_SOURCE || source_is_admitted(actor)))
         names_publish(&actor->runtime->names, actor_pid(actor));
 }
 

@@ -101,6 +101,7 @@ int source_create(struct runtime *runtime, struct executor *executor,
         return WEIR_ENOMEM;
     source->runtime = runtime;
     atomic_init(&source->going, !options->held);
+    atomic_init(&source->admitted, !options->held);
     (void)snprintf(source->path, sizeof source->path, "%s", options->path);
     dead_letters_init(&source->dead, options->dead_letters);
     pthread_mutex_init(&source->lock, NULL);
@@ -135,12 +136,21 @@ void source_discard(struct source *source, struct executor *executor)
 
 /* --- taking over ---------------------------------------------------------------------------- */
 
+/* Its turn is told by a signal after that: see show_names. */
+static void admit(struct source *source)
+{
+    /* Release pairs with the acquire in source_is_admitted. */
+    atomic_store_explicit(&source->admitted, true, memory_order_release);
+}
+
 static void become_heir_locked(struct source *source, struct source *heir,
                                struct executor *executor)
 {
     source->heir = heir;
     source->successor = heir;
     heir->predecessor = source;
+    admit(heir);
+    (void)actor_signal(heir->actor, actor_serial_of(heir->pid), executor, SIGNAL_ROOM);
     if (!source->place) /* it has ended already */
         let_heir_go_locked(source, executor);
 }
@@ -200,6 +210,7 @@ void source_close(struct source *source, struct executor *executor)
 
 void source_go(struct source *source, struct executor *executor)
 {
+    admit(source);
     atomic_store_explicit(&source->going, true, memory_order_release);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
 }
@@ -378,12 +389,30 @@ static void wait_for_memory(struct actor *actor)
         extra_arm(actor, executor_look_at_clock(actor->executor) + SCARCE_LOOK_NS);
 }
 
+bool source_is_admitted(struct actor *actor)
+{
+    const struct source *source = actor->place->on_end_context;
+
+    return atomic_load_explicit(&source->admitted, memory_order_acquire);
+}
+
+/* What it took in an `open` before it was admitted; a later one sees to its names itself. */
+static void show_names(struct actor *actor, struct source *source)
+{
+    if (source->shown || !source_is_admitted(actor))
+        return;
+    source->shown = true;
+    if (actor->extra && actor->extra->has_names)
+        names_publish(&actor->runtime->names, source->pid);
+}
+
 bool source_step(struct actor *actor)
 {
     struct source *source = actor->place->on_end_context;
     uint32_t credit;
     int produced;
 
+    show_names(actor, source);
     if (actor->flags & (ACTOR_EXHAUSTED | ACTOR_PAUSED | ACTOR_LEAVING) ||
         !atomic_load_explicit(&source->going, memory_order_acquire))
         return false;

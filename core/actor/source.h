@@ -37,6 +37,8 @@ struct source {
     struct misuses misuses;
     struct place *place;    /* valid until `ended` */
     _Atomic bool going;     /* may produce */
+    _Atomic bool admitted;  /* it stays: what it calls itself is found; by who makes it go */
+    bool shown;             /* its turn: and has been made to be */
     _Atomic bool exhausted; /* it said WEIR_END */
     _Atomic bool ended;     /* its actor is gone */
     pthread_mutex_t lock;
@@ -78,6 +80,10 @@ void source_respec(struct source *source, struct spec *spec, struct executor *ex
 
 /* How far it is: by unit; also after it has ended. Returns how many; at most `max`. */
 uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max);
+
+/* Its own turn: whether what it calls itself in `open` is found when that has succeeded; otherwise
+ * that is seen to once it goes, or is to go on where another ends. */
+bool source_is_admitted(struct actor *actor);
 
 /* Whether it is open: 0; 1 not yet; or the negative status of an open that failed. */
 int source_opening(struct source *source);

@@ -306,6 +306,97 @@ static void test_path_of_a_source_stays_when_its_incarnation_ends(void)
     finish(&f);
 }
 
+static int open_clerk(struct weir_self *self, const void *settings, void *state)
+{
+    (void)settings;
+    (void)state;
+    return weir_name(self, "clerk");
+}
+
+static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
+{
+    (void)self;
+    (void)state;
+    (void)credit;
+    return WEIR_WAIT;
+}
+
+static struct source *make_held_source(struct fixture *f, const char *path)
+{
+    static const struct weir_behaviour behaviour = { .name = "held",
+                                                     .open = open_clerk,
+                                                     .produce = produce_nothing };
+    struct spec *spec = spec_create(&behaviour, NULL);
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct source *source = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(source_create(f->rig.runtime, executor,
+                                        &(struct source_options){ .path = path,
+                                                                  .dispatcher = f->rig.dispatcher,
+                                                                  .spec = spec,
+                                                                  .target = f->pool->pid,
+                                                                  .output_count = 1,
+                                                                  .held = true },
+                                        &source),
+                          0);
+    runtime_leave(executor);
+    spec_unref(spec);
+    return source;
+}
+
+static bool source_is_open(void *context)
+{
+    return source_opening(context) == 0;
+}
+
+/* promise A18 */
+static void test_name_of_a_held_source_is_found_once_it_goes(void)
+{
+    struct fixture f;
+    struct source *source;
+    struct executor *executor;
+
+    begin(&f, NULL);
+    source = make_held_source(&f, "feed");
+    CU_ASSERT_TRUE(rig_wait(&f.rig, source_is_open, source));
+    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), WEIR_EEXISTS); /* behind its turn, too */
+    CU_ASSERT_EQUAL(find(&f, "clerk"), 0);
+    executor = runtime_enter(f.rig.runtime);
+    source_go(source, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_let_in, &f));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), source->pid);
+    end_source(&f, source);
+    finish(&f);
+}
+
+/* promise A18: it is to go on where another ends, which has not ended yet. */
+static void test_name_of_an_heir_is_found_after_the_commit(void)
+{
+    struct fixture f;
+    struct source *first, *heir;
+    struct executor *executor;
+
+    begin(&f, NULL);
+    heir = make_held_source(&f, "feed");
+    CU_ASSERT_TRUE(rig_wait(&f.rig, source_is_open, heir));
+    first = make_held_source(&f, "first"); /* whose name is taken: it does not open */
+    executor = runtime_enter(f.rig.runtime);
+    source_succeed(first, heir, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_let_in, &f));
+    CU_ASSERT_EQUAL(find(&f, "clerk"), heir->pid);
+    executor = runtime_enter(f.rig.runtime);
+    source_close(first, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, source_has_ended, first));
+    executor = runtime_enter(f.rig.runtime);
+    source_destroy(first, executor);
+    runtime_leave(executor);
+    end_source(&f, heir);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -314,6 +405,8 @@ int main(void)
         { "failed", test_name_of_a_failed_open_is_found_by_nobody_and_free },
         { "commit", test_name_of_a_prepared_worker_is_found_after_the_commit },
         { "abort", test_name_of_a_prepared_worker_is_free_after_the_abort },
+        { "held source", test_name_of_a_held_source_is_found_once_it_goes },
+        { "heir", test_name_of_an_heir_is_found_after_the_commit },
         { "path", test_path_of_a_source_stays_when_its_incarnation_ends },
         CU_TEST_INFO_NULL,
     };
