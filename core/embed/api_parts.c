@@ -55,7 +55,8 @@ static int remove_mode_of(uint32_t remove, enum remove_mode *out)
 /* What is 0 stays as it is. */
 static int restart_of(const struct weir_pool_options *given, struct restart *restart)
 {
-    static const enum restart_then thens[] = {
+    const enum restart_then thens[] = {
+        [WEIR_RESTART_USUAL] = given->behaviour ? RESTART_KEEP_TRYING : RESTART_ESCALATE,
         [WEIR_RESTART_KEEP_TRYING] = RESTART_KEEP_TRYING,
         [WEIR_RESTART_STOP] = RESTART_STOP,
         [WEIR_RESTART_ESCALATE] = RESTART_ESCALATE,

@@ -105,11 +105,12 @@ enum weir_route {
 
 /* What becomes of a worker that fails more often than its pool allows. */
 enum weir_restart_then {
-    WEIR_RESTART_KEEP_TRYING = 0, /* it is opened again, after the longest backoff */
-    WEIR_RESTART_STOP = 1,        /* its place stays closed */
+    WEIR_RESTART_USUAL = 0,    /* as in a file: keep trying; a pool of pools escalates */
+    WEIR_RESTART_STOP = 1,     /* its place stays closed */
     WEIR_RESTART_ESCALATE = 2, /* likewise, and the pool above opens all workers of its member anew,
                                 * or does what its own `restart_then` says; without one `escalated`
                                 * says so: see weir_runtime_figures */
+    WEIR_RESTART_KEEP_TRYING = 3, /* it is opened again, after the longest backoff */
 };
 
 /* What becomes of the mailbox of a worker that is removed. */

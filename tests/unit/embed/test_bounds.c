@@ -214,6 +214,34 @@ static void test_restarts_are_bounded_and_escalate(void)
     hand_finish(&hand);
 }
 
+/* promise E4: who says nothing else, as in a file: members that escalate pass it on to the top. */
+static void test_pool_of_pools_escalates_by_itself(void)
+{
+    struct weir_runtime_figures figures = { .size = sizeof figures };
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options.path = "top";
+    options.restart_max = 1;
+    options.restart_within_ms = 1000000;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    options = hand_pool_options(&hand, "top/member");
+    options.parent = pid;
+    options.restart_max = 1;
+    options.restart_within_ms = 1000000;
+    options.restart_then = WEIR_RESTART_ESCALATE;
+    pid = add(&hand, &options);
+    while (!figures.escalated) { /* two for each time that it is opened by the one above */
+        (void)hand_send(&hand, pid, (struct hand_order){ .act = hand_fail });
+        (void)weir_runtime_wait_open(hand.runtime, pid, 1);
+        weir_runtime_figures(hand.runtime, &figures);
+    }
+    CU_ASSERT_EQUAL(figures.escalated, 1);
+    hand_finish(&hand);
+}
+
 static int count_in_manager(struct weir_self *self, struct hand *hand,
                             const struct weir_message *message)
 {
@@ -453,6 +481,7 @@ int main(void)
         { "pause", test_paused_pool_refuses_until_it_is_resumed },
         { "members", test_members_are_listed },
         { "restarts", test_restarts_are_bounded_and_escalate },
+        { "a pool of pools", test_pool_of_pools_escalates_by_itself },
         { "manager", test_pool_has_the_manager_of_the_program },
         { "wrong", test_wrong_bounds_are_refused },
         { "dead letters", test_dead_letters_are_read_and_sent_again },
