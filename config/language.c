@@ -163,7 +163,9 @@ static const struct language_row pools_restart[] = {
 
 static const struct language_row pool_remove[] = {
     VALUE(struct settings_removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain",
-          .choices = removals, .help = "what a worker that is removed does with its mailbox"),
+          .choices = removals,
+          .help = "what a worker that is removed does with its mailbox, also when the whole pool "
+                  "goes"),
     VALUE(struct settings_removal, timeout_ms, "timeout", uint64_t, WEIR_DURATION,
           .fallback = "30s", .max = DAY_MS,
           .help = "how long it may take, also when the whole pool goes; then the rest is dead"),

@@ -416,6 +416,16 @@ static void put_back(struct actor *actor, struct message *message)
     message_queue_prepend(&actor->front, message);
 }
 
+/* Where a backlog is handed to: the pool, or, when that goes as a whole, the first above it that
+ * stays. Not one that would give it to every member. */
+static struct pool *pool_that_stays(struct pool *pool)
+{
+    while (pool->parent && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
+           atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != ROUTE_BROADCAST)
+        pool = pool->parent;
+    return pool;
+}
+
 /* Hands the next of the backlog to a sibling, or adds it to `stays` when the siblings have had
  * their own. False: there is no room. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
@@ -429,7 +439,7 @@ static bool reroute_next(struct actor *actor, struct message_queue *stays)
         message_queue_append(stays, message);
         return true;
     }
-    if (route_message(actor->place->pool, actor->executor, message) != 0) {
+    if (route_message(pool_that_stays(actor->place->pool), actor->executor, message) != 0) {
         put_back(actor, message);
         return false;
     }

@@ -115,8 +115,13 @@ void leave_shed(struct actor *actor)
 {
     if (actor->flags & ACTOR_REROUTES)
         incarnation_reroute(actor);
-    if (actor->flags & ACTOR_DISCARDS)
-        incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    if ((actor->flags & ACTOR_DISCARDS) == 0)
+        return;
+    incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    /* The queue of a pool that only changes is for those who stay or come. */
+    if (pulling_keeps(actor) &&
+        atomic_load_explicit(&actor->place->pool->removed, memory_order_acquire))
+        pulling_discard(actor->place->pool, actor->executor);
 }
 
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)

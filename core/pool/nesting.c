@@ -6,7 +6,7 @@
 
 #include "pool/members.h"
 
-/* The lowest number that no child has: they stand in order, so that the first gap is behind all that
+/* The lowest number that no child has. They stand in order: the first gap is behind all those that
  * have the number of their place. */
 static uint32_t free_order_locked(const struct pool *parent)
 {

@@ -436,6 +436,23 @@ void pool_close(struct pool *pool, struct executor *executor)
     pool_end_if_empty(pool, executor);
 }
 
+/* Marks it and those in it before any of them is told to go. */
+static void mark_removed(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    /* Release pairs with the acquire in leave_shed. */
+    atomic_store_explicit(&pool->removed, true, memory_order_release);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        mark_removed(pool->children[i]);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_remove(struct pool *pool, struct executor *executor)
+{
+    mark_removed(pool);
+    pool_close(pool, executor);
+}
+
 void pool_give_up_name(struct pool *pool, struct executor *executor)
 {
     names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);

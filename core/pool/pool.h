@@ -126,6 +126,7 @@ struct pool {
     struct progress_sum gone_progress; /* lock: likewise */
     bool killed;                       /* lock: ends for that reason */
     uint32_t order;                    /* the parent's lock: its number among its siblings */
+    _Atomic bool removed;              /* lock writes, its workers read: see pool_remove */
     bool joined;                       /* its maker, then the parent's lock */
     struct members *join_members;      /* lock: room for those that join; NULL = none is to */
     _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */
@@ -165,6 +166,10 @@ void pool_end_trial(struct pool *pool);
 
 /* Accepts nothing new; members drain and end, nested ones first. Any thread. */
 void pool_close(struct pool *pool, struct executor *executor);
+
+/* As pool_close, of a pool that others outlive: each worker does with its mailbox what the pool's
+ * `remove` says, as if it left alone. What is handed back goes to the pool above. Any thread. */
+void pool_remove(struct pool *pool, struct executor *executor);
 
 /* It cannot be looked up by its path any more, and another pool may be called so. Any thread. */
 void pool_give_up_name(struct pool *pool, struct executor *executor);

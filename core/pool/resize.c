@@ -234,8 +234,9 @@ void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_le
 
 static uint32_t signals_of(const struct pool *pool)
 {
-    /* A pool that closes finishes what it accepted; the mode is for single workers that go. */
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    /* A pool that closes finishes what it accepted; the mode is for what goes while others stay. */
+    if (atomic_load_explicit(&pool->closing, memory_order_relaxed) &&
+        !atomic_load_explicit(&pool->removed, memory_order_relaxed))
         return SIGNAL_DRAIN;
     switch (pool->remove) {
     case REMOVE_REROUTE:

@@ -285,12 +285,13 @@ static void formers_await(struct formers *formers, const struct pool *fed, uint6
 
 /* --- the removed ---------------------------------------------------------------------------- */
 
-static void close_pool(struct assembly *assembly, struct pool *pool)
+static void close_pool(struct assembly *assembly, struct pool *pool,
+                       void (*close)(struct pool *pool, struct executor *executor))
 {
     struct executor *executor = runtime_enter(assembly->runtime);
 
     if (executor && !atomic_load_explicit(&pool->closing, memory_order_acquire))
-        pool_close(pool, executor);
+        close(pool, executor);
     if (executor)
         runtime_leave(executor);
 }
@@ -338,7 +339,7 @@ static bool drain_gone(struct formers *formers, struct assembly *assembly, uint3
 
         if (formers)
             formers_await(formers, pool, timeout_ms);
-        close_pool(assembly, pool);
+        close_pool(assembly, pool, pool_remove);
         if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
                   own_ms < timeout_ms ? own_ms : timeout_ms)) {
             if (formers)
@@ -412,7 +413,7 @@ static void close_group(struct shut_down *down, const uint32_t *order, uint32_t 
     for (uint32_t i = 0; i < count; i++)
         formers_await(&down->formers, assembly->pools[order[i]], time_left_ms(down));
     for (uint32_t i = 0; i < count; i++)
-        close_pool(assembly, assembly->pools[order[i]]);
+        close_pool(assembly, assembly->pools[order[i]], pool_close);
     for (uint32_t i = 0; i < count; i++) {
         struct pool *pool = assembly->pools[order[i]];
 
