@@ -375,6 +375,8 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
 
 void pool_actor_ended(struct pool *pool, struct executor *executor)
 {
+    struct pool *parent = pool->parent;
+
     if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
         events_forget(pool->runtime, executor, pool->pid);
     pthread_mutex_lock(&pool->lock);
@@ -385,13 +387,14 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     waiters_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0)
         return; /* somebody may still route to it: it is never freed */
-    if (pool->parent) {
-        pool_wake_waiters(pool->parent, executor); /* a key may have another owner now */
-        pool_end_if_empty(pool->parent, executor);
-    }
+    /* Before the one above can end: when that has, all in it have. */
     pthread_mutex_lock(&pool->lock);
     pool->ended = true;
     pthread_mutex_unlock(&pool->lock);
+    if (parent) {
+        pool_wake_waiters(parent, executor); /* a key may have another owner now */
+        pool_end_if_empty(parent, executor);
+    }
 }
 
 static void dismiss_all_locked(struct pool *pool, struct executor *executor)
