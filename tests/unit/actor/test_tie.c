@@ -109,8 +109,8 @@ static void test_monitor_of_an_ended_actor_gets_its_down_at_once(void)
     CU_ASSERT_TRUE(rig_end(&f.rig, f.second, NULL));
     f.second = NULL;
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.first->pid, order), 0);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.one, 800, 1));
-    CU_ASSERT_EQUAL(probe_times(f.one, order.argument), 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.one, order.argument, 1)); /* the last note of its down */
+    CU_ASSERT_EQUAL(probe_times(f.one, 800), 1);
     finish(&f);
 }
 

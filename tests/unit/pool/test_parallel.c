@@ -41,6 +41,19 @@ static int share(struct weir_self *self, struct probe *probe, const struct weir_
     return gate_await(&helping->gate, 1) ? WEIR_DONE : WEIR_REJECT;
 }
 
+/* Their first turns are over, too: nobody runs them but who is given them. */
+static bool both_sleep(void *context)
+{
+    bool sleep = true;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct actor *actor = actor_find(((struct pool *)context)->runtime, rig_worker(context, i));
+
+        sleep &= (atomic_load(&actor->mailbox.word) & MAILBOX_IDLE) != 0;
+    }
+    return sleep;
+}
+
 /* promise D2: both messages went to this thread's own queue, and the thread is held. */
 static void test_work_behind_a_held_worker_is_stolen(void)
 {
@@ -58,6 +71,7 @@ static void test_work_behind_a_held_worker_is_stolen(void)
     helpers = rig_workers(&rig, helping, "helpers", 2, 4);
     givers = rig_workers(&rig, giving, "givers", 1, 4);
     order.argument = helpers->pid;
+    CU_ASSERT_TRUE(rig_wait(&rig, both_sleep, helpers));
     CU_ASSERT_EQUAL(rig_send(&rig, givers->pid, order), 0);
     CU_ASSERT_TRUE(gate_await(&helping->gate, 2));
     CU_ASSERT_TRUE(dispatcher_steals(rig.dispatcher) > 0);

@@ -140,6 +140,21 @@ static uint64_t key_of_the_first(struct fixture *f)
     return key;
 }
 
+static bool is_timed(void *context)
+{
+    const struct rig *rig = context;
+
+    return atomic_load(&rig->dispatcher->timers.next_due_ns) != TIMER_NEVER;
+}
+
+/* After the last of them was offered to the siblings. */
+static bool five_are_left(void *context)
+{
+    struct ledger_reading reading = rig_ledger(context);
+
+    return reading.queued + reading.held == 5;
+}
+
 /* promise P5: by key the backlog stays, for its owner is still the same. */
 static void test_backlog_of_an_owner_waits_for_it(void)
 {
@@ -161,7 +176,8 @@ static void test_backlog_of_an_owner_waits_for_it(void)
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, one_waits, f.pool));
     CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, key, (struct order){ .id = 6 }), WEIR_EFULL);
-    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued + rig_ledger(f.pool).held, 5);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_timed, &f.rig));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, five_are_left, f.pool));
     rig_advance(&f.rig, f.spec->restart.backoff_ms_min);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     for (uint64_t id = 1; id <= 5; id++)
@@ -189,13 +205,6 @@ static bool has_tried(void *context)
     struct tries *tries = context;
 
     return atomic_load(&tries->probe->refused) >= tries->count;
-}
-
-static bool is_timed(void *context)
-{
-    const struct rig *rig = context;
-
-    return atomic_load(&rig->dispatcher->timers.next_due_ns) != TIMER_NEVER;
 }
 
 /* As many opens were refused, and the next one has its time. */
