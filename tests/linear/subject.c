@@ -80,6 +80,7 @@ static struct executor *enter(struct subject *subject)
 
     if (!executor)
         abort();
+    executor->random = mixed(subject->options.seed) | 1; /* not from where it lies in memory */
     return executor;
 }
 

@@ -399,9 +399,10 @@ static void collect(struct agent *agent)
 void agent_act(struct agent *agent)
 {
     static void (*const acts[AGENT_KINDS])(struct agent * agent) = {
-        [AGENT_SENDER] = send_some,  [AGENT_RESIZER] = resize,  [AGENT_PAUSER] = pause_pool,
-        [AGENT_LIMITER] = set_limit, [AGENT_KILLER] = kill_one, [AGENT_REROUTER] = reroute,
-        [AGENT_RELOADER] = reload,   [AGENT_HOST] = invite,     [AGENT_SEXTON] = collect,
+        [AGENT_SENDER] = send_some,         [AGENT_RESIZER] = resize,  [AGENT_PAUSER] = pause_pool,
+        [AGENT_LIMITER] = set_limit,        [AGENT_KILLER] = kill_one, [AGENT_REROUTER] = reroute,
+        [AGENT_RELOADER] = reload,          [AGENT_HOST] = invite,     [AGENT_SEXTON] = collect,
+        [AGENT_REQUESTER] = agents_request,
     };
 
     acts[agent->kind](agent);

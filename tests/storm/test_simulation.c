@@ -11,7 +11,7 @@
  *
  *      test_simulation [--seed FIRST] [--seeds COUNT] [--acts EACH]
  *
- * promises Z1, Z2 and Z3
+ * promises Z1, Z2, Z3 and E8
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #include "storm/world.h"
 
 #define MESSAGES_PER_ACT 24u
-#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS)
+#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
 #define EXECUTORS_MAX 16u
 #define START_NS 1000000000u
 #if defined(SIMULATION_STEPS)
@@ -65,6 +65,7 @@ struct totals {
     uint64_t changes;
     uint64_t restarts;
     uint64_t dead;
+    uint64_t replies; /* to who asked from outside */
 };
 
 /* --- what the world asks for ----------------------------------------------------------------- */
@@ -234,8 +235,10 @@ static void add_all(struct simulation *simulation)
     }
     for (uint32_t i = 0; i < WORLD_SENDERS; i++)
         add_agent(simulation, AGENT_SENDER, i, senders);
-    for (int kind = AGENT_SENDER + 1; kind < AGENT_KINDS; kind++)
+    for (int kind = AGENT_SENDER + 1; kind < AGENT_REQUESTER; kind++)
         add_agent(simulation, (enum agent_kind)kind, 0, trouble);
+    for (uint32_t i = 0; i < WORLD_REQUESTERS; i++)
+        add_agent(simulation, AGENT_REQUESTER, i, senders);
 }
 
 /* What an executor draws must come from the seed, not from where it lies in memory. */
@@ -260,6 +263,7 @@ static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
         .step_aside = step_aside,
         .wait = wait_a_little,
         .note = note,
+        .short_ms = 0, /* it would be of the machine's clock */
         .context = simulation,
     };
 
@@ -283,6 +287,7 @@ static void finish(struct simulation *simulation, struct totals *totals)
         totals->dead += atomic_load(&world->dead_by_reason[i]);
     totals->steps += simulation->steps;
     totals->messages += atomic_load(&world->issued);
+    totals->replies += atomic_load(&world->answers[WORLD_REPLIED]);
     totals->refused += atomic_load(&world->refused);
     totals->changes += atomic_load(&world->changes);
     totals->restarts += world->restarts;
@@ -380,10 +385,13 @@ int main(int count, char **arguments)
     if (!simulate_all(&wish, &totals, &trace))
         return 1;
     (void)printf("steps %" PRIu64 ", messages %" PRIu64 ", refused %" PRIu64 ", dead %" PRIu64
-                 ", steals %" PRIu64 ", changes %" PRIu64 ", restarts %" PRIu64
+                 ", steals %" PRIu64 ", changes %" PRIu64 ", restarts %" PRIu64 ", replies %" PRIu64
                  ", trace %016" PRIx64 "\n",
                  totals.steps, totals.messages, totals.refused, totals.dead, totals.steals,
-                 totals.changes, totals.restarts, trace);
+                 totals.changes, totals.restarts, totals.replies, trace);
     /* A storm in which nobody was refused and nothing was stolen is none. */
-    return totals.refused > 0 && totals.steals > 0 && totals.dead > 0 && totals.changes > 0 ? 0 : 1;
+    return totals.refused > 0 && totals.steals > 0 && totals.dead > 0 && totals.changes > 0 &&
+                   totals.replies > 0
+               ? 0
+               : 1;
 }

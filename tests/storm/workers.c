@@ -189,7 +189,8 @@ static int handle_answer(struct weir_self *self, void *state, const struct weir_
     struct world *world = enter(worker);
     struct ticket *ticket = begin(worker, message);
     struct weir_message *reply;
-    uint32_t chosen = choice(worker, parcel_of(message).id, message);
+    uint64_t id = parcel_of(message).id;
+    uint32_t chosen = choice(worker, id, message);
 
     (void)world;
     if (chosen < 3)
@@ -197,12 +198,13 @@ static int handle_answer(struct weir_self *self, void *state, const struct weir_
     if (chosen < 6)
         return leave(worker, WEIR_REJECT);
     if (chosen < 9)
-        return leave(worker, retry(self, worker, ticket, parcel_of(message).id));
+        return leave(worker, retry(self, worker, ticket, id));
     if (chosen < 14)
         return leave(worker, done(ticket)); /* without a reply */
-    reply = weir_message_new(self, NULL, 8);
+    reply = weir_message_new(self, NULL, sizeof id);
     if (!reply)
         abort();
+    memcpy(reply->data, &id, sizeof id);
     if (weir_reply(self, message, reply) != 0)
         weir_message_free(self, reply); /* nobody waits any more */
     return leave(worker, done(ticket));

@@ -323,6 +323,16 @@ static void expect_ticket(struct world *world, uint64_t id)
                       ticket->returned, ticket->told, ticket->asked, ticket->answered);
 }
 
+static void expect_answers(struct world *world)
+{
+    uint64_t answers = 0;
+
+    for (uint32_t i = 0; i < WORLD_ANSWERS; i++)
+        answers += atomic_load(&world->answers[i]);
+    world_expect(world, answers == atomic_load(&world->asked), "questions without an answer",
+                 atomic_load(&world->asked) - answers);
+}
+
 void world_examine(struct world *world)
 {
     uint64_t issued = atomic_load(&world->issued);
@@ -337,6 +347,7 @@ void world_examine(struct world *world)
     for (uint64_t id = 0; id < issued; id++)
         expect_ticket(world, id);
     world_expect(world, world->opened == world->closed, "opened and not closed", world->opened);
+    expect_answers(world);
     world_expect(world, world->overlaps == 0, "callbacks overlap", world->overlaps);
 }
 

@@ -5,6 +5,7 @@
  *      source -'                           -> answer              asked, with the input kept
  *                                          -> whatever output 1 leads to: the guest, back, pull
  *      senders -> back, keyed, pull, line, guest
+ *      requesters -> answer, front, back, keyed, pull, line       asked from outside
  *
  * The guest is a pool that is replaced by another while it is fed; line has one worker, and what it
  * gets must come in order. Workers decide by the number of the message what they do with it. What
@@ -12,7 +13,8 @@
  *
  * Each message has a ticket, by its number, in which everybody notes what became of it: what was
  * accepted is handled once, or dead once with its reason, or back with who sent it; what was
- * refused is neither.
+ * refused is neither. Each question has one answer: a reply to it, a reason, its time-out, or that
+ * it was given up.
  */
 #ifndef TESTS_STORM_WORLD_H
 #define TESTS_STORM_WORLD_H
@@ -26,6 +28,7 @@
 #include "runtime.h"
 
 #define WORLD_SENDERS 4u
+#define WORLD_REQUESTERS 2u
 #define WORLD_DISPATCHERS 2u
 #define WORLD_RETRIES_MAX 3u
 
@@ -73,7 +76,18 @@ struct world_options {
     void (*step_aside)(void *context);          /* others may go first; also inside handlers */
     void (*wait)(void *context);                /* until something has happened */
     void (*note)(void *context, uint64_t what); /* may be NULL */
+    uint32_t short_ms;                          /* a time-out that may be over before the answer */
+    bool blocks;                                /* an agent may: it has a thread */
     void *context;
+};
+
+/* What came of a question from outside. */
+enum world_answer {
+    WORLD_REPLIED,
+    WORLD_FAILED, /* with a reason */
+    WORLD_TIMED_OUT,
+    WORLD_CANCELLED,
+    WORLD_ANSWERS,
 };
 
 struct world {
@@ -100,6 +114,8 @@ struct world {
     _Atomic uint64_t tried; /* opens */
     _Atomic uint64_t overlaps;
     _Atomic uint64_t changes;
+    _Atomic uint64_t asked; /* from outside */
+    _Atomic uint64_t answers[WORLD_ANSWERS];
     _Atomic uint64_t emitted_by_source;
     _Atomic uint64_t dead_by_reason[DEAD_REASONS];
     uint64_t restarts;
@@ -154,9 +170,10 @@ enum agent_kind {
     AGENT_LIMITER,
     AGENT_KILLER,
     AGENT_REROUTER,
-    AGENT_RELOADER, /* one: changes of a pool are one at a time */
-    AGENT_HOST,     /* one: replaces the guest */
-    AGENT_SEXTON,   /* one: takes dead letters */
+    AGENT_RELOADER,  /* one: changes of a pool are one at a time */
+    AGENT_HOST,      /* one: replaces the guest */
+    AGENT_SEXTON,    /* one: takes dead letters */
+    AGENT_REQUESTER, /* WORLD_REQUESTERS of them: asks, and waits for the answers */
     AGENT_KINDS,
 };
 
@@ -173,6 +190,9 @@ void agent_init(struct agent *agent, struct world *world, enum agent_kind kind, 
 
 /* Does one thing. */
 void agent_act(struct agent *agent);
+
+/* What an AGENT_REQUESTER does; requesters.c. */
+void agents_request(struct agent *agent);
 
 /* A guest pool instead of the present one, if any; for world.c and agents.c. */
 void agents_invite(struct world *world);

@@ -3,14 +3,15 @@
  *
  * Method: the world of world.h on the machine's clock and real threads: senders that are never
  * idle, and one thread each that resizes, pauses, changes limits, kills, re-routes, reloads,
- * replaces the guest and takes dead letters; and one that changes the number of threads of the
- * dispatchers. It goes on until the messages are used up and it was a storm, or, with --seconds,
- * for so long. Then it is calmed, must drain, is closed, and every message is accounted for by its
- * number. What happens when depends on the machine; what is decided depends on the seed.
+ * replaces the guest and takes dead letters; two that ask and wait for the answers; and one that
+ * changes the number of threads of the dispatchers. It goes on until the messages are used up and
+ * it was a storm, or, with --seconds, for so long. Then it is calmed, must drain, is closed, and
+ * every message is accounted for by its number. What happens when depends on the machine; what is
+ * decided depends on the seed.
  *
  *      test_storm [--seed N] [--messages N] [--seconds N]
  *
- * promises S1, S2, L1, A1, A2, D2, P4, P7, P8, O1 and Z1
+ * promises S1, S2, L1, A1, A2, D2, P4, P7, P8, O1, E8 and Z1
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@
 #include "storm/world.h"
 #include "unit/support/patience.h"
 
-#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS)
+#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
 #define MESSAGES_MAX 100000000u /* a gigabyte of addresses, of which it uses few */
 #define PROGRESS_S 5u
 #define CHANGES_MIN 10u
@@ -76,7 +77,7 @@ static bool was_a_storm(struct storm *storm)
     struct world *world = &storm->world;
 
     return atomic_load(&world->refused) > 0 && atomic_load(&world->changes) >= CHANGES_MIN &&
-           steals_of(world) > 0;
+           atomic_load(&world->answers[WORLD_REPLIED]) > 0 && steals_of(world) > 0;
 }
 
 static bool is_over(struct storm *storm)
@@ -162,21 +163,29 @@ static void start(struct storm *storm, enum agent_kind kind, uint32_t index)
 
 static void run(struct storm *storm)
 {
+    uint32_t others;
+
     storm->began_s = now_s();
     for (uint32_t i = 0; i < WORLD_SENDERS; i++)
         start(storm, AGENT_SENDER, i);
-    for (int kind = AGENT_SENDER + 1; kind < AGENT_KINDS; kind++)
+    for (int kind = AGENT_SENDER + 1; kind < AGENT_REQUESTER; kind++)
         start(storm, (enum agent_kind)kind, 0);
+    others = storm->count;
+    for (uint32_t i = 0; i < WORLD_REQUESTERS; i++)
+        start(storm, AGENT_REQUESTER, i);
     if (pthread_create(&storm->threads[storm->count], NULL, resize_dispatchers, storm) != 0 ||
         pthread_create(&storm->teller, NULL, tell_progress, storm) != 0)
         abort();
     for (uint32_t i = 0; i < WORLD_SENDERS; i++)
         pthread_join(storm->threads[i], NULL);
     world_calm(&storm->world); /* who waits for a pool to end may wait for one that is paused */
-    for (uint32_t i = WORLD_SENDERS; i <= storm->count; i++)
+    for (uint32_t i = WORLD_SENDERS; i < others; i++)
         pthread_join(storm->threads[i], NULL);
+    pthread_join(storm->threads[storm->count], NULL);
     pthread_join(storm->teller, NULL);
     world_calm(&storm->world); /* one may have been pausing a pool meanwhile */
+    for (uint32_t i = others; i < storm->count; i++)
+        pthread_join(storm->threads[i], NULL);
 }
 
 /* --- the end -------------------------------------------------------------------------------- */
@@ -205,6 +214,12 @@ static void tell(struct storm *storm)
         dead += atomic_load(&world->dead_by_reason[i]);
     world_expect(world, atomic_load(&world->refused) > 0, "nobody was refused", 0);
     world_expect(world, steals > 0, "nothing was stolen", 0);
+    (void)printf("asked from outside %" PRIu64 ": replies %" PRIu64 ", reasons %" PRIu64
+                 ", time-outs %" PRIu64 ", given up %" PRIu64 "\n",
+                 atomic_load(&world->asked), atomic_load(&world->answers[WORLD_REPLIED]),
+                 atomic_load(&world->answers[WORLD_FAILED]),
+                 atomic_load(&world->answers[WORLD_TIMED_OUT]),
+                 atomic_load(&world->answers[WORLD_CANCELLED]));
     (void)printf("messages %" PRIu64 ", refused %" PRIu64 ", dead %" PRIu64 ", steals %" PRIu64
                  ", changes %" PRIu64 ", guests %u, opened %" PRIu64 ", restarts %" PRIu64 "\n",
                  atomic_load(&world->issued), atomic_load(&world->refused), dead, steals,
@@ -236,6 +251,8 @@ int main(int count, char **arguments)
                                      .clock = clock_monotonic(),
                                      .step_aside = step_aside,
                                      .wait = give_way,
+                                     .short_ms = 1,
+                                     .blocks = true,
                                      .context = &storm };
 
     read_arguments(&storm, &options, count, arguments);
