@@ -158,6 +158,9 @@ bool refusal_stands(struct pool *pool, const struct message *message)
     struct look first = { 0, 0 };
     struct look second = { 0, 0 };
 
+    /* Who began before it was closed, and found it paused after, say, or without members. */
+    if (atomic_load_explicit(&pool->closing, memory_order_acquire))
+        return false;
     if (is_decided_by_one(pool) || fullness_refuses(pool, message->public.size))
         return true;
     /*

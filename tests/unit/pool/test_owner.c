@@ -12,9 +12,9 @@
 #include "pool/owner.h"
 #include "unit/host/suite.h"
 
-#define SETS 120u
-#define KEYS 200u
-#define MANY 40000u
+#define SETS 60u
+#define KEYS 100u
+#define MANY 20000u
 #define MEMBERS_MAX 4096u
 
 static uint64_t random_of(uint64_t *state)

@@ -9,6 +9,7 @@
 #include "actor/send.h"
 #include "pool/broadcast.h"
 #include "pool/pulling.h"
+#include "pool/refusal.h"
 #include "pool/route_chain.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -315,6 +316,34 @@ static void test_it_is_found_by_each_route_below(void)
         look_through(4, routes[i]);
 }
 
+/* promise Z4: also when it was paused after it was closed, and whoever it is that decides. */
+static void test_a_pool_that_closes_is_never_full(void)
+{
+    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_HASH, ROUTE_PULL,
+                                              ROUTE_BROADCAST };
+
+    for (uint32_t i = 0; i < 2 * sizeof routes / sizeof routes[0]; i++) {
+        struct message message = { .public = { .key = 1 } };
+        struct fixture f;
+        struct executor *executor;
+
+        begin(&f);
+        f.top = make_pool(
+            &f, (struct pool_options){ .path = "top", .size = 1 + i % 2, .route = routes[i / 2] });
+        CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.top->pid, 1, waiting()), 0);
+        CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+        executor = runtime_enter(f.rig.runtime);
+        pool_close(f.top, executor);
+        pool_pause(f.top, true, executor);
+        CU_ASSERT_FALSE(refusal_stands(f.top, &message));
+        runtime_leave(executor);
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_end(&f.rig, f.top, NULL));
+        rig_finish(&f.rig);
+        probe_destroy(f.probe);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -323,6 +352,7 @@ int main(void)
         { "chain", test_a_chain_finds_it_too },
         { "levels", test_it_is_found_through_four_levels },
         { "routes", test_it_is_found_by_each_route_below },
+        { "closed", test_a_pool_that_closes_is_never_full },
         CU_TEST_INFO_NULL,
     };
 
