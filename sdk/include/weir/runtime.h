@@ -469,8 +469,8 @@ WEIR_API int weir_runtime_send(struct weir_runtime *runtime, weir_pid to, enum w
 /*
  * As weir_runtime_send in the normal lane, but waits while there is no room, in one line with the
  * workers whose outputs lead there. It is released by a freed place, by growth of the pool, by its
- * closing (WEIR_ECLOSED), and by the time-out (WEIR_ETIMEOUT; the caller keeps the message).
- * WEIR_EDEADLK.
+ * closing (WEIR_ECLOSED, or WEIR_ETERMINATED if it has ended by then), and by the time-out
+ * (WEIR_ETIMEOUT); the caller keeps the message then. WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_send_wait(struct weir_runtime *runtime, weir_pid to,
                                     struct weir_message *message, uint64_t timeout_ms);
