@@ -101,11 +101,13 @@ static bool has_work_in_hand(struct actor *actor)
            origin_is_open(actor);
 }
 
-bool leave_may_close(struct actor *actor)
+/* It has nothing left, or is broken, and then `leaves_queue` of its pool to others. True: it ends
+ * now. False: its pool has called it back, or closes. */
+static bool may_close(struct actor *actor, bool leaves_queue)
 {
     struct pool *pool = place_pool(actor);
 
-    if (!pool || pool_place_may_close(pool, actor->place))
+    if (!pool || pool_place_may_close(pool, actor->place, leaves_queue))
         return true;
     leave_decide(actor, SIGNAL_STAY);
     return false;
@@ -133,7 +135,7 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
         if (reason != WEIR_END_KILL && has_backlog(actor))
             return false;
     }
-    return leave_may_close(actor);
+    return may_close(actor, reason == WEIR_END_KILL);
 }
 
 /* Between two incarnations: the next one finishes what was accepted. One that cannot open does
@@ -149,7 +151,7 @@ static void leave_unopened(struct actor *actor)
         incarnation_reroute(actor);
         incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     }
-    if (leave_may_close(actor))
+    if (may_close(actor, actor_state(actor) != ACTOR_STARTING))
         end_actor(actor, WEIR_END_SHUTDOWN);
 }
 
@@ -169,7 +171,7 @@ bool leave_step(struct actor *actor)
         return true;
     if (children_drain(actor))
         return false;
-    if (leave_may_close(actor))
+    if (may_close(actor, false))
         incarnation_end(actor,
                         actor->flags & ACTOR_EXHAUSTED ? WEIR_END_NORMAL : WEIR_END_SHUTDOWN);
     return true;

@@ -17,10 +17,6 @@ void leave_shed(struct actor *actor);
  * False: it is opened once more, for what found no room there, or since it was called back. */
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
 
-/* The actor has nothing left, or is broken. True: it ends now. False: its pool has called it back,
- * and it stays. */
-bool leave_may_close(struct actor *actor);
-
 /* Past the pool's remove time-out the backlog goes to the siblings, else it is dead `removed`, and
  * kept messages are dead `kept`; likewise the queue of a pool that closes. Returns the deadline
  * that is left. */

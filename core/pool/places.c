@@ -73,13 +73,15 @@ struct spec *pool_place_take_respec(struct pool *pool, struct place *place)
     return spec;
 }
 
-bool pool_place_may_close(struct pool *pool, struct place *place)
+bool pool_place_may_close(struct pool *pool, struct place *place, bool leaves_queue)
 {
     bool may;
 
     pthread_mutex_lock(&pool->lock);
-    /* Under the lock: called back, sent to and told to go again, it has something to finish. */
-    may = place->leaving && mailbox_empty(&place->actor->mailbox);
+    /* Under the lock: called back, sent to and told to go again, it has something to finish; and
+     * so has one that stayed meanwhile, when the pool has closed since it looked at the queue. */
+    may = place->leaving && mailbox_empty(&place->actor->mailbox) &&
+          (leaves_queue || !pulling_keeps(place->actor));
     if (may) {
         list_remove(&place->link);
         list_append(&pool->closers, &place->link);

@@ -23,8 +23,9 @@ bool pool_place_is_leaving(struct pool *pool, struct place *place, uint64_t *out
 /* The spec that a reload left for the worker, owned by the caller; NULL: none. */
 struct spec *pool_place_take_respec(struct pool *pool, struct place *place);
 
-/* The worker has nothing left. True: it may close now. False: it has been called back. */
-bool pool_place_may_close(struct pool *pool, struct place *place);
+/* The worker has nothing left. True: it may close now. False: it has been called back, or has the
+ * queue of a pool that has closed meanwhile to finish; that not if it `leaves_queue` to others. */
+bool pool_place_may_close(struct pool *pool, struct place *place, bool leaves_queue);
 
 /* The pool's own actor has ended: nothing of it runs any more. */
 void pool_actor_ended(struct pool *pool, struct executor *executor);

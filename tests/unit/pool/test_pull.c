@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pool/change.h"
+#include "pool/places.h"
 #include "pool/route.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -345,6 +346,25 @@ static void test_pool_that_is_stopped_now_leaves_its_queue(void)
     finish(&f, 1);
 }
 
+/* promise P12: it was to end when the pool kept it, and then closed. */
+static void test_last_member_does_not_end_before_the_queue_of_a_pool_that_closed(void)
+{
+    struct place *place;
+    struct fixture f;
+
+    begin(&f, 2, 1, 4);
+    CU_ASSERT_EQUAL(send(&f, probe_wait, 0), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(send(&f, NULL, 1), 0);
+    rig_close(&f.rig, f.pool);
+    pthread_mutex_lock(&f.pool->lock);
+    place = LIST_ENTRY(f.pool->leavers.next, struct place, link);
+    pthread_mutex_unlock(&f.pool->lock);
+    CU_ASSERT_FALSE(pool_place_may_close(f.pool, place, false));
+    gate_open(&f.probe->gate);
+    finish(&f, 2);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -360,6 +380,8 @@ int main(void)
         { "slept before", test_members_that_slept_under_another_route_are_woken },
         { "prepared", test_prepared_member_takes_nothing_before_the_commit },
         { "waiters", test_freed_place_of_the_queue_wakes_who_waits_for_it },
+        { "closed meanwhile",
+          test_last_member_does_not_end_before_the_queue_of_a_pool_that_closed },
         { "stop now", test_pool_that_is_stopped_now_leaves_its_queue },
         CU_TEST_INFO_NULL,
     };
