@@ -230,8 +230,8 @@ static void test_waiter_for_a_key_is_woken_when_its_pool_has_ended(void)
     key = key_of_pool(&f, leaving);
     fill(&f, leaving->pid, 1);
     feed(&f, key);
-    rig_close(&f.rig, leaving);
     refusals = (struct refusals){ f.fed, atomic_load(&f.fed->refused) + 2 };
+    rig_close(&f.rig, leaving); /* which wakes it, too */
     gate_admit(&f.to->gate, 1);
     CU_ASSERT_TRUE(gate_await(&f.to->gate, 2)); /* the place that was freed is of no use */
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_refused, &refusals));
