@@ -25,17 +25,19 @@ static bool all_texts(const struct config_node *node)
 static int value_of_items(const struct config_node *node, struct text_store *store,
                           struct option_value *out)
 {
+    bool is_map = node->kind == CONFIG_MAP;
     struct option_text *items = text_store_take_array(store, node->count, sizeof *items);
-    struct option_text *keys = text_store_take_array(store, node->count, sizeof *keys);
+    struct option_text *keys = is_map ? text_store_take_array(store, node->count, sizeof *keys)
+                                      : NULL;
 
-    if (!items || !keys)
+    if (!items || (is_map && !keys))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < node->count; i++) {
         items[i] = text_of(node->pairs[i].value);
-        if (node->kind == CONFIG_MAP)
+        if (is_map)
             keys[i] = text_of(node->pairs[i].key);
     }
-    out->shape = node->kind == CONFIG_MAP ? OPTION_MAP : OPTION_LIST;
+    out->shape = is_map ? OPTION_MAP : OPTION_LIST;
     out->keys = keys;
     out->items = items;
     out->count = node->count;

@@ -33,7 +33,7 @@ struct option_value {
     struct mark mark; /* of the value */
     enum option_shape shape;
     struct option_text scalar;
-    const struct option_text *keys;  /* of a map */
+    const struct option_text *keys;  /* of a map; else NULL */
     const struct option_text *items; /* of a list, or the values of a map */
     size_t count;                    /* of items */
 };

@@ -108,13 +108,18 @@ int trial_end(struct trial *trial)
 
 /* --- carrying out --------------------------------------------------------------------------- */
 
+struct tried {
+    struct descriptor descriptor; /* owned */
+    const struct weir_behaviour *behaviour;
+};
+
 /* One trial being read. */
 struct trying {
     struct probe_steps *steps; /* with what follows them: mapped, shared with who started us */
     const char *at;
     const char *end;
-    const struct weir_behaviour **behaviours; /* owned */
-    uint32_t behaviour_count;
+    struct tried *tried; /* owned */
+    uint32_t tried_count;
     struct text_store store; /* of one call */
     int status;              /* what went wrong first */
 };
@@ -191,26 +196,24 @@ static void open_behaviour(struct trying *trying)
     const char *copy = take_text(trying);
     const char *file = take_text(trying);
     const char *name = take_text(trying);
-    const struct weir_behaviour **behaviours;
-    struct descriptor descriptor;
+    struct tried *tried;
     struct problem problem;
 
     if (trying->status != WEIR_OK)
         return;
-    behaviours = realloc(trying->behaviours,
-                         (trying->behaviour_count + (size_t)1) * sizeof *behaviours);
-    if (!behaviours) {
+    tried = realloc(trying->tried, (trying->tried_count + (size_t)1) * sizeof *tried);
+    if (!tried) {
         trying->status = WEIR_ENOMEM;
         return;
     }
-    trying->behaviours = behaviours;
-    trying->status = loader_open(copy, file, &descriptor, &problem);
+    trying->tried = tried;
+    tried += trying->tried_count;
+    trying->status = loader_open(copy, file, &tried->descriptor, &problem);
     if (trying->status != WEIR_OK)
         return;
-    behaviours[trying->behaviour_count] = descriptor_find(&descriptor, name, &problem);
-    if (behaviours[trying->behaviour_count])
-        trying->behaviour_count++; /* its tables are needed until the process ends */
-    else
+    trying->tried_count++;
+    tried->behaviour = descriptor_find(&tried->descriptor, name, &problem);
+    if (!tried->behaviour)
         trying->status = WEIR_EINVALID;
 }
 
@@ -218,11 +221,11 @@ static const struct weir_behaviour *take_behaviour(struct trying *trying)
 {
     uint32_t number = take_number(trying);
 
-    if (trying->status == WEIR_OK && number == trying->behaviour_count)
+    if (trying->status == WEIR_OK && number == trying->tried_count)
         open_behaviour(trying);
-    if (trying->status == WEIR_OK && number >= trying->behaviour_count)
+    if (trying->status == WEIR_OK && number >= trying->tried_count)
         trying->status = WEIR_EINVALID;
-    return trying->status == WEIR_OK ? trying->behaviours[number] : NULL;
+    return trying->status == WEIR_OK ? trying->tried[number].behaviour : NULL;
 }
 
 /* Who started us asks again, and tells. */
@@ -274,7 +277,9 @@ static int make_calls(struct probe_steps *steps, size_t size)
         make_call(&trying);
         text_store_finish(&trying.store);
     }
-    free((void *)trying.behaviours);
+    while (trying.tried_count > 0)
+        descriptor_finish(&trying.tried[--trying.tried_count].descriptor);
+    free(trying.tried);
     return trying.status;
 }
 
