@@ -182,12 +182,31 @@ static void test_nobody_is_let_in_after_somebody_was_told_closed(void)
     finish(&f);
 }
 
+static void close_pool(struct fixture *f)
+{
+    rig_close(&f->rig, f->pool);
+}
+
+/* promise Z4: its only worker has been closed with it, and was never full. By key, since a sender
+ * that goes round looks twice. */
+static void test_a_pool_that_closes_meanwhile_is_not_full(void)
+{
+    struct fixture f;
+
+    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = ROUTE_HASH });
+    meanwhile = close_pool;
+    CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 1, (struct order){ .act = probe_done }),
+                    WEIR_ECLOSED);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "removed", test_a_removed_worker_gets_nothing_more },
         { "owner", test_a_key_whose_owner_leaves_finds_the_next },
         { "closed", test_nobody_is_let_in_after_somebody_was_told_closed },
+        { "not full", test_a_pool_that_closes_meanwhile_is_not_full },
         CU_TEST_INFO_NULL,
     };
 
