@@ -13,6 +13,8 @@
 #include <uv.h>
 #include <weir/status.h>
 
+#define NS_PER_MS UINT64_C(1000000)
+
 struct io {
     struct io_callbacks callbacks; /* const */
     uv_loop_t loop;
@@ -23,7 +25,9 @@ struct io {
     uint64_t tick_ms; /* const; 0 = no beat */
     int signal_descriptor;
     uint32_t stop_signals;
-    atomic_bool stopping; /* by io_stop on any thread; read by the I/O thread */
+    struct signalfd_siginfo last_stop; /* of the signal that was counted last */
+    uint64_t last_stop_ns;             /* the clock after its callback */
+    atomic_bool stopping;              /* by io_stop on any thread; read by the I/O thread */
 };
 
 static sigset_t our_signals(void)
@@ -86,17 +90,41 @@ static void call(void (*callback)(void *), void *context)
         callback(context);
 }
 
-static void take_signal(struct io *io, uint32_t number)
+static uint64_t now_ns(const struct io *io)
 {
-    switch (number) {
+    struct clock clock = io->callbacks.clock ? *io->callbacks.clock : clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
+static bool is_same_stop(const struct io *io, const struct signalfd_siginfo *signal)
+{
+    return io->stop_signals > 0 && signal->ssi_signo == io->last_stop.ssi_signo &&
+           signal->ssi_pid == io->last_stop.ssi_pid &&
+           now_ns(io) - io->last_stop_ns <= IO_SAME_STOP_MS * NS_PER_MS;
+}
+
+/* The time counts from the end of the callback: a signal that arrives in it is read after it. */
+static void stop(struct io *io, const struct signalfd_siginfo *signal)
+{
+    if (is_same_stop(io, signal))
+        return;
+    io->stop_signals++;
+    if (io->callbacks.on_stop)
+        io->callbacks.on_stop(io->callbacks.context, io->stop_signals);
+    io->last_stop = *signal;
+    io->last_stop_ns = now_ns(io);
+}
+
+static void take_signal(struct io *io, const struct signalfd_siginfo *signal)
+{
+    switch (signal->ssi_signo) {
     case SIGHUP:
         call(io->callbacks.on_reload, io->callbacks.context);
         break;
     case SIGTERM:
     case SIGINT:
-        io->stop_signals++;
-        if (io->callbacks.on_stop)
-            io->callbacks.on_stop(io->callbacks.context, io->stop_signals);
+        stop(io, signal);
         break;
     case SIGUSR1:
         call(io->callbacks.on_reopen, io->callbacks.context);
@@ -119,7 +147,7 @@ static void on_signals(uv_poll_t *handle, int status, int events)
         return;
     while (read(io->signal_descriptor, &information, sizeof information) ==
            (ssize_t)sizeof information)
-        take_signal(io, information.ssi_signo);
+        take_signal(io, &information);
 }
 
 static void on_wake(uv_async_t *handle)

@@ -15,7 +15,12 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/report.h"
+
+/* Within this time a TERM of the same sender is the same one, and so is an INT: timeout(1) signals
+ * its child and then the whole group. */
+#define IO_SAME_STOP_MS 100
 
 /* All are called on the I/O thread, and may be NULL. */
 struct io_callbacks {
@@ -27,6 +32,7 @@ struct io_callbacks {
     void (*on_wake)(void *context);                  /* at least once after each io_wake */
     void (*on_tick)(void *context, uint64_t now_ms); /* every tick_ms; monotonic */
     void (*on_deadline)(void *context);              /* once, when io_set_deadline says */
+    const struct clock *clock; /* NULL: the machine's; borrowed until io_destroy */
 };
 
 struct io;

@@ -21,6 +21,8 @@ struct seen {
     pthread_t thread;
     unsigned reloads, reopens, dumps, wakes, ticks, deadlines, elsewhere;
     uint32_t stops;
+    uint32_t stops_at_wake;
+    uint64_t now_ns; /* of a clock that stands still */
 };
 
 static void look_where(struct seen *seen)
@@ -159,6 +161,84 @@ static void test_signal_without_a_callback_is_nothing(void)
     io_destroy(seen.io);
 }
 
+static uint64_t still(void *context)
+{
+    return ((struct seen *)context)->now_ns;
+}
+
+/* As timeout(1), which signals its child and then its whole group. */
+static void stop_twice(void *context, uint32_t count)
+{
+    struct seen *seen = context;
+
+    seen->stops = count;
+    if (count > 1) {
+        io_stop(seen->io);
+        return;
+    }
+    raise(SIGTERM);
+    io_wake(seen->io); /* handled after all signals that wait */
+}
+
+static void stop_later(void *context)
+{
+    struct seen *seen = context;
+
+    if (seen->stops_at_wake)
+        return;
+    seen->stops_at_wake = seen->stops;
+    seen->now_ns += 100000001u;
+    raise(SIGTERM);
+}
+
+/* promise H1 */
+static void test_repeated_signal_of_one_sender_is_one_for_100_ms(void)
+{
+    struct seen seen;
+    struct clock clock = { .now_ns = still, .context = &seen };
+    struct io_callbacks callbacks = { .on_stop = stop_twice,
+                                      .on_wake = stop_later,
+                                      .clock = &clock };
+
+    begin(&seen, callbacks, 0);
+    seen.now_ns = 1;
+    raise(SIGTERM);
+    io_run(seen.io);
+    CU_ASSERT_EQUAL(seen.stops_at_wake, 1);
+    CU_ASSERT_EQUAL(seen.stops, 2);
+    io_destroy(seen.io);
+}
+
+static void stop_by_another(void *context, uint32_t count)
+{
+    struct seen *seen = context;
+    pid_t child;
+
+    seen->stops = count;
+    if (count > 1) {
+        io_stop(seen->io);
+        return;
+    }
+    child = fork();
+    if (child == 0)
+        _exit(kill(getppid(), SIGTERM));
+    CU_ASSERT_EQUAL(waitpid(child, NULL, 0), child);
+}
+
+/* promise H1 */
+static void test_signal_of_another_sender_is_a_second_one(void)
+{
+    struct seen seen;
+    struct clock clock = { .now_ns = still, .context = &seen };
+    struct io_callbacks callbacks = { .on_stop = stop_by_another, .clock = &clock };
+
+    begin(&seen, callbacks, 0);
+    raise(SIGTERM);
+    io_run(seen.io);
+    CU_ASSERT_EQUAL(seen.stops, 2);
+    io_destroy(seen.io);
+}
+
 static void *wake_and_stop(void *context)
 {
     struct io *io = context;
@@ -253,6 +333,8 @@ int main(void)
         { "signal before the loop is kept", test_signal_before_the_loop_is_kept },
         { "signal that was ignored", test_signal_that_was_ignored_at_the_start_is_taken },
         { "signal without a callback", test_signal_without_a_callback_is_nothing },
+        { "repeated signal", test_repeated_signal_of_one_sender_is_one_for_100_ms },
+        { "signal of another sender", test_signal_of_another_sender_is_a_second_one },
         { "other thread wakes and stops", test_other_thread_wakes_and_stops },
         { "beat comes again", test_beat_comes_again_and_again },
         { "deadline comes once", test_deadline_comes_once_and_can_be_replaced },
