@@ -392,6 +392,7 @@ static int make_control(struct host *host)
     struct control_setup setup = {
         .loop = io_loop(host->io),
         .ask = control_routes_ask,
+        .is_probe = control_routes_is_probe,
         .context = &host->routes,
     };
 

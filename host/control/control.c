@@ -14,6 +14,7 @@
 
 #define INPUT_SIZE 2048
 #define BACKLOG 128
+#define TOO_MANY "too many connections; try again"
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
 /* A socket, and the loop's handle of it. One of them is the youngest: see control_offer. */
@@ -43,6 +44,7 @@ struct connection {
     uv_timer_t timer;
     uv_write_t write;
     uint32_t handles; /* open ones */
+    bool reserved;    /* all other places were taken: it is for a probe */
     struct http_reading reading;
     char input[INPUT_SIZE];
     uv_buf_t output[2];
@@ -99,9 +101,12 @@ static void on_slow_reader(uv_timer_t *timer)
     close_connection(timer->data);
 }
 
-static uint64_t patience_ms(const struct control *control)
+static uint64_t patience_ms(const struct connection *connection)
 {
-    return control->setup.patience_ms ? control->setup.patience_ms : CONTROL_PATIENCE_MS;
+    const struct control_setup *setup = &connection->control->setup;
+    uint64_t patience = setup->patience_ms ? setup->patience_ms : CONTROL_PATIENCE_MS;
+
+    return connection->reserved ? patience / 10 : patience;
 }
 
 /* The head of an answer, allocated; its base is NULL when memory is out. */
@@ -130,7 +135,7 @@ void control_answer(struct connection *connection, struct control_reply reply)
         close_connection(connection);
         return;
     }
-    uv_timer_start(&connection->timer, on_slow_reader, patience_ms(connection->control), 0);
+    uv_timer_start(&connection->timer, on_slow_reader, patience_ms(connection), 0);
     connection->write.data = connection;
     error = uv_write(&connection->write, (uv_stream_t *)&connection->pipe, connection->output, 2,
                      on_written);
@@ -171,10 +176,12 @@ static void on_request(struct connection *connection)
     struct control *control = connection->control;
     struct http_request request;
 
-    if (http_take_request(&connection->reading, &request))
-        control->setup.ask(control->setup.context, connection, &request);
-    else
+    if (!http_take_request(&connection->reading, &request))
         answer_text(connection, HTTP_STATUS_BAD_REQUEST, "neither GET nor POST of a valid path");
+    else if (connection->reserved && !control->setup.is_probe(&request))
+        answer_text(connection, HTTP_STATUS_SERVICE_UNAVAILABLE, TOO_MANY);
+    else
+        control->setup.ask(control->setup.context, connection, &request);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
@@ -246,13 +253,14 @@ static struct connection *make_connection(struct control *control)
 {
     struct connection *connection;
 
-    if (control->count == CONTROL_CONNECTIONS_MAX)
+    if (control->count == CONTROL_CONNECTIONS_MAX + CONTROL_CONNECTIONS_RESERVED)
         return NULL;
     connection = calloc(1, sizeof *connection);
     if (!connection)
         return NULL;
     connection->control = control;
     connection->handles = 2;
+    connection->reserved = control->count >= CONTROL_CONNECTIONS_MAX;
     http_reading_init(&connection->reading);
     (void)uv_pipe_init(control->setup.loop, &connection->pipe, 0);
     (void)uv_timer_init(control->setup.loop, &connection->timer);
@@ -277,7 +285,7 @@ static void serve(struct connection *connection)
         answer_text(connection, HTTP_STATUS_FORBIDDEN, "only the host's own user and root may ask");
         return;
     }
-    uv_timer_start(&connection->timer, on_slow_writer, patience_ms(connection->control), 0);
+    uv_timer_start(&connection->timer, on_slow_writer, patience_ms(connection), 0);
     if (uv_read_start((uv_stream_t *)&connection->pipe, on_allocate, on_read) != 0)
         close_connection(connection);
 }
@@ -292,7 +300,7 @@ static void on_connection(uv_stream_t *stream, int status)
         return;
     connection = make_connection(control);
     if (!connection)
-        turn_away(listener, HTTP_STATUS_SERVICE_UNAVAILABLE, "too many connections; try again");
+        turn_away(listener, HTTP_STATUS_SERVICE_UNAVAILABLE, TOO_MANY);
     else if (uv_accept(stream, (uv_stream_t *)&connection->pipe) == 0)
         serve(connection);
     else

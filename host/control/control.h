@@ -2,9 +2,10 @@
  * control/control.h - serves the control socket: connections, requests to a handler, answers.
  *
  * Everything here runs on the I/O thread, unless it says otherwise, and none of it waits. Bounds:
- * CONTROL_CONNECTIONS_MAX at a time, those beyond are told 503 and closed; a request must be
- * complete, and an answer taken, within CONTROL_PATIENCE_MS each; a request has at most
- * HTTP_REQUEST_MAX bytes. A connection is one request.
+ * CONTROL_CONNECTIONS_MAX at a time, and CONTROL_CONNECTIONS_RESERVED beyond them in which only
+ * probes are answered; all others are told 503 and closed. A request must be complete, and an
+ * answer taken, within CONTROL_PATIENCE_MS each, in a reserved place within a tenth of it; a
+ * request has at most HTTP_REQUEST_MAX bytes. A connection is one request.
  *
  *      READING ---- complete ----> ASKED ---- control_answer ----> WRITING ----> closed
  *         \--- wrong, too large, too slow: answered at once ---------/
@@ -27,8 +28,9 @@ struct control;
 struct control_listener;
 struct connection;
 
-#define CONTROL_CONNECTIONS_MAX 64 /* people and a scraper: each holds 8 KiB */
-#define CONTROL_PATIENCE_MS 10000  /* a whole answer of 10,000 pools takes a tenth of it */
+#define CONTROL_CONNECTIONS_MAX 64      /* people and a scraper: each holds 8 KiB */
+#define CONTROL_CONNECTIONS_RESERVED 16 /* probes of several supervisors at once */
+#define CONTROL_PATIENCE_MS 10000       /* a whole answer of 10,000 pools takes a tenth of it */
 
 /* What is sent back. */
 struct control_reply {
@@ -42,6 +44,8 @@ struct control_setup {
     struct uv_loop_s *loop;
     /* Is asked something; calls control_answer for `connection`, now or later, exactly once. */
     void (*ask)(void *context, struct connection *connection, const struct http_request *request);
+    /* True for what is answered in a reserved place, too; must not wait. */
+    bool (*is_probe)(const struct http_request *request);
     void *context;
     uint64_t patience_ms; /* 0 = CONTROL_PATIENCE_MS */
 };

@@ -333,6 +333,11 @@ void control_routes_collect(struct control_routes *routes)
     }
 }
 
+bool control_routes_is_probe(const struct http_request *request)
+{
+    return strcmp(request->path, "livez") == 0 || strcmp(request->path, "readyz") == 0;
+}
+
 /* --- which is it ---------------------------------------------------------------------------- */
 
 static const struct route {

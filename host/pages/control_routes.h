@@ -31,6 +31,9 @@ struct control_routes {
 void control_routes_ask(void *context, struct connection *connection,
                         const struct http_request *request);
 
+/* For control_setup: true for /livez and /readyz. */
+bool control_routes_is_probe(const struct http_request *request);
+
 /* Answers the errands that are done, and the inspections. */
 void control_routes_collect(struct control_routes *routes);
 

@@ -56,6 +56,11 @@ static void ask(void *context, struct connection *connection, const struct http_
         control_answer(connection, reply_of(request->path, strlen(request->path)));
 }
 
+static bool is_probe(const struct http_request *request)
+{
+    return strcmp(request->path, "livez") == 0;
+}
+
 static void on_wake(void *context)
 {
     struct fixture *f = context;
@@ -89,7 +94,9 @@ static void offer(struct fixture *f, const char *path)
 static void prepare(struct fixture *f, uint64_t patience_ms)
 {
     struct io_callbacks callbacks = { .context = f, .on_wake = on_wake };
-    struct control_setup setup = { .ask = ask, .context = f, .patience_ms = patience_ms };
+    struct control_setup setup = {
+        .ask = ask, .is_probe = is_probe, .context = f, .patience_ms = patience_ms
+    };
 
     memset(f, 0, sizeof *f);
     memcpy(f->directory, "/tmp/weir-test-XXXXXX", 22);
@@ -173,6 +180,14 @@ static bool begins_with(const char *text, const char *start)
 static bool ends_with(const char *text, const char *end)
 {
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+static bool hears(int client, const char *end)
+{
+    char text[512];
+
+    (void)hear(client, text, sizeof text);
+    return ends_with(text, end);
 }
 
 static bool is_answered(struct fixture *f)
@@ -337,28 +352,99 @@ static void test_endless_request_is_cut_off(void)
     finish(&f);
 }
 
-/* promise C9 */
-static void test_too_many_connections_are_turned_away_at_once(void)
+/* Silent clients in all places that are not reserved. */
+static void occupy(struct fixture *f, int *clients)
 {
-    struct fixture f;
-    int clients[FLOOD];
+    for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++)
+        clients[i] = connect_to(f);
+}
+
+/* The silent ones are answered when they ask, and the places are free again. */
+static void vacate(struct fixture *f, const int *clients)
+{
     char text[512];
 
-    begin(&f, LONG_MS);
-    for (uint32_t i = 0; i < FLOOD; i++) {
-        clients[i] = connect_to(&f);
-        if (i < CONTROL_CONNECTIONS_MAX)
-            continue;
-        (void)hear(clients[i], text, sizeof text);
-        CU_ASSERT_TRUE_FATAL(begins_with(text, "HTTP/1.1 503 "));
-    }
     for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++) {
         say(clients[i], "GET /hello HTTP/1.1\r\n\r\n");
         (void)hear(clients[i], text, sizeof text);
         CU_ASSERT_TRUE(begins_with(text, "HTTP/1.1 200 "));
     }
-    while (!is_answered(&f)) /* the last ones may be closing yet */
+    while (!is_answered(f)) /* the last ones may be closing yet */
         ;
+}
+
+/* promise C9 */
+static void test_too_many_connections_are_turned_away(void)
+{
+    struct fixture f;
+    int clients[CONTROL_CONNECTIONS_MAX];
+    char text[512];
+
+    begin(&f, LONG_MS);
+    occupy(&f, clients);
+    for (uint32_t i = 0; i < FLOOD; i++) {
+        int client = connect_to(&f);
+
+        say(client, "GET /hello HTTP/1.1\r\n\r\n");
+        (void)hear(client, text, sizeof text);
+        CU_ASSERT_TRUE_FATAL(begins_with(text, "HTTP/1.1 503 "));
+    }
+    vacate(&f, clients);
+    finish(&f);
+}
+
+/* promise C9 */
+static void test_probe_is_answered_in_a_reserved_place(void)
+{
+    struct fixture f;
+    int clients[CONTROL_CONNECTIONS_MAX];
+    int probe;
+
+    begin(&f, LONG_MS);
+    occupy(&f, clients);
+    probe = connect_to(&f);
+    say(probe, "GET /livez HTTP/1.1\r\n\r\n");
+    CU_ASSERT_TRUE(hears(probe, "livez"));
+    vacate(&f, clients);
+    finish(&f);
+}
+
+/* promise C9 */
+static void test_silent_clients_beyond_the_reserve_are_turned_away_at_once(void)
+{
+    struct fixture f;
+    int clients[CONTROL_CONNECTIONS_MAX];
+    int silent[CONTROL_CONNECTIONS_RESERVED];
+    int client;
+    char text[512];
+
+    begin(&f, LONG_MS);
+    occupy(&f, clients);
+    for (uint32_t i = 0; i < CONTROL_CONNECTIONS_RESERVED; i++)
+        silent[i] = connect_to(&f);
+    client = connect_to(&f);
+    (void)hear(client, text, sizeof text);
+    CU_ASSERT_TRUE(begins_with(text, "HTTP/1.1 503 "));
+    for (uint32_t i = 0; i < CONTROL_CONNECTIONS_RESERVED; i++)
+        close(silent[i]);
+    vacate(&f, clients);
+    finish(&f);
+}
+
+static void test_silent_client_leaves_its_reserved_place(void)
+{
+    struct fixture f;
+    int clients[CONTROL_CONNECTIONS_MAX];
+    int silent;
+    char text[512];
+
+    begin(&f, 10 * SHORT_MS);
+    occupy(&f, clients);
+    silent = connect_to(&f);
+    (void)hear(silent, text, sizeof text);
+    CU_ASSERT_TRUE(begins_with(text, "HTTP/1.1 408 "));
+    for (uint32_t i = 0; i < CONTROL_CONNECTIONS_MAX; i++)
+        close(clients[i]);
     finish(&f);
 }
 
@@ -371,14 +457,6 @@ static void move(struct fixture *f, const char *name)
         (void)snprintf(path, sizeof path, "%s/%s", f->directory, name);
     offer(f, path);
     memcpy(f->path, path, sizeof path);
-}
-
-static bool hears(int client, const char *end)
-{
-    char text[512];
-
-    (void)hear(client, text, sizeof text);
-    return ends_with(text, end);
 }
 
 /* promise R17 */
@@ -492,7 +570,10 @@ int main(void)
         { "reads", test_client_that_reads_gets_all },
         { "wrong", test_wrong_requests_are_told },
         { "endless", test_endless_request_is_cut_off },
-        { "too many", test_too_many_connections_are_turned_away_at_once },
+        { "too many", test_too_many_connections_are_turned_away },
+        { "probe", test_probe_is_answered_in_a_reserved_place },
+        { "beyond the reserve", test_silent_clients_beyond_the_reserve_are_turned_away_at_once },
+        { "leaves the reserve", test_silent_client_leaves_its_reserved_place },
         { "former", test_those_of_the_former_socket_are_served_to_the_end },
         { "waiting", test_those_who_wait_at_a_former_socket_are_served },
         { "goes and comes", test_socket_may_go_and_come_back },
