@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static bool is_wanted(const struct plan *plan)
+static bool is_changed(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->count && plan->steps[i].kind == PLAN_HOST; i++)
         if (plan->steps[i].field && strcmp(plan->steps[i].field, "control") == 0)
@@ -10,10 +10,18 @@ static bool is_wanted(const struct plan *plan)
     return false;
 }
 
-/* The same socket by another name, such as through a link: it stays as it is. */
-static bool is_there(const struct control_change *change, const char *path)
+bool control_change_is_lost(struct control *control, const struct settings *settings)
 {
-    return path && control_is_at(change->control, path);
+    const char *path = settings->host.control;
+
+    return control && path && !control_is_at(control, path);
+}
+
+/* The same socket by another name, such as through a link, stays as it is. */
+static bool is_wanted(struct control *control, const struct settings *settings,
+                      const struct plan *plan)
+{
+    return settings->host.control ? control_change_is_lost(control, settings) : is_changed(plan);
 }
 
 int control_change_prepare(struct control_change *change, struct control *control,
@@ -25,7 +33,7 @@ int control_change_prepare(struct control_change *change, struct control *contro
     int status;
 
     *change = (struct control_change){ .control = control };
-    if (!control || !is_wanted(plan) || is_there(change, host->control))
+    if (!control || !is_wanted(control, settings, plan))
         return 0;
     if (!host->control)
         return control_listener_create(NULL, &change->made);

@@ -1,5 +1,6 @@
 /*
- * reload/control_change.h - the control socket in a reload: another, a new one, or none any more.
+ * reload/control_change.h - the control socket in a reload: another, a new one, none any more, or
+ * the same one again when its file was removed.
  *
  * Prepare listens at the new place, where who connects waits; the commit hands that over to be
  * served. The one before is closed once it is: those who ask there are answered.
@@ -14,6 +15,9 @@ struct control_change {
     struct control *control;
     struct control_listener *made; /* owned; NULL: it stays */
 };
+
+/* True when `settings` name a socket whose file is not there, or is another's. */
+bool control_change_is_lost(struct control *control, const struct settings *settings);
 
 /*
  * As `plan` to `settings` wants it. Reports why not: WEIR_EINVALID, with what is wrong at its

@@ -196,7 +196,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
         settings_destroy(settings);
         return;
     }
-    if (plan->count == 0) {
+    if (plan->count == 0 && !control_change_is_lost(supervisor->control, settings)) {
         tell_askers(supervisor, 0, plan, report);
         log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
                   weir_str("file", supervisor->file),

@@ -404,6 +404,21 @@ def test_socket_moves():
         check(host.stop() == 0 and not os.path.exists(former), "the end")
 
 
+def test_removed_socket_is_made_again():
+    """promise R17: HUP makes a socket again whose file is gone, whatever else changes."""
+    with running(busy()) as host:
+        for text, live in ((busy(), 2), (busy("3"), 3)):
+            os.unlink(host.socket)
+            check(host.run("status").returncode == 69, "no socket")
+            host.write(text)
+            host.process.send_signal(1)
+            until(lambda: os.path.exists(host.socket), "a socket again")
+            until(lambda: host.run("status").returncode == 0, "asked again")
+            until(lambda: host.json("status", "work")["live"] == live, "the size")
+        check("nothing to do" in host.run("reload").stdout, "nothing is made twice")
+        check(host.stop() == 0 and not os.path.exists(host.socket), "the end")
+
+
 RECORD = """
 dispatchers: {{blocking: {{threads: 4, budget: 4}}}}
 sources:
