@@ -50,11 +50,9 @@ static int add_matches(struct include_list *list, const struct pattern_matches *
     return status;
 }
 
-/* A pattern may match nothing (an empty conf.d); a plain name must be there: WEIR_EUNKNOWN. */
+/* A misspelt folder would leave out pools without a word. WEIR_EUNKNOWN. */
 static int no_match(const struct config_node *pattern, struct report *report)
 {
-    if (pattern_is_one(pattern->text))
-        return WEIR_OK;
     report_add(report, &pattern->mark, "include", "there is no file \"%.256s\"", pattern->text);
     return WEIR_EUNKNOWN;
 }

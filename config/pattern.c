@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ struct finding {
     size_t capacity; /* of next */
 };
 
-bool pattern_is_one(const char *text)
+static bool has_wildcard(const char *text)
 {
     return strpbrk(text, "*?[") != NULL;
 }
@@ -134,7 +135,7 @@ static int take_part(struct finding *finding, const char **at)
     char *behind = strndup(*at + length, slashes);
     int status = WEIR_ENOMEM;
 
-    if (part && behind && pattern_is_one(part)) {
+    if (part && behind && has_wildcard(part)) {
         status = match_all(finding, part);
     } else if (part && behind) {
         unescape(part);

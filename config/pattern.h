@@ -7,7 +7,6 @@
 #ifndef CONFIG_PATTERN_H
 #define CONFIG_PATTERN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,9 +17,6 @@ struct pattern_matches {
     char **paths; /* owned */
     size_t count;
 };
-
-/* True when the text has a wildcard at all. */
-bool pattern_is_one(const char *text);
 
 /*
  * Finds what is there under `pattern`, or under that very name when it is no pattern. `*looks` is

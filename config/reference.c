@@ -257,9 +257,10 @@ static void write_chapters(const struct page *page)
 {
     page_heading(page, "Top");
     write_top(page);
-    page_paragraph(page, "Files of `include` are looked for beside the file and added in the "
-                         "order of their names. They cannot include others, and no key may stand "
-                         "in two of them.");
+    page_paragraph(page,
+                   "Files of `include` are looked for beside the file and added in the "
+                   "order of their names. They cannot include others, and no key may stand "
+                   "in two of them. A name or pattern for which there is no file is an error.");
     page_heading(page, "`host`");
     write_table(page, language_host, 0);
     page_heading(page, "`dispatchers.NAME`");

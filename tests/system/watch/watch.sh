@@ -18,6 +18,7 @@ trap '[[ -z $host ]] || kill -KILL "$host" 2>/dev/null; rm -rf "$work"' EXIT
 mkfifo "$work/pipe"
 etc=$work/etc
 mkdir -p "$etc/conf.d" "$etc/secrets"
+printf 'x-none: 0\n' >"$etc/conf.d/always.yaml"
 file=$etc/weir.yaml
 mailbox=10
 reloads=0
