@@ -29,7 +29,7 @@ int origin_set(struct actor *actor, struct message *message, uint64_t token)
 void origin_tell(struct runtime *runtime, struct executor *executor, struct message *message,
                  const struct settlement *settlement)
 {
-    message_say(message, settlement->detail);
+    message = message_say(&executor->cache, message, settlement->detail);
     message->public.kind = MESSAGE_SETTLED;
     message->public.lane = (uint8_t)settlement->result;
     message->public.key = settlement->delay_ms;

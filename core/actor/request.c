@@ -200,7 +200,7 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
         message_destroy(&executor->cache, request);
         return;
     }
-    message_say(request, detail);
+    request = message_say(&executor->cache, request, detail);
     request->status = status;
     if (send_reply(runtime, executor, requester, request) == 0)
         return;

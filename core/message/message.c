@@ -103,14 +103,50 @@ struct message *message_copy(struct cache *cache, const struct message *message)
     return copy;
 }
 
-void message_say(struct message *message, const char *text)
+/* Takes a message and returns the same one in other memory, with room for `size`
+ * bytes; NULL: there is no memory, and the message stays the caller's. */
+static struct message *move(struct cache *cache, struct message *message, size_t size)
 {
+    const uint32_t of_the_memory = 0xffu << MESSAGE_CLASS_SHIFT | MESSAGE_HOLDS;
+    struct message *moved = message_create(cache, message->public.tag, size);
+
+    if (!moved)
+        return NULL;
+    moved->public.key = message->public.key;
+    moved->public.from = message->public.from;
+    moved->public.kind = message->public.kind;
+    moved->public.lane = message->public.lane;
+    moved->public.attempt = message->public.attempt;
+    moved->public.reserved |= message->public.reserved & ~of_the_memory;
+    moved->reference = message->reference;
+    moved->deadline_ns = message->deadline_ns;
+    moved->to = message->to;
+    moved->status = message->status;
+    moved->output = message->output;
+    message_destroy(cache, message);
+    return moved;
+}
+
+struct message *message_say(struct cache *cache, struct message *message, const char *text)
+{
+    const size_t size = strlen(text) + sizeof "";
+    struct message *roomy = NULL;
+    size_t room;
+
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
-    if (message->public.size >= sizeof "" && text[0])
-        (void)snprintf(message->public.data, message->public.size, "%s", text);
-    else
-        message->public.size = 0;
+    message->public.size = 0;
+    if (!text[0])
+        return message;
+    if (cache_room(message, MESSAGE_HEADER_SIZE) < size)
+        roomy = move(cache, message, size);
+    if (roomy)
+        message = roomy;
+    room = cache_room(message, MESSAGE_HEADER_SIZE);
+    message->public.data = (char *)message + MESSAGE_HEADER_SIZE;
+    message->public.size = size < room ? size : room;
+    (void)snprintf(message->public.data, message->public.size, "%s", text);
+    return message;
 }
 
 struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag, size_t size)

@@ -110,8 +110,12 @@ struct blob *message_blob(const struct message *message);
  */
 struct message *message_copy(struct cache *cache, const struct message *message);
 
-/* Replaces the payload by a text for people, cut to fit; by nothing when there is no room. */
-void message_say(struct message *message, const char *text);
+/*
+ * Replaces the payload by a text for people. Takes the message and returns it, or another one in
+ * its place when its own memory has no room for the text. Without memory the text is cut. `cache`
+ * is the calling thread's.
+ */
+struct message *message_say(struct cache *cache, struct message *message, const char *text);
 
 /*
  * As message_create, within the cap on memory; NULL also when that is reached. What counts is the

@@ -22,7 +22,7 @@ struct weir_outcome {
     uint32_t attempt;   /* the one that ended so; 1 = the first */
     uint64_t delay_ms;  /* of a retry: what the worker gave to weir_retry_after */
     const char *reason; /* of a dead one: a word such as "rejected" or "crashed"; else "" */
-    const char *detail; /* what the worker said of it, as far as the payload had room; may be "" */
+    const char *detail; /* what the worker said of it by weir_reason; may be "" */
 };
 
 /*

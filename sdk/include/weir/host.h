@@ -61,7 +61,7 @@ struct weir_reply {
     uint64_t reference;                 /* of the request */
     int status;                         /* 0, or why there is no message: WEIR_ETIMEOUT, ... */
     const struct weir_message *message; /* NULL when status is not 0 */
-    const char *detail;                 /* what a rejecting worker said; "" otherwise */
+    const char *detail;                 /* what a rejecting worker said by weir_reason; may be "" */
 };
 
 /* Called in a turn of the actor that asked, after the callback that asked has returned. */

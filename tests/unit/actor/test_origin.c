@@ -122,6 +122,17 @@ static int reject(struct weir_self *self, struct probe *probe, const struct weir
     return WEIR_REJECT;
 }
 
+#define LONG_REASON "a reason as long as reasons are, 47 characters."
+
+static int reject_at_length(struct weir_self *self, struct probe *probe,
+                            const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    weir_reason(self, "%s", LONG_REASON);
+    return WEIR_REJECT;
+}
+
 static int again(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     (void)probe;
@@ -157,6 +168,7 @@ static void test_each_verdict_is_told_to_the_origin_once(void)
 {
     expect(probe_done, WEIR_OUTCOME_DONE, "", "");
     expect(reject, WEIR_OUTCOME_DEAD, "rejected", "not mine");
+    expect(reject_at_length, WEIR_OUTCOME_DEAD, "rejected", LONG_REASON);
     expect(again, WEIR_OUTCOME_RETRY, "", "");
     expect(probe_fail, WEIR_OUTCOME_DEAD, "crashed", "order 7");
 }

@@ -18,6 +18,7 @@ struct fixture {
     struct pool *askers;
     struct pool *answerers;
     const struct weir_message *kept;
+    char detail[64]; /* of the last answer; written before its note */
 };
 
 static void begin(struct fixture *f, uint32_t threads, uint32_t limit)
@@ -46,9 +47,11 @@ static void answered(struct weir_self *self, void *state, void *context,
                      const struct weir_reply *reply)
 {
     struct probe *probe = context;
+    struct fixture *f = probe->context;
 
     (void)self;
     (void)state;
+    (void)snprintf(f->detail, sizeof f->detail, "%s", reply->detail);
     if (reply->message)
         probe_note(probe, probe_order(reply->message)->id);
     probe_note(probe, ANSWERED + (uint64_t)-reply->status);
@@ -142,6 +145,28 @@ static int reject(struct weir_self *self, struct probe *probe, const struct weir
 static void test_rejected_request_is_told_rejected(void)
 {
     expect_answer(reject, WEIR_EREJECTED);
+}
+
+#define LONG_REASON "a reason as long as reasons are, 47 characters."
+
+static int reject_at_length(struct weir_self *self, struct probe *probe,
+                            const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    weir_reason(self, "%s", LONG_REASON);
+    return WEIR_REJECT;
+}
+
+static void test_reason_longer_than_the_question_is_told_whole(void)
+{
+    struct fixture f;
+
+    begin(&f, 1, 4);
+    order_question(&f, reject_at_length, 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWERED + (uint64_t)-WEIR_EREJECTED, 1));
+    CU_ASSERT_STRING_EQUAL(f.detail, LONG_REASON);
+    finish(&f);
 }
 
 /* promise S6: with the worker's own words, the `o` of "order". */
@@ -498,6 +523,7 @@ int main(void)
         { "two threads", test_request_on_two_threads_gets_its_reply },
         { "no reply", test_request_handled_without_reply_is_told_noreply },
         { "rejected", test_rejected_request_is_told_rejected },
+        { "long reason", test_reason_longer_than_the_question_is_told_whole },
         { "crashed", test_crashed_request_is_told_crashed_and_why },
         { "second reply", test_second_reply_is_not_allowed },
         { "no request", test_message_that_is_no_request_cannot_be_replied_to },

@@ -65,6 +65,41 @@ static void test_message_without_payload_has_no_data(void)
     cache_finish(&cache);
 }
 
+/* A text for people has its room whatever the payload was; what identifies the message stays. */
+static void test_text_longer_than_the_memory_moves_the_message(void)
+{
+    static const char text[] = "a text that is longer than a small message has room for";
+    static const struct weir_tag tag = { "test/1" };
+    struct cache cache;
+    struct message *message;
+
+    cache_init(&cache);
+    message = message_create(&cache, &tag, 1);
+    message->public.from = 7;
+    message->public.key = 8;
+    message->public.attempt = 3;
+    message->public.reserved |= MESSAGE_ORIGIN | 5 * MESSAGE_FAILURE;
+    message->token = 9;
+    message->origin = 10;
+    message->origin_life = 11;
+    message = message_say(&cache, message, text);
+    CU_ASSERT_STRING_EQUAL(message->public.data, text);
+    CU_ASSERT_EQUAL(message->public.size, sizeof text);
+    CU_ASSERT_PTR_EQUAL(message->public.tag, &tag);
+    CU_ASSERT_EQUAL(message->public.from, 7);
+    CU_ASSERT_EQUAL(message->public.key, 8);
+    CU_ASSERT_EQUAL(message->public.attempt, 3);
+    CU_ASSERT_TRUE(message->public.reserved & MESSAGE_ORIGIN);
+    CU_ASSERT_EQUAL(message_failures(&message->public), 5);
+    CU_ASSERT_EQUAL(message->token, 9);
+    CU_ASSERT_EQUAL(message->origin, 10);
+    CU_ASSERT_EQUAL(message->origin_life, 11);
+    message = message_say(&cache, message, "");
+    CU_ASSERT_EQUAL(message->public.size, 0);
+    message_destroy(&cache, message);
+    cache_finish(&cache);
+}
+
 static void test_appended_messages_come_in_order(void)
 {
     struct fixture f;
@@ -150,6 +185,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "clean", test_new_message_is_clean_and_aligned },
         { "no payload", test_message_without_payload_has_no_data },
+        { "text", test_text_longer_than_the_memory_moves_the_message },
         { "append", test_appended_messages_come_in_order },
         { "count", test_queue_counts_what_is_in_it },
         { "find", test_find_compares_addresses },
