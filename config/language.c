@@ -127,14 +127,20 @@ const struct language_row language_source[] = {
 /* --- pools ------------------------------------------------------------------------------------ */
 
 static const struct language_row pool_restart[] = {
-    VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
-          .help = "failures within `within` after which a worker is replaced at once"),
+    VALUE(
+        struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
+        .help =
+            "failures within `within` after which a worker is replaced at once; further ones wait "
+            "for `backoff`"),
     VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
           .min = 1, .max = DAY_MS, .help = "the time in which they count"),
-    OTHER(0, "backoff", LANGUAGE_RANGE,
-          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
-          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
-          .help = "pauses before a worker is opened again, from first to longest"),
+    OTHER(
+        0, "backoff", LANGUAGE_RANGE,
+        .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
+        .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+        .help = "pauses before a worker that failed more often, or could not be opened, is opened "
+                "again: each twice as long as the one before, from first to longest; the first "
+                "again after it has worked for `within` without a failure"),
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
           .choices = thens,
           .help = "what is done past `max`: tried again for ever, stopped until a reload, or "
@@ -149,10 +155,12 @@ static const struct language_row pools_restart[] = {
                   "once: all workers below it"),
     VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
           .min = 1, .max = DAY_MS, .help = "the time in which they count"),
-    OTHER(0, "backoff", LANGUAGE_RANGE,
-          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
-          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
-          .help = "pauses before it is opened anew past `max`, from first to longest"),
+    OTHER(
+        0, "backoff", LANGUAGE_RANGE,
+        .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
+        .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+        .help = "pauses before it is opened anew past `max`: each twice as long as the one before, "
+                "from first to longest; the first again after `within` without a failure"),
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
           .choices = thens,
           .help = "what is done past `max`: opened anew for ever, with pauses; what has failed "

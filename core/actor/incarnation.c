@@ -112,8 +112,9 @@ static void tell_of_failed_open(const struct actor *actor, int status)
 static void has_opened(struct actor *actor)
 {
     actor->incarnation++;
-    if (actor->place)
-        actor->place->backoff_ms = 0;
+    /* Without a pause nobody asks since when it lives. */
+    if (actor->place && actor->place->backoff.pause_ms)
+        backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));
     /* Who sees it open is let in: the state, and that it was opened, come last. */
     let_in(actor);
     actor_set_state(actor, ACTOR_OPEN);
@@ -301,8 +302,7 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
     spec_unref(actor->spec);
     actor->spec = spec;
     extra_clear_detail(actor);
-    actor->place->failures = 0;
-    actor->place->backoff_ms = 0;
+    actor->place->backoff = (struct backoff){ 0 };
     actor_set_state(actor, ACTOR_STARTING);
 }
 
@@ -318,8 +318,7 @@ void incarnation_respec(struct actor *actor)
     actor->spec = spec;
     if (atomic_load_explicit(&actor->place->stopped, memory_order_relaxed)) {
         atomic_store_explicit(&actor->place->stopped, false, memory_order_relaxed);
-        actor->place->failures = 0;
-        actor->place->backoff_ms = 0;
+        actor->place->backoff = (struct backoff){ 0 };
         actor_set_state(actor, ACTOR_STARTING);
     }
     if (actor->memory && spec->behaviour->reconfigure) {

@@ -55,7 +55,7 @@ static void add_identity(struct inspection *out, const struct actor *actor)
     inspection_number(out, "incarnation", actor->incarnation);
     inspection_number(out, "restarts",
                       atomic_load_explicit(&actor->place->restarts, memory_order_relaxed));
-    inspection_number(out, "failures", actor->place->failures);
+    inspection_number(out, "failures", actor->place->backoff.failures);
 }
 
 /* Those of the manager of a pool are its pool's. */

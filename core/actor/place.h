@@ -7,6 +7,7 @@
 #define ACTOR_PLACE_H
 
 #include "actor/actor.h"
+#include "actor/backoff.h"
 #include "actor/misuse.h"
 #include "actor/position.h"
 #include "actor/waiters.h"
@@ -41,9 +42,7 @@ struct place {
     struct message *settling;    /* the input that waits for the outbox; may be NULL */
     struct message_list stash;   /* put aside by the worker: stash.h */
     struct message_list retries; /* waiting to be given again; deadline_ns says when */
-    uint32_t failures;           /* in the present window */
-    uint64_t window_start_ns;
-    uint64_t backoff_ms;      /* the next one */
+    struct backoff backoff;
     uint64_t reopen_ns;       /* when to open again, in state WAITING */
     uint64_t leave_due_ns;    /* when it must have finished; 0 = whenever it has */
     struct position left;     /* by the present incarnation of a source */

@@ -22,14 +22,8 @@ static void keep_out(struct actor *actor)
 
 static uint64_t next_backoff_ms(struct actor *actor)
 {
-    struct place *place = actor->place;
-    const struct restart *restart = &actor->spec->restart;
-    uint64_t backoff = place->backoff_ms;
+    uint64_t backoff = backoff_next_ms(&actor->place->backoff, &actor->spec->restart);
 
-    if (backoff < restart->backoff_ms_min)
-        backoff = restart->backoff_ms_min;
-    place->backoff_ms = backoff * 2 < restart->backoff_ms_max ? backoff * 2
-                                                              : restart->backoff_ms_max;
     /* Up to a fifth less, so that workers which failed together do not return together. */
     return backoff - backoff / 5 * (executor_random(actor->executor) % 256) / 256;
 }
@@ -53,15 +47,8 @@ static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 
 static bool restarts_too_often(struct actor *actor)
 {
-    struct place *place = actor->place;
-    const struct restart *restart = &actor->spec->restart;
-    uint64_t now = executor_look_at_clock(actor->executor);
-
-    if (now - place->window_start_ns > restart->within_ms * NS_PER_MS) {
-        place->window_start_ns = now;
-        place->failures = 0;
-    }
-    return ++place->failures > restart->max;
+    return backoff_fail(&actor->place->backoff, &actor->spec->restart,
+                        executor_look_at_clock(actor->executor));
 }
 
 /* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
@@ -71,7 +58,7 @@ static void stay_closed(struct actor *actor)
     bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
-              "worker fails too often", weir_uint("failures", actor->place->failures),
+              "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
               weir_str("effect", !escalates             ? "stopped until a reload"
                                  : pool && pool->parent ? "stopped, and the pool above is asked"
                                                         : "stopped, and the program is to end"));
@@ -116,7 +103,7 @@ void restart_after_failure(struct actor *actor)
 
 void restart_after_failed_open(struct actor *actor)
 {
-    if (gives_up(actor) && restarts_too_often(actor))
+    if (restarts_too_often(actor) && gives_up(actor))
         stay_closed(actor);
     else
         wait_to_open(actor, next_backoff_ms(actor));
@@ -128,8 +115,7 @@ void restart_anew(struct actor *actor, uint64_t pause_ms)
     bool was_open = actor_state(actor) == ACTOR_OPEN;
 
     atomic_store_explicit(&place->stopped, false, memory_order_relaxed);
-    place->failures = 0;
-    place->backoff_ms = 0;
+    place->backoff = (struct backoff){ 0 };
     if (was_open || pause_ms == 0)
         incarnation_begin_anew(actor);
     else

@@ -43,8 +43,7 @@ static void tell_places_locked(struct pool *pool, bool all, uint64_t pause_ms,
 static void begin_anew(struct pool *pool, bool all, uint64_t pause_ms, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
-    pool->escalation.failures = 0;
-    pool->escalation.backoff_ms = 0;
+    pool->escalation.backoff = (struct backoff){ 0 };
     tell_places_locked(pool, all, pause_ms, executor);
     for (uint32_t i = 0; i < pool->child_count; i++)
         begin_anew(pool->children[i], all, pause_ms, executor);
@@ -105,37 +104,26 @@ static bool begins_anew(const struct place *place)
     return begins;
 }
 
-static bool is_past_bound_locked(struct pool *pool, uint64_t now_ns)
+/* The pause before its member begins again. The members' opening is not waited for: the pool lives
+ * well from the end of the pause on. */
+static uint64_t next_pause_ms_locked(struct pool *pool, uint64_t now_ns)
 {
     struct escalation *escalation = &pool->escalation;
+    uint64_t pause_ms = backoff_next_ms(&escalation->backoff, &escalation->restart);
 
-    if (now_ns - escalation->window_start_ns > escalation->restart.within_ms * NS_PER_MS) {
-        escalation->window_start_ns = now_ns;
-        escalation->failures = 0;
-    }
-    return ++escalation->failures > escalation->restart.max;
-}
-
-static uint64_t next_pause_ms_locked(struct pool *pool)
-{
-    const struct restart *restart = &pool->escalation.restart;
-    uint64_t pause_ms = pool->escalation.backoff_ms;
-
-    if (pause_ms < restart->backoff_ms_min)
-        pause_ms = restart->backoff_ms_min;
-    pool->escalation.backoff_ms = pause_ms * 2 < restart->backoff_ms_max ? pause_ms * 2
-                                                                         : restart->backoff_ms_max;
+    backoff_open(&escalation->backoff, now_ns + pause_ms * NS_PER_MS);
     return pause_ms;
 }
 
 static enum decision decide_locked(struct pool *pool, struct pool *member, struct actor *actor)
 {
+    struct escalation *escalation = &pool->escalation;
     struct executor *executor = actor->executor;
+    uint64_t now_ns = executor_look_at_clock(executor);
 
     if (begins_anew(actor->place))
         return DECISION_NONE;
-    if (!is_past_bound_locked(pool, executor_look_at_clock(executor))) {
-        pool->escalation.backoff_ms = 0;
+    if (!backoff_fail(&escalation->backoff, &escalation->restart, now_ns)) {
         begin_anew(member, true, 0, executor);
         pool->escalation.reopened++;
         return DECISION_ANEW;
@@ -146,7 +134,7 @@ static enum decision decide_locked(struct pool *pool, struct pool *member, struc
     case RESTART_STOP:
         return DECISION_STOP;
     default:
-        begin_anew(member, true, next_pause_ms_locked(pool), executor);
+        begin_anew(member, true, next_pause_ms_locked(pool, now_ns), executor);
         pool->escalation.reopened++;
         return DECISION_LATER;
     }
@@ -180,7 +168,7 @@ static bool asks_above(struct pool *pool, struct pool *member, struct actor *act
 
     pthread_mutex_lock(&pool->lock);
     decision = decide_locked(pool, member, actor);
-    failures = pool->escalation.failures;
+    failures = pool->escalation.backoff.failures;
     pthread_mutex_unlock(&pool->lock);
     log_decision(pool, member, failures, decision);
     return decision == DECISION_ASK;
@@ -211,8 +199,7 @@ void escalation_set_locked(struct pool *pool, const struct restart *restart,
     if (is_same(&pool->escalation.restart, restart))
         return;
     pool->escalation.restart = *restart;
-    pool->escalation.failures = 0;
-    pool->escalation.backoff_ms = 0;
+    pool->escalation.backoff = (struct backoff){ 0 };
     for (uint32_t i = 0; i < pool->child_count; i++)
         begin_anew(pool->children[i], false, 0, executor);
 }

@@ -68,10 +68,8 @@ struct pool_options {
 /* How a pool answers its member pools when they ask: see escalation.h. */
 struct escalation {
     struct restart restart;
-    uint32_t failures; /* of members, in the present window */
-    uint64_t window_start_ns;
-    uint64_t backoff_ms; /* the next pause */
-    uint64_t reopened;   /* members, so far, with those of pools that have left */
+    struct backoff backoff; /* of members that ask */
+    uint64_t reopened;      /* members, so far, with those of pools that have left */
 };
 
 struct pool {

@@ -162,8 +162,9 @@ struct weir_pool_options {
                                       * 5 */
     uint64_t mailbox_bytes;          /* of payload that waits at each worker; 0 = unlimited */
     uint64_t restart_within_ms;      /* 0 = 10 s */
-    uint64_t restart_backoff_ms_min; /* then, and after a failed `open`: doubled each time. 0 = 100
-                                      * ms */
+    uint64_t restart_backoff_ms_min; /* pause then, and after a failed `open`; it doubles each time
+                                      * until the worker has lived `restart_within_ms` without a
+                                      * failure. 0 = 100 ms */
     uint64_t restart_backoff_ms_max; /* 0 = 10 s */
     uint32_t restart_then;           /* enum weir_restart_then */
     uint32_t reserved;

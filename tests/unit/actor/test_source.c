@@ -18,7 +18,8 @@ struct script {
     uint64_t total;     /* orders, then it ends; it never says so when `endless` */
     uint32_t extra;     /* emitted beyond each credit */
     uint64_t pauses_at; /* says WAIT once, before this order, and arms a timer */
-    uint64_t fails_at;  /* fails once, before this order */
+    uint64_t fails_at;  /* fails before this order */
+    uint32_t fails;     /* as many times; 0 = once */
     bool endless;
     enum when_full when_full; /* of its output */
 
@@ -77,7 +78,8 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
 
         if (next == script->total)
             return script->endless ? WEIR_MORE : WEIR_END;
-        if (next == script->fails_at && atomic_fetch_add(&script->failures, 1) == 0)
+        if (next == script->fails_at &&
+            atomic_fetch_add(&script->failures, 1) < (script->fails ? script->fails : 1))
             return -1;
         if (next == script->pauses_at && atomic_fetch_add(&script->pauses, 1) == 0)
             return weir_after(self, 10, wake, NULL, NULL) == 0 ? WEIR_WAIT : -1;
@@ -319,6 +321,35 @@ static void test_source_that_is_led_elsewhere_loses_nothing(void)
     forget(&f);
 }
 
+static bool has_failed(void *context)
+{
+    struct fixture *f = context;
+
+    /* It is not open, and it waits: the last failure has had its consequence. */
+    return atomic_load(&f->rig.dispatcher->timers.next_due_ns) > atomic_load(&f->rig.now_ns) &&
+           atomic_load(&f->rig.dispatcher->timers.next_due_ns) != TIMER_NEVER;
+}
+
+/* promise P5: a source that fails each time waits longer and longer, though it opens each time. */
+static void test_pause_of_a_failing_source_grows(void)
+{
+    static const uint64_t waits_ms[] = { 100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000 };
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 50, .pauses_at = NEVER, .fails = UINT32_MAX }, false);
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        uint64_t pause_ns;
+
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_failed, &f));
+        pause_ns = atomic_load(&f.rig.dispatcher->timers.next_due_ns) - atomic_load(&f.rig.now_ns);
+        CU_ASSERT_TRUE(pause_ns <= waits_ms[i] * 1000000u);
+        CU_ASSERT_TRUE(pause_ns >= waits_ms[i] * 800000u);
+        rig_advance(&f.rig, pause_ns / 1000000u + 1);
+    }
+    close_it(&f);
+    finish(&f, 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -328,6 +359,7 @@ int main(void)
         { "drops", test_source_whose_newest_are_dropped_keeps_nothing_back },
         { "waits", test_source_that_waits_is_asked_again_after_its_timer },
         { "fails", test_source_that_fails_is_opened_anew },
+        { "keeps failing", test_pause_of_a_failing_source_grows },
         { "led elsewhere", test_source_that_is_led_elsewhere_loses_nothing },
         { "closed", test_closed_source_produces_nothing_more },
         CU_TEST_INFO_NULL,

@@ -287,31 +287,59 @@ static void test_delay_of_a_failing_open_grows(void)
     finish(&f, NULL);
 }
 
-static bool is_open_once(void *context)
+/* Lets the worker fail once more; returns the pause that follows, after which it is open again. */
+static uint64_t pause_after_a_failure(struct fixture *f)
 {
-    return atomic_load(&((struct fixture *)context)->probe->opened) == 1;
+    uint64_t pause_ns;
+
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .act = probe_fail }), 0);
+    pause_ns = delay_of_the_next_open(f);
+    rig_advance(&f->rig, pause_ns / 1000000u + 1);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    return pause_ns;
 }
 
-/* promise P5: who has opened begins with the shortest wait again. */
-static void test_delay_is_short_again_after_an_open(void)
+/* promise P5: an open between two failures does not shorten the pause; nor does the time that the
+ * worker has waited. */
+static void test_pause_of_a_failing_worker_grows(void)
+{
+    static const uint64_t waits_ms[] = { 100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000 };
+    struct fixture f;
+
+    begin(&f, 1);
+    f.spec->restart.max = 2;
+    create(&f, 1, 1);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    for (uint32_t i = 1; i <= 2; i++) { /* these are replaced at once */
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_fail }), 0);
+        CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+        CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    }
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        uint64_t pause_ns = pause_after_a_failure(&f);
+
+        CU_ASSERT_TRUE(pause_ns <= waits_ms[i] * 1000000u);
+        CU_ASSERT_TRUE(pause_ns >= waits_ms[i] * 800000u);
+    }
+    CU_ASSERT_EQUAL(rig_stats(f.pool).restarts, 11);
+    finish(&f, NULL);
+}
+
+/* promise P5: it begins with the shortest pause again when it has worked for `within`. */
+static void test_pause_is_short_again_after_a_life_without_failure(void)
 {
     struct fixture f;
-    _Atomic bool may = false;
 
     begin(&f, 1);
     f.spec->restart.max = 0;
-    f.probe->opens = refuse_the_first;
-    f.probe->context = &may;
     create(&f, 1, 1);
-    CU_ASSERT_TRUE(waits_to_open(&f, 1));
-    rig_advance(&f.rig, 100);
-    CU_ASSERT_TRUE(waits_to_open(&f, 2));
-    atomic_store(&may, true);
-    rig_advance(&f.rig, 200);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, is_open_once, &f));
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_fail }), 0);
-    CU_ASSERT_TRUE(delay_of_the_next_open(&f) <= UINT64_C(100000000));
+    CU_ASSERT_TRUE(pause_after_a_failure(&f) <= UINT64_C(100000000));
+    CU_ASSERT_TRUE(pause_after_a_failure(&f) > UINT64_C(100000000));
+    rig_advance(&f.rig, f.spec->restart.within_ms - 1);
+    CU_ASSERT_TRUE(pause_after_a_failure(&f) > UINT64_C(200000000));
+    rig_advance(&f.rig, f.spec->restart.within_ms);
+    CU_ASSERT_TRUE(pause_after_a_failure(&f) <= UINT64_C(100000000));
     finish(&f, NULL);
 }
 
@@ -343,7 +371,8 @@ int main(void)
         { "by key", test_backlog_of_an_owner_waits_for_it },
         { "cannot open", test_worker_that_cannot_open_is_tried_again_while_others_serve },
         { "delay grows", test_delay_of_a_failing_open_grows },
-        { "short again", test_delay_is_short_again_after_an_open },
+        { "pause grows", test_pause_of_a_failing_worker_grows },
+        { "short again", test_pause_is_short_again_after_a_life_without_failure },
         { "old failures", test_old_failures_do_not_count },
         CU_TEST_INFO_NULL,
     };

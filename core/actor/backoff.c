@@ -1,0 +1,42 @@
+#include "actor/backoff.h"
+
+#include "actor/spec.h"
+
+#define NS_PER_MS 1000000u
+
+/* After a pause only a life of `within` counts: the pause itself lets no failure grow old. */
+static bool is_forgotten(const struct backoff *backoff, const struct restart *restart,
+                         uint64_t now_ns)
+{
+    uint64_t within_ns = restart->within_ms * NS_PER_MS;
+
+    if (backoff->pause_ms == 0)
+        return now_ns - backoff->window_start_ns > within_ns;
+    return backoff->well_since_ns && now_ns >= backoff->well_since_ns + within_ns;
+}
+
+bool backoff_fail(struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
+{
+    if (is_forgotten(backoff, restart, now_ns))
+        *backoff = (struct backoff){ .window_start_ns = now_ns };
+    backoff->well_since_ns = 0;
+    return ++backoff->failures > restart->max;
+}
+
+uint64_t backoff_next_ms(struct backoff *backoff, const struct restart *restart)
+{
+    uint64_t next_ms = backoff->pause_ms * 2;
+
+    if (next_ms > restart->backoff_ms_max)
+        next_ms = restart->backoff_ms_max;
+    if (next_ms < restart->backoff_ms_min)
+        next_ms = restart->backoff_ms_min;
+    backoff->pause_ms = next_ms;
+    return next_ms;
+}
+
+void backoff_open(struct backoff *backoff, uint64_t now_ns)
+{
+    if (backoff->well_since_ns == 0)
+        backoff->well_since_ns = now_ns;
+}
