@@ -31,20 +31,31 @@ weir_pid actor_pid(const struct actor *actor)
 
 struct actor *actor_find(struct runtime *runtime, weir_pid pid)
 {
-    return slots_get(&runtime->slots, (uint32_t)pid);
+    /* An even serial is that of a free slot: see actor/slots.h. */
+    return actor_serial_of(pid) & 1 ? slots_get(&runtime->slots, (uint32_t)pid) : NULL;
 }
 
-struct pool *actor_find_pool(struct runtime *runtime, weir_pid pid)
+int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out)
 {
     struct actor *actor = actor_find(runtime, pid);
     uint64_t word;
 
     if (!actor)
-        return NULL;
-    /* Acquire pairs with [M0]: what the slot holds belongs to this serial. Its pool is freed a
-     * grace period after the word was ended. */
+        return WEIR_EUNKNOWN;
+    /* Acquire pairs with [M0]: what the slot holds belongs to this serial. */
     word = atomic_load_explicit(&actor->mailbox.word, memory_order_acquire);
-    if (mailbox_serial(word) != actor_serial_of(pid) || actor->kind != ACTOR_POOL)
+    if (mailbox_serial(word) != actor_serial_of(pid))
+        return mailbox_serial(word) < actor_serial_of(pid) ? WEIR_EUNKNOWN : WEIR_ETERMINATED;
+    *out = actor;
+    return 0;
+}
+
+struct pool *actor_find_pool(struct runtime *runtime, weir_pid pid)
+{
+    struct actor *actor;
+
+    /* Its pool is freed a grace period after the word was ended. */
+    if (actor_find_alive(runtime, pid, &actor) != 0 || actor->kind != ACTOR_POOL)
         return NULL;
     return actor->pool;
 }

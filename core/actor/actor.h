@@ -162,6 +162,9 @@ weir_pid actor_pid(const struct actor *actor);
 
 /* The actor of a PID; NULL: UNKNOWN. It may have ended: the serial tells. */
 struct actor *actor_find(struct runtime *runtime, weir_pid pid);
+/* The actor of a PID, alive at this instant: in a read section its slot is not used again.
+ * WEIR_EUNKNOWN: this runtime never gave the PID to anybody; WEIR_ETERMINATED: it has ended. */
+int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out);
 uint32_t actor_serial_of(weir_pid pid);
 
 /* The pool of a PID; NULL: it has ended, or is no pool's. Any thread, in a read section, in which

@@ -499,12 +499,13 @@ static void give(struct runtime *runtime, struct executor *executor,
                  const struct subscriber *subscriber, weir_pid pid, const struct message *message,
                  struct fan_out *result)
 {
-    struct actor *actor = actor_find(runtime, pid);
+    struct pool *pool = NULL;
     struct message *copy;
 
-    if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire) && actor &&
-        actor->kind == ACTOR_POOL) {
-        fan_out_below(actor->pool, executor, message, result);
+    if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire))
+        pool = actor_find_pool(runtime, pid);
+    if (pool) {
+        fan_out_below(pool, executor, message, result);
         return;
     }
     copy = message_copy(&executor->cache, message);

@@ -257,18 +257,18 @@ static int host_trap_exits(struct weir_self *self, bool on)
 /* A pool ends by closing, its workers first; one that is killed does not drain. */
 static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason reason)
 {
-    struct actor *target = actor_find(actor->runtime, other);
-    struct pool *pool;
+    struct actor *target;
+    int status = actor_find_alive(actor->runtime, other, &target);
 
-    if (!target)
-        return WEIR_EUNKNOWN;
-    if (host_table_find_pool(actor, other, &pool) != 0)
+    if (status != 0)
+        return status;
+    if (target->kind != ACTOR_POOL)
         return actor_signal(target, actor_serial_of(other), actor->executor,
                             LINKED_END_SIGNALS(reason));
     if (reason == WEIR_END_KILL)
-        pool_kill(pool, actor->executor);
+        pool_kill(target->pool, actor->executor);
     else
-        pool_close(pool, actor->executor);
+        pool_close(target->pool, actor->executor);
     return 0;
 }
 

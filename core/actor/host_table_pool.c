@@ -7,14 +7,11 @@
 
 int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
 {
-    struct actor *found = actor_find(actor->runtime, pid);
-    uint64_t word;
+    struct actor *found;
+    int status = actor_find_alive(actor->runtime, pid, &found);
 
-    if (!found)
-        return WEIR_EUNKNOWN;
-    word = atomic_load_explicit(&found->mailbox.word, memory_order_acquire);
-    if (mailbox_serial(word) != actor_serial_of(pid))
-        return WEIR_ETERMINATED;
+    if (status != 0)
+        return status;
     if (found->kind != ACTOR_POOL)
         return WEIR_EINVALID;
     *out = found->pool;

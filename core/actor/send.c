@@ -75,22 +75,6 @@ static int deliver_lane(struct actor *actor, uint32_t serial, struct executor *e
     return status;
 }
 
-/* The actor of a PID, alive at this instant: in a read section its slot is not used again. */
-static int find_alive(struct runtime *runtime, weir_pid pid, struct actor **out)
-{
-    struct actor *actor = actor_find(runtime, pid);
-    uint64_t word;
-
-    if (!actor || actor_serial_of(pid) == 0)
-        return WEIR_EUNKNOWN;
-    /* Acquire pairs with [M0]: what the slot holds belongs to this serial. */
-    word = atomic_load_explicit(&actor->mailbox.word, memory_order_acquire);
-    if (mailbox_serial(word) != actor_serial_of(pid))
-        return mailbox_serial(word) < actor_serial_of(pid) ? WEIR_EUNKNOWN : WEIR_ETERMINATED;
-    *out = actor;
-    return 0;
-}
-
 /* It opens, or will be opened anew. */
 static bool is_coming(const struct actor *actor)
 {
@@ -120,7 +104,7 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
                  enum weir_lane lane, struct message *message)
 {
     struct actor *actor;
-    int status = find_alive(runtime, to, &actor);
+    int status = actor_find_alive(runtime, to, &actor);
 
     if (status != 0)
         return status;
@@ -138,7 +122,7 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
                struct message *const *messages, uint32_t count)
 {
     struct actor *actor;
-    int status = find_alive(runtime, to, &actor);
+    int status = actor_find_alive(runtime, to, &actor);
 
     if (status != 0 || count == 0)
         return status;
@@ -155,7 +139,7 @@ int send_control(struct runtime *runtime, struct executor *executor, weir_pid to
                  struct message *message)
 {
     struct actor *actor;
-    int status = find_alive(runtime, to, &actor);
+    int status = actor_find_alive(runtime, to, &actor);
 
     return status != 0 ? status : push_other(actor, actor_serial_of(to), executor, message);
 }
@@ -164,7 +148,7 @@ int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,
                 struct message *message)
 {
     struct actor *actor;
-    int status = find_alive(runtime, to, &actor);
+    int status = actor_find_alive(runtime, to, &actor);
 
     if (status != 0)
         return status;

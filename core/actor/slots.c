@@ -74,10 +74,16 @@ static void use_more(struct slots *slots, struct stock *stock)
     for (uint32_t slot = first + STOCK_BATCH; slot-- > first;) {
         struct actor *actor = slots_get(slots, slot);
 
-        mailbox_init(&actor->mailbox, 1, 0);
+        mailbox_init(&actor->mailbox, 0, 0);
         actor->slot = slot;
         stock_give(stock, &slots->free, &actor->free);
     }
+}
+
+/* Relaxed: a free slot is its thread's alone. */
+static uint32_t word_serial(const struct actor *actor)
+{
+    return mailbox_serial(atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed));
 }
 
 struct actor *slots_take(struct slots *slots, struct stock *stock, uint32_t *out_serial)
@@ -92,15 +98,14 @@ struct actor *slots_take(struct slots *slots, struct stock *stock, uint32_t *out
     if (!item)
         return NULL;
     actor = (struct actor *)(void *)((char *)item - offsetof(struct actor, free));
-    *out_serial = mailbox_serial(atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed));
+    *out_serial = word_serial(actor) + 1;
     return actor;
 }
 
 void slots_give(struct slots *slots, struct stock *stock, struct actor *actor)
 {
-    uint64_t word = atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed);
-
-    if (mailbox_serial(word) < MAILBOX_SERIAL_MAX)
+    /* The next actor needs a serial, and its end another one. */
+    if (word_serial(actor) + 1 < MAILBOX_SERIAL_MAX)
         stock_give(stock, &slots->free, &actor->free);
 }
 

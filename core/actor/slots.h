@@ -2,7 +2,9 @@
  * actor/slots.h - the memory of all actors, found by number.
  *
  * Chunks are never moved or freed while the runtime lives, so a lookup is two loads and no lock.
- * A slot keeps the serial of its last actor; a slot whose serials are used up is not used again.
+ * The serial of a slot is odd while an actor has it, and even while it is free: it grows by one
+ * when an actor is made there and when it ends. PIDs have odd serials, so none names a free slot. A
+ * slot whose serials are used up is not used again.
  * Each thread has some free ones at hand (dispatch/stock.h). Memory that no actor was in yet is not
  * touched.
  *
@@ -34,7 +36,7 @@ struct slots {
 int slots_init(struct slots *slots);
 void slots_finish(struct slots *slots);
 
-/* A free slot, its `slot` and next serial filled in; NULL when memory is out. */
+/* A free slot, its `slot` filled in, and the serial of its next actor; NULL when memory is out. */
 struct actor *slots_take(struct slots *slots, struct stock *stock, uint32_t *out_serial);
 
 /* Makes a slot free again, after its mailbox was ended and a grace period. */

@@ -69,7 +69,7 @@ struct mailbox {
 
 static_assert(offsetof(struct mailbox, first) == 64, "two lines: senders, owner");
 
-/* Starts closed, not idle (the creator schedules it once), with a serial of its own. */
+/* Starts closed, not idle (the creator schedules it once). The serial is odd; 0: of nobody yet. */
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
 
 /*
@@ -150,7 +150,8 @@ void mailbox_release(struct mailbox *mailbox, uint64_t size);
 /* Takes the message, of that size. True: the caller must schedule the actor. */
 bool mailbox_push_held(struct mailbox *mailbox, struct message *message);
 
-/* Ends this serial: every later push answers TERMINATED. Only when closed and empty. */
+/* Ends this serial, the next one is even: every later push answers TERMINATED. Only when closed and
+ * empty. */
 void mailbox_end(struct mailbox *mailbox);
 
 /* Messages admitted in all, and of those how many wait. Exact for the owner; for others exact at
