@@ -379,6 +379,12 @@ static int run(struct probing *probing, const char *program, uint64_t timeout_ms
     return status;
 }
 
+/* What is missing: the program is called by its name in /proc. */
+static const char *hint(const char *program, int error)
+{
+    return error == ENOENT && strncmp(program, "/proc/", 6) == 0 ? "; is /proc mounted?" : "";
+}
+
 int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem)
 {
     struct probing probing = {
@@ -396,8 +402,8 @@ int probe_plugin(const char *program, const char *copy, const char *file, struct
     status = run(&probing, program, timeout_ms, &wait_status);
     if (status != 0)
         return problem_set(problem, WEIR_ENOTALLOWED,
-                           "%s: no process could be started that loads it first: %s", file,
-                           strerror(status));
+                           "%s: no process could be started that loads it first: %s: %s%s", file,
+                           program, strerror(status), hint(program, status));
     return tell(&probing, wait_status, timeout_ms, problem);
 }
 
@@ -430,7 +436,8 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
         return status;
     status = run_trial(&probing, program, timeout_ms, &wait_status);
     if (status != 0)
-        return problem_set(problem, WEIR_ENOTALLOWED, "could not be started: %s", strerror(status));
+        return problem_set(problem, WEIR_ENOTALLOWED, "could not be started: %s: %s%s", program,
+                           strerror(status), hint(program, status));
     status = tell_checks(&probing, wait_status, timeout_ms, problem);
     out->whole = status == WEIR_OK;
     return status;

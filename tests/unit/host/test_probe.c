@@ -100,7 +100,12 @@ static void test_program_that_is_not_there_is_told(void)
 {
     CU_ASSERT_STRING_EQUAL(
         refusal("/this/is/not/there", TEST_PLUGINS "/sample.so", WEIR_ENOTALLOWED),
-        ": no process could be started that loads it first: No such file or directory");
+        ": no process could be started that loads it first: /this/is/not/there: No such file or "
+        "directory");
+    CU_ASSERT_STRING_EQUAL(
+        refusal("/proc/self/nothing", TEST_PLUGINS "/sample.so", WEIR_ENOTALLOWED),
+        ": no process could be started that loads it first: /proc/self/nothing: No such file or "
+        "directory; is /proc mounted?");
 }
 
 /* A program in whose place the real one is started, and each start is one byte in a file. */
