@@ -414,7 +414,7 @@ static int check_root(struct builder *builder)
     struct mark nowhere = { builder->text->name, 1, 1 };
     char text[96];
 
-    if (builder->wrong || report_has_enough(builder->report))
+    if (report_has_enough(builder->report))
         return WEIR_EINVALID;
     if (!builder->root || builder->root->null) {
         report_add(builder->report, &nowhere, NULL, "the file is empty");
@@ -439,7 +439,7 @@ static void finish(struct builder *builder)
 
 int builder_read(struct config_tree *tree, const struct builder_text *text,
                  const struct config_limits *limits, uint32_t *nodes, struct report *report,
-                 struct config_node **out_root)
+                 struct config_node **out_root, bool *out_wrong)
 {
     struct builder builder = { .tree = tree, .text = text, .limits = limits, .report = report };
     yaml_parser_t parser;
@@ -458,7 +458,9 @@ int builder_read(struct config_tree *tree, const struct builder_text *text,
         status = check_root(&builder);
     finish(&builder);
     assert(status != WEIR_OK || builder.root);
-    if (status == WEIR_OK)
+    if (status == WEIR_OK) {
         *out_root = builder.root;
+        *out_wrong = builder.wrong;
+    }
     return status;
 }

@@ -20,10 +20,11 @@ struct builder_text {
 /*
  * Reads a text into nodes of `tree`; their root, a map, is returned through out_root. `*nodes` is
  * how many the tree has already, aliases written out; it grows. WEIR_EINVALID after a report,
- * WEIR_ENOMEM.
+ * WEIR_ENOMEM. On 0 `*out_wrong` says whether mistakes were reported that leave a tree to be
+ * checked: of a key that is set twice the first value stays, and an alias without anchor is empty.
  */
 int builder_read(struct config_tree *tree, const struct builder_text *text,
                  const struct config_limits *limits, uint32_t *nodes, struct report *report,
-                 struct config_node **out_root);
+                 struct config_node **out_root, bool *out_wrong);
 
 #endif

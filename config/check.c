@@ -416,6 +416,8 @@ int config_check(const struct config_tree *tree, const struct catalogue *catalog
     int status = WEIR_ENOMEM;
 
     assert(effective_cpus > 0);
+    checking.wrong = tree->wrong;
+    report_close_places(report);
     checking.settings = calloc(1, sizeof *checking.settings);
     if (!checking.settings)
         return status;

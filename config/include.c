@@ -282,19 +282,18 @@ int include_merge(struct include_merging *merging, const struct config_node *add
     struct config_tree *tree = merging->tree;
     struct config_node top = { .kind = CONFIG_MAP, .height = added->height };
     int result = find_map(merging, tree->root) ? WEIR_OK : WEIR_ENOMEM;
+    int status;
 
     top.pairs = text_store_take_array(&tree->store, added->count, sizeof *top.pairs);
     if (!top.pairs)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < added->count && result != WEIR_ENOMEM; i++) {
-        int status = merge_pair(merging, &added->pairs[i], &top);
-
+        status = merge_pair(merging, &added->pairs[i], &top);
         if (status != WEIR_OK)
             result = status;
     }
     if (result == WEIR_ENOMEM)
         return result;
-    if (append_map(merging, tree->root, &top) != WEIR_OK)
-        return WEIR_EINVALID;
-    return result;
+    status = append_map(merging, tree->root, &top);
+    return status == WEIR_OK ? result : status;
 }

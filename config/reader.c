@@ -53,12 +53,22 @@ static void skip_byte_order_mark(const char **bytes, size_t *size)
     }
 }
 
+/* A mistake that leaves a tree whose other values can be read; the check looks at these, too. */
+static int note(struct reading *reading, int status)
+{
+    if (status != WEIR_EINVALID || !reading->source.is_checked_next)
+        return status;
+    reading->tree->wrong = true;
+    return WEIR_OK;
+}
+
 /* Reads one text and replaces in it. */
 static int read_document(struct reading *reading, const char *name, const char *bytes, size_t size,
                          struct config_node **out_root)
 {
     struct builder_text text = { text_store_copy(&reading->tree->store, name), bytes, size };
     struct config_node *root = NULL;
+    bool wrong = false;
     int status;
 
     if (!text.name)
@@ -67,10 +77,12 @@ static int read_document(struct reading *reading, const char *name, const char *
     status = encoding_check(text.name, text.bytes, text.size, reading->report);
     if (status == WEIR_OK)
         status = builder_read(reading->tree, &text, &reading->source.limits, &reading->nodes,
-                              reading->report, &root);
+                              reading->report, &root, &wrong);
+    if (status == WEIR_OK && wrong)
+        status = note(reading, WEIR_EINVALID);
     if (status == WEIR_OK)
-        status = substitute_values(reading->tree, root, &reading->source, &reading->use,
-                                   reading->report);
+        status = note(reading, substitute_values(reading->tree, root, &reading->source,
+                                                 &reading->use, reading->report));
     if (status == WEIR_OK)
         status = extent_add(root, reading->source.limits.bytes, &reading->text, reading->report);
     if (status == WEIR_OK)
@@ -117,7 +129,7 @@ static int add_file(struct reading *reading, const char *file)
     struct config_node *added = NULL;
     int status = read_file(reading, file, &added);
 
-    return status == WEIR_OK ? include_merge(&reading->merging, added) : status;
+    return status == WEIR_OK ? note(reading, include_merge(&reading->merging, added)) : status;
 }
 
 /* False: what is wrong is known well enough. */
@@ -159,6 +171,8 @@ static int end(struct reading *reading, const char *name, int status, struct con
 {
     if (status == WEIR_OK)
         status = add_included(reading, name);
+    if (status == WEIR_OK && report_has_enough(reading->report))
+        status = WEIR_EINVALID;
     if (status == WEIR_OK)
         *out_tree = reading->tree;
     else

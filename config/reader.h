@@ -29,6 +29,9 @@ struct config_source {
     void *context;
     struct config_limits limits;
     struct config_files *files; /* gets what is read, also when it is wrong; may be NULL */
+    /* The tree goes to config_check. Mistakes that leave a tree, such as a key that is set twice,
+     * are reported and noted in the tree as `wrong`; the check finds the others and refuses all. */
+    bool is_checked_next;
 };
 
 /*

@@ -42,6 +42,7 @@ struct config_node {
 struct config_tree {
     struct text_store store;  /* all nodes and texts */
     struct config_node *root; /* a map, complete */
+    bool wrong;               /* mistakes were reported; what is right can be checked */
 };
 
 /* NULL when memory is out. Returns owned. */

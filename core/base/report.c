@@ -77,12 +77,29 @@ static void add(struct report_list *list, const struct mark *mark, const char *p
         list->kept++;
 }
 
+void report_close_places(struct report *report)
+{
+    report->errors.closed = report->errors.kept;
+}
+
+static bool is_closed(const struct report_list *list, const struct mark *mark)
+{
+    for (size_t i = 0; mark && mark->file && i < list->closed; i++) {
+        const struct report_entry *entry = &list->entries[i];
+
+        if (entry->line == mark->line && entry->column == mark->column && entry->file &&
+            strcmp(entry->file, mark->file) == 0)
+            return true;
+    }
+    return false;
+}
+
 void report_add(struct report *report, const struct mark *mark, const char *path,
                 const char *format, ...)
 {
     va_list arguments;
 
-    if (!report)
+    if (!report || is_closed(&report->errors, mark))
         return;
     va_start(arguments, format);
     add(&report->errors, mark, path, format, arguments);

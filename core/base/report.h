@@ -37,8 +37,9 @@ struct report_entry {
 };
 
 struct report_list {
-    size_t kept;  /* entries below */
-    size_t count; /* all that were added */
+    size_t kept;   /* entries below */
+    size_t count;  /* all that were added */
+    size_t closed; /* of those kept, from the first: their places are closed */
     struct report_entry entries[REPORT_KEPT];
 };
 
@@ -62,6 +63,12 @@ void report_add(struct report *report, const struct mark *mark, const char *path
 WEIR_PRINTF(4, 5)
 void report_warn(struct report *report, const struct mark *mark, const char *path,
                  const char *format, ...);
+
+/*
+ * Closes the places of all errors so far. A later error at one of them is left out: it is a
+ * consequence, such as a number that cannot be read since its `${VARIABLE}` is not set.
+ */
+void report_close_places(struct report *report);
 
 /* Errors, kept or not. */
 size_t report_count(const struct report *report);

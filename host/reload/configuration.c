@@ -54,7 +54,7 @@ static int read_locked(struct configuration *configuration, const char *file,
                        struct config_files *files, struct report *report,
                        struct settings **out_settings)
 {
-    struct config_source source = { .files = files };
+    struct config_source source = { .files = files, .is_checked_next = true };
     struct config_tree *tree;
     int status = config_read_file(file, &source, report, &tree);
 

@@ -33,7 +33,7 @@ static const char *variable(void *context, const char *name)
 
 static int check_file(const char *file, struct report *report)
 {
-    struct config_source source = { .variable = variable };
+    struct config_source source = { .variable = variable, .is_checked_next = true };
     struct config_tree *tree = NULL;
     struct settings *settings = NULL;
     int status = config_read_file(file, &source, report, &tree);

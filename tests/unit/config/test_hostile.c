@@ -140,7 +140,8 @@ static int judge(const char *text, size_t size, struct report *report)
 {
     struct config_tree *tree = NULL;
     struct settings *settings = NULL;
-    int status = config_read_text("t.yaml", text, size, NULL, report, &tree);
+    const struct config_source source = { .is_checked_next = true };
+    int status = config_read_text("t.yaml", text, size, &source, report, &tree);
 
     if (status == WEIR_OK)
         status = config_check(tree, &fake_catalogue, READING_CPUS, report, &settings);

@@ -52,7 +52,7 @@ struct verdict {
 static int check(const char *name, const char *text, size_t size, struct report *report,
                  struct settings **out)
 {
-    struct config_source source = { .variable = corpus_variable };
+    struct config_source source = { .variable = corpus_variable, .is_checked_next = true };
     struct config_tree *tree = NULL;
     int status = config_read_text(name, text, size, &source, report, &tree);
 
