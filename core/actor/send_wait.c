@@ -20,11 +20,22 @@ static void wake(struct waiter *waiter, struct executor *executor)
     futex_wake(&sleeper->woken);
 }
 
+/* Sends, and uses up the place that was granted, if one was: else leaving passes it on. */
+static int try_to_send(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
+                       weir_pid to, struct message *message)
+{
+    int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+
+    if (status == 0)
+        waiters_use(&sleeper->waiter, 1);
+    return status;
+}
+
 /* One look, in a read section. WEIR_EFULL: it stands in line now. */
 static int try_or_join(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
-    int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    int status = try_to_send(runtime, executor, sleeper, to, message);
     struct waiters *room;
 
     if (status != WEIR_EFULL)
@@ -34,10 +45,7 @@ static int try_or_join(struct runtime *runtime, struct executor *executor, struc
         return WEIR_ENOMEM;
     waiters_join(room, &sleeper->waiter, 1, executor);
     /* Second look: see waiters.h. */
-    status = send_message(runtime, executor, to, WEIR_NORMAL, message);
-    if (status == 0)
-        waiters_use(&sleeper->waiter, 1);
-    return status;
+    return try_to_send(runtime, executor, sleeper, to, message);
 }
 
 /* False: the time is over. */

@@ -57,6 +57,7 @@ static void free_message(struct runtime *runtime, struct message *message)
 struct sender {
     struct rig *rig;
     weir_pid to;
+    probe_act *act;
     uint64_t id;
     uint64_t key;
     pthread_t thread;
@@ -67,7 +68,8 @@ static void *send_patiently(void *context)
 {
     struct sender *sender = context;
     struct runtime *runtime = sender->rig->runtime;
-    struct message *message = make_order(runtime, (struct order){ .id = sender->id }, sender->key);
+    const struct order order = { .act = sender->act, .id = sender->id };
+    struct message *message = make_order(runtime, order, sender->key);
 
     sender->status = send_wait(runtime, sender->to, message, patience_ms());
     if (sender->status != 0)
@@ -135,6 +137,47 @@ static void test_freed_place_releases_the_waiting_sender(void)
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_EQUAL(status_of(&sender), 0);
     CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
+/* One that stands in line and counts how often it is told to look. */
+struct bystander {
+    struct waiter waiter;
+    _Atomic uint32_t wakes;
+};
+
+static void count_wake(struct waiter *waiter, struct executor *executor)
+{
+    (void)executor;
+    atomic_fetch_add(&LIST_ENTRY(waiter, struct bystander, waiter)->wakes, 1);
+}
+
+/* promise O2: the freed place was one, and the first in line has it. Its message stays in hand, so
+ * that no other place comes free. */
+static void test_sender_that_uses_its_place_wakes_nobody(void)
+{
+    struct bystander next;
+    struct sender sender;
+    struct executor *executor;
+    struct fixture f;
+    struct pool *pool;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    sender = (struct sender){ .rig = &f.rig, .to = pool->pid, .act = probe_wait, .id = 77 };
+    start(&sender, 1);
+    atomic_init(&next.wakes, 0);
+    waiter_init(&next.waiter, count_wake);
+    executor = runtime_enter(f.rig.runtime);
+    waiters_join(&pool->waiters, &next.waiter, 1, executor);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_EQUAL(status_of(&sender), 0);
+    CU_ASSERT_EQUAL(atomic_load(&next.wakes), 0);
+    waiters_leave(&next.waiter, executor);
+    runtime_leave(executor);
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
@@ -374,6 +417,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "freed place", test_freed_place_releases_the_waiting_sender },
+        { "used place", test_sender_that_uses_its_place_wakes_nobody },
         { "growth", test_growth_alone_releases_the_waiting_sender },
         { "closing", test_closing_tells_the_waiting_sender_so },
         { "time-out", test_timeout_leaves_the_message_to_the_sender },
