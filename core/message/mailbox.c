@@ -3,12 +3,12 @@
 #include <sched.h>
 
 #define TAIL_MASK 0xffffffffull
+#define LIMIT_MAX ((uint32_t)INT32_MAX) /* more messages than fit any memory; see is_full */
 
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
 {
     atomic_init(&mailbox->tail, NULL);
     atomic_init(&mailbox->other, NULL);
-    atomic_init(&mailbox->head_seen, 0);
     atomic_init(&mailbox->signals, 0);
     atomic_init(&mailbox->holds, 0);
     atomic_init(&mailbox->first, NULL);
@@ -19,11 +19,22 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->bytes, 0);
     atomic_init(&mailbox->lanes[0], 0);
     atomic_init(&mailbox->lanes[1], 0);
-    atomic_store_explicit(&mailbox->limit, limit, memory_order_relaxed);
+    mailbox_set_limit(mailbox, limit);
     /* [M0] publishes the rest to senders that find the new serial. */
     atomic_store_explicit(&mailbox->word,
                           ((uint64_t)serial << MAILBOX_SERIAL_SHIFT) | MAILBOX_CLOSED,
                           memory_order_release);
+}
+
+void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
+{
+    /* Relaxed: published by the limit. Without a limit nobody had looked at head. */
+    atomic_store_explicit(&mailbox->head_seen,
+                          (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_relaxed),
+                          memory_order_relaxed);
+    /* Release for is_full. Before the look at who waits: see actor/waiters.h. */
+    atomic_store_explicit(&mailbox->limit, limit < LIMIT_MAX ? limit : LIMIT_MAX,
+                          memory_order_seq_cst);
 }
 
 /*
@@ -33,14 +44,14 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
  */
 static inline bool is_full(struct mailbox *mailbox, uint32_t tail)
 {
-    /* Relaxed: a changed limit counts from when it is seen. */
-    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    /* A changed limit counts from when it is seen, with head_seen as of its change. */
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_acquire);
     uint32_t head;
 
     if (limit == 0)
         return false;
     head = atomic_load_explicit(&mailbox->head_seen, memory_order_relaxed);
-    if ((int32_t)(tail - head) < (int32_t)limit)
+    if (tail - head < limit)
         return false;
     /* [M1] pairs with the release store of head in mailbox_pop: the place has been emptied. */
     head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire);

@@ -119,7 +119,9 @@ bool mailbox_try_idle(struct mailbox *mailbox);
  */
 bool mailbox_try_mute(struct mailbox *mailbox);
 
-/* From now on, for what is pushed from now on; 0 = unlimited. Any thread. */
+/* From now on, for what is pushed from now on; 0 = unlimited. Any thread. A number of messages that
+ * cannot be counted, from 2^31 on, is as good as 2^31 - 1. */
+void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit);
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit);
 
 /*

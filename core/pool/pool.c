@@ -262,8 +262,7 @@ static void set_limit_locked(struct list *places, uint32_t limit, struct executo
     for (struct list *node = places->next; node != places; node = node->next) {
         struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
 
-        /* Before the look at who waits: see waiters.h. */
-        atomic_store_explicit(&actor->mailbox.limit, limit, memory_order_seq_cst);
+        mailbox_set_limit(&actor->mailbox, limit);
         room_wake(actor, UINT32_MAX, executor);
     }
 }

@@ -154,7 +154,7 @@ static void test_chain_is_cut_where_the_bytes_end(void)
     CU_ASSERT_EQUAL(bytes_of(&box), 80);
     CU_ASSERT_EQUAL(mailbox_push_chain(&box.mailbox, SERIAL, messages + 2, 2, &wake), WEIR_EFULL);
     CU_ASSERT_EQUAL(bytes_of(&box), 80);
-    atomic_store(&box.mailbox.limit, 2);
+    mailbox_set_limit(&box.mailbox, 2);
     mailbox_set_bytes_limit(&box.mailbox, 1000);
     CU_ASSERT_EQUAL(mailbox_push_chain(&box.mailbox, SERIAL, messages + 2, 2, &wake), WEIR_EFULL);
     CU_ASSERT_EQUAL(bytes_of(&box), 80);

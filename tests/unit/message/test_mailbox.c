@@ -114,7 +114,7 @@ static void test_lowered_limit_keeps_what_waits_and_refuses_until_below(void)
     begin(&box, 4);
     for (uint64_t id = 0; id < 4; id++)
         CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
-    atomic_store(&box.mailbox.limit, 2);
+    mailbox_set_limit(&box.mailbox, 2);
     CU_ASSERT_EQUAL(pop(&box), 0);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 9, &wake), WEIR_EFULL);
     CU_ASSERT_EQUAL(pop(&box), 1);
@@ -132,7 +132,7 @@ static void test_raised_limit_admits_at_once(void)
     begin(&box, 1);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), WEIR_EFULL);
-    atomic_store(&box.mailbox.limit, 2);
+    mailbox_set_limit(&box.mailbox, 2);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), 0);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 3, &wake), WEIR_EFULL);
     finish(&box);
@@ -299,6 +299,57 @@ static void test_other_lanes_come_out_oldest_first(void)
     finish(&box);
 }
 
+/* As if so many messages had passed. */
+static void pass(struct box *box, uint64_t count)
+{
+    uint64_t word = atomic_load(&box->mailbox.word) & ~0xffffffffull;
+
+    atomic_store(&box->mailbox.head, count);
+    atomic_store(&box->mailbox.word, word | (uint32_t)count);
+}
+
+/* promise S5 */
+static void test_limit_that_no_memory_holds_refuses_nothing(void)
+{
+    const uint32_t limits[] = { INT32_MAX, 1u << 31, UINT32_MAX };
+    struct box box;
+    bool wake;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        struct message *chain[2];
+
+        begin(&box, limits[i]);
+        for (uint32_t j = 0; j < 2; j++)
+            chain[j] = make(&box.cache, j + 1);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 0, &wake), 0);
+        CU_ASSERT_EQUAL(mailbox_push_chain(&box.mailbox, SERIAL, chain, 2, &wake), 2);
+        CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), 3);
+        finish(&box);
+    }
+}
+
+/* promise S5 */
+static void test_limit_set_after_many_messages_holds_at_once(void)
+{
+    const uint64_t passed[] = { (1ull << 31) + 5, 3000000000ull, (1ull << 32) + 2 };
+    struct box box;
+    bool wake;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        begin(&box, 0);
+        pass(&box, passed[i]);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 0, &wake), 0);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), 0);
+        mailbox_set_limit(&box.mailbox, 3);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), 0);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 3, &wake), WEIR_EFULL);
+        CU_ASSERT_EQUAL(pop(&box), 0);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 3, &wake), 0);
+        CU_ASSERT_EQUAL(push(&box, SERIAL, 4, &wake), WEIR_EFULL);
+        finish(&box);
+    }
+}
+
 /* promise L1: accepted is 64 bits, also when the 32 bits of the admission word run over. */
 static void test_tail_runs_over_and_counts_stay_exact(void)
 {
@@ -307,9 +358,8 @@ static void test_tail_runs_over_and_counts_stay_exact(void)
     bool wake;
 
     begin(&box, 4);
-    atomic_store(&box.mailbox.head, start);
-    atomic_store(&box.mailbox.head_seen, (uint32_t)start);
-    atomic_fetch_or(&box.mailbox.word, start);
+    pass(&box, start);
+    mailbox_set_limit(&box.mailbox, 4);
     for (uint64_t round = 0; round < 3; round++) {
         for (uint64_t id = 0; id < 4; id++)
             CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
@@ -448,6 +498,8 @@ int main(void)
         { "no limit", test_no_limit_admits_all },
         { "limit lowered", test_lowered_limit_keeps_what_waits_and_refuses_until_below },
         { "limit raised", test_raised_limit_admits_at_once },
+        { "limit huge", test_limit_that_no_memory_holds_refuses_nothing },
+        { "limit late", test_limit_set_after_many_messages_holds_at_once },
         { "closed", test_fresh_or_closed_mailbox_refuses_closed },
         { "ended", test_ended_serial_refuses_terminated },
         { "order", test_messages_come_out_in_order },
