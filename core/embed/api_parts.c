@@ -3,6 +3,7 @@
 
 #include "embed/part.h"
 #include "embed/use.h"
+#include "embed/usual.h"
 #include "pool/escalation.h"
 #include "pool/figures.h"
 #include "pool/resize.h"
@@ -90,10 +91,10 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
         .size = given->behaviour ? given->workers : 0,
         .size_min = given->workers_min,
         .size_max = given->workers_max,
-        .limit = given->limit,
+        .limit = usual_limit(given->limit),
         .bytes_limit = given->mailbox_bytes,
         .dead_letters = &runtime->dead_letters,
-        .remove_timeout_ms = given->remove_timeout_ms,
+        .remove_timeout_ms = usual_remove_timeout_ms(given->remove_timeout_ms),
     };
     if (given->workers_max &&
         (given->workers_min > given->workers_max || given->workers > given->workers_max ||
@@ -245,7 +246,7 @@ static int create_single(struct part *part, struct executor *executor, struct sp
     const struct single_options options = { .name = given->name,
                                             .dispatcher = dispatcher,
                                             .spec = spec,
-                                            .limit = given->limit,
+                                            .limit = usual_limit(given->limit),
                                             .wiring = wiring,
                                             .dead_letters = &part->runtime->dead_letters };
     int status = single_create(part->runtime->core, executor, &options, &part->single);

@@ -135,7 +135,10 @@ struct weir_binding {
     uint32_t reserved;
 };
 
-/* Begin with WEIR_POOL_OPTIONS; what is 0 or NULL is the usual. Append-only. */
+/*
+ * Begin with WEIR_POOL_OPTIONS, which has one worker. What is 0 or NULL is what a file that leaves
+ * the key out has. Append-only.
+ */
 struct weir_pool_options {
     uint32_t size;                          /* of this struct */
     uint32_t behaviour_size;                /* of struct weir_behaviour */
@@ -147,14 +150,15 @@ struct weir_pool_options {
     const void *settings;                   /* for `open`; borrowed until `release` */
     void (*release)(void *settings);        /* nobody uses the settings any more; may be NULL */
     const char *dispatcher;                 /* NULL = `default` */
-    uint32_t limit;                         /* of each mailbox; 0 = unlimited */
-    uint32_t workers_min;                   /* bounds of a resize; both 0 = none */
+    uint32_t limit;       /* of each mailbox; 0 = the usual 64, UINT32_MAX = unlimited */
+    uint32_t workers_min; /* bounds of a resize; both 0 = none */
     uint32_t workers_max;
     uint32_t route;             /* enum weir_route */
     uint32_t remove;            /* enum weir_remove */
     uint32_t redeliver;         /* how often a message is given again whose worker failed with it */
     uint64_t remove_timeout_ms; /* for a worker that is removed, and for all when the pool closes:
-                                 * then the rest is dead; 0 = as long as it takes */
+                                 * then the rest is dead; 0 = the usual 30 s, UINT64_MAX = as long
+                                 * as it takes */
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
     uint32_t output_count;
     uint32_t restart_max;            /* failures within `restart_within_ms` that are replaced at
@@ -181,12 +185,12 @@ struct weir_pool_options {
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL                                         \
     }
 
-/* Begin with WEIR_ACTOR_OPTIONS; what is 0 or NULL is the usual. Append-only. */
+/* Begin with WEIR_ACTOR_OPTIONS; 0 and NULL as in WEIR_POOL_OPTIONS. Append-only. */
 struct weir_actor_options {
     uint32_t size;           /* of this struct */
     uint32_t behaviour_size; /* of struct weir_behaviour */
     uint32_t binding_size;   /* of struct weir_binding */
-    uint32_t limit;          /* of its mailbox; 0 = unlimited */
+    uint32_t limit;          /* of its mailbox; 0 = the usual 64, UINT32_MAX = unlimited */
     const char *name;        /* registered for look-ups */
     const struct weir_behaviour *behaviour;
     const void *settings;               /* for `open`; borrowed until `release` */

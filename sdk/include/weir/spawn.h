@@ -28,7 +28,7 @@ enum weir_spawn_flags {
     WEIR_SPAWN_LINKED = 1u << 0, /* as if by weir_link, before its first turn */
 };
 
-/* Begin with WEIR_SPAWN_OPTIONS; what is 0 or NULL is the usual. Append-only. */
+/* Begin with WEIR_SPAWN_OPTIONS; each line says what 0 or NULL is. Append-only. */
 struct weir_spawn_options {
     uint32_t size;           /* of this struct */
     uint32_t behaviour_size; /* of struct weir_behaviour */

@@ -90,7 +90,7 @@ weir_pid hand_pool(struct hand *hand, const char *path, uint32_t workers, uint32
     weir_pid pid;
 
     options.workers = workers;
-    options.limit = limit;
+    options.limit = limit ? limit : UINT32_MAX;
     if (weir_runtime_add_pool(hand->runtime, &options, &pid) != 0 ||
         weir_runtime_wait_open(hand->runtime, pid, patience_ms()) != 0)
         abort();

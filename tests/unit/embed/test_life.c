@@ -198,6 +198,7 @@ static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
     for (int i = 1; i < 3; i++) {
         nested = hand_pool_options(&hand, i == 1 ? "top/one" : "top/two");
         nested.parent = pids[0];
+        nested.limit = UINT32_MAX;
         CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &nested, &pids[i]), 0);
     }
     CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pids[0], patience_ms()), 0);

@@ -1,0 +1,25 @@
+/*
+ * embed/usual.h - what an option of an embedding program that is 0 stands for: the default of the
+ * same key in a file. A test compares these with the tables of config/language.c.
+ */
+#ifndef EMBED_USUAL_H
+#define EMBED_USUAL_H
+
+#include <stdint.h>
+
+#define USUAL_LIMIT 64u                 /* `mailbox` */
+#define USUAL_REMOVE_TIMEOUT_MS 30000ul /* `remove.timeout` */
+
+/* As core has it: 0 = unlimited. */
+static inline uint32_t usual_limit(uint32_t given)
+{
+    return given == 0 ? USUAL_LIMIT : given == UINT32_MAX ? 0 : given;
+}
+
+/* As core has it: 0 = as long as it takes. */
+static inline uint64_t usual_remove_timeout_ms(uint64_t given)
+{
+    return given == 0 ? USUAL_REMOVE_TIMEOUT_MS : given == UINT64_MAX ? 0 : given;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * Goal: what a program leaves alone in the options of libweir is what a file has that leaves out
+ * the key.
+ *
+ * Method: the defaults are read from the tables of the language; the limit is also counted, at a
+ * worker that is held up.
+ */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "config/language.h"
+#include "embed/usual.h"
+#include "unit/embed/hand.h"
+#include "unit/host/suite.h"
+
+static const char *fallback(const struct language_row *rows, const char *name)
+{
+    const struct language_row *row = language_find(rows, name);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+    return row->option.fallback;
+}
+
+/* promise E4 */
+static void test_limit_left_alone_is_that_of_a_file(void)
+{
+    const uint32_t limit = (uint32_t)strtoul(fallback(language_pool, "mailbox"), NULL, 10);
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    options = hand_pool_options(&hand, "pool");
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    for (uint32_t i = 0; i < limit; i++)
+        CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = i }), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = limit }), WEIR_EFULL);
+    gate_open(&hand.gate);
+    hand_finish(&hand);
+}
+
+/* promise E4 */
+static void test_defaults_are_those_of_the_tables(void)
+{
+    const struct language_row *removal = language_find(language_pool, "remove")->rows;
+    uint64_t timeout_ms = 0;
+
+    CU_ASSERT_EQUAL(usual_limit(0), strtoul(fallback(language_pool, "mailbox"), NULL, 10));
+    CU_ASSERT_EQUAL(text_parse_duration(fallback(removal, "timeout"), &timeout_ms), TEXT_OK);
+    CU_ASSERT_EQUAL(usual_remove_timeout_ms(0), timeout_ms);
+    CU_ASSERT_EQUAL(usual_limit(UINT32_MAX), 0);
+    CU_ASSERT_EQUAL(usual_limit(5), 5);
+    CU_ASSERT_EQUAL(usual_remove_timeout_ms(UINT64_MAX), 0);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "limit", test_limit_left_alone_is_that_of_a_file },
+        { "tables", test_defaults_are_those_of_the_tables },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("usual", tests);
+}
