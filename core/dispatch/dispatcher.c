@@ -152,7 +152,7 @@ uint64_t dispatcher_users(const struct dispatcher *dispatcher)
 /* One that left is past its last look at anything of ours: joining takes an instant. */
 static void join_if_left_locked(struct executor *executor)
 {
-    if (!executor->joinable || !executor->left)
+    if (!executor->joinable || executor->joining || !executor->left)
         return;
     pthread_join(executor->thread, NULL);
     executor->joinable = false;
@@ -326,22 +326,29 @@ void dispatcher_signal_stop(struct dispatcher *dispatcher)
     kick_all(dispatcher, 0);
 }
 
-/* The first thread that is not joined, and is the caller's to join; false: there is none. */
-static bool take_joinable(struct dispatcher *dispatcher, pthread_t *out_thread)
+/* The first whose thread nobody joins yet: the caller does. NULL: there is none. */
+static struct executor *take_joinable(struct dispatcher *dispatcher)
 {
-    bool found = false;
+    struct executor *found = NULL;
 
     pthread_mutex_lock(&dispatcher->lock);
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count && !found; i++) {
-        struct executor *executor = dispatcher->executors[i];
-
-        found = executor->joinable;
-        if (found)
-            *out_thread = executor->thread;
-        executor->joinable = false;
-    }
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count && !found; i++)
+        if (dispatcher->executors[i]->joinable && !dispatcher->executors[i]->joining)
+            found = dispatcher->executors[i];
+    if (found)
+        found->joining = true;
     pthread_mutex_unlock(&dispatcher->lock);
     return found;
+}
+
+/* Without the lock: the thread that leaves may want it, and asks meanwhile whether it is ours. */
+static void join(struct dispatcher *dispatcher, struct executor *executor)
+{
+    pthread_join(executor->thread, NULL);
+    pthread_mutex_lock(&dispatcher->lock);
+    executor->joinable = false;
+    executor->joining = false;
+    pthread_mutex_unlock(&dispatcher->lock);
 }
 
 bool dispatcher_is_own_thread(struct dispatcher *dispatcher)
@@ -358,12 +365,12 @@ bool dispatcher_is_own_thread(struct dispatcher *dispatcher)
 
 int dispatcher_join(struct dispatcher *dispatcher)
 {
-    pthread_t thread;
+    struct executor *executor;
 
     if (dispatcher_is_own_thread(dispatcher))
         return WEIR_EDEADLK;
-    while (take_joinable(dispatcher, &thread)) /* without the lock: who leaves may want it */
-        pthread_join(thread, NULL);
+    while ((executor = take_joinable(dispatcher)))
+        join(dispatcher, executor);
     return 0;
 }
 

@@ -34,6 +34,7 @@ struct executor {
     uint32_t index;                /* const: among the dispatcher's threads */
     pthread_t thread;              /* dispatcher->lock */
     bool joinable;                 /* dispatcher->lock: `thread` is one, and not joined */
+    bool joining;                  /* dispatcher->lock: somebody waits for its end */
     bool left;                     /* dispatcher->lock: it takes no more work */
 
     /* owner */

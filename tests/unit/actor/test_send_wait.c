@@ -413,6 +413,57 @@ static void test_waiting_on_a_dispatcher_thread_is_refused(void)
     finish(&f);
 }
 
+static void *stop(void *context)
+{
+    struct rig *rig = context;
+
+    CU_ASSERT_EQUAL(runtime_stop(rig->runtime), 0);
+    return NULL;
+}
+
+static bool is_being_joined(void *context)
+{
+    struct rig *rig = context;
+    bool joining;
+
+    pthread_mutex_lock(&rig->dispatcher->lock);
+    joining = rig->dispatcher->executors[0]->joining;
+    pthread_mutex_unlock(&rig->dispatcher->lock);
+    return joining;
+}
+
+static int wait_while_stopping(struct weir_self *self, struct probe *probe,
+                               const struct weir_message *message)
+{
+    (void)gate_pass(&probe->gate);
+    CU_ASSERT_TRUE(rig_wait(probe->context, is_being_joined, probe->context));
+    return wait_inside(self, probe, message);
+}
+
+/* promise E6: also while another thread waits for the end of this one. */
+static void test_waiting_on_a_thread_that_is_being_joined_is_refused(void)
+{
+    struct executor *executor;
+    pthread_t stopper;
+    struct fixture f;
+    struct pool *pool;
+
+    begin(&f, 1);
+    f.probe->context = &f.rig;
+    pool = rig_workers(&f.rig, f.probe, "pool", 1, 1);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, pool->pid, (struct order){ .act = wait_while_stopping, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&stopper, NULL, stop, &f.rig), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, (uint64_t)-WEIR_EDEADLK, 1));
+    pthread_join(stopper, NULL);
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(pool, executor); /* it cannot end any more */
+    runtime_leave(executor);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -426,6 +477,7 @@ int main(void)
         { "gives up opening", test_actor_that_gives_up_opening_tells_who_waits_for_it },
         { "another key", test_place_of_another_key_releases_the_one_behind },
         { "dispatcher thread", test_waiting_on_a_dispatcher_thread_is_refused },
+        { "joined thread", test_waiting_on_a_thread_that_is_being_joined_is_refused },
         CU_TEST_INFO_NULL,
     };
 
