@@ -13,9 +13,10 @@
 #define LETTER_HELP 'h'
 
 static const struct command *const commands[] = {
-    &command_run,      &command_check,  &command_plan,  &command_reload,  &command_status,
-    &command_inspect,  &command_scale,  &command_pause, &command_resume,  &command_dead,
-    &command_describe, &command_schema, &command_new,   &command_version, &command_probe,
+    &command_run,    &command_check,   &command_plan,     &command_reload,
+    &command_status, &command_inspect, &command_scale,    &command_pause,
+    &command_resume, &command_dead,    &command_describe, &command_schema,
+    &command_new,    &command_version, &command_probe,    &command_complete,
 };
 
 #define COMMANDS_COUNT (sizeof commands / sizeof commands[0])
@@ -140,7 +141,7 @@ int command_parse(const struct invocation *invocation,
     return COMMAND_GO_ON;
 }
 
-static const struct command *find_command(const char *name)
+const struct command *command_find(const char *name)
 {
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         return &command_version;
@@ -149,6 +150,11 @@ static const struct command *find_command(const char *name)
             return commands[i];
     }
     return NULL;
+}
+
+const struct command *command_at(size_t index)
+{
+    return index < COMMANDS_COUNT ? commands[index] : NULL;
 }
 
 static int refuse_command(const char *name, FILE *err)
@@ -212,7 +218,7 @@ static int dispatch(const char *program, int argc, char **argv, FILE *out, FILE 
         return EX_OK;
     }
     name = wants_help(argv[1]) ? argv[2] : argv[1];
-    command = find_command(name);
+    command = command_find(name);
     if (!command)
         return refuse_command(name, err);
     if (wants_help(argv[1])) {

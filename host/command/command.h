@@ -68,6 +68,12 @@ extern const struct command command_scale;
 extern const struct command command_status;
 extern const struct command command_version;
 extern const struct command command_probe;
+extern const struct command command_complete;
+
+/* The command of that name, or called by --version or -V; NULL: there is none. */
+const struct command *command_find(const char *name);
+/* One command after the other, internal ones too; NULL behind the last. */
+const struct command *command_at(size_t index);
 
 /*
  * Runs what the arguments say, and returns the exit code. Borrows all. `program` is where this very

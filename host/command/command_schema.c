@@ -159,7 +159,7 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
-    { "plugin", 'p', "NAME", "describe the args of its behaviours too; may be repeated" },
+    { "plugin", 'p', "PLUGIN", "describe the args of its behaviours too; may be repeated" },
     { "plugins", 'd', "DIR", "look for plugins in DIR first; may be given several times" },
     { "markdown", 'm', NULL, "print the reference of all keys, as Markdown" },
     { "manual", 'r', NULL, "print the same as a manual page: weir.yaml(5)" },

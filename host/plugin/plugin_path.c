@@ -139,6 +139,13 @@ static const struct plugin_names *names_of(struct plugin_path *path)
     return path->names;
 }
 
+const char *plugin_path_name(struct plugin_path *path, size_t index)
+{
+    const struct plugin_names *names = names_of(path);
+
+    return names && index < names->count ? names->names[index] : NULL;
+}
+
 /* Adds the name of a plugin that is there and nearly called so. */
 static void add_guess(struct line *line, struct plugin_path *path, const char *name)
 {

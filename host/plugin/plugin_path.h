@@ -36,4 +36,8 @@ int plugin_path_add_defaults(struct plugin_path *path);
  */
 char *plugin_path_find(struct plugin_path *path, const char *name, struct problem *problem);
 
+/* The names of the plugins that are there, at most 64, in no order; NULL behind the last.
+ * Borrowed until the path changes. */
+const char *plugin_path_name(struct plugin_path *path, size_t index);
+
 #endif

@@ -50,6 +50,9 @@ for page in man1/weir.1 man5/weir.yaml.5; do
     [[ -s $prefix/share/man/$page ]] || fail "no $page"
 done
 try bash -uc '. "$1" && complete -p weir' _ "$prefix/share/bash-completion/completions/weir"
+for page in zsh/site-functions/_weir fish/vendor_completions.d/weir.fish; do
+    [[ -s $prefix/share/$page ]] || fail "no $page"
+done
 echo "installed: program, plugins, configuration"
 
 # --- weir new plugin, with each compiler

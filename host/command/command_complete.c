@@ -1,0 +1,303 @@
+/*
+ * `weir complete WORD...`: what the last word of a command line can become. The completions of
+ * bash, zsh and fish ask it; no help lists it.
+ *
+ * Each line of the answer is one candidate, a tab and its explanation; or `:folders`; or `:files`
+ * with the suffixes that fit, where no suffix means any file. Shells complete these two themselves.
+ * All candidates begin with the word. Mistakes on the line give an empty answer, never an error.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "config/reader.h"
+#include "host/command/control_client.h"
+#include "host/plugin/plugin_path.h"
+
+#define PATIENCE_S 1     /* somebody waits at a prompt */
+#define ARGUMENT_MAX 32u /* bytes of one word of a usage line */
+
+/* The command line so far. */
+struct line {
+    const struct invocation *invocation;
+    const struct command *command;       /* that the line calls */
+    const struct command_option *option; /* whose argument the last word is; NULL: of none */
+    const char *word;                    /* the last one; may be empty */
+    const char *control, *file;          /* as on the line: the host to ask */
+    bool has_plugin_flag;                /* of `weir check`: its files are plugins */
+    uint32_t position;                   /* of the last word among those that are no options */
+};
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static void offer(const struct line *line, const char *candidate, const char *help)
+{
+    if (begins_with(candidate, line->word))
+        fprintf(line->invocation->out, "%s\t%s\n", candidate, help);
+}
+
+/* --- commands and options --------------------------------------------------------------------- */
+
+static void offer_commands(const struct line *line)
+{
+    const struct command *command;
+
+    for (size_t i = 0; (command = command_at(i)); i++) {
+        if (!command->internal)
+            offer(line, command->name, command->summary);
+    }
+}
+
+static void offer_options(const struct line *line)
+{
+    const struct command_option *option = line->command->options;
+    char name[64];
+
+    for (; option && option->name; option++) {
+        (void)snprintf(name, sizeof name, "--%s", option->name);
+        offer(line, name, option->help);
+    }
+    offer(line, "--help", "print this help");
+}
+
+/* --- names that a running host knows ---------------------------------------------------------- */
+
+/* The text at `key` of each map in the list. */
+static void offer_each(const struct line *line, const struct config_node *list, const char *key,
+                       const char *help)
+{
+    for (size_t i = 0; list && list->kind == CONFIG_LIST && i < list->count; i++) {
+        const struct config_node *name = config_find(list->pairs[i].value, key);
+
+        if (name && name->kind == CONFIG_SCALAR)
+            offer(line, name->text, help);
+    }
+}
+
+/* The host's status as a tree, owned by the caller; NULL: no host answers. JSON is YAML, too. */
+static struct config_tree *ask_status(const struct line *line)
+{
+    struct invocation quiet = *line->invocation;
+    struct control_client client = {
+        .invocation = &quiet, .control = line->control, .file = line->file, .json = true
+    };
+    struct config_tree *tree = NULL;
+    struct report report;
+    char *answer = NULL, *errors = NULL;
+    size_t size = 0, errors_size = 0;
+    int code = EX_SOFTWARE;
+
+    quiet.out = open_memstream(&answer, &size);
+    quiet.err = open_memstream(&errors, &errors_size);
+    if (quiet.out && quiet.err)
+        code = control_client_ask(&client, false, "/status", PATIENCE_S);
+    if (quiet.out)
+        fclose(quiet.out);
+    if (quiet.err)
+        fclose(quiet.err);
+    report_init(&report);
+    if (code == EX_OK && config_read_text("status", answer, size, NULL, &report, &tree) != 0)
+        tree = NULL;
+    report_finish(&report);
+    free(answer);
+    free(errors);
+    return tree;
+}
+
+static void offer_of_host(const struct line *line, bool with_sources)
+{
+    struct config_tree *tree = ask_status(line);
+
+    if (!tree)
+        return;
+    offer_each(line, config_find(tree->root, "pools"), "path", "pool");
+    if (with_sources)
+        offer_each(line, config_find(tree->root, "sources"), "name", "source");
+    config_tree_destroy(tree);
+}
+
+/* --- what words of a usage line stand for ----------------------------------------------------- */
+
+static void offer_pools(const struct line *line)
+{
+    offer_of_host(line, false);
+}
+
+/* An option names a socket by it, an argument an actor. */
+static void offer_path(const struct line *line)
+{
+    if (line->option)
+        fputs(":files\n", line->invocation->out);
+    else
+        offer_of_host(line, true);
+}
+
+static void offer_files(const struct line *line)
+{
+    fputs(line->has_plugin_flag ? ":files so\n" : ":files yaml yml\n", line->invocation->out);
+}
+
+static void offer_folders(const struct line *line)
+{
+    fputs(":folders\n", line->invocation->out);
+}
+
+static void offer_formats(const struct line *line)
+{
+    offer(line, "text", "for people");
+    offer(line, "json", "for programs");
+}
+
+static void offer_plugins(const struct line *line)
+{
+    struct plugin_path path;
+    const char *name;
+
+    plugin_path_init(&path);
+    if (plugin_path_add_defaults(&path) == WEIR_OK) {
+        for (size_t i = 0; (name = plugin_path_name(&path, i)); i++)
+            offer(line, name, "plugin");
+    }
+    plugin_path_finish(&path);
+    fputs(":files so\n", line->invocation->out);
+}
+
+static const struct {
+    const char *word;
+    void (*offer)(const struct line *line);
+} kinds[] = {
+    { "POOL", offer_pools },     { "PATH", offer_path }, { "PLUGIN", offer_plugins },
+    { "FILE", offer_files },     { "OLD", offer_files }, { "DIR", offer_folders },
+    { "FORMAT", offer_formats },
+};
+
+/* Words in small letters stand for themselves, such as `plugin` of `weir new plugin NAME`. */
+static void offer_argument(const struct line *line, const char *word)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kinds[i].word, word) == 0)
+            kinds[i].offer(line);
+    }
+    if (word[0] >= 'a' && word[0] <= 'z')
+        offer(line, word, "");
+}
+
+/* The word of the usage line for an argument, without brackets and dots; "" when there is none. */
+static void find_argument(const char *usage, uint32_t position, char word[ARGUMENT_MAX])
+{
+    size_t length;
+    bool repeats = false;
+
+    for (word[0] = '\0'; *usage; usage += length) {
+        usage += strspn(usage, " []");
+        length = strcspn(usage, " []");
+        repeats = length > 3 && strncmp(usage + length - 3, "...", 3) == 0;
+        if (length > 0 && position-- == 0)
+            break;
+    }
+    if (*usage || repeats)
+        (void)snprintf(word, ARGUMENT_MAX, "%.*s", (int)(length - (repeats ? 3 : 0)), usage);
+}
+
+/* --- the words before the last ---------------------------------------------------------------- */
+
+/* The option that a word is, such as `--file` or `-f`; NULL: none. */
+static const struct command_option *find_option(const struct command *command, const char *word)
+{
+    const struct command_option *option = command->options;
+
+    for (; option && option->name; option++) {
+        bool is_long = begins_with(word, "--") && strcmp(word + 2, option->name) == 0;
+        bool is_short = word[0] == '-' && word[1] == option->letter && !word[2];
+
+        if (is_long || is_short)
+            return option;
+    }
+    return NULL;
+}
+
+static void read_option_argument(struct line *line, const char *word)
+{
+    if (strcmp(line->option->name, "control") == 0)
+        line->control = word;
+    if (strcmp(line->option->name, "file") == 0)
+        line->file = word;
+    line->option = NULL;
+}
+
+static void read_word(struct line *line, const char *word)
+{
+    const struct command_option *option = find_option(line->command, word);
+
+    if (line->option)
+        read_option_argument(line, word);
+    else if (option && option->argument)
+        line->option = option;
+    else if (option)
+        line->has_plugin_flag |= strcmp(option->name, "plugin") == 0;
+    else if (word[0] != '-')
+        line->position++;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static void complete(struct line *line)
+{
+    char word[ARGUMENT_MAX];
+
+    if (line->option) {
+        offer_argument(line, line->option->argument);
+    } else if (line->word[0] == '-') {
+        offer_options(line);
+    } else {
+        find_argument(line->command->arguments, line->position, word);
+        offer_argument(line, word);
+    }
+}
+
+static void complete_first(const struct line *line)
+{
+    if (line->word[0] != '-') {
+        offer_commands(line);
+        return;
+    }
+    offer(line, "--help", "print the commands");
+    offer(line, "--version", "print the version");
+}
+
+/* `argv` is: complete, the words of the line behind `weir`. Options among them are not ours. */
+static int run(const struct invocation *invocation)
+{
+    int last = invocation->argc - 1;
+    struct line line = { .invocation = invocation };
+
+    if (last < 1)
+        return command_usage_error(invocation, "takes the words of a command line");
+    line.word = invocation->argv[last];
+    if (last == 1) {
+        complete_first(&line);
+        return EX_OK;
+    }
+    if (strcmp(invocation->argv[1], "help") == 0) {
+        offer_commands(&line);
+        return EX_OK;
+    }
+    line.command = command_find(invocation->argv[1]);
+    if (!line.command)
+        return EX_OK;
+    for (int i = 2; i < last; i++)
+        read_word(&line, invocation->argv[i]);
+    complete(&line);
+    return EX_OK;
+}
+
+const struct command command_complete = {
+    .name = "complete",
+    .arguments = "WORD...",
+    .summary = "print what the last word of a command line can become",
+    .internal = true,
+    .run = run,
+};

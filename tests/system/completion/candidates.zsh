@@ -1,0 +1,43 @@
+#!/bin/zsh -f
+# What zsh completes the last word of LINE to, one a line: an interactive zsh in a terminal of its
+# own is given the line and a tab, and writes down what is added to its list.
+# Usage: candidates.zsh COMPLETION LINE
+zmodload zsh/zpty || exit 1
+folder=$(mktemp -d)
+trap 'rm -rf $folder' EXIT
+mkdir $folder/functions
+cp $1 $folder/functions/_weir
+cat >$folder/.zshrc <<'END'
+PROMPT= fpath=($ZDOTDIR/functions $fpath)
+autoload -Uz compinit
+compinit -u -d $ZDOTDIR/dump
+zstyle ':completion:*' completer _complete
+compadd() {
+    local -a hits
+    local folder=${@[${@[(i)-p]}+1]} # before each path
+    if [[ " $* " != *\ -[OAD]* ]]; then
+        builtin compadd -O hits "$@"
+        (($#hits)) && print -rl -- $folder$^hits >>$ZDOTDIR/hits
+    fi
+    builtin compadd "$@"
+}
+finish() { : >$ZDOTDIR/end; BUFFER=exit; zle accept-line }
+zle -N finish
+bindkey '^X' finish
+: >$ZDOTDIR/ready
+END
+wait_for() {
+    for ((i = 0; i < 2000; i++)); do
+        [[ -e $1 ]] && return
+        zselect -t 1
+        zpty -r -t shell seen
+    done
+    exit 1
+}
+zmodload zsh/zselect
+zpty shell "ZDOTDIR=$folder exec zsh -d -i" || exit 1
+wait_for $folder/ready
+zpty -w -n shell "$2"$'\t\x18'
+wait_for $folder/end
+zpty -d shell
+[[ ! -e $folder/hits ]] || cat $folder/hits
