@@ -1,7 +1,8 @@
-#include "count.h"
-
+/* The behaviour words.count: a shard. Groups of words in, its totals out when it closes. */
 #include <string.h>
 
+#include "behaviours.h"
+#include "table.h"
 #include "words.h"
 
 #define OUTPUT_TOTALS 0u
@@ -10,7 +11,16 @@
 #define NO_MEMORY_MS 10u
 #define EXIT_INCOMPLETE 1
 
-int count_open(struct weir_self *self, const void *settings, void *memory)
+struct count {
+    const struct weir_tag *group_tag;
+    const struct weir_tag *totals_tag;
+    struct table words; /* word -> how often */
+    struct table files; /* key of a file -> the last line seen of it */
+    uint64_t counted;
+    uint64_t unordered;
+};
+
+static int count_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct count *state = memory;
 
@@ -50,7 +60,7 @@ static void count_words(struct count *state, const struct words_group *group)
     }
 }
 
-int count_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+static int count_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct count *state = memory;
     const struct words_group *group = NULL;
@@ -131,7 +141,7 @@ static int emit_part(struct weir_self *self, const struct count *state, size_t *
 }
 
 /* Whoever leaves, at the end or because the pool shrinks, hands on what it knows. */
-void count_close(struct weir_self *self, void *memory, int reason)
+static void count_close(struct weir_self *self, void *memory, int reason)
 {
     struct count *state = memory;
     size_t index = 0;
@@ -149,7 +159,17 @@ void count_close(struct weir_self *self, void *memory, int reason)
     table_finish(&state->files);
 }
 
-const struct weir_output count_outputs[] = {
+static const struct weir_output count_outputs[] = {
     { .name = "totals", .help = "what the shard counted, as words.totals/1", .required = true },
     { 0 },
+};
+
+const struct weir_behaviour words_count = {
+    .name = "count",
+    .summary = "one shard: counts the words it is given, tells its totals when it closes",
+    .outputs = count_outputs,
+    .state_size = sizeof(struct count),
+    .open = count_open,
+    .handle = count_handle,
+    .close = count_close,
 };

@@ -1,9 +1,10 @@
-#include "report.h"
-
+/* The behaviour words.report: totals of the shards in, a table for people out. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "behaviours.h"
+#include "table.h"
 #include "words.h"
 
 #define NO_MEMORY_MS 10u
@@ -11,13 +12,26 @@
 /* What is printed at once. */
 #define TEXT_SIZE 4096u
 
+struct report_settings {
+    uint32_t top;
+};
+
+struct report {
+    const struct report_settings *settings; /* borrowed until close */
+    const struct weir_tag *totals_tag;
+    struct table words;
+    uint64_t *shards; /* owned; words that each shard counted */
+    uint32_t shard_count;
+    uint64_t unordered;
+};
+
 struct text {
     struct weir_self *self;
     size_t size;
     char bytes[TEXT_SIZE];
 };
 
-int report_open(struct weir_self *self, const void *settings, void *memory)
+static int report_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct report *state = memory;
 
@@ -64,7 +78,7 @@ static bool add_entries(struct report *state, const struct words_totals *totals)
     return at == end;
 }
 
-int report_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+static int report_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct report *state = memory;
     const struct words_totals *totals = NULL;
@@ -158,7 +172,7 @@ static void print_totals(struct text *text, const struct report *state)
     print_bytes(text, line, (size_t)size);
 }
 
-void report_close(struct weir_self *self, void *memory, int reason)
+static void report_close(struct weir_self *self, void *memory, int reason)
 {
     struct report *state = memory;
     struct text text = { .self = self };
@@ -171,8 +185,19 @@ void report_close(struct weir_self *self, void *memory, int reason)
     free(state->shards);
 }
 
-const struct weir_option report_options[] = {
+static const struct weir_option report_options[] = {
     WEIR_OPTION_U32(struct report_settings, top, .fallback = "10",
                     .help = "the words that are most frequent, so many; 0 = all"),
     { 0 },
+};
+
+const struct weir_behaviour words_report = {
+    .name = "report",
+    .summary = "adds up what the shards counted, and prints it",
+    .options = report_options,
+    .settings_size = sizeof(struct report_settings),
+    .state_size = sizeof(struct report),
+    .open = report_open,
+    .handle = report_handle,
+    .close = report_close,
 };

@@ -1,10 +1,10 @@
-#include "split.h"
-
+/* The behaviour words.split: lines in, groups of words out. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <weir/messages/files.h>
 
+#include "behaviours.h"
 #include "words.h"
 
 #define OUTPUT_GROUPS 0u
@@ -12,6 +12,14 @@
 #define NO_MEMORY_MS 10u
 /* A line that was not counted makes the result wrong: `weir run` tells it so. */
 #define EXIT_INCOMPLETE 1
+
+struct split {
+    const struct weir_tag *line_tag;
+    const struct weir_tag *group_tag;
+    char *line; /* owned; the line in hand, in small letters */
+    size_t capacity;
+    uint64_t lines_done;
+};
 
 /* A word of the line in hand. */
 struct word {
@@ -27,7 +35,7 @@ struct part {
     char *end;
 };
 
-int split_open(struct weir_self *self, const void *settings, void *memory)
+static int split_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct split *state = memory;
 
@@ -182,7 +190,7 @@ static int retry(struct weir_self *self)
     return WEIR_RETRY;
 }
 
-int split_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+static int split_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct split *state = memory;
     struct part parts[WORDS_GROUPS] = { 0 };
@@ -204,7 +212,7 @@ int split_handle(struct weir_self *self, void *memory, const struct weir_message
     return emit_all(self, parts);
 }
 
-void split_close(struct weir_self *self, void *memory, int reason)
+static void split_close(struct weir_self *self, void *memory, int reason)
 {
     struct split *state = memory;
 
@@ -213,7 +221,17 @@ void split_close(struct weir_self *self, void *memory, int reason)
     free(state->line);
 }
 
-const struct weir_output split_outputs[] = {
+static const struct weir_output split_outputs[] = {
     { .name = "groups", .help = "words of one line, as words.group/1", .required = true },
     { 0 },
+};
+
+const struct weir_behaviour words_split = {
+    .name = "split",
+    .summary = "splits lines into words, grouped so that equal words have equal keys",
+    .outputs = split_outputs,
+    .state_size = sizeof(struct split),
+    .open = split_open,
+    .handle = split_handle,
+    .close = split_close,
 };

@@ -246,7 +246,7 @@ static int check_unique(const struct reading *reading, const struct descriptor *
 {
     const char *name = descriptor->behaviours[index].name;
 
-    if (!is_name(name))
+    if (!name || !is_name(name))
         return refuse(reading, "behaviour %zu has no valid name", index + 1);
     for (size_t i = 0; i < index; i++) {
         if (strcmp(descriptor->behaviours[i].name, name) == 0)
@@ -279,11 +279,40 @@ static int read_behaviour(struct reading *reading, struct descriptor *descriptor
     return status;
 }
 
+/* A plugin has a table of behaviours, or a list of pointers to them. NULL behind the last. */
+static const void *behaviour_at(const struct weir_plugin *plugin, size_t index)
+{
+    if (plugin->behaviour_list)
+        return plugin->behaviour_list[index];
+    if (!plugin->behaviours || !row_name(plugin->behaviours, plugin->behaviour_size, index))
+        return NULL;
+    return (const char *)plugin->behaviours + index * plugin->behaviour_size;
+}
+
+/* DESCRIPTOR_BEHAVIOURS_MAX + 1 when the end does not come. */
+static size_t count_behaviours(const struct weir_plugin *plugin)
+{
+    size_t count = 0;
+
+    while (count <= DESCRIPTOR_BEHAVIOURS_MAX && behaviour_at(plugin, count))
+        count++;
+    return count;
+}
+
+/* Returns owned, with a row of zeros at its end; NULL when memory is out. */
+static struct weir_behaviour *copy_behaviours(const struct weir_plugin *plugin, size_t count)
+{
+    struct weir_behaviour *copy = calloc(count + 1, sizeof *copy);
+    size_t size = plugin->behaviour_size;
+
+    for (size_t i = 0; copy && i < count; i++)
+        memcpy(&copy[i], behaviour_at(plugin, i), size < sizeof *copy ? size : sizeof *copy);
+    return copy;
+}
+
 static int read_behaviours(struct reading *reading, struct descriptor *out)
 {
-    const struct weir_plugin *plugin = reading->plugin;
-    size_t count = count_rows(plugin->behaviours, plugin->behaviour_size,
-                              DESCRIPTOR_BEHAVIOURS_MAX);
+    size_t count = count_behaviours(reading->plugin);
     int status = WEIR_OK;
 
     if (count == 0)
@@ -291,8 +320,7 @@ static int read_behaviours(struct reading *reading, struct descriptor *out)
     if (count > DESCRIPTOR_BEHAVIOURS_MAX)
         return refuse(reading, "has more than %d behaviours, or no row of zeros after them",
                       DESCRIPTOR_BEHAVIOURS_MAX);
-    out->behaviours = copy_rows(plugin->behaviours, plugin->behaviour_size, count,
-                                sizeof(struct weir_behaviour));
+    out->behaviours = copy_behaviours(reading->plugin, count);
     if (!out->behaviours)
         return out_of_memory(reading);
     for (size_t i = 0; i < count && status == WEIR_OK; i++)

@@ -44,18 +44,36 @@ static void *copy_table(struct rows rows, size_t size)
     return copy;
 }
 
+/* The descriptor of a plugin whose SDK was shorter has no list. */
+static bool has_list(const struct weir_plugin *plugin)
+{
+    return plugin->size >= sizeof *plugin && plugin->behaviour_list;
+}
+
+/* The row of a behaviour, in the plugin's table or its list; NULL: there is none of that name. */
+static const void *find_row(const struct weir_plugin *plugin, const char *name)
+{
+    const struct rows rows = { plugin->behaviours, plugin->behaviour_size };
+
+    for (size_t i = 0;; i++) {
+        const void *row = has_list(plugin) ? plugin->behaviour_list[i] : row_at(rows, i);
+
+        if (!row || !name_at((struct rows){ row, 0 }, 0))
+            return NULL;
+        if (strcmp(name_at((struct rows){ row, 0 }, 0), name) == 0)
+            return row;
+    }
+}
+
 bool kit_behaviour_copy(const struct weir_plugin *plugin, const char *name,
                         struct weir_behaviour *out)
 {
-    const struct rows rows = { plugin->behaviours, plugin->behaviour_size };
-    size_t index = 0;
+    const void *row = find_row(plugin, name);
 
-    while (name_at(rows, index) && strcmp(name_at(rows, index), name) != 0)
-        index++;
-    if (!name_at(rows, index))
+    if (!row)
         return false;
     memset(out, 0, sizeof *out);
-    copy_row(out, sizeof *out, rows, index);
+    copy_row(out, sizeof *out, (struct rows){ row, plugin->behaviour_size }, 0);
     out->options = copy_table((struct rows){ out->options, plugin->option_size },
                               sizeof *out->options);
     out->outputs = copy_table((struct rows){ out->outputs, plugin->output_size },

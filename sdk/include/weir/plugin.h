@@ -131,6 +131,9 @@ struct weir_plugin {
     uint32_t option_size;
     uint32_t output_size;
     uint32_t reserved;
+
+    /* Since 1.1. Not NULL: the behaviours, in place of the table; ends with NULL. */
+    const struct weir_behaviour *const *behaviour_list;
 };
 
 #define WEIR_PLUGIN_SYMBOL "weir_plugin_v1"
@@ -141,20 +144,34 @@ struct weir_plugin {
 #define WEIR_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* WEIR_PLUGIN("name", "1.0.0", behaviours); stands once, at the end of the plugin. */
-#define WEIR_PLUGIN(plugin_name, plugin_version, plugin_behaviours)                                \
+#define WEIR_PLUGIN_CONSTANT(plugin_name, plugin_version, table, list)                             \
     WEIR_EXPORT const struct weir_plugin weir_plugin_v1;                                           \
     WEIR_EXPORT const struct weir_plugin weir_plugin_v1 = {                                        \
         sizeof(struct weir_plugin),                                                                \
         WEIR_ABI_MINOR,                                                                            \
         plugin_name,                                                                               \
         plugin_version,                                                                            \
-        plugin_behaviours,                                                                         \
+        table,                                                                                     \
         sizeof(struct weir_behaviour),                                                             \
         sizeof(struct weir_option),                                                                \
         sizeof(struct weir_output),                                                                \
         0,                                                                                         \
+        list,                                                                                      \
     }
+
+/* WEIR_PLUGIN("name", "1.0.0", behaviours); stands once, at the end of the plugin. `behaviours` is
+ * a table that ends with a row of zeros. */
+#define WEIR_PLUGIN(plugin_name, plugin_version, plugin_behaviours)                                \
+    WEIR_PLUGIN_CONSTANT(plugin_name, plugin_version, plugin_behaviours, NULL)
+
+/*
+ * In its place, for a plugin of several files, each with a behaviour of its own:
+ * WEIR_PLUGIN_OF("name", "1.0.0", &split, &count); where a header declares each of them:
+ * extern const struct weir_behaviour split, count;
+ */
+#define WEIR_PLUGIN_OF(plugin_name, plugin_version, ...)                                           \
+    static const struct weir_behaviour *const weir_plugin_list[] = { __VA_ARGS__, NULL };          \
+    WEIR_PLUGIN_CONSTANT(plugin_name, plugin_version, NULL, weir_plugin_list)
 
 /* In `check`: names the option that is wrong (NULL = all of them) and why, as printf. */
 WEIR_PRINTF(3, 4)

@@ -105,6 +105,43 @@ static void test_descriptor_of_this_sdk_is_copied(void)
     descriptor_finish(&made);
 }
 
+static void test_list_of_behaviours_is_read_like_a_table(void)
+{
+    struct sample sample;
+    struct descriptor made;
+    struct problem problem;
+
+    sample_of(&sample)->plugin.behaviours = NULL;
+    sample.plugin.behaviour_list = (const struct weir_behaviour *const[]){ &sample.behaviours[1],
+                                                                           &sample.behaviours[0],
+                                                                           NULL };
+    CU_ASSERT_EQUAL_FATAL(
+        descriptor_read(&sample.plugin, &sample.abi, "/p/sample.so", &made, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL(made.behaviour_count, 2);
+    CU_ASSERT_STRING_EQUAL(made.behaviours[0].name, "walk");
+    CU_ASSERT_STRING_EQUAL(made.behaviours[1].name, "run");
+    CU_ASSERT_STRING_EQUAL(made.behaviours[1].options[0].name, "keep");
+    descriptor_finish(&made);
+}
+
+static void test_wrong_list_is_refused(void)
+{
+    static const struct weir_behaviour *endless[DESCRIPTOR_BEHAVIOURS_MAX + 1];
+    struct sample sample;
+
+    sample_of(&sample)->plugin.behaviour_list = (const struct weir_behaviour *const[]){ NULL };
+    CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EINVALID), "/p/sample.so: has no behaviours");
+    sample.plugin.behaviour_list = (const struct weir_behaviour *const[]){ &sample.behaviours[0],
+                                                                           &sample.behaviours[2],
+                                                                           NULL };
+    CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EINVALID),
+                           "/p/sample.so: behaviour 2 has no valid name");
+    for (size_t i = 0; i < sizeof endless / sizeof endless[0]; i++)
+        endless[i] = &sample.behaviours[0];
+    sample.plugin.behaviour_list = endless;
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(&sample, WEIR_EINVALID), "more than 64 behaviours"));
+}
+
 /* Rows as an older SDK had them: without the last callback. */
 struct older_row {
     char bytes[offsetof(struct weir_behaviour, close)];
@@ -245,6 +282,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "descriptor of this SDK is copied", test_descriptor_of_this_sdk_is_copied },
+        { "list is read like a table", test_list_of_behaviours_is_read_like_a_table },
+        { "wrong list is refused", test_wrong_list_is_refused },
         { "shorter rows are read by their stride",
           test_shorter_rows_of_an_older_sdk_are_read_by_their_stride },
         { "other sizes are refused", test_other_sizes_are_refused_with_both_versions },
