@@ -26,13 +26,13 @@ zle -N finish
 bindkey '^X' finish
 : >$ZDOTDIR/ready
 END
+# Waits for the file, or for the end of the shell.
 wait_for() {
-    for ((i = 0; i < 2000; i++)); do
-        [[ -e $1 ]] && return
+    until [[ -e $1 ]]; do
         zselect -t 1
         zpty -r -t shell seen
+        (($? != 2)) || exit 1
     done
-    exit 1
 }
 zmodload zsh/zselect
 zpty shell "ZDOTDIR=$folder exec zsh -d -i" || exit 1
