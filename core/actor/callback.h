@@ -7,13 +7,26 @@
 #ifndef ACTOR_CALLBACK_H
 #define ACTOR_CALLBACK_H
 
-#include "actor/actor.h"
+#include "actor/place.h"
+
+/* The present message is the one in hand, if there is one. */
+static inline void callback_note(const struct actor *actor, struct note *note)
+{
+    const struct place *place = actor->place;
+
+    note->label = actor->spec->label;
+    note->place = place ? place->label : NULL;
+    note->worker = place ? place->index : 0;
+    note->tag = actor->current ? actor->current->public.tag : NULL;
+    note->inside = true;
+}
 
 static inline void callback_begin(struct actor *actor)
 {
     struct executor *executor = actor->executor;
 
     executor->current = actor;
+    callback_note(actor, executor->note);
     if (actor->spec->behaviour->flags & WEIR_BLOCKING) {
         executor->blocking = true;
         reader_offline(&executor->reader);
@@ -29,6 +42,7 @@ static inline void callback_end(struct actor *actor)
         executor->blocking = false;
     }
     executor->current = NULL;
+    executor->note->inside = false; /* the rest stays: a later crash may come of it */
 }
 
 /* Around each call into the host. */

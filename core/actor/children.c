@@ -218,6 +218,7 @@ static struct spec *make_spec(const struct weir_spawn_options *options, struct s
     spec->plugin = parents->plugin;
     spec->version = parents->version;
     spec->generation = parents->generation;
+    spec->label = parents->label;
     spec->release = release;
     spec->owner = use;
     return spec;
@@ -234,6 +235,7 @@ static struct place *make_place(const struct actor *parent, const struct weir_be
                    behaviour->name ? behaviour->name : "", index);
     if (place_create(path, index, &place) != 0)
         return NULL;
+    place->label = above->label;
     place->dead = above->dead;
     place->misuses = above->misuses;
     place->wiring = above->wiring;

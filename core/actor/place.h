@@ -31,6 +31,7 @@ struct progress {
 struct place {
     uint32_t index;             /* const */
     struct pool *pool;          /* const; NULL for a source */
+    const char *label;          /* const: what a crash line calls it; may be NULL */
     struct dead_letters *dead;  /* const: where its dead letters are counted */
     struct misuses *misuses;    /* const: where its misuses are counted; may be NULL */
     struct wiring_slot *wiring; /* const: where its outputs lead */

@@ -62,10 +62,12 @@ static int create_actor(struct source *source, struct executor *executor,
     struct actor_options actor = {
         .dispatcher = options->dispatcher, .spec = options->spec, .kind = ACTOR_SOURCE, .limit = 64
     };
-    int status = place_create(options->path, 0, &source->place);
+    const char *label = tag_table_label(&source->runtime->tags, source->path);
+    int status = label ? place_create(options->path, 0, &source->place) : WEIR_ENOMEM;
 
     if (status != 0)
         return status;
+    source->place->label = label;
     source->place->dead = &source->dead;
     source->place->misuses = &source->misuses;
     source->place->gives_notice = true;

@@ -1,6 +1,9 @@
 #include "actor/spec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "message/tag.h"
 
 struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings)
 {
@@ -24,6 +27,17 @@ struct spec *spec_create(const struct weir_behaviour *behaviour, const void *set
         .then = RESTART_KEEP_TRYING,
     };
     return spec;
+}
+
+int spec_make_label(struct spec *spec, struct tag_table *names)
+{
+    char text[TAG_LABEL_MAX + 1];
+
+    (void)snprintf(text, sizeof text, "plugin=%.128s/%.64s generation=%u behaviour=%.128s",
+                   spec->plugin, spec->version ? spec->version : "", spec->generation,
+                   spec->behaviour->name ? spec->behaviour->name : "");
+    spec->label = tag_table_label(names, text);
+    return spec->label ? 0 : WEIR_ENOMEM;
 }
 
 struct spec *spec_ref(struct spec *spec)

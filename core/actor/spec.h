@@ -31,6 +31,8 @@ struct spec {
     const char *plugin;                     /* const; for people */
     const char *version;                    /* const; of the plugin; NULL: not known */
     uint32_t generation;                    /* const; of the plugin */
+    const char *label; /* const: plugin, generation and behaviour in a crash line; may be
+                          NULL; a child has its parent's */
     uint32_t in_hand_max;
     uint32_t retries_max;
     uint32_t redeliver_max;
@@ -49,6 +51,11 @@ struct spec {
  * settings until `release` is called.
  */
 struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings);
+
+struct tag_table;
+
+/* Makes the label of what was set before. Before the spec is used. WEIR_ENOMEM. */
+int spec_make_label(struct spec *spec, struct tag_table *names);
 
 struct spec *spec_ref(struct spec *spec);
 /* NULL is allowed. */

@@ -22,6 +22,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->dispatcher = dispatcher;
     executor->runtime = runtime;
     executor->clock = clock;
+    executor->note = &executor->own_note;
     executor->now_ns = clock_now_ns(&clock);
     executor->random = (uint64_t)(uintptr_t)executor | 1;
     cache_init(&executor->cache);

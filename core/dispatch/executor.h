@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "dispatch/births.h"
+#include "dispatch/note.h"
 #include "dispatch/reclaim.h"
 #include "dispatch/ring.h"
 #include "dispatch/stock.h"
@@ -50,8 +51,10 @@ struct executor {
     bool blocking;   /* the turn may block: hand work to others at once */
     uint32_t budget; /* messages that this turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
-    uint64_t turns_seen; /* the keeper's: `turns` at its last look */
-    void *current; /* what runs, for the crash handler: read by the same thread's signal handler */
+    uint64_t turns_seen;  /* the keeper's: `turns` at its last look */
+    void *current;        /* what runs: read by the same thread's signal handler */
+    struct note *note;    /* of that, for the crash handler; never NULL */
+    struct note own_note; /* unless the host gave another */
 
     /* written by the owner, read by thieves and by who reads figures */
     alignas(64) _Atomic uint64_t turns;

@@ -1,6 +1,5 @@
 #include "message/tag.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct tag_entry {
@@ -17,16 +16,7 @@ void tag_table_init(struct tag_table *table)
 
 void tag_table_finish(struct tag_table *table)
 {
-    for (size_t i = 0; i < TAG_BUCKETS; i++) {
-        struct tag_entry *entry = table->buckets[i];
-
-        while (entry) {
-            struct tag_entry *next = entry->next;
-
-            free(entry);
-            entry = next;
-        }
-    }
+    vault_finish(&table->vault);
     pthread_mutex_destroy(&table->lock);
 }
 
@@ -42,7 +32,7 @@ static struct tag_entry *find_locked(struct tag_table *table, size_t bucket, con
 static struct tag_entry *add_locked(struct tag_table *table, size_t bucket, const char *name,
                                     size_t length)
 {
-    struct tag_entry *entry = malloc(sizeof *entry + length + 1);
+    struct tag_entry *entry = vault_take(&table->vault, sizeof *entry + length + 1);
 
     if (!entry)
         return NULL;
@@ -53,13 +43,13 @@ static struct tag_entry *add_locked(struct tag_table *table, size_t bucket, cons
     return entry;
 }
 
-const struct weir_tag *tag_table_get(struct tag_table *table, const char *name)
+static struct tag_entry *intern(struct tag_table *table, const char *name, size_t length_max)
 {
-    size_t length = name ? strnlen(name, TAG_NAME_MAX + 1) : 0;
+    size_t length = name ? strnlen(name, length_max + 1) : 0;
     size_t bucket;
     struct tag_entry *entry;
 
-    if (length == 0 || length > TAG_NAME_MAX)
+    if (length == 0 || length > length_max)
         return NULL;
     bucket = weir_key(name, length) % TAG_BUCKETS;
     pthread_mutex_lock(&table->lock);
@@ -67,5 +57,19 @@ const struct weir_tag *tag_table_get(struct tag_table *table, const char *name)
     if (!entry)
         entry = add_locked(table, bucket, name, length);
     pthread_mutex_unlock(&table->lock);
+    return entry;
+}
+
+const struct weir_tag *tag_table_get(struct tag_table *table, const char *name)
+{
+    struct tag_entry *entry = intern(table, name, TAG_NAME_MAX);
+
     return entry ? &entry->tag : NULL;
+}
+
+const char *tag_table_label(struct tag_table *table, const char *text)
+{
+    struct tag_entry *entry = intern(table, text, TAG_LABEL_MAX);
+
+    return entry ? entry->name : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * message/tag.h - interned names of payload types.
+ * message/tag.h - interned names: of payload types, and those that the crash handler tells.
  *
  * Append-only: a tag lives as long as its table, so reading needs no lock. Any thread.
  */
@@ -8,16 +8,20 @@
 
 #include <pthread.h>
 
+#include "message/vault.h"
+
 #include <weir/message.h>
 
 #define TAG_BUCKETS 256 /* a host has tens of tags */
 #define TAG_NAME_MAX 128
+#define TAG_LABEL_MAX 512 /* a plugin's name, version and behaviour */
 
 struct tag_entry;
 
 struct tag_table {
     pthread_mutex_t lock;                   /* writers */
     struct tag_entry *buckets[TAG_BUCKETS]; /* lock */
+    struct vault vault;                     /* lock: the entries */
 };
 
 void tag_table_init(struct tag_table *table);
@@ -26,5 +30,9 @@ void tag_table_finish(struct tag_table *table);
 /* The one tag of a name, borrowed until the table ends; NULL: out of memory, or a name that is
  * empty or longer than TAG_NAME_MAX. */
 const struct weir_tag *tag_table_get(struct tag_table *table, const char *name);
+
+/* The one copy of a text of at most TAG_LABEL_MAX bytes, which plugins cannot overwrite; borrowed
+ * until the table ends. NULL: out of memory, empty or too long. */
+const char *tag_table_label(struct tag_table *table, const char *text);
 
 #endif

@@ -95,10 +95,13 @@ static void free_pool(struct pool *pool, struct executor *executor)
 /* The place of the pool's own actor. It is no member: `pool` stays NULL, and so does the wiring. */
 static int make_manager_place(struct pool *pool, const struct pool_options *options)
 {
-    int status = place_create(pool->path, 0, &pool->manager);
+    int status;
 
+    pool->label = tag_table_label(&pool->runtime->tags, pool->path);
+    status = pool->label ? place_create(pool->path, 0, &pool->manager) : WEIR_ENOMEM;
     if (status != 0)
         return status;
+    pool->manager->label = pool->label;
     pool->has_manager = options->manager != NULL;
     pool->manager->gives_notice = true;
     pool->manager->dead = &pool->dead;

@@ -78,6 +78,7 @@ struct pool {
     weir_pid pid;                  /* const */
     uint32_t number;               /* const: which of the executors' positions it uses */
     char path[PLACE_PATH_MAX];     /* const */
+    const char *label;             /* const: the path, for a crash line */
     struct pool *parent;           /* const */
     uint32_t depth;                /* const: of nesting; 0 at the top */
     struct dispatcher *dispatcher; /* lock: of new workers */

@@ -77,6 +77,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     if (status != 0)
         return status;
     place->pool = pool;
+    place->label = pool->label;
     place->gives_notice = true;
     place->dead = &pool->dead;
     place->misuses = &pool->misuses;

@@ -15,6 +15,7 @@
 #include "host/run/accounts.h"
 #include "host/run/cpu_watch.h"
 #include "host/run/crash_watch.h"
+#include "host/run/exit_guard.h"
 #include "host/run/io.h"
 #include "host/run/poll_set.h"
 #include "host/run/progress.h"
@@ -120,15 +121,21 @@ static void remove_socket(struct host *host)
         control_leave(host->control);
 }
 
-static void leave_at_once(struct host *host)
+/* A callback that never returns would hold up its thread, and us, for ever. */
+static void leave_threads_behind(struct host *host, int code)
 {
-    log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", "stopped at once",
-              weir_str("effect", "what was left is lost"));
-    (void)accounts_log_ledger(&host->assembly);
     progress_destroy(host->progress);
     remove_socket(host);
     configuration_leave(&host->configuration);
-    _exit(EX_TEMPFAIL);
+    _exit(code);
+}
+
+static void leave_at_once(struct host *host, const char *event, int code)
+{
+    log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
+              weir_str("effect", "what was left is lost"));
+    (void)accounts_log_ledger(&host->assembly);
+    leave_threads_behind(host, code);
 }
 
 static void on_stop(void *context, uint32_t count)
@@ -137,7 +144,7 @@ static void on_stop(void *context, uint32_t count)
     struct accounts_totals totals;
 
     if (count > 1)
-        leave_at_once(host);
+        leave_at_once(host, "stopped at once", EX_TEMPFAIL);
     accounts_totals(&host->assembly, &totals);
     host->unfinished = totals.unfinished_sources > 0;
     log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
@@ -165,6 +172,8 @@ static void on_wake(void *context)
 {
     struct host *host = context;
 
+    if (exit_guard_is_asked())
+        leave_at_once(host, "ended by code of a plugin", EXIT_GUARD_CODE);
     host->rests_since_ms = 0;
     io_resume_tick(host->io);
     control_routes_collect(&host->routes);
@@ -260,8 +269,8 @@ static int make_runtime(struct host *host, uint64_t memory)
         .log = *logger_sink(host->logger),
         .print = print,
         .print_context = &host->printer,
-        .thread_start = crash_watch_thread_start,
-        .thread_end = crash_watch_thread_end,
+        .thread_start = exit_guard_thread_start,
+        .thread_end = exit_guard_thread_end,
         .memory = memory,
         .stir = on_stir,
         .stir_context = host,
@@ -380,6 +389,8 @@ static int make_io(struct host *host)
         return WEIR_ENOMEM;
     report_init(&report);
     status = io_create(&callbacks, tick_ms, &report, &host->io);
+    if (status == 0)
+        exit_guard_set_wake(on_stir, host);
     if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)
         status = WEIR_ENOMEM;
     configuration_tell(&report, host->invocation->err);
@@ -466,15 +477,6 @@ static int exit_code(struct host *host)
     return runtime_exit_status(host->runtime);
 }
 
-/* A callback that never returns would hold up its thread, and us, for ever. */
-static void leave_threads_behind(struct host *host, int code)
-{
-    progress_destroy(host->progress);
-    remove_socket(host);
-    configuration_leave(&host->configuration);
-    _exit(code);
-}
-
 static int work(struct host *host)
 {
     struct clock clock = clock_monotonic();
@@ -504,6 +506,7 @@ static void tear_down(struct host *host)
         assembly_finish(&host->assembly);
         runtime_destroy(host->runtime);
     }
+    exit_guard_end();
     inspections_finish(&host->routes.inspections);
     progress_destroy(host->progress);
     remove_socket(host);
@@ -528,7 +531,8 @@ static int run_host(struct host *host)
 
     if (code != EX_OK)
         return code;
-    if (make_voice(host) != 0 || make_runtime(host, settings->host.memory) != 0) {
+    if (make_voice(host) != 0 || exit_guard_begin(STDERR_FILENO) != 0 ||
+        make_runtime(host, settings->host.memory) != 0) {
         settings_destroy(settings);
         return EX_SOFTWARE;
     }
@@ -582,11 +586,12 @@ const struct command command_run = {
     .name = "run",
     .arguments = "FILE",
     .summary = "run what FILE says, until its sources are done or a signal stops it",
-    .details = "Signals: HUP takes on the changed file; TERM and INT stop the sources and finish\n"
-               "what was accepted, a second one ends at once; USR2 logs the ledger.\n"
-               "Exit code: 0, or the largest that a worker asked for; 66 no such file; 70 a pool\n"
-               "has given up; 74 what workers printed was lost; 75 stopped before the end; 78 the\n"
-               "file is wrong, or a worker does not open.\n",
+    .details =
+        "Signals: HUP takes on the changed file; TERM and INT stop the sources and finish\n"
+        "what was accepted, a second one ends at once; USR2 logs the ledger.\n"
+        "Exit code: 0, or the largest that a worker asked for; 66 no such file; 70 a pool\n"
+        "has given up, or a plugin ended the process; 74 what workers printed was\n"
+        "lost; 75 stopped before the end; 78 the file is wrong, or a worker does not open.\n",
     .options = options,
     .keeps_signals = true,
     .run = run,

@@ -96,7 +96,7 @@ static int begin(struct rebuild *rebuild, struct settings *settings)
 {
     struct runtime *runtime = rebuild->rebuilding.assembly->runtime;
 
-    rebuild->rebuilding.held = held_settings_create(settings);
+    rebuild->rebuilding.held = held_settings_create(runtime, settings);
     if (!rebuild->rebuilding.held) {
         settings_destroy(settings);
         return WEIR_ENOMEM;

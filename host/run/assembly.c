@@ -13,13 +13,14 @@ void assembly_init(struct assembly *assembly, struct runtime *runtime)
     pthread_mutex_init(&assembly->lock, NULL);
 }
 
-struct held_settings *held_settings_create(struct settings *settings)
+struct held_settings *held_settings_create(struct runtime *runtime, struct settings *settings)
 {
     struct held_settings *held = calloc(1, sizeof *held);
 
     if (held) {
         atomic_init(&held->references, 1);
         held->settings = settings;
+        held->names = &runtime->tags;
     }
     return held;
 }
@@ -77,6 +78,10 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
     spec->plugin = use->entry->plugin;
     spec->version = use->entry->version;
     spec->generation = use->entry->generation;
+    if (spec_make_label(spec, held->names) != 0) {
+        spec_unref(spec);
+        return NULL;
+    }
     /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
     spec->release = release_held;
@@ -444,7 +449,7 @@ static int build(struct assembly *assembly, struct settings *settings, struct re
 {
     int status;
 
-    assembly->held = held_settings_create(settings);
+    assembly->held = held_settings_create(assembly->runtime, settings);
     if (!assembly->held) {
         settings_destroy(settings);
         return WEIR_ENOMEM;

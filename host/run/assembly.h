@@ -23,6 +23,7 @@
 struct held_settings {
     _Atomic uint32_t references;
     struct settings *settings; /* owned */
+    struct tag_table *names;   /* const: of the runtime */
 };
 
 struct assembly {
@@ -63,7 +64,7 @@ void assembly_finish(struct assembly *assembly);
 
 /* --- for reloads and closing.c --------------------------------------------------------------- */
 
-struct held_settings *held_settings_create(struct settings *settings);
+struct held_settings *held_settings_create(struct runtime *runtime, struct settings *settings);
 void held_settings_unref(struct held_settings *held);
 
 /* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */

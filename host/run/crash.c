@@ -54,14 +54,10 @@ static void add_pair(struct line *line, const char *key, const char *value)
     line_text(line, value);
 }
 
-static void add_note(struct line *line, const struct crash_note *note)
+void crash_describe(struct line *line, const struct crash_note *note)
 {
     add_pair(line, " pool=", note->pool);
-    add_pair(line, " plugin=", note->plugin);
-    add_pair(line, "/", note->version);
-    line_text(line, " generation=");
-    line_unsigned(line, note->generation);
-    add_pair(line, " behaviour=", note->behaviour);
+    add_pair(line, " ", note->label);
     line_text(line, " worker=");
     line_unsigned(line, note->worker);
     add_pair(line, " message=", note->tag);
@@ -88,10 +84,12 @@ static void tell(int number, const siginfo_t *info)
     line_text(&line, signal_name(number));
     if (number != SIGABRT)
         add_address(&line, info->si_addr);
-    if (note)
-        add_note(&line, note);
-    else
+    if (!note || !note->inside)
         line_text(&line, " in the host itself");
+    if (note && !note->inside)
+        line_text(&line, ", after a callback of");
+    if (note)
+        crash_describe(&line, note);
     line_text(&line, "; the host ends");
     line.size++; /* kept free for the newline */
     line_put(&line, '\n');

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actor/place.h"
 #include "dispatch/watchdog.h"
 #include "host/log/line.h"
-#include "host/run/crash.h"
 #include "host/run/crash_watch.h"
 #include "runtime.h"
 
@@ -72,16 +72,17 @@ static void copy_word(char *to, const char *from)
 
 static void write_down(struct probe *probe)
 {
-    const struct crash_note *note = crash_watch_current();
+    const struct actor *actor = crash_watch_actor();
+    const struct message *message = actor ? actor->current : NULL;
 
-    probe->found = note != NULL;
-    if (!note)
+    probe->found = actor && actor->spec;
+    if (!probe->found)
         return;
-    copy_word(probe->path, note->path);
-    copy_word(probe->plugin, note->plugin);
-    copy_word(probe->tag, note->tag);
-    probe->generation = note->generation;
-    probe->worker = note->worker;
+    copy_word(probe->path, actor_path(actor));
+    copy_word(probe->plugin, actor->spec->plugin);
+    copy_word(probe->tag, message && message->public.tag ? message->public.tag->name : NULL);
+    probe->generation = actor->spec->generation;
+    probe->worker = actor->place ? actor->place->index : 0;
     /* Its first call loads a library; that was made in turn_watch_create. */
     probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
 }

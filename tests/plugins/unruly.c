@@ -2,9 +2,13 @@
  * A source and a worker that do as they should, and some workers that break one rule each when they
  * are given a line.
  * Fault: `open` fails always or for the third worker; `handle` returns what is no verdict, forgets
- * what it kept, settles it twice, emits where no output is, or crashes.
+ * what it kept, settles it twice, emits where no output is, crashes, overwrites the host's part of
+ * a message and aborts, calls exit, raises a signal, or ends the host's thread.
  */
 #include <ctype.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +157,42 @@ static int crash(struct weir_self *self, void *state, const struct weir_message 
     return isdigit((unsigned char)level[0]) ? WEIR_DONE : WEIR_REJECT;
 }
 
+/* Where the message begins: the host's own part of it lies behind what is public. */
+static int overwrite(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    char *begin = (char *)(uintptr_t)message;
+
+    (void)self;
+    (void)state;
+    memset(begin, 'x', (size_t)((char *)message->data - begin));
+    abort();
+}
+
+static int leave_by_exit(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    exit(3);
+}
+
+static int leave_by_alarm(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    (void)raise(SIGALRM);
+    return WEIR_DONE;
+}
+
+static int leave_by_thread(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    pthread_exit(NULL);
+}
+
 static const struct weir_option lines_options[] = {
     WEIR_OPTION_STRING(struct lines_settings, path, .required = true, .help = "a FIFO"),
     { 0 },
@@ -189,6 +229,10 @@ static const struct weir_behaviour behaviours[] = {
     { .name = "settle", .handle = keep_and_settle },
     { .name = "emit", .handle = emit_to_nobody },
     { .name = "crash", .handle = crash },
+    { .name = "overwrite", .handle = overwrite },
+    { .name = "exit", .handle = leave_by_exit },
+    { .name = "alarm", .handle = leave_by_alarm },
+    { .name = "thread", .handle = leave_by_thread },
     { 0 },
 };
 

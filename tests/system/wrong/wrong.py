@@ -31,6 +31,7 @@ PAGE = ROOT / "docs" / "wrong-plugins.md"
 WEIR, TEST_PLUGINS = (Path(argument).resolve() for argument in sys.argv[1:3])
 WRITE = "--write" in sys.argv
 
+EX_SOFTWARE = 70
 EX_CONFIG = 78
 E_MACHINE = 18  # offset in an ELF header
 EM_S390 = 22
@@ -49,7 +50,9 @@ last column says otherwise, and its ledger balanced.
 A new plugin is loaded in a process of its own first, and every `check` is called in one. So a
 constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
 seconds) without harm to a host at work. A crash in another callback ends the host, which says whose
-it was: plugins share its memory, and nobody can tell what is still whole.
+it was: plugins share its memory, and nobody can tell what is still whole. When a plugin has
+overwritten memory of the host and the host's own code stumbles over that, the line says `in the
+host itself` and names the last callback of the thread, which may be another one's.
 
 | fault | `weir check` | a running host | served on |
 |---|---|---|---|
@@ -145,8 +148,23 @@ CRASHING = Row("crashes in `handle`", "unruly.crash", marked=True, apart=True,
                host=r"crash signal=SIGSEGV .* pool=bad plugin=unruly/1\.0\.0 generation=1 "
                     r"behaviour=crash worker=0 message=unruly\.line/1; the host ends")
 
+OVERWRITING = Row("overwrites its message, then aborts", "unruly.overwrite", marked=True,
+                  apart=True,
+                  host=r"crash signal=SIGABRT pool=bad plugin=unruly/1\.0\.0 generation=1 "
+                       r"behaviour=overwrite worker=0 message=unruly\.line/1; the host ends")
+WHOSE = r" pool=bad plugin=unruly/1\.0\.0 generation=1 behaviour=%s worker=0 " \
+        r"message=unruly\.line/1; the host ends with 70"
+LEAVING = [
+    Row("calls `exit(3)` in `handle`", "unruly.exit", marked=True, apart=True,
+        host=r"exit\(3\) was called by" + WHOSE % "exit"),
+    Row("raises SIGALRM in `handle`", "unruly.alarm", marked=True, apart=True,
+        host=r"signal SIGALRM was raised by" + WHOSE % "alarm"),
+    Row("calls `pthread_exit` in `handle`", "unruly.thread", marked=True, apart=True,
+        host=r"a thread of the host was ended by" + WHOSE % "thread"),
+]
+
 ROWS = (LOADING + [HANGING] + OPENING + [SLOW] + AT_WORK +
-        [FORGETFUL, LATE, OVERWRITTEN, CLASHING, CRASHING])
+        [FORGETFUL, LATE, OVERWRITTEN, CLASHING, CRASHING, OVERWRITING] + LEAVING)
 
 
 # --- the stage ------------------------------------------------------------------------------------
@@ -493,18 +511,38 @@ class Wrong(unittest.TestCase):
         HANGING.served = "yes" if self.hanging.serves() else "no"
         self.assertEqual(self.hanging.finish(), 0)
 
-    def test_5_crashing(self):
-        host = Host(self.work / "crashing", self.plugins)
-        host.configure_row(CRASHING)
-        self.assertEqual(host.check(), ([], 0))
-        CRASHING.said_check = "ok"
+    def end_of(self, row, name):
+        """Runs the row in a host of its own, which it ends; the host's last words are the row's."""
+        host = Host(self.work / name, self.plugins)
+        host.configure_row(row)
+        self.assertEqual(host.check(), ([], 0), row.fault)
+        row.said_check = "ok"
         self.accept(host)
         host.say("!")
-        index = host.log.await_line("^weir: crash ")
-        CRASHING.said_host = cell(host.log.lines[index])
-        self.assertRegex(CRASHING.said_host, CRASHING.host)
+        index = host.log.await_line("^weir: ")
+        row.said_host = cell(host.log.lines[index])
+        self.assertRegex(row.said_host, row.host)
+        return host
+
+    def test_5_crashing(self):
+        host = self.end_of(CRASHING, "crashing")
         self.assertEqual(host.process.wait(), -signal.SIGSEGV)
         CRASHING.served = "no: it ended by SIGSEGV"
+
+    def test_5_overwriting(self):
+        host = self.end_of(OVERWRITING, "overwriting")
+        self.assertEqual(host.process.wait(), -signal.SIGABRT)
+        OVERWRITING.served = "no: it ended by SIGABRT"
+
+    def test_5_leaving(self):
+        for row in LEAVING:
+            with self.subTest(row.fault):
+                host = self.end_of(row, row.use)
+                self.assertEqual(host.process.wait(), EX_SOFTWARE)
+                total = host.log.lines[host.log.await_line('"host","event":"ledger"')]
+                self.assertEqual(json.loads(total)["balance"], "exact")
+                self.assertEqual(json.loads(total)["in_hand"], 1)
+                row.served = "no: it ended with 70, and its log says what was accepted"
 
     def test_8_ledger(self):
         """All that was done wrong is counted, and every message is accounted for."""

@@ -16,17 +16,24 @@
 
 static const struct crash_note note = {
     .pool = "images/small",
-    .plugin = "thumb",
-    .version = "1.4.0",
-    .generation = 2,
+    .label = "plugin=thumb/1.4.0 generation=2 behaviour=scale",
     .worker = 3,
-    .behaviour = "scale",
     .tag = "thumb.image/1",
+    .inside = true,
 };
 
 static const struct crash_note *somebody(void)
 {
     return &note;
+}
+
+static const struct crash_note *somebody_before(void)
+{
+    static struct crash_note over;
+
+    over = note;
+    over.inside = false;
+    return &over;
 }
 
 static const struct crash_note *nobody(void)
@@ -96,6 +103,18 @@ static void test_crash_of_the_host_says_so(void)
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+static void test_crash_of_the_host_names_the_last_callback(void)
+{
+    int status;
+    const char *words = words_of(somebody_before, fall_by_abort, &status);
+
+    CU_ASSERT_STRING_EQUAL(words, "weir: crash signal=SIGABRT in the host itself, after a callback "
+                                  "of pool=images/small plugin=thumb/1.4.0 generation=2 "
+                                  "behaviour=scale worker=3 message=thumb.image/1; the host "
+                                  "ends\n");
+    CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 static void test_thread_stack_is_given_and_taken(void)
 {
     struct crash_stack first, second;
@@ -118,6 +137,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "crash of a worker names it", test_crash_of_a_worker_names_it },
         { "crash of the host says so", test_crash_of_the_host_says_so },
+        { "the last callback is named", test_crash_of_the_host_names_the_last_callback },
         { "thread stack is given and taken", test_thread_stack_is_given_and_taken },
         CU_TEST_INFO_NULL,
     };

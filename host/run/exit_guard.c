@@ -1,0 +1,240 @@
+#include "host/run/exit_guard.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir/status.h>
+
+#include "host/log/line.h"
+#include "host/run/crash.h"
+#include "host/run/crash_watch.h"
+
+#define WORDS_SIZE 1024
+#define PATIENCE_MS 5000 /* the I/O thread has some lines to write */
+
+/* Those that end a process and that nobody sends a host on purpose. The crash handler has others,
+ * and the I/O thread has its own. */
+static const int signals[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGPWR };
+
+#define SIGNALS_COUNT (sizeof signals / sizeof signals[0])
+
+static struct {
+    atomic_bool armed;
+    pid_t process; /* const from begin to end, as the next five */
+    int descriptor;
+    bool terminal;
+    pthread_t owner;
+    pthread_key_t key; /* each of our threads has a value there until it ends */
+    struct sigaction before[SIGNALS_COUNT];
+    _Atomic(void (*)(void *)) wake; /* written by the owner, behind `context` */
+    void *context;
+    atomic_flag telling; /* taken by the first thread */
+    atomic_bool asked;
+} guard = { .telling = ATOMIC_FLAG_INIT };
+
+/* --- the words ------------------------------------------------------------------------------- */
+
+static void begin_words(struct line *line, char *words)
+{
+    line_init(line, words, WORDS_SIZE - 1);
+    if (guard.terminal)
+        line_put(line, '\n');
+    line_text(line, "weir: ");
+}
+
+static void add_culprit(struct line *line)
+{
+    const struct crash_note *note = crash_watch_current();
+
+    if (note && note->inside)
+        crash_describe(line, note);
+    else
+        line_text(line, " outside of any callback");
+}
+
+static void write_words(struct line *line)
+{
+    ssize_t ignored;
+
+    line_text(line, "; the host ends with 70");
+    line->size++; /* kept free for the newline */
+    line_put(line, '\n');
+    ignored = write(guard.descriptor, line->text, line->used);
+    (void)ignored;
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+/* Other threads go on: one of them is to end the process. */
+static void wait_for_the_end(void)
+{
+    (void)poll(NULL, 0, PATIENCE_MS);
+}
+
+/* Does not return. */
+static void end_process(void)
+{
+    /* Acquire pairs with the release in exit_guard_set_wake: the context is there. */
+    void (*wake)(void *) = atomic_load_explicit(&guard.wake, memory_order_acquire);
+
+    /* Release pairs with the acquire in exit_guard_is_asked. */
+    atomic_store_explicit(&guard.asked, true, memory_order_release);
+    if (wake && !pthread_equal(pthread_self(), guard.owner)) {
+        wake(guard.context);
+        wait_for_the_end();
+    }
+    _exit(EXIT_GUARD_CODE);
+}
+
+/* True for the first thread, which is to say why; the others wait. */
+static bool is_first(void)
+{
+    if (!atomic_flag_test_and_set(&guard.telling))
+        return true;
+    for (;;)
+        wait_for_the_end();
+}
+
+/* Acquire pairs with the release in exit_guard_begin. A forked child may end as it likes. */
+static bool is_armed(void)
+{
+    return atomic_load_explicit(&guard.armed, memory_order_acquire) && getpid() == guard.process;
+}
+
+static void on_exit_call(int code, void *unused)
+{
+    char words[WORDS_SIZE];
+    struct line line;
+
+    (void)unused;
+    if (!is_armed() || !is_first())
+        return;
+    begin_words(&line, words);
+    line_text(&line, "exit(");
+    line_signed(&line, code);
+    line_text(&line, ") was called by");
+    add_culprit(&line);
+    write_words(&line);
+    end_process();
+}
+
+static void on_quick_exit(void)
+{
+    on_exit_call(0, NULL);
+}
+
+static void on_thread_end(void *unused)
+{
+    char words[WORDS_SIZE];
+    struct line line;
+
+    (void)unused;
+    if (!is_armed() || !is_first())
+        return;
+    begin_words(&line, words);
+    line_text(&line, "a thread of the host was ended by");
+    add_culprit(&line);
+    write_words(&line);
+    end_process();
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    char words[WORDS_SIZE];
+    struct line line;
+
+    (void)context;
+    if (!is_armed() || !is_first())
+        return;
+    begin_words(&line, words);
+    line_text(&line, "signal SIG");
+    line_text(&line, sigabbrev_np(number));
+    if (info->si_code == SI_USER && info->si_pid != guard.process) {
+        line_text(&line, " from process ");
+        line_signed(&line, info->si_pid);
+    } else {
+        line_text(&line, " was raised by");
+        add_culprit(&line);
+    }
+    write_words(&line);
+    end_process();
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+/* Whoever handles a signal already, a profiler for instance, keeps it. */
+static void install_signals(void)
+{
+    struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < SIGNALS_COUNT; i++) {
+        sigaction(signals[i], NULL, &guard.before[i]);
+        if (guard.before[i].sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void uninstall_signals(void)
+{
+    for (size_t i = 0; i < SIGNALS_COUNT; i++) {
+        if (guard.before[i].sa_handler == SIG_DFL)
+            sigaction(signals[i], &guard.before[i], NULL);
+    }
+}
+
+int exit_guard_begin(int descriptor)
+{
+    if (pthread_key_create(&guard.key, on_thread_end) != 0)
+        return WEIR_ENOMEM;
+    if (on_exit(on_exit_call, NULL) != 0 || at_quick_exit(on_quick_exit) != 0) {
+        pthread_key_delete(guard.key);
+        return WEIR_ENOMEM;
+    }
+    guard.process = getpid();
+    guard.owner = pthread_self();
+    guard.descriptor = descriptor;
+    guard.terminal = isatty(descriptor);
+    install_signals();
+    /* Release pairs with the acquire in is_armed: all of it is there. */
+    atomic_store_explicit(&guard.armed, true, memory_order_release);
+    return WEIR_OK;
+}
+
+void exit_guard_end(void)
+{
+    /* Exchanged, so that it may be called when nothing was begun. */
+    if (!atomic_exchange_explicit(&guard.armed, false, memory_order_acq_rel))
+        return;
+    uninstall_signals();
+    pthread_key_delete(guard.key);
+    atomic_store_explicit(&guard.wake, NULL, memory_order_release);
+}
+
+void exit_guard_set_wake(void (*wake)(void *context), void *context)
+{
+    guard.context = context;
+    atomic_store_explicit(&guard.wake, wake, memory_order_release);
+}
+
+bool exit_guard_is_asked(void)
+{
+    return atomic_load_explicit(&guard.asked, memory_order_acquire);
+}
+
+void exit_guard_thread_start(struct executor *executor)
+{
+    crash_watch_thread_start(executor);
+    (void)pthread_setspecific(guard.key, &guard);
+}
+
+void exit_guard_thread_end(struct executor *executor)
+{
+    (void)pthread_setspecific(guard.key, NULL);
+    crash_watch_thread_end(executor);
+}

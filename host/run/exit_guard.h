@@ -1,0 +1,41 @@
+/*
+ * run/exit_guard.h - says whose code it was when a plugin ends the host by anything but a crash:
+ * `exit` and `quick_exit`, a signal whose action is to end the process, or the end of a thread of
+ * the host (`pthread_exit`).
+ *
+ * The thread on which it happens writes one line, with write(2) alone, asks the I/O thread to tell
+ * what was accepted and to end the process with 70, and waits. When that takes longer than a few
+ * seconds the thread ends the process itself. A child that a plugin forks is none of our business.
+ *
+ * `_exit` cannot be caught. A signal that the plugin handles itself is left to the plugin.
+ *
+ * One per process: neither a signal handler nor an exit handler has another place to find it.
+ */
+#ifndef HOST_RUN_EXIT_GUARD_H
+#define HOST_RUN_EXIT_GUARD_H
+
+#include <stdbool.h>
+
+struct executor;
+
+#define EXIT_GUARD_CODE 70 /* EX_SOFTWARE */
+
+/* Watches from now on, and writes to `descriptor`. WEIR_ENOMEM. */
+int exit_guard_begin(int descriptor);
+/* The process may end again as it likes. On the thread of exit_guard_begin. */
+void exit_guard_end(void);
+
+/*
+ * `wake`, from a signal handler on any thread, makes the calling thread look at exit_guard_is_asked
+ * soon. Without it the thread that wanted to end the process ends it at once.
+ */
+void exit_guard_set_wake(void (*wake)(void *context), void *context);
+
+/* Plugin code has ended the host: the caller is to tell what was accepted, and to _exit. */
+bool exit_guard_is_asked(void);
+
+/* For runtime_options: on each dispatcher thread. They call those of crash_watch.h. */
+void exit_guard_thread_start(struct executor *executor);
+void exit_guard_thread_end(struct executor *executor);
+
+#endif
