@@ -22,12 +22,16 @@ static bool has_ended(int status)
     return status < 0 && status != WEIR_EFULL && status != WEIR_EINVALID;
 }
 
-static void count_emitted(struct place *place, uint32_t count)
+static void add_to(_Atomic uint64_t *figure, uint32_t count)
 {
     /* Relaxed: only we write it, and it is a figure. */
-    atomic_store_explicit(&place->emitted,
-                          atomic_load_explicit(&place->emitted, memory_order_relaxed) + count,
+    atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + count,
                           memory_order_relaxed);
+}
+
+static void count_emitted(struct place *place, uint32_t count)
+{
+    add_to(&place->emitted, count);
 }
 
 /* How many were taken, from the front, or why none was. */
@@ -136,6 +140,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     }
     if (!binding->target) {
         settle_unwanted(actor, message);
+        add_to(&actor->place->unbound, 1);
         return 0;
     }
     message->public.from = actor_pid(actor);

@@ -62,6 +62,7 @@ struct place {
     _Atomic(char *) open_reason; /* owner writes once: what was said of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
+    _Atomic uint64_t unbound;            /* owner writes: emitted at outputs that lead nowhere */
 
     /* pool->lock */
     struct list link; /* in one of the pool's lists */

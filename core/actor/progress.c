@@ -24,6 +24,7 @@ void progress_add(struct progress_sum *sum, const struct progress_sum *other)
     for (uint32_t i = 0; i < PLACE_UNITS; i++)
         add_unit(sum, &other->units[i]);
     sum->emitted += other->emitted;
+    sum->unbound += other->unbound;
 }
 
 void progress_add_place(struct progress_sum *sum, struct place *place)
@@ -42,6 +43,7 @@ void progress_add_place(struct progress_sum *sum, struct place *place)
         add_unit(sum, &one);
     }
     sum->emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
+    sum->unbound += atomic_load_explicit(&place->unbound, memory_order_relaxed);
     children_add_progress(place, sum);
 }
 

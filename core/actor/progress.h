@@ -20,6 +20,7 @@ struct pool_progress {
 struct progress_sum {
     struct pool_progress units[PLACE_UNITS]; /* from the front */
     uint64_t emitted;                        /* messages that the pools behind outputs accepted */
+    uint64_t unbound;                        /* freed behind outputs that lead nowhere */
 };
 
 /* Adds one sum to another. */

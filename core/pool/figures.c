@@ -303,6 +303,14 @@ uint64_t pool_emitted(struct pool *pool)
     return sum.emitted;
 }
 
+uint64_t pool_unbound(struct pool *pool)
+{
+    struct progress_sum sum = { 0 };
+
+    add_pool_progress(pool, &sum);
+    return sum.unbound;
+}
+
 uint64_t pool_misuses(struct pool *pool)
 {
     uint64_t sum = misuses_total(&pool->misuses);

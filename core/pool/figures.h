@@ -43,6 +43,8 @@ void pool_opening_prepared(struct pool *pool, struct pool_opening *out);
 
 /* Messages that its workers have put into the pools they feed. */
 uint64_t pool_emitted(struct pool *pool);
+/* Messages that they emitted at outputs that lead nowhere, which were freed. */
+uint64_t pool_unbound(struct pool *pool);
 
 /* Adds the dead letters of it and of all below to `out`, which the caller has cleared. They are
  * more than the ledger's `dead`: also what was emitted and found nobody, and what came in lanes of

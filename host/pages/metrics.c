@@ -88,6 +88,7 @@ static void write_messages(FILE *stream, const struct looks *looks)
         pool_figure(stream, name, pool, "result", "done", pool->stats.done);
         pool_figure(stream, name, pool, "result", "dead", pool->stats.dead);
         pool_figure(stream, name, pool, "result", "moved", pool->stats.moved);
+        pool_figure(stream, name, pool, "result", "unbound", pool->unbound);
     }
 }
 

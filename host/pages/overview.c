@@ -70,6 +70,7 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
     };
     pool_stats(pool, &out->stats);
     pool_dead(pool, &out->dead);
+    out->unbound = pool_unbound(pool);
 }
 
 /* --- pools as JSON -------------------------------------------------------------------------- */
@@ -111,6 +112,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
     json_text(json, "route", settings_route_name(settings->route));
     for (uint32_t i = 0; i < FIGURES_COUNT; i++)
         json_unsigned(json, figures[i].name, overview_figure(&pool->stats, i));
+    json_unsigned(json, "unbound", pool->unbound);
     write_dead(json, &pool->dead);
     json_end(json);
 }
@@ -187,6 +189,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     fprintf(stream, "  %-16s %s\n", "route", settings_route_name(pool->settings->route));
     for (uint32_t i = 0; i < FIGURES_COUNT; i++)
         fprintf(stream, "  %-16s %" PRIu64 "\n", figures[i].name, overview_figure(&pool->stats, i));
+    fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         if (pool->dead.counts[i])
             fprintf(stream, "  dead %-11s %" PRIu64 "\n", dead_reason_name((enum dead_reason)i),

@@ -40,6 +40,7 @@ struct overview_pool {
     const struct settings_pool *settings;
     struct weir_pool_stats stats;
     struct dead_letters_figures dead; /* with those below */
+    uint64_t unbound;                 /* likewise: emitted at outputs that lead nowhere */
 };
 
 /* The look at pool `index`; assembly->lock is held. */

@@ -12,6 +12,7 @@ struct account {
     uint64_t refused;
     uint64_t restarts;
     uint64_t misuses;
+    uint64_t unbound;
 };
 
 /* Dead letters that no ledger counts: emitted and refused for good, or in lanes of their own. */
@@ -35,7 +36,7 @@ static void log_account(struct assembly *assembly, const char *component,
               weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
               weir_uint("held", reading->held), weir_uint("refused", account->refused),
               weir_uint("restarts", account->restarts), weir_uint("dead_outside", outside(account)),
-              weir_uint("misuses", account->misuses),
+              weir_uint("misuses", account->misuses), weir_uint("unbound", account->unbound),
               weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
 }
 
@@ -46,6 +47,7 @@ static void add_account(struct account *sum, const struct account *account)
     sum->refused += account->refused;
     sum->restarts += account->restarts;
     sum->misuses += account->misuses;
+    sum->unbound += account->unbound;
 }
 
 /* Logs a pool's account, and adds it when the pool is at the top: then it holds those below. */
@@ -60,6 +62,7 @@ static void log_pool(struct assembly *assembly, struct pool *pool, struct accoun
     account.refused = stats.refused;
     account.restarts = stats.restarts;
     account.misuses = pool_misuses(pool);
+    account.unbound = pool_unbound(pool);
     log_account(assembly, pool->path, &account);
     if (!pool->parent)
         add_account(sum, &account);
@@ -90,6 +93,7 @@ bool accounts_log_ledger(struct assembly *assembly)
     sum.ledger = assembly->gone_ledger;
     sum.dead = assembly->gone_dead;
     sum.misuses = assembly->gone_misuses;
+    sum.unbound = assembly->gone_unbound;
     for (uint32_t i = 0; i < settings->source_count; i++) {
         accounts_log_source(assembly, assembly->sources[i]);
         dead_letters_figures(&assembly->sources[i]->dead, &sum.dead);

@@ -38,6 +38,7 @@ struct assembly {
     struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
     struct dead_letters_figures gone_dead; /* lock: likewise, and of removed sources */
     uint64_t gone_misuses;                 /* lock: likewise */
+    uint64_t gone_unbound;                 /* lock: of removed pools that have ended */
     uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
     bool changing;         /* lock: by a reload; sources that are not there may come back */
     _Atomic bool stopping; /* the host is to end: nobody waits for anything new */

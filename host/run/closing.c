@@ -158,6 +158,7 @@ static void forget_pool(struct assembly *assembly, struct pool *pool)
         ledger_reading_add(&assembly->gone_ledger, &reading);
         pool_dead(pool, &assembly->gone_dead);
         assembly->gone_misuses += pool_misuses(pool);
+        assembly->gone_unbound += pool_unbound(pool);
     }
     unlist_gone_locked(assembly, pool);
     pthread_mutex_unlock(&assembly->lock);

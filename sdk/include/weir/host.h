@@ -254,7 +254,8 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
  * happens when the pool behind it is full is the operator's choice: `wait` keeps it, in order, and
  * gives this worker nothing new until there is room (WEIR_EFULL only past 256 waiting); `reject`
  * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and count it dead. An output that
- * YAML leaves unbound takes the message and frees it. WEIR_EINVALID: no such output.
+ * YAML leaves unbound takes the message, frees it and counts it (`unbound` in `weir status POOL`).
+ * WEIR_EINVALID: no such output.
  */
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {

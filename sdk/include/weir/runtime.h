@@ -130,7 +130,7 @@ enum weir_when_full {
 
 /* Where output number i leads: entry i of an array. */
 struct weir_binding {
-    weir_pid target;    /* a pool or an actor; 0 = unbound: what is emitted is freed */
+    weir_pid target;    /* a pool or an actor; 0 = unbound: what is emitted is counted and freed */
     uint32_t when_full; /* enum weir_when_full */
     uint32_t reserved;
 };

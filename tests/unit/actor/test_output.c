@@ -245,7 +245,8 @@ static void test_dead_letter_counts_it_dead(void)
     expect_dead(WHEN_FULL_DEAD_LETTER);
 }
 
-static void test_unbound_output_frees_and_unknown_output_refuses(void)
+/* promise O7: nothing vanishes unseen. */
+static void test_unbound_output_counts_and_unknown_output_refuses(void)
 {
     struct fixture f;
 
@@ -256,6 +257,8 @@ static void test_unbound_output_frees_and_unknown_output_refuses(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, 100, 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding));
     CU_ASSERT_EQUAL(probe_count(f.from), 1);
+    CU_ASSERT_EQUAL(pool_unbound(f.feeding), 3);
+    CU_ASSERT_EQUAL(pool_emitted(f.feeding), 0);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.feeding, NULL));
     f.feeding = rig_workers(&f.rig, f.from, "none", 1, 4);
     order_emits(&f, 200, 1);
@@ -565,7 +568,7 @@ int main(void)
         { "reject", test_reject_tells_the_emitter_full },
         { "drop newest", test_drop_newest_counts_it_dead },
         { "dead letter", test_dead_letter_counts_it_dead },
-        { "unbound", test_unbound_output_frees_and_unknown_output_refuses },
+        { "unbound", test_unbound_output_counts_and_unknown_output_refuses },
         { "ended target", test_ended_target_makes_dead_letters },
         { "freed target", test_target_that_is_freed_while_others_are_waited_for_is_not_looked_at },
         { "closing target", test_target_that_closes_frees_those_who_wait },
