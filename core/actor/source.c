@@ -145,6 +145,59 @@ static void admit(struct source *source)
     atomic_store_explicit(&source->admitted, true, memory_order_release);
 }
 
+static struct progress_sum add_up_locked(struct source *source)
+{
+    struct progress_sum sum = { 0 };
+
+    if (source->place)
+        progress_add_place(&sum, source->place);
+    else
+        sum = source->last;
+    return sum;
+}
+
+static struct progress_sum add_up(struct source *source)
+{
+    struct progress_sum sum;
+
+    pthread_mutex_lock(&source->lock);
+    sum = add_up_locked(source);
+    pthread_mutex_unlock(&source->lock);
+    return sum;
+}
+
+/* From now on the figures of `former` count as those of `latter`, too. Owner. */
+static void count_on(struct source *former, struct source *latter)
+{
+    if (latter->former)
+        return; /* by way of another one */
+    if (former->latter) {
+        pthread_mutex_lock(&former->latter->lock);
+        former->latter->former = NULL;
+        pthread_mutex_unlock(&former->latter->lock);
+    }
+    former->latter = latter;
+    pthread_mutex_lock(&latter->lock);
+    latter->former = former;
+    pthread_mutex_unlock(&latter->lock);
+}
+
+/* It has ended, and is freed: whoever came after it keeps its figures. Owner. */
+static void hand_figures_on(struct source *source)
+{
+    const uint64_t own = add_up(source).emitted + source->emitted_before;
+    struct source *latter = source->latter;
+
+    if (source->former)
+        source->former->latter = latter;
+    if (!latter)
+        return;
+    pthread_mutex_lock(&latter->lock);
+    latter->emitted_before += own;
+    latter->former = source->former;
+    pthread_mutex_unlock(&latter->lock);
+}
+
 static void become_heir_locked(struct source *source, struct source *heir,
                                struct executor *executor)
 {
@@ -177,6 +230,7 @@ static bool step_aside(struct source *source, struct source *heir, struct execut
 
 void source_succeed(struct source *source, struct source *heir, struct executor *executor)
 {
+    count_on(source, heir);
     if (step_aside(source, heir, executor))
         return;
     pthread_mutex_lock(&source->lock);
@@ -186,6 +240,7 @@ void source_succeed(struct source *source, struct source *heir, struct executor 
 
 void source_inherit(struct source *to, struct source *from)
 {
+    count_on(from, to);
     position_move(&to->position, &from->position);
 }
 
@@ -260,23 +315,11 @@ void source_destroy(struct source *source, struct executor *executor)
     if (!source)
         return;
     break_ties(source);
+    hand_figures_on(source);
     destroy(source);
 }
 
 /* --- figures -------------------------------------------------------------------------------- */
-
-static struct progress_sum add_up(struct source *source)
-{
-    struct progress_sum sum = { 0 };
-
-    pthread_mutex_lock(&source->lock);
-    if (source->place)
-        progress_add_place(&sum, source->place);
-    else
-        sum = source->last;
-    pthread_mutex_unlock(&source->lock);
-    return sum;
-}
 
 uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max)
 {
@@ -310,7 +353,14 @@ void source_opening_reason(struct source *source, char *text, size_t size)
 
 uint64_t source_emitted(struct source *source)
 {
-    return add_up(source).emitted;
+    uint64_t emitted = 0;
+
+    pthread_mutex_lock(&source->lock);
+    if (source->former)
+        emitted = source_emitted(source->former);
+    emitted += add_up_locked(source).emitted + source->emitted_before;
+    pthread_mutex_unlock(&source->lock);
+    return emitted;
 }
 
 void source_ledger(struct source *source, struct ledger_reading *out)

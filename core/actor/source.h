@@ -49,7 +49,11 @@ struct source {
     struct position position;
     struct source *predecessor; /* owner: whose heir this is, while that one lives */
     struct source *successor;   /* owner: the other way round */
-    struct source *next_gone;   /* owner: in its list of those that do not end */
+    /* Those that were here before it, whose figures count as its own until it has them itself. */
+    struct source *former;    /* lock; written by the owner */
+    struct source *latter;    /* owner: the other way round */
+    uint64_t emitted_before;  /* lock: by those that are freed */
+    struct source *next_gone; /* owner: in its list of those that do not end */
 };
 
 /* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */

@@ -202,6 +202,33 @@ static void test_heir_goes_on_where_the_first_ended(void)
     finish(&f);
 }
 
+/* Whatever of them is freed first. promise O8 */
+static void test_figures_of_a_source_go_on_in_its_heirs(void)
+{
+    static struct fixture f;
+    struct source *first, *second, *third;
+
+    begin(&f, UINT64_MAX, 9);
+    first = make(&f, false, false);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
+    second = make(&f, true, false);
+    succeed(&f, first, second);
+    CU_ASSERT_EQUAL(source_emitted(second), 9);
+    third = make(&f, true, false);
+    succeed(&f, second, third);
+    CU_ASSERT_EQUAL(source_emitted(third), 9);
+    close_one(&f, second);
+    destroy(&f, second);
+    CU_ASSERT_EQUAL(source_emitted(third), 9);
+    atomic_store(&f.until, UINT64_MAX);
+    close_one(&f, first);
+    destroy(&f, first);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, third));
+    CU_ASSERT_EQUAL(source_emitted(third), TOTAL);
+    destroy(&f, third);
+    finish(&f);
+}
+
 /* The first one cannot end while its outbox has no room; a third one comes. promise O6 */
 static void test_heir_that_still_waits_can_be_replaced(void)
 {
@@ -317,6 +344,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "failed", test_failed_source_goes_on_where_it_was },
         { "heir", test_heir_goes_on_where_the_first_ended },
+        { "figures", test_figures_of_a_source_go_on_in_its_heirs },
         { "replaced heir", test_heir_that_still_waits_can_be_replaced },
         { "late heir", test_heir_of_one_that_has_ended_goes_at_once },
         { "closed heir", test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given },
