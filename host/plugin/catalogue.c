@@ -106,6 +106,15 @@ const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue)
     return &catalogue->interface;
 }
 
+const char *catalogue_file(const struct plugin_catalogue *catalogue, size_t index)
+{
+    const struct looked_up *looked_up = catalogue->looked_up;
+
+    while (looked_up && (!looked_up->loaded || index-- > 0))
+        looked_up = looked_up->next;
+    return looked_up ? looked_up->loaded->file : NULL;
+}
+
 static struct looked_up *find_looked_up(struct plugin_catalogue *catalogue, const char *name)
 {
     struct looked_up *looked_up = catalogue->looked_up;

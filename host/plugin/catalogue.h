@@ -34,6 +34,10 @@ int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree
  */
 void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program);
 
+/* The file of the plugin that was loaded as the `index`th of this round; NULL: there are not so
+ * many. Borrowed until the next round. */
+const char *catalogue_file(const struct plugin_catalogue *catalogue, size_t index);
+
 /* For config_check. Borrowed until catalogue_destroy, as are the entries that it finds. */
 const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue);
 

@@ -15,14 +15,10 @@ static int open_directory(int parent, const char *name)
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int lock(int descriptor, int how)
+/* False: somebody else has it. */
+static bool try_lock(int descriptor)
 {
-    int status;
-
-    do
-        status = flock(descriptor, how);
-    while (status != 0 && errno == EINTR);
-    return status;
+    return flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 /* A directory that was removed while it is open has no name left. */
@@ -33,14 +29,13 @@ static bool is_removed(int descriptor)
     return fstat(descriptor, &status) != 0 || status.st_nlink == 0;
 }
 
-int leftovers_lock(const char *directory)
+int leftovers_lock(int parent, const char *name)
 {
-    int descriptor = open_directory(AT_FDCWD, directory);
+    int descriptor = open_directory(parent, name);
 
     if (descriptor < 0)
         return -1;
-    (void)lock(descriptor, LOCK_EX);
-    if (!is_removed(descriptor))
+    if (try_lock(descriptor) && !is_removed(descriptor))
         return descriptor;
     close(descriptor);
     return -1;
@@ -74,22 +69,26 @@ static void sweep_one(int parent, const char *name)
 
     if (descriptor < 0)
         return;
-    if (is_ours(descriptor) && lock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+    if (is_ours(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
         files = open_directory(descriptor, ".");
         if (files >= 0)
             remove_files(files);
-        /* Still locked: who has just made it and waits for the lock sees that it is gone. */
+        /* Still locked: a host that has just made it does not get the lock, and makes another. */
         (void)unlinkat(parent, name, AT_REMOVEDIR);
     }
     close(descriptor);
 }
 
-void leftovers_sweep(const char *parent)
+void leftovers_sweep(int parent)
 {
-    DIR *directory = opendir(parent);
+    int descriptor = open_directory(parent, ".");
+    DIR *directory = descriptor < 0 ? NULL : fdopendir(descriptor);
 
-    if (!directory)
+    if (!directory) {
+        if (descriptor >= 0)
+            close(descriptor);
         return;
+    }
     for (struct dirent *entry; (entry = readdir(directory));) {
         if (strncmp(entry->d_name, LEFTOVERS_PREFIX, strlen(LEFTOVERS_PREFIX)) == 0)
             sweep_one(dirfd(directory), entry->d_name);

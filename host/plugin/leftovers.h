@@ -11,16 +11,17 @@
 #define LEFTOVERS_PREFIX "weir-plugins."
 
 /*
- * Locks the directory for as long as the descriptor that it returns is open; the descriptor does
- * not outlive exec. Waits while leftovers_sweep looks at it. Negative: somebody has removed it
- * meanwhile, or it cannot be opened. Where the file system knows no locks, nobody sweeps either.
+ * Opens the directory `name` in `parent`, another directory's descriptor, never through a link, and
+ * locks it for as long as the descriptor that it returns is open; the descriptor does not outlive
+ * exec. Never waits. Negative: leftovers_sweep looks at it or has removed it, or it cannot be
+ * opened. Where the file system knows no locks, nobody sweeps either.
  */
-int leftovers_lock(const char *directory);
+int leftovers_lock(int parent, const char *name);
 
 /*
- * Removes the directories LEFTOVERS_PREFIX* of this user under `parent` that nobody holds, with
- * the files in them. What cannot be removed stays, in silence: it is in nobody's way.
+ * Removes the directories LEFTOVERS_PREFIX* of this user in `parent` that nobody holds, with the
+ * files in them. What cannot be removed stays, in silence: it is in nobody's way.
  */
-void leftovers_sweep(const char *parent);
+void leftovers_sweep(int parent);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "host/plugin/private_dir.h"
 #include "host/plugin/probe.h"
+#include "host/plugin/trust.h"
 
 #define FRESH_S 2           /* the coarsest stamps in use, FAT's, are two seconds apart */
 #define FOREIGN_MAJOR_MAX 9 /* SDKs that are looked for to say so, when ours is not there */
@@ -362,12 +363,22 @@ static int load_copy(struct loader *loader, const char *file, struct private_cop
     return answer(loader, file, &copy->status, generation, out, problem);
 }
 
+/* One that was swept away is made again. What was loaded from it stays mapped. */
+static void drop_lost_directory(struct loader *loader)
+{
+    if (!loader->directory || private_dir_is_there(loader->directory))
+        return;
+    private_dir_destroy(loader->directory);
+    loader->directory = NULL;
+}
+
 static int load_changed(struct loader *loader, const char *file, const struct loaded **out,
                         struct problem *problem)
 {
     struct private_copy copy;
     int status = WEIR_OK;
 
+    drop_lost_directory(loader);
     if (!loader->directory)
         status = private_dir_create(&loader->directory, problem);
     if (status == WEIR_OK)
@@ -375,11 +386,26 @@ static int load_changed(struct loader *loader, const char *file, const struct lo
     return status == WEIR_OK ? load_copy(loader, file, &copy, out, problem) : status;
 }
 
+/* What is not there is told when it is opened. */
+static int check_trust(const char *file, struct problem *problem)
+{
+    struct trust trust;
+    char why[PROBLEM_SIZE / 2];
+
+    if (trust_look(file, &trust) != 0 || !trust_forbids(&trust))
+        return WEIR_OK;
+    trust_describe(&trust, why, sizeof why);
+    return problem_set(problem, WEIR_ENOTALLOWED, "%s: is not loaded by root: %s", file, why);
+}
+
 int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
                      struct problem *problem)
 {
     const struct seen *seen = find_seen(loader, file);
+    int status = check_trust(file, problem);
 
+    if (status != WEIR_OK)
+        return status;
     if (!seen || !is_unchanged(seen))
         return load_changed(loader, file, out_loaded, problem);
     *out_loaded = &seen->generation->loaded;

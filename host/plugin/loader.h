@@ -48,7 +48,8 @@ void loader_leave(struct loader *loader);
  * Loads the plugin in `file`, or finds that it is loaded: a file that did not change since (by
  * device, inode, size and time of change) is not even read. Negative, and one sentence that begins
  * with the file's name: WEIR_EUNKNOWN no such file; WEIR_EUNSUPPORTED no plugin, or one for another
- * host; WEIR_EINVALID wrong tables; WEIR_ENOTALLOWED being written, or no private directory;
+ * host; WEIR_EINVALID wrong tables; WEIR_ENOTALLOWED being written, no private directory, or others
+ * than root may write to it and we are root;
  * WEIR_ENOMEM. Content that is new is loaded in a process of its own first, which takes some
  * milliseconds, and PROBE_TIMEOUT_MS when it does not return.
  */

@@ -2,71 +2,143 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "host/plugin/elf_header.h"
 #include "host/plugin/leftovers.h"
+#include "host/plugin/trust.h"
 
 #define BUFFER_SIZE ((size_t)64 * 1024) /* what one read asks for */
 #define FNV_START 14695981039346656037u /* FNV-1a, 64 bits */
 #define FNV_PRIME 1099511628211u
+#define NAME_SIZE (sizeof LEFTOVERS_PREFIX + 16) /* with sixteen digits and the NUL */
 #define MAKE_TRIES 16 /* a directory is lost to a sweep only in the moment after it was made */
 
 /* One copy, so that it can be removed at the end. */
 struct kept {
     struct kept *next;
+    const char *name; /* in `path` */
     char path[];
 };
 
 struct private_dir {
     struct kept *copies;
-    int lock; /* descriptor: while it is open, nobody sweeps the directory away */
+    const char *name; /* in `path` */
+    int parent;       /* descriptor of the directory in which it lies */
+    int folder;       /* its own; locked: while it is open, nobody sweeps the directory away */
     char path[];
 };
 
-static bool is_noexec(const char *path)
+static bool is_noexec(int directory)
 {
     struct statvfs status;
 
-    return statvfs(path, &status) == 0 && (status.f_flag & ST_NOEXEC);
+    return fstatvfs(directory, &status) == 0 && (status.f_flag & ST_NOEXEC);
 }
 
-static struct private_dir *make_under(const char *parent)
+static bool is_private(int folder)
 {
-    static const char pattern[] = "/" LEFTOVERS_PREFIX "XXXXXX";
-    size_t size = strlen(parent) + sizeof pattern;
-    struct private_dir *dir = malloc(sizeof *dir + size);
+    struct stat status;
 
-    if (!dir)
-        return NULL;
-    dir->copies = NULL;
-    for (int tries = 0; tries < MAKE_TRIES; tries++) {
-        (void)snprintf(dir->path, size, "%s%s", parent, pattern);
-        if (!mkdtemp(dir->path))
-            break;
-        dir->lock = leftovers_lock(dir->path);
-        if (dir->lock >= 0)
-            return dir;
-        (void)rmdir(dir->path);
+    return fstat(folder, &status) == 0 && status.st_uid == geteuid() &&
+           (status.st_mode & 0777) == 0700;
+}
+
+/* Writes another name behind the path's last slash. */
+static bool draw_name(char *name)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return false;
+    (void)snprintf(name, NAME_SIZE, LEFTOVERS_PREFIX "%016" PRIx64, number);
+    return true;
+}
+
+/* Its descriptor, locked; negative: it could not be made. */
+static int make_folder(int parent, char *name)
+{
+    for (int tries = 0; tries < MAKE_TRIES && draw_name(name); tries++) {
+        int folder;
+
+        if (mkdirat(parent, name, 0700) != 0)
+            return -1;
+        folder = leftovers_lock(parent, name);
+        if (folder >= 0 && is_private(folder))
+            return folder;
+        if (folder >= 0)
+            close(folder);
+        (void)unlinkat(parent, name, AT_REMOVEDIR);
     }
+    return -1;
+}
+
+/* Takes the descriptor of the parent, also on failure. */
+static struct private_dir *make_under(int parent, const char *parent_path)
+{
+    size_t length = strlen(parent_path) + 1;
+    struct private_dir *dir = malloc(sizeof *dir + length + NAME_SIZE);
+    int error;
+
+    if (dir) {
+        *dir = (struct private_dir){ .name = dir->path + length, .parent = parent };
+        (void)snprintf(dir->path, length + 1, "%s/", parent_path);
+        dir->folder = make_folder(parent, dir->path + length);
+        if (dir->folder >= 0)
+            return dir;
+    }
+    error = errno;
     free(dir);
+    close(parent);
+    errno = error;
     return NULL;
 }
 
-/* 0, or why not under `parent`. */
-static int try_under(const char *parent, struct private_dir **out_dir, struct problem *problem)
+/* Who could put another directory in the place of ours could have the host run any code. As another
+ * user than root it is the user's choice, and /tmp, who else may write there. */
+static int check_trust(const char *parent, bool chosen, struct problem *problem)
 {
-    if (is_noexec(parent))
+    struct trust trust;
+    char why[PROBLEM_SIZE / 2];
+    int error = trust_look(parent, &trust);
+
+    if (error == 0 && (trust.flaw == TRUST_SAFE ||
+                       (trust.flaw == TRUST_WRITABLE && chosen && !trust_forbids(&trust))))
+        return WEIR_OK;
+    if (error == 0)
+        trust_describe(&trust, why, sizeof why);
+    return problem_set(problem, WEIR_ENOTALLOWED,
+                       "cannot make a directory for plugins in %s: %s; set WEIR_PLUGIN_TMP to one "
+                       "that can be written, by nobody but you",
+                       parent, error == 0 ? why : strerror(-error));
+}
+
+/* 0, or why not under `parent`. `chosen`: there is no other. */
+static int try_under(const char *parent, bool chosen, struct private_dir **out_dir,
+                     struct problem *problem)
+{
+    int status = check_trust(parent, chosen, problem);
+    int folder;
+
+    if (status != WEIR_OK)
+        return status;
+    folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0 && is_noexec(folder)) {
+        close(folder);
         return problem_set(problem, WEIR_ENOTALLOWED,
                            "%s is mounted noexec, so no plugin can be loaded from there; set "
                            "WEIR_PLUGIN_TMP to a directory where code may be mapped",
                            parent);
-    leftovers_sweep(parent);
-    *out_dir = make_under(parent);
+    }
+    if (folder >= 0)
+        leftovers_sweep(folder);
+    *out_dir = folder >= 0 ? make_under(folder, parent) : NULL;
     if (!*out_dir)
         return problem_set(problem, WEIR_ENOTALLOWED,
                            "cannot make a directory for plugins in %s: %s; set WEIR_PLUGIN_TMP to "
@@ -81,10 +153,10 @@ int private_dir_create(struct private_dir **out_dir, struct problem *problem)
     const char *runtime = getenv("XDG_RUNTIME_DIR");
 
     if (chosen && chosen[0])
-        return try_under(chosen, out_dir, problem);
-    if (runtime && runtime[0] == '/' && try_under(runtime, out_dir, problem) == WEIR_OK)
+        return try_under(chosen, true, out_dir, problem);
+    if (runtime && runtime[0] == '/' && try_under(runtime, false, out_dir, problem) == WEIR_OK)
         return WEIR_OK;
-    return try_under("/tmp", out_dir, problem);
+    return try_under("/tmp", true, out_dir, problem);
 }
 
 void private_dir_destroy(struct private_dir *dir)
@@ -93,12 +165,22 @@ void private_dir_destroy(struct private_dir *dir)
         return;
     for (struct kept *kept = dir->copies, *next; kept; kept = next) {
         next = kept->next;
-        (void)unlink(kept->path);
+        (void)unlinkat(dir->folder, kept->name, 0);
         free(kept);
     }
-    (void)rmdir(dir->path);
-    close(dir->lock);
+    if (private_dir_is_there(dir))
+        (void)unlinkat(dir->parent, dir->name, AT_REMOVEDIR);
+    close(dir->folder);
+    close(dir->parent);
     free(dir);
+}
+
+bool private_dir_is_there(const struct private_dir *dir)
+{
+    struct stat made, found;
+
+    return fstat(dir->folder, &made) == 0 && lstat(dir->path, &found) == 0 &&
+           found.st_dev == made.st_dev && found.st_ino == made.st_ino;
 }
 
 const char *private_dir_path(const struct private_dir *dir)
@@ -114,6 +196,7 @@ static struct kept *keep_path(struct private_dir *dir, const char *name)
     if (!kept)
         return NULL;
     (void)snprintf(kept->path, size, "%s/%s", dir->path, name);
+    kept->name = kept->path + strlen(dir->path) + 1;
     kept->next = dir->copies;
     dir->copies = kept;
     return kept;
@@ -133,7 +216,7 @@ static void forget(struct private_dir *dir, struct kept *kept)
 
 static void remove_kept(struct private_dir *dir, struct kept *kept)
 {
-    (void)unlink(kept->path);
+    (void)unlinkat(dir->folder, kept->name, 0);
     forget(dir, kept);
 }
 
@@ -269,13 +352,14 @@ static int copy_open_files(struct copying *copying, const struct stat *before,
 }
 
 /* Copies into the kept path. The target's own close tells of a full disk on some file systems. */
-static int copy_to(struct copying *copying, const struct kept *kept, const struct stat *before,
-                   struct problem *problem)
+static int copy_to(struct private_dir *dir, struct copying *copying, const struct kept *kept,
+                   const struct stat *before, struct problem *problem)
 {
     int status;
 
-    (void)unlink(kept->path);
-    copying->target = open(kept->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
+    (void)unlinkat(dir->folder, kept->name, 0);
+    copying->target = openat(dir->folder, kept->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                             0500);
     if (copying->target < 0)
         return problem_set(problem, WEIR_ENOTALLOWED, "%s: cannot be copied to %s: %s",
                            copying->path, kept->path, strerror(errno));
@@ -303,7 +387,7 @@ int private_dir_copy(struct private_dir *dir, const char *path, const char *name
         goto done;
     }
     copying.promised = (uint64_t)before.st_size;
-    status = copy_to(&copying, kept, &before, problem);
+    status = copy_to(dir, &copying, kept, &before, problem);
     if (status != WEIR_OK)
         remove_kept(dir, kept);
     else
@@ -332,7 +416,7 @@ int private_dir_rename(struct private_dir *dir, struct private_copy *copy, const
 
     if (!after)
         return problem_set(problem, WEIR_ENOMEM, "%s: out of memory", name);
-    if (rename(before->path, after->path) != 0) {
+    if (renameat(dir->folder, before->name, dir->folder, after->name) != 0) {
         (void)problem_set(problem, WEIR_ENOTALLOWED, "%s: cannot be renamed to %s: %s",
                           before->path, after->path, strerror(errno));
         forget(dir, after);

@@ -10,6 +10,7 @@
 #ifndef HOST_PLUGIN_PRIVATE_DIR_H
 #define HOST_PLUGIN_PRIVATE_DIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -21,12 +22,16 @@ struct private_dir;
 
 /*
  * Makes it, mode 0700, under $WEIR_PLUGIN_TMP, else $XDG_RUNTIME_DIR, else /tmp; the first where
- * files may be mapped as code. What killed hosts left there is removed. Returns owned.
- * WEIR_ENOTALLOWED and why; WEIR_ENOMEM.
+ * files may be mapped as code and where nobody but root and our user could put another directory in
+ * its place (see trust.h). As another user than root, $WEIR_PLUGIN_TMP and /tmp may be written to
+ * by others. What killed hosts left there is removed. Returns owned. WEIR_ENOTALLOWED and why.
  */
 int private_dir_create(struct private_dir **out_dir, struct problem *problem);
 /* Removes the copies and the directory. NULL is allowed. */
 void private_dir_destroy(struct private_dir *dir);
+
+/* False when it was removed or moved away: nothing can be loaded from it any more. */
+bool private_dir_is_there(const struct private_dir *dir);
 
 /* Its path. Borrowed until private_dir_destroy. */
 const char *private_dir_path(const struct private_dir *dir);

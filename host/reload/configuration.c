@@ -1,10 +1,13 @@
 #include "host/reload/configuration.h"
 
+#include <limits.h>
+#include <string.h>
 #include <sysexits.h>
 
 #include "base/cpus.h"
 #include "config/check.h"
 #include "config/reader.h"
+#include "host/plugin/trust.h"
 #include "host/reload/supported.h"
 
 int configuration_init(struct configuration *configuration, const char *program)
@@ -50,11 +53,53 @@ int configuration_check(const struct config_tree *tree, const struct catalogue *
     return status;
 }
 
+/* What was told last: a folder with a hundred files in it is told once. */
+struct doubts {
+    struct report *report;
+    char where[PATH_MAX];
+    int status;
+};
+
+static void doubt(struct doubts *doubts, const char *file)
+{
+    struct mark mark = { file, 0, 0 };
+    struct trust trust;
+    char why[512];
+
+    if (trust_look(file, &trust) != 0 || trust.flaw == TRUST_SAFE ||
+        strcmp(trust.where, doubts->where) == 0)
+        return;
+    memcpy(doubts->where, trust.where, sizeof trust.where);
+    trust_describe(&trust, why, sizeof why);
+    if (trust_forbids(&trust)) {
+        report_add(doubts->report, &mark, NULL, "is not obeyed by root: %s", why);
+        doubts->status = WEIR_EINVALID;
+    } else {
+        report_warn(doubts->report, &mark, NULL, "%s", why);
+    }
+}
+
+/* Who else may write what we obey, or the code that we run. */
+static int check_trust(const struct configuration *configuration, const struct config_files *files,
+                       struct report *report)
+{
+    struct doubts doubts = { .report = report, .status = WEIR_OK };
+    const char *plugin;
+
+    for (size_t i = 0; i < files->count; i++)
+        if (!files->files[i].pattern)
+            doubt(&doubts, files->files[i].path);
+    for (size_t i = 0; (plugin = catalogue_file(configuration->catalogue, i)); i++)
+        doubt(&doubts, plugin);
+    return doubts.status;
+}
+
 static int read_locked(struct configuration *configuration, const char *file,
                        struct config_files *files, struct report *report,
                        struct settings **out_settings)
 {
     struct config_source source = { .files = files, .is_checked_next = true };
+    struct settings *settings = NULL;
     struct config_tree *tree;
     int status = config_read_file(file, &source, report, &tree);
 
@@ -64,8 +109,14 @@ static int read_locked(struct configuration *configuration, const char *file,
     catalogue_try_checks(configuration->catalogue, configuration->program);
     if (status == WEIR_OK)
         status = configuration_check(tree, catalogue_get(configuration->catalogue),
-                                     cpus_effective(""), report, out_settings);
+                                     cpus_effective(""), report, &settings);
     config_tree_destroy(tree);
+    if (status == WEIR_OK)
+        status = check_trust(configuration, files, report);
+    if (status == WEIR_OK)
+        *out_settings = settings;
+    else
+        settings_destroy(settings);
     return status;
 }
 
@@ -73,11 +124,14 @@ int configuration_read(struct configuration *configuration, const char *file,
                        struct config_files *files, struct report *report,
                        struct settings **out_settings)
 {
+    struct config_files read;
     int status;
 
+    config_files_init(&read);
     pthread_mutex_lock(&configuration->lock);
-    status = read_locked(configuration, file, files, report, out_settings);
+    status = read_locked(configuration, file, files ? files : &read, report, out_settings);
     pthread_mutex_unlock(&configuration->lock);
+    config_files_finish(&read);
     return status;
 }
 

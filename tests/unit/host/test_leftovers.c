@@ -24,6 +24,15 @@ static struct private_dir *dir_under(const struct workspace *workspace)
     return dir;
 }
 
+static void sweep(const struct workspace *workspace)
+{
+    int parent = open(workspace->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    CU_ASSERT_TRUE_FATAL(parent >= 0);
+    leftovers_sweep(parent);
+    close(parent);
+}
+
 /* A child that uses a directory with a file in it, and waits to be killed. */
 static pid_t start_host(const struct workspace *workspace)
 {
@@ -88,7 +97,7 @@ static void test_directory_in_use_stays(void)
     kill_host(other);
     private_dir_destroy(next);
     private_dir_destroy(mine);
-    leftovers_sweep(workspace.path);
+    sweep(&workspace);
     CU_ASSERT_EQUAL(workspace_count(workspace.path), 0);
     workspace_finish(&workspace);
 }
@@ -106,59 +115,35 @@ static void test_what_is_not_ours_stays(void)
                     0);
     CU_ASSERT_EQUAL(mkdir(workspace_path(&workspace, "weir-plug", path), 0700), 0);
     workspace_write(workspace_path(&workspace, "weir-plugins.file", path), "f", 1);
-    leftovers_sweep(workspace.path);
+    sweep(&workspace);
     CU_ASSERT_EQUAL(workspace_count(workspace.path), 3);
     CU_ASSERT_EQUAL(workspace_count(elsewhere.path), 1);
-    leftovers_sweep("/this/is/not/there");
     workspace_finish(&workspace);
     workspace_finish(&elsewhere);
-}
-
-/* True when the process has the directory open. */
-static bool has_open(pid_t process, const char *directory)
-{
-    char descriptor[64], target[512];
-
-    for (int i = 0; i < 64; i++) {
-        ssize_t size;
-
-        (void)snprintf(descriptor, sizeof descriptor, "/proc/%d/fd/%d", (int)process, i);
-        size = readlink(descriptor, target, sizeof target - 1);
-        target[size > 0 ? size : 0] = '\0';
-        if (strcmp(target, directory) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* The moment between making a directory and locking it: the sweep was first. */
 static void test_directory_lost_to_a_sweep_is_noticed(void)
 {
     struct workspace workspace;
-    char directory[256], byte;
-    int ends[2], descriptor, status;
-    pid_t child;
+    char directory[256];
+    int parent, sweeper, descriptor;
 
     workspace_init(&workspace);
+    parent = open(workspace.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CU_ASSERT_EQUAL(mkdir(workspace_path(&workspace, "weir-plugins.new", directory), 0700), 0);
-    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
-    child = fork();
-    if (child == 0) {
-        close(ends[1]);
-        /* Answers when the other end is closed. */
-        (void)!read(ends[0], &byte, 1);
-        _exit(leftovers_lock(directory) < 0 ? 0 : 99);
-    }
-    descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    CU_ASSERT_EQUAL_FATAL(flock(descriptor, LOCK_EX), 0);
-    close(ends[0]);
-    close(ends[1]);
-    while (!has_open(child, directory))
-        ;
-    CU_ASSERT_EQUAL(rmdir(directory), 0);
+    sweeper = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CU_ASSERT_EQUAL_FATAL(flock(sweeper, LOCK_EX), 0);
+    CU_ASSERT_TRUE(leftovers_lock(parent, "weir-plugins.new") < 0);
+    close(sweeper);
+    descriptor = leftovers_lock(parent, "weir-plugins.new");
+    CU_ASSERT_TRUE(descriptor >= 0);
     close(descriptor);
-    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
-    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CU_ASSERT_EQUAL(rmdir(directory), 0);
+    CU_ASSERT_TRUE(leftovers_lock(parent, "weir-plugins.new") < 0);
+    CU_ASSERT_EQUAL(symlink("/tmp", directory), 0);
+    CU_ASSERT_TRUE(leftovers_lock(parent, "weir-plugins.new") < 0);
+    close(parent);
     workspace_finish(&workspace);
 }
 

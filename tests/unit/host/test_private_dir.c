@@ -1,7 +1,8 @@
 /*
  * Goal: copies lie in a directory that is private and that is gone afterwards, and a file that is
  * no shared object leaves nothing behind.
- * Method: real directories; this very program stands in for a plugin's file.
+ * Method: real directories, which the test gives to another user where it runs as root; this very
+ * program stands in for a plugin's file.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -48,6 +49,90 @@ static void test_directory_is_private_and_goes(void)
     private_dir_destroy(dir);
     CU_ASSERT_EQUAL(workspace_count(workspace.path), 0);
     private_dir_destroy(NULL);
+    workspace_finish(&workspace);
+}
+
+/* Whether a directory is made under the workspace, and where it is said to be wrong. */
+static int try_there(const struct workspace *workspace, struct problem *problem)
+{
+    struct private_dir *dir = NULL;
+    int status;
+
+    setenv("WEIR_PLUGIN_TMP", workspace->path, 1);
+    status = private_dir_create(&dir, problem);
+    private_dir_destroy(dir);
+    CU_ASSERT_EQUAL(workspace_count(workspace->path), 0);
+    return status;
+}
+
+/* promise T1; only root can give a folder away. */
+static void test_folder_of_somebody_else_is_refused(void)
+{
+    struct workspace workspace;
+    struct problem problem;
+
+    if (geteuid() != 0)
+        return;
+    workspace_init(&workspace);
+    CU_ASSERT_EQUAL(chown(workspace.path, 65534, 65534), 0);
+    CU_ASSERT_EQUAL(try_there(&workspace, &problem), WEIR_ENOTALLOWED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "belongs to user 65534"));
+    CU_ASSERT_EQUAL(chown(workspace.path, 0, 0), 0);
+    workspace_finish(&workspace);
+}
+
+/* promise T1 */
+static void test_folder_that_others_may_write_to_is_refused_by_root(void)
+{
+    struct workspace workspace;
+    struct problem problem;
+
+    workspace_init(&workspace);
+    CU_ASSERT_EQUAL(chmod(workspace.path, 0770), 0);
+    CU_ASSERT_EQUAL(try_there(&workspace, &problem), geteuid() == 0 ? WEIR_ENOTALLOWED : WEIR_OK);
+    CU_ASSERT_EQUAL(chmod(workspace.path, 01777), 0);
+    CU_ASSERT_EQUAL(try_there(&workspace, &problem), WEIR_OK);
+    workspace_finish(&workspace);
+}
+
+/* promise T1 */
+static void test_runtime_folder_that_others_may_write_to_is_passed_over(void)
+{
+    struct workspace workspace;
+    struct private_dir *dir = NULL;
+    struct problem problem;
+
+    workspace_init(&workspace);
+    unsetenv("WEIR_PLUGIN_TMP");
+    setenv("XDG_RUNTIME_DIR", workspace.path, 1);
+    CU_ASSERT_EQUAL(chmod(workspace.path, 0770), 0);
+    CU_ASSERT_EQUAL_FATAL(private_dir_create(&dir, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL(strncmp(private_dir_path(dir), "/tmp/weir-plugins.", 18), 0);
+    private_dir_destroy(dir);
+    CU_ASSERT_EQUAL(chmod(workspace.path, 0700), 0);
+    CU_ASSERT_EQUAL_FATAL(private_dir_create(&dir, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL(workspace_count(workspace.path), 1);
+    private_dir_destroy(dir);
+    unsetenv("XDG_RUNTIME_DIR");
+    workspace_finish(&workspace);
+}
+
+static void test_directory_that_was_removed_or_replaced_is_not_there(void)
+{
+    struct workspace workspace;
+    struct private_dir *dir;
+    char path[256];
+
+    workspace_init(&workspace);
+    dir = dir_under(&workspace);
+    CU_ASSERT_TRUE(private_dir_is_there(dir));
+    (void)snprintf(path, sizeof path, "%s", private_dir_path(dir));
+    CU_ASSERT_EQUAL(rmdir(path), 0);
+    CU_ASSERT_FALSE(private_dir_is_there(dir));
+    CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
+    CU_ASSERT_FALSE(private_dir_is_there(dir));
+    private_dir_destroy(dir); /* which leaves alone what is not its own */
+    CU_ASSERT_EQUAL(rmdir(path), 0);
     workspace_finish(&workspace);
 }
 
@@ -183,6 +268,10 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "directory is private and goes", test_directory_is_private_and_goes },
+        { "folder of somebody else", test_folder_of_somebody_else_is_refused },
+        { "others may write", test_folder_that_others_may_write_to_is_refused_by_root },
+        { "runtime folder", test_runtime_folder_that_others_may_write_to_is_passed_over },
+        { "removed or replaced", test_directory_that_was_removed_or_replaced_is_not_there },
         { "copy is whole", test_copy_is_whole_and_its_hash_that_of_the_content },
         { "refused file leaves nothing", test_refused_file_leaves_nothing },
         { "file that is being written", test_file_that_is_being_written_is_refused },

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Goal:   another user of the machine, and whoever writes a file that the host reads, gets no code
+        run, no secret and no terminal, and cannot hold the host up. Shows promise T1
+        and promise T2.
+Method: real hosts and real attacks. Run as root, the attacker is user 65534 and the host root; a
+        test whose name ends with `_of_root` needs that and is not run as another user, who can give
+        no file away. Everybody runs all others, as the own user. Every wait is for a condition.
+
+    security.py WEIR PLUGINS TEST_PLUGINS
+"""
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+WEIR, PLUGINS, TEST_PLUGINS = sys.argv[1:4]
+FAILURES = []
+NOBODY = 65534
+IS_ROOT = os.geteuid() == 0
+
+
+def check(holds, what):
+    if not holds:
+        FAILURES.append(what)
+        print(f"FAILED: {what}", flush=True)
+    return holds
+
+
+def until(condition):
+    """Looks again and again; the test's own time-out is the only clock."""
+    while not (found := condition()):
+        time.sleep(0.01)
+    return found
+
+
+def as_nobody():
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if IS_ROOT else {}
+
+
+class Place:
+    """A folder that everybody may look into, with the program, its plugins and a file to run."""
+
+    def __init__(self, path):
+        self.path = path
+        os.chmod(path, 0o755)
+        self.weir = self.inside("weir")
+        self.plugins = self.inside("plugins")
+        self.file = self.inside("weir.yaml")
+        self.socket = self.inside("control")
+        self.log = self.inside("log")
+        shutil.copy(WEIR, self.weir)
+        os.mkdir(self.plugins, 0o755)
+        for name in ("gen", "sink"):
+            shutil.copy(os.path.join(PLUGINS, f"{name}.so"), self.plugins)
+        self.write()
+        self.process = None
+
+    def inside(self, name):
+        return os.path.join(self.path, name)
+
+    def folder(self, name, mode=0o755, owner=None):
+        path = self.inside(name)
+        os.mkdir(path)
+        os.chmod(path, mode)
+        if owner is not None:
+            os.chown(path, owner, owner)
+        return path
+
+    def write(self, host="", size=1):
+        with open(self.file, "w", encoding="utf-8") as stream:
+            stream.write(f'version: 1\nhost: {{plugins: ["{self.plugins}"]{host}}}\n'
+                         "sources: {numbers: {use: gen.forever, to: work}}\n"
+                         f"pools: {{work: {{use: sink.null, size: {size}, mailbox: 8}}}}\n")
+        os.chmod(self.file, 0o644)
+
+    def environment(self, variables):
+        kept = {key: value for key, value in os.environ.items()
+                if key not in ("XDG_RUNTIME_DIR", "WEIR_PLUGIN_TMP", "WEIR_CONTROL")}
+        return {**kept, **variables}
+
+    def weir_with(self, *arguments, user=None, **variables):
+        return subprocess.run([self.weir, *arguments], capture_output=True, check=False,
+                              env=self.environment(variables), **(user or {}))
+
+    def begin(self, user=None, **variables):
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([self.weir, "run", self.file], stdout=log, stderr=log,
+                                            env=self.environment(variables), **(user or {}))
+
+    def text(self):
+        with open(self.log, "rb") as log:
+            return log.read()
+
+    def start(self, user=None, **variables):
+        self.begin(user, **variables)
+        until(lambda: b'event="started"' in self.text() or self.process.poll() is not None)
+
+    def stop(self, number=15):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait() if self.process else None
+
+
+@contextlib.contextmanager
+def place():
+    with tempfile.TemporaryDirectory(dir="/tmp") as path:
+        made = Place(path)
+        try:
+            yield made
+        finally:
+            made.stop(9)
+
+
+# --- where plugins are loaded from ----------------------------------------------------------------
+
+def mapped(process):
+    with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+        return {line.split()[-1] for line in maps if ".so" in line}
+
+
+def is_loaded_below(process, folder):
+    return any(path.startswith(f"{folder}/weir-plugins.") for path in mapped(process))
+
+
+def test_folder_of_somebody_else_is_not_where_plugins_are_loaded_of_root():
+    """What XDG_RUNTIME_DIR names is somebody else's, as `sudo -E` may leave it."""
+    with place() as here:
+        theirs = here.folder("theirs", 0o700, NOBODY)
+        here.start(XDG_RUNTIME_DIR=theirs)
+        check(is_loaded_below(here.process, "/tmp"), f"theirs: {here.text()}")
+        check(os.listdir(theirs) == [], "something of ours lies in their folder")
+        check(here.stop() == 0, "the end")
+
+        ours = here.inside("theirs/ours")
+        os.mkdir(ours, 0o700)
+        here.start(XDG_RUNTIME_DIR=ours)
+        check(is_loaded_below(here.process, "/tmp"), f"ours in theirs: {here.text()}")
+        here.stop()
+        link = here.inside("link")
+        os.symlink(ours, link)
+        here.start(XDG_RUNTIME_DIR=link)
+        check(is_loaded_below(here.process, "/tmp"), f"a link there: {here.text()}")
+        here.stop()
+        answer = here.weir_with("check", here.file, WEIR_PLUGIN_TMP=ours)
+        check(answer.returncode == 78 and b"theirs belongs to user 65534" in answer.stderr,
+              f"chosen: {answer}")
+
+
+def test_folder_that_all_may_write_to_is_not_where_plugins_are_loaded():
+    with place() as here:
+        shared = here.folder("shared", 0o777)
+        here.start(XDG_RUNTIME_DIR=shared)
+        check(is_loaded_below(here.process, "/tmp"), f"shared: {here.text()}")
+        here.stop()
+        os.chmod(shared, 0o1777)
+        here.start(XDG_RUNTIME_DIR=shared)
+        check(is_loaded_below(here.process, shared), f"sticky: {here.text()}")
+        check(here.stop() == 0, "the end")
+
+
+def test_folder_that_was_swept_away_is_made_again():
+    with place() as here:
+        ours = here.folder("ours", 0o700)
+        here.start(XDG_RUNTIME_DIR=ours)
+        shutil.rmtree(os.path.join(ours, os.listdir(ours)[0]))
+        os.utime(os.path.join(here.plugins, "sink.so"))  # it is read again
+        here.write(size=2)
+        here.process.send_signal(1)
+        until(lambda: b'event="configuration re' in here.text())
+        check(b'event="configuration reloaded"' in here.text(), f"refused: {here.text()}")
+        check(here.stop() == 0 and os.listdir(ours) == [], "the end")
+
+
+# --- what is obeyed -------------------------------------------------------------------------------
+
+def test_what_others_may_write_to_is_not_obeyed_by_root():
+    """Root refuses; everybody else is warned."""
+    with place() as here:
+        for path, what in ((here.file, b"weir.yaml"), (here.plugins, b"plugins"),
+                           (os.path.join(here.plugins, "sink.so"), b"plugins/sink.so"),
+                           (here.path, here.path.encode())):
+            mode = os.stat(path).st_mode & 0o777
+            for more in (0o020, 0o002):
+                os.chmod(path, mode | more)
+                answer = here.weir_with("check", here.file)
+                told = b"others than its owner may write to " in answer.stderr and \
+                    what + b" (chmod go-w)" in answer.stderr
+                check(told and answer.returncode == (78 if IS_ROOT else 0), f"{path}: {answer}")
+                answer = here.weir_with("check", here.file, user=as_nobody())
+                check(answer.returncode == 0 and b"warning: others than its owner" in answer.stderr,
+                      f"{path}, warned: {answer}")
+            os.chmod(path, mode)
+        answer = here.weir_with("check", here.file)
+        check(answer.returncode == 0 and not answer.stderr, f"nobody else: {answer}")
+
+
+def test_what_somebody_else_owns_is_warned_about_of_root():
+    with place() as here:
+        for path in (here.file, here.plugins):
+            os.chown(path, NOBODY, NOBODY)
+            answer = here.weir_with("check", here.file)
+            check(answer.returncode == 0 and b"warning: " + path.encode() +
+                  b" belongs to user 65534" in answer.stderr, f"{path}: {answer}")
+            os.chown(path, 0, 0)
+
+
+def main():
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_") and (IS_ROOT or not name.endswith("_of_root")):
+            before = time.monotonic()
+            test()
+            print(f"{name}: {time.monotonic() - before:.2f} s", flush=True)
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
