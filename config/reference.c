@@ -132,6 +132,25 @@ static void add_other(struct phrase *phrase, const struct language_row *row)
         add(phrase, ", or `{min: A, max: B}`");
 }
 
+static void add_takes(struct phrase *phrase, const struct language_row *row)
+{
+    if (language_is_value(row))
+        add_value(phrase, &row->option);
+    else
+        add_other(phrase, row);
+    if (row->option.required)
+        add(phrase, ", required");
+}
+
+void reference_takes(const struct language_row *row, char *text, size_t size)
+{
+    struct phrase takes = { .used = 0 };
+
+    if (row->option.kind != LANGUAGE_SECTION)
+        add_takes(&takes, row);
+    (void)snprintf(text, size, "%s", takes.text);
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static void write_row(const struct page *page, const struct language_row *row, const char *prefix)
@@ -141,12 +160,7 @@ static void write_row(const struct page *page, const struct language_row *row, c
     struct page_key key = { name, takes.text, row->option.fallback, row->option.help };
 
     (void)snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] ? "." : "", row->option.name);
-    if (language_is_value(row))
-        add_value(&takes, &row->option);
-    else
-        add_other(&takes, row);
-    if (row->option.required)
-        add(&takes, ", required");
+    add_takes(&takes, row);
     page_add_key(page, &key);
 }
 

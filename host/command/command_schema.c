@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "config/reference.h"
+#include "config/sample.h"
 #include "config/schema.h"
 #include "host/command/command.h"
 #include "host/plugin/loader.h"
@@ -138,7 +139,11 @@ static int print(struct request *request)
         return print_schema(request);
     if (request->plugin_count)
         return command_usage_error(request->invocation, "--plugin is for the schema");
-    reference_write(request->invocation->out, request->form == 'm' ? PAGE_MARKDOWN : PAGE_MANUAL);
+    if (request->form == 's')
+        sample_write(request->invocation->out);
+    else
+        reference_write(request->invocation->out,
+                        request->form == 'm' ? PAGE_MARKDOWN : PAGE_MANUAL);
     return EX_OK;
 }
 
@@ -163,6 +168,7 @@ static const struct command_option options[] = {
     { "plugins", 'd', "DIR", "look for plugins in DIR first; may be given several times" },
     { "markdown", 'm', NULL, "print the reference of all keys, as Markdown" },
     { "manual", 'r', NULL, "print the same as a manual page: weir.yaml(5)" },
+    { "sample", 's', NULL, "print a file with every key, what it takes and its default" },
     { NULL, 0, NULL, NULL },
 };
 

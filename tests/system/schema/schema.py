@@ -194,6 +194,29 @@ class Pages(unittest.TestCase):
         self.same("docs/config.md", "schema", "--markdown")
         self.same("docs/man/weir.yaml.5", "schema", "--manual")
         self.same("docs/weir.schema.json", "schema")
+        self.same("config/weir.yaml", "schema", "--sample")
+
+    def test_the_sample_is_accepted_and_has_every_key(self):
+        path = ROOT / "config" / "weir.yaml"
+        text = path.read_text().replace(" {}\n  #-", "\n  #-")
+        sample = yaml.safe_load(re.sub(r"(?m)^( *)#- ", r"\1", text))
+        places = {"Top": [], "`host`": ["host"], "`dispatchers.NAME`": ["dispatchers", "default"],
+                  "`sources.NAME`": ["sources", "NAME"], "`pools.NAME`": ["pools", "workers"],
+                  "`pools.NAME`, of workers": ["pools", "workers"],
+                  "`pools.NAME.outputs.OUTPUT`": ["pools", "workers", "outputs", "OUTPUT"],
+                  "`pools.NAME`, of pools": ["pools", "pools"]}
+        chapters = re.split(r"(?m)^## ", output(WEIR, "schema", "--markdown"))
+        found = 0
+        for chapter in chapters:
+            keys = re.findall(r"(?m)^\| `([\w.]+)` \|", chapter)
+            for key in keys:
+                node = sample
+                for step in places[chapter.splitlines()[0]] + key.split("."):
+                    self.assertIn(step, node, f"the sample has no {key} in {chapter[:40]}")
+                    node = node[step]
+                found += 1
+        self.assertGreater(found, 40)
+        self.assertIn("ok", output(WEIR, "check", str(path)))
 
     def test_weir_1_has_every_command_and_option(self):
         page = (ROOT / "docs" / "man" / "weir.1").read_text().replace("\\-", "-")
