@@ -11,6 +11,9 @@
 #define INDEX_BITS 24 /* 16 million open at a time; 2^40 in a life */
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 
+/* Of struct weir_answer in version 1.0: all of it. */
+#define ANSWER_SIZE_MIN (offsetof(struct weir_answer, detail) + 48)
+
 /* One open request. Freed by the one who takes it out of the table. */
 struct asking {
     uint64_t reference;          /* const */
@@ -287,6 +290,11 @@ int askings_cancel(struct askings *askings, uint64_t reference, struct asking_an
         return WEIR_EUNKNOWN;
     (void)fetch(askings, asking, out);
     return 0;
+}
+
+bool asking_can_show(const struct weir_answer *out)
+{
+    return out->size >= ANSWER_SIZE_MIN;
 }
 
 void asking_show(const struct asking_answer *answer, struct weir_answer *out)

@@ -82,7 +82,9 @@ bool askings_is_answered(struct askings *askings, uint64_t reference);
 /* Gives it up; an answer that came is left in `out`. WEIR_EUNKNOWN as above. */
 int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out);
 
-/* An answer as programs and plugins see it; fills out->size bytes. */
+/* An answer as programs and plugins see it; fills out->size bytes. Whether that is set is asked
+ * first: no smaller than in version 1.0. */
+bool asking_can_show(const struct weir_answer *out);
 void asking_show(const struct asking_answer *answer, struct weir_answer *out);
 
 /* The runtime ends: those who wait are told, answers that nobody fetched are freed. */

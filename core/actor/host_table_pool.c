@@ -88,7 +88,7 @@ int host_table_pool_stats(struct weir_self *self, weir_pid pid, struct weir_pool
 {
     struct actor *actor = callback_enter_host(self);
     struct pool *pool;
-    int status = host_table_find_pool(actor, pid, &pool);
+    int status = pool_can_show(out) ? host_table_find_pool(actor, pid, &pool) : WEIR_EINVALID;
 
     if (status == 0)
         pool_stats(pool, out);

@@ -144,8 +144,10 @@ static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
     struct port *port = port_of(public);
     struct asking_answer answer = { 0 };
     uint64_t reference;
-    int status = ask(port, &options, message_of(message), &reference);
+    int status = WEIR_EINVALID;
 
+    if (asking_can_show(out))
+        status = ask(port, &options, message_of(message), &reference);
     if (status != 0)
         free_message(public, message);
     else

@@ -149,8 +149,8 @@ int weir_runtime_resize(struct weir_runtime *runtime, weir_pid pool, uint32_t wo
     return status;
 }
 
-int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_t count,
-                             struct weir_resized *out)
+static int change_by(struct weir_runtime *runtime, weir_pid pool, int32_t count,
+                     struct weir_resized *out)
 {
     struct part *part = part_find_pool(runtime, pool);
     struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
@@ -165,6 +165,18 @@ int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_
     }
     part_unref(part);
     return status;
+}
+
+int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_t count,
+                             struct weir_resized *out)
+{
+    return count < 0 ? WEIR_EINVALID : change_by(runtime, pool, count, out);
+}
+
+int weir_runtime_remove_workers(struct weir_runtime *runtime, weir_pid pool, uint32_t count,
+                                struct weir_resized *out)
+{
+    return count > INT32_MAX ? WEIR_EINVALID : change_by(runtime, pool, -(int32_t)count, out);
 }
 
 int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
@@ -188,8 +200,11 @@ int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32
 int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,
                             struct weir_pool_stats *out)
 {
-    struct part *part = part_find_pool(runtime, pool);
+    struct part *part;
 
+    if (!pool_can_show(out))
+        return WEIR_EINVALID;
+    part = part_find_pool(runtime, pool);
     if (!part)
         return WEIR_EUNKNOWN;
     pool_stats(part->pool, out);
@@ -231,8 +246,11 @@ static void copy_ledger(const struct ledger_reading *reading, struct weir_ledger
 int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid, struct weir_ledger *out)
 {
     struct ledger_reading reading = { 0 };
-    struct part *part = pid ? part_find(runtime, pid) : NULL;
+    struct part *part;
 
+    if (out->size < sizeof *out) /* all of it is of version 0.1 */
+        return WEIR_EINVALID;
+    part = pid ? part_find(runtime, pid) : NULL;
     if (pid && !part)
         return WEIR_EUNKNOWN;
     if (part)

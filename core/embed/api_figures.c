@@ -141,9 +141,10 @@ int weir_runtime_dead_letters_sized(struct weir_runtime *runtime, weir_pid pid,
 int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid, struct weir_replayed *out)
 {
     struct part *part = part_find(runtime, pid);
-    struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
+    bool can_show = !out || out->size >= sizeof *out;
+    struct executor *executor = part && can_show ? runtime_enter(runtime->core) : NULL;
     struct replay_result result = { 0 };
-    int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+    int status = !can_show ? WEIR_EINVALID : part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
 
     if (executor) {
         /* A source has no mailbox: its letters go where its outputs lead. */
@@ -166,7 +167,7 @@ int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid, struct weir_
 
 /* --- the runtime ---------------------------------------------------------------------------- */
 
-void weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out)
+int weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out)
 {
     struct runtime *core = runtime->core;
     /* Relaxed: figures for people. */
@@ -179,7 +180,10 @@ void weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figu
         .memory_refused = atomic_load_explicit(&core->memory->refused, memory_order_relaxed),
     };
 
+    if (out->size < sizeof figures)
+        return WEIR_EINVALID;
     give_out(out, out->size, &figures, sizeof figures);
+    return 0;
 }
 
 int weir_runtime_ready(struct weir_runtime *runtime, uint64_t token, int readiness)

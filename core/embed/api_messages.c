@@ -77,6 +77,8 @@ int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference, struct 
     struct asking_answer answer;
     int status;
 
+    if (!asking_can_show(out))
+        return WEIR_EINVALID;
     if (runtime_is_own_thread(runtime->core))
         return WEIR_EDEADLK;
     status = askings_await(runtime->core->askings, reference, &answer);
@@ -103,6 +105,8 @@ int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid, const char 
     uint64_t reference;
     int status = WEIR_EDEADLK;
 
+    if (!asking_can_show(out))
+        return WEIR_EINVALID;
     if (!runtime_is_own_thread(runtime->core)) {
         executor = runtime_enter(runtime->core);
         if (!executor)

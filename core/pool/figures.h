@@ -9,6 +9,12 @@
 
 #include "pool/pool.h"
 
+/* Whether out->size is set: no smaller than in version 1.0. */
+static inline bool pool_can_show(const struct weir_pool_stats *out)
+{
+    return out->size >= offsetof(struct weir_pool_stats, restarts) + sizeof out->restarts;
+}
+
 /* A consistent look; of all leaves when it is nested. Fills out->size bytes. Any thread. */
 void pool_stats(struct pool *pool, struct weir_pool_stats *out);
 

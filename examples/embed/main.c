@@ -145,7 +145,7 @@ static int feed(struct packer *packer, DIR *folder)
 /* What became of every message: nothing is lost without a word. */
 static int sum_up(struct packer *packer)
 {
-    struct weir_ledger ledger = { .size = sizeof ledger };
+    struct weir_ledger ledger = WEIR_LEDGER;
     int status = weir_runtime_ledger(packer->runtime, packer->index, &ledger);
 
     if (status != 0)

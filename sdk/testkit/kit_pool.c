@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of struct weir_pool_stats in version 1.0: up to and with `restarts`. */
+#define STATS_SIZE_MIN (offsetof(struct weir_pool_stats, restarts) + sizeof(uint64_t))
+
 /* That the worker wants to be told how the opens of a change went. */
 struct kit_outcome {
     struct kit_outcome *next;
@@ -42,6 +45,8 @@ int kit_pool_stats(struct weir_self *self, weir_pid pool, struct weir_pool_stats
 {
     uint32_t size = out->size;
 
+    if (size < STATS_SIZE_MIN)
+        return WEIR_EINVALID;
     if (!pool)
         return WEIR_EUNKNOWN;
     if (size > sizeof *out)

@@ -68,8 +68,8 @@ static int send(struct weir_port *port, weir_pid to, enum weir_lane lane,
 static int request(struct weir_port *port, weir_pid to, enum weir_lane lane,
                    struct weir_message *message, uint64_t timeout_ms, struct weir_answer *out)
 {
-    int status = send(port, to, lane, message);
     uint32_t size = out->size;
+    int status = size < sizeof *out ? WEIR_EINVALID : send(port, to, lane, message);
 
     (void)timeout_ms;
     if (status != 0)

@@ -459,11 +459,11 @@ static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32
     return self->host->pool_resize(self, pool, target, out);
 }
 
-/* As weir_pool_resize by `count` more, or fewer when it is negative. */
+/* As weir_pool_resize by `count` more. WEIR_EINVALID also when it is negative. */
 static inline int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t count,
                                 struct weir_resized *out)
 {
-    return self->host->pool_add(self, pool, count, out);
+    return count < 0 ? WEIR_EINVALID : self->host->pool_add(self, pool, count, out);
 }
 
 /* As weir_pool_resize by `count` fewer. WEIR_EINVALID: there are not so many. */
@@ -516,7 +516,8 @@ static inline uint32_t weir_pool_size(struct weir_self *self)
     return self->host->pool_size(self);
 }
 
-/* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. */
+/* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. WEIR_EINVALID: the size
+ * is too small; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 static inline int weir_pool_stats(struct weir_self *self, weir_pid pool,
                                   struct weir_pool_stats *out)
 {

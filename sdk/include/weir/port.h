@@ -18,13 +18,20 @@
 
 #include "host.h"
 
-/* What came of a request. Set size to sizeof before the call. */
+/* What came of a request. Begin with WEIR_ANSWER. */
 struct weir_answer {
     uint32_t size; /* of this struct */
     uint32_t reserved;
     struct weir_message *message; /* owned by the caller; NULL when there is none */
     char detail[48];              /* what a rejecting or failing worker said; may be empty */
 };
+#define WEIR_ANSWER                                                                                \
+    {                                                                                              \
+        sizeof(struct weir_answer), 0, NULL,                                                       \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
 struct weir_port;
 
@@ -101,7 +108,7 @@ static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum 
  * Asks and waits for the answer, up to `timeout_ms`. Takes the message always: a refused one is
  * freed. 0 with the reply in `out`; what is known to be impossible at once, as weir_send;
  * WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED, WEIR_ENOREPLY, ...; WEIR_EDEADLK on a thread of
- * the runtime's dispatchers.
+ * the runtime's dispatchers; WEIR_EINVALID: out->size is too small.
  */
 static inline int weir_port_request(struct weir_port *port, weir_pid to,
                                     struct weir_message *message, uint64_t timeout_ms,

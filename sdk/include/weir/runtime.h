@@ -208,10 +208,10 @@ struct weir_actor_options {
 
 /*
  * What became of every message that was accepted, exact at the instant it is read:
- * accepted = done + dead + moved + queued + in_hand + held.
+ * accepted = done + dead + moved + queued + in_hand + held. Begin with WEIR_LEDGER.
  */
 struct weir_ledger {
-    uint32_t size; /* of this struct; set it to sizeof before the call */
+    uint32_t size; /* of this struct */
     uint32_t reserved;
     uint64_t accepted;
     uint64_t done;
@@ -221,6 +221,10 @@ struct weir_ledger {
     uint64_t in_hand;
     uint64_t held; /* waiting for a retry, or for room behind an output */
 };
+#define WEIR_LEDGER                                                                                \
+    {                                                                                              \
+        sizeof(struct weir_ledger), 0, 0, 0, 0, 0, 0, 0, 0                                         \
+    }
 
 /* A message that could not be handled, of those that are kept. */
 struct weir_dead_letter {
@@ -239,19 +243,23 @@ struct weir_dead_letter {
     char detail[48]; /* what the worker said; may be empty */
 };
 
-/* What became of dead letters that were sent again. */
+/* What became of dead letters that were sent again. Begin with WEIR_REPLAYED. */
 struct weir_replayed {
-    uint32_t size;     /* of this struct; set it to sizeof before the call */
+    uint32_t size;     /* of this struct */
     uint32_t replayed; /* accepted anew */
     uint32_t left;     /* stay dead */
     uint32_t unable;   /* of these, the ones that have no payload any more */
     int32_t status;    /* of the last refusal among the others; 0 = none */
     uint32_t reserved;
 };
+#define WEIR_REPLAYED                                                                              \
+    {                                                                                              \
+        sizeof(struct weir_replayed), 0, 0, 0, 0, 0                                                \
+    }
 
-/* Of the whole runtime. */
+/* Of the whole runtime. Begin with WEIR_RUNTIME_FIGURES. */
 struct weir_runtime_figures {
-    uint32_t size;           /* of this struct; set it to sizeof before the call */
+    uint32_t size;           /* of this struct */
     uint32_t escalated;      /* 1: a pool with WEIR_RESTART_ESCALATE has given up */
     uint64_t late_replies;   /* to requests that had been given up */
     uint64_t late_notices;   /* of settled messages, to origins that had ended */
@@ -259,6 +267,10 @@ struct weir_runtime_figures {
     uint64_t memory;         /* bytes that messages, blobs and the threads for the next ones hold */
     uint64_t memory_refused; /* messages and blobs for which there was no room */
 };
+#define WEIR_RUNTIME_FIGURES                                                                       \
+    {                                                                                              \
+        sizeof(struct weir_runtime_figures), 0, 0, 0, 0, 0, 0                                      \
+    }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -291,8 +303,8 @@ WEIR_API int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeou
  */
 WEIR_API void weir_runtime_destroy(struct weir_runtime *runtime);
 
-/* Figures of the whole runtime. Set out->size first. */
-WEIR_API void weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out);
+/* Figures of the whole runtime. WEIR_EINVALID: out->size is too small. */
+WEIR_API int weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out);
 
 /*
  * From the poller: the descriptor of `token` is ready for `readiness`, bits of enum weir_readiness,
@@ -349,9 +361,12 @@ WEIR_API int weir_runtime_lookup(struct weir_runtime *runtime, const char *name,
 WEIR_API int weir_runtime_resize(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
                                  struct weir_resized *out);
 
-/* As weir_runtime_resize by `count` more, or fewer when it is negative. */
+/* As weir_runtime_resize by `count` more. WEIR_EINVALID also when it is negative. */
 WEIR_API int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_t count,
                                       struct weir_resized *out);
+/* As weir_runtime_resize by `count` fewer. WEIR_EINVALID: there are not so many. */
+WEIR_API int weir_runtime_remove_workers(struct weir_runtime *runtime, weir_pid pool,
+                                         uint32_t count, struct weir_resized *out);
 
 /*
  * As weir_runtime_resize; waits until the new workers are open and the removed ones have ended.
@@ -402,19 +417,20 @@ static inline int weir_runtime_dead_letters(struct weir_runtime *runtime, weir_p
 
 /*
  * Sends the dead letters of a pool, an actor or a source again, oldest first, each once: where they
- * were meant to go, as new messages. What is refused stays dead in its place. `out` may be NULL,
- * otherwise set out->size first. WEIR_EUNKNOWN, WEIR_ENOMEM.
+ * were meant to go, as new messages. What is refused stays dead in its place. `out` may be NULL.
+ * WEIR_EINVALID: out->size is too small; WEIR_EUNKNOWN, WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid,
                                  struct weir_replayed *out);
 
-/* A pool's figures, after its end until it is forgotten. Set out->size first. WEIR_EUNKNOWN. */
+/* A pool's figures, after its end until it is forgotten. Set out->size to sizeof *out first.
+ * WEIR_EINVALID: it is too small; WEIR_EUNKNOWN. */
 WEIR_API int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,
                                      struct weir_pool_stats *out);
 
 /*
  * The ledger of a pool, an actor or a source, or with PID 0 the sum of all that this runtime ever
- * had. Set out->size first. WEIR_EUNKNOWN.
+ * had. WEIR_EINVALID: out->size is too small; WEIR_EUNKNOWN.
  */
 WEIR_API int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid,
                                  struct weir_ledger *out);
@@ -422,9 +438,9 @@ WEIR_API int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid,
 /*
  * Asks a pool, an actor, a source or a worker for items by name; `items` ends with NULL, and NULL
  * itself asks for all. See weir/inspect.h, whose functions read the message left in `out`, which
- * the caller owns. Waits; a worker answers behind the message that it has in hand. WEIR_ETIMEOUT;
- * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor; WEIR_EINVALID: too many items; WEIR_ENOMEM,
- * WEIR_EDEADLK.
+ * the caller owns; begin with WEIR_ANSWER. Waits; a worker answers behind the message that it has
+ * in hand. WEIR_ETIMEOUT; WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor; WEIR_EINVALID: too many
+ * items, or out->size is too small; WEIR_ENOMEM, WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_inspect(struct weir_runtime *runtime, weir_pid pid,
                                   const char *const *items, uint64_t timeout_ms,
@@ -493,8 +509,9 @@ WEIR_API int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enu
 /*
  * Waits for the answer to a request until the time-out that it was sent with; closes the reference.
  * Returns 0 with the reply in `out`, or why there is none: WEIR_ETIMEOUT, WEIR_EREJECTED,
- * WEIR_ECRASHED, WEIR_EREMOVED, WEIR_ETERMINATED, WEIR_ENOREPLY. The reference stays open with
- * WEIR_EDEADLK. WEIR_EUNKNOWN: no such reference, or another thread waits for it.
+ * WEIR_ECRASHED, WEIR_EREMOVED, WEIR_ETERMINATED, WEIR_ENOREPLY. `out` begins with WEIR_ANSWER. The
+ * reference stays open with WEIR_EDEADLK, and with WEIR_EINVALID: out->size is too small.
+ * WEIR_EUNKNOWN: no such reference, or another thread waits for it.
  */
 WEIR_API int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference,
                                 struct weir_answer *out);
@@ -518,7 +535,7 @@ static inline int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
         return status;
     }
     status = weir_runtime_await(runtime, reference, out);
-    if (status == WEIR_EDEADLK)
+    if (status == WEIR_EDEADLK || status == WEIR_EINVALID)
         (void)weir_runtime_cancel(runtime, reference);
     return status;
 }

@@ -92,7 +92,7 @@ static void keep_one(struct fixture *f, struct pool *pool, uint64_t id)
 
 static void all_calls_are_closed(struct weir_port *port)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     char nobody[sizeof(struct weir_message)];
     const struct weir_message *kept = (const struct weir_message *)(const void *)nobody;
 
@@ -204,7 +204,7 @@ static int request_inside(struct weir_self *self, struct probe *probe,
                           const struct weir_message *message)
 {
     struct fixture *f = probe->context;
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
 
     (void)self;
     (void)message;
@@ -217,7 +217,7 @@ static int request_inside(struct weir_self *self, struct probe *probe,
 /* promises A15 and E6 */
 static void test_thread_asks_through_the_port_and_waits(void)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     struct fixture f;
     struct pool *pool;
 
@@ -300,7 +300,7 @@ static int reply_blob(struct weir_self *self, struct probe *probe,
 
 static struct weir_message *answer_to(struct fixture *f, struct pool *pool, struct order order)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
 
     CU_ASSERT_EQUAL(
         weir_port_request(f->port, pool->pid, order_through(f->port, order), UINT64_MAX, &answer),

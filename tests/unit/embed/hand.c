@@ -119,7 +119,7 @@ int hand_send(struct hand *hand, weir_pid to, struct hand_order order)
 
 struct weir_ledger hand_ledger(struct hand *hand, weir_pid pid)
 {
-    struct weir_ledger ledger = { .size = sizeof ledger };
+    struct weir_ledger ledger = WEIR_LEDGER;
 
     if (weir_runtime_ledger(hand->runtime, pid, &ledger) != 0)
         abort();

@@ -26,7 +26,7 @@ static uint64_t now_ns(void)
 static int ask(struct hand *hand, weir_pid to, struct hand_order order, uint64_t timeout_ms,
                struct weir_answer *out)
 {
-    *out = (struct weir_answer){ .size = sizeof *out };
+    *out = (struct weir_answer)WEIR_ANSWER;
     return weir_runtime_ask(hand->runtime, to, hand_message(hand, order), timeout_ms, out);
 }
 
@@ -134,7 +134,7 @@ static int wait_and_reply(struct weir_self *self, struct hand *hand,
 /* promise E8: many open at a time, fetched in any order; one given up. */
 static void test_answers_are_fetched_in_any_order(void)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     uint64_t references[20];
     struct hand hand;
     weir_pid pid;
@@ -166,7 +166,7 @@ static void test_answers_are_fetched_in_any_order(void)
  * which has an owner: the sanitizers see that it is freed. */
 static void test_reply_to_one_who_gave_up_is_refused(void)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     struct hand hand;
     uint64_t reference;
     weir_pid pid;
@@ -261,7 +261,7 @@ static void test_many_threads_get_each_their_own_answers(void)
 static void test_actor_is_inspected_from_outside(void)
 {
     static const char *const items[] = { "kind", "in_hand", NULL };
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     struct hand hand;
     weir_pid pid;
 
@@ -281,7 +281,7 @@ static void test_actor_is_inspected_from_outside(void)
 static int inspect_and_note(struct weir_self *self, struct hand *hand,
                             const struct weir_message *message)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
 
     (void)message;
     atomic_store(&hand->noted,

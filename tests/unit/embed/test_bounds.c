@@ -26,7 +26,7 @@ static weir_pid add(struct hand *hand, const struct weir_pool_options *options)
  * ended. */
 static bool settled(struct hand *hand, weir_pid pid)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     int status = WEIR_EFULL;
 
     while (status == WEIR_EFULL) {
@@ -55,7 +55,7 @@ static int make_too_much(struct weir_self *self, struct hand *hand,
 static void test_memory_is_capped_and_shown(void)
 {
     struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
-    struct weir_runtime_figures figures = { .size = sizeof figures };
+    struct weir_runtime_figures figures = WEIR_RUNTIME_FIGURES;
     struct hand hand;
     weir_pid pid;
 
@@ -189,7 +189,7 @@ static void test_members_are_listed(void)
 /* promise E4: one failure is replaced, the second one is one too many. */
 static void test_restarts_are_bounded_and_escalate(void)
 {
-    struct weir_runtime_figures figures = { .size = sizeof figures };
+    struct weir_runtime_figures figures = WEIR_RUNTIME_FIGURES;
     struct weir_pool_options options;
     struct hand hand;
     weir_pid pid;
@@ -217,7 +217,7 @@ static void test_restarts_are_bounded_and_escalate(void)
 /* promise E4: who says nothing else, as in a file: members that escalate pass it on to the top. */
 static void test_pool_of_pools_escalates_by_itself(void)
 {
-    struct weir_runtime_figures figures = { .size = sizeof figures };
+    struct weir_runtime_figures figures = WEIR_RUNTIME_FIGURES;
     struct weir_pool_options options = WEIR_POOL_OPTIONS;
     struct hand hand;
     weir_pid pid;
@@ -261,7 +261,7 @@ static void count_release(void *settings)
 /* promise E4: what is urgent reaches the program's own manager; its settings are given back. */
 static void test_pool_has_the_manager_of_the_program(void)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     struct weir_pool_options options;
     struct hand hand;
     uint64_t reference;
@@ -317,7 +317,7 @@ static void test_wrong_bounds_are_refused(void)
 static void test_dead_letters_are_read_and_sent_again(void)
 {
     struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
-    struct weir_replayed replayed = { .size = sizeof replayed };
+    struct weir_replayed replayed = WEIR_REPLAYED;
     struct weir_dead_letter letters[4];
     uint32_t count = 0;
     struct hand hand;
@@ -361,7 +361,7 @@ static int wait_and_reply(struct weir_self *self, struct hand *hand,
 
 static void test_late_replies_are_shown(void)
 {
-    struct weir_runtime_figures figures = { .size = sizeof figures };
+    struct weir_runtime_figures figures = WEIR_RUNTIME_FIGURES;
     struct weir_message *message;
     struct hand hand;
     uint64_t reference;
@@ -471,6 +471,71 @@ static void test_without_a_poller_descriptors_cannot_be_watched(void)
     hand_finish(&hand);
 }
 
+/* --- structs whose size was not set ---------------------------------------------------------- */
+
+/* promise E8: the answer stays, for the call that can take it. */
+static void test_answer_whose_size_is_not_set_is_invalid(void)
+{
+    struct weir_answer unset = { 0 };
+    struct weir_answer answer = WEIR_ANSWER;
+    struct hand hand;
+    uint64_t reference;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 4);
+    CU_ASSERT_EQUAL(weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
+                                         hand_message(&hand, (struct hand_order){ hand_reply, 5 }),
+                                         patience_ms(), &reference),
+                    0);
+    CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, reference, &unset), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, reference, &answer), 0);
+    CU_ASSERT_PTR_NOT_NULL(answer.message);
+    weir_runtime_message_free(hand.runtime, answer.message);
+    CU_ASSERT_EQUAL(weir_runtime_ask(hand.runtime, pid,
+                                     hand_message(&hand, (struct hand_order){ hand_reply, 5 }),
+                                     patience_ms(), &unset),
+                    WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, pid, NULL, patience_ms(), &unset),
+                    WEIR_EINVALID);
+    hand_finish(&hand);
+}
+
+static void test_figures_whose_size_is_not_set_are_invalid(void)
+{
+    struct weir_runtime_figures figures = { 0 };
+    struct weir_replayed replayed = { 0 };
+    struct weir_pool_stats stats = { 0 };
+    struct weir_ledger ledger = { 0 };
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 4);
+    CU_ASSERT_EQUAL(weir_runtime_figures(hand.runtime, &figures), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_replay(hand.runtime, pid, &replayed), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_replay(hand.runtime, pid, NULL), 0);
+    CU_ASSERT_EQUAL(weir_runtime_pool_stats(hand.runtime, pid, &stats), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_ledger(hand.runtime, pid, &ledger), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_ledger(hand.runtime, 0, &ledger), WEIR_EINVALID);
+    hand_finish(&hand);
+}
+
+/* A number that is negative removes nothing. */
+static void test_adding_a_negative_number_is_invalid(void)
+{
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 2, 4);
+    CU_ASSERT_EQUAL(weir_runtime_add_workers(hand.runtime, pid, -1, NULL), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 2);
+    CU_ASSERT_EQUAL(weir_runtime_remove_workers(hand.runtime, pid, 1, NULL), 0);
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 1);
+    hand_finish(&hand);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -488,6 +553,9 @@ int main(void)
         { "late", test_late_replies_are_shown },
         { "poller", test_poller_of_the_program_tells_who_watches },
         { "no poller", test_without_a_poller_descriptors_cannot_be_watched },
+        { "answer unset", test_answer_whose_size_is_not_set_is_invalid },
+        { "figures unset", test_figures_whose_size_is_not_set_are_invalid },
+        { "add negative", test_adding_a_negative_number_is_invalid },
         CU_TEST_INFO_NULL,
     };
 

@@ -116,9 +116,9 @@ static void test_resize_that_waits_returns_when_it_is_so(void)
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).live, 2);
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).retiring, 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.closed), 3);
-    CU_ASSERT_EQUAL(weir_runtime_add_workers(hand.runtime, pid, -1, &resized), 0);
+    CU_ASSERT_EQUAL(weir_runtime_remove_workers(hand.runtime, pid, 1, &resized), 0);
     CU_ASSERT_EQUAL(resized.size, 1);
-    CU_ASSERT_EQUAL(weir_runtime_add_workers(hand.runtime, pid, -2, NULL), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_remove_workers(hand.runtime, pid, 2, NULL), WEIR_EINVALID);
     CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, 1, 2, 0, NULL), WEIR_EUNKNOWN);
     hand_finish(&hand);
 }
@@ -211,7 +211,7 @@ static int wait_for_oneself(struct weir_self *self, struct hand *hand,
 {
     struct weir_runtime *runtime = hand->runtime;
     weir_pid pool = weir_pool(self);
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     struct weir_message *own = hand_message(hand, (struct hand_order){ .id = 1 });
     uint64_t reference;
     bool all;

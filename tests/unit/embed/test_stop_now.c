@@ -34,7 +34,7 @@ static void expect_ended(struct hand *hand, weir_pid pid, uint32_t done, uint32_
 /* promise E9 */
 static void test_pool_that_is_stopped_now_begins_nothing(void)
 {
-    struct weir_answer answer = { .size = sizeof answer };
+    struct weir_answer answer = WEIR_ANSWER;
     uint64_t reference = 0;
     struct hand hand;
     weir_pid pid;

@@ -321,7 +321,8 @@ static int grow(struct weir_self *self, const struct weir_message *message)
     CU_ASSERT_EQUAL(weir_index(self), 4);
     CU_ASSERT_EQUAL(weir_pool_stats(self, weir_pool(self), &stats), 0);
     CU_ASSERT_EQUAL(stats.target, 6);
-    CU_ASSERT_EQUAL(weir_pool_add(self, weir_pool(self), -2, &resized), 0);
+    CU_ASSERT_EQUAL(weir_pool_add(self, weir_pool(self), -2, &resized), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_pool_remove(self, weir_pool(self), 2, &resized), 0);
     CU_ASSERT_EQUAL(resized.changed, 2);
     return WEIR_DONE;
 }
