@@ -24,7 +24,7 @@
 #include "dispatch/polls.h"
 #include "message/tag.h"
 
-#define RUNTIME_DISPATCHERS_MAX 64
+#define RUNTIME_DISPATCHERS_MAX 65
 
 struct askings;
 struct place;
@@ -62,6 +62,7 @@ struct runtime {
     _Atomic bool escalated;  /* see runtime_escalate */
     _Atomic uint64_t late_replies;
     _Atomic uint64_t late_notices; /* to origins that have ended */
+    _Atomic uint32_t opens_apart;  /* under way on an opener: see place.h */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
     pthread_mutex_t entry_lock;

@@ -104,7 +104,15 @@ int actor_create(struct runtime *runtime, struct executor *executor,
 
 void actor_begin(struct actor *actor, struct executor *executor)
 {
-    executor_submit_born(executor, actor->dispatcher, &actor->schedulable);
+    executor_submit_born(executor, actor_runs_on(actor), &actor->schedulable);
+}
+
+struct dispatcher *actor_runs_on(const struct actor *actor)
+{
+    bool opens_apart = actor->place && actor->place->opener && actor->spec &&
+                       actor_state(actor) == ACTOR_STARTING;
+
+    return opens_apart ? actor->place->opener : actor->dispatcher;
 }
 
 int actor_spawn(struct runtime *runtime, struct executor *executor,

@@ -156,6 +156,7 @@ int actor_spawn(struct runtime *runtime, struct executor *executor,
 /* Makes an actor without scheduling it: actor_begin does. It may still be dropped. */
 int actor_create(struct runtime *runtime, struct executor *executor,
                  const struct actor_options *options, struct actor **out);
+/* With an `opener` in its place that dispatcher runs its turns until it has opened. */
 void actor_begin(struct actor *actor, struct executor *executor);
 
 weir_pid actor_pid(const struct actor *actor);
@@ -195,6 +196,9 @@ static inline void actor_set_state(struct actor *actor, enum actor_state state)
 
 /* Asks something of an actor. Any thread in a read section. WEIR_ETERMINATED. */
 int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits);
+
+/* The dispatcher that runs its next turn. Owner, or before it begins. */
+struct dispatcher *actor_runs_on(const struct actor *actor);
 
 /* Makes a woken actor run. */
 static inline void actor_wake(struct actor *actor, struct executor *executor)

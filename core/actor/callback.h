@@ -21,16 +21,25 @@ static inline void callback_note(const struct actor *actor, struct note *note)
     note->inside = true;
 }
 
+/* After callback_begin, if it was not one that may. */
+static inline void callback_may_block(struct actor *actor)
+{
+    struct executor *executor = actor->executor;
+
+    if (executor->blocking)
+        return;
+    executor->blocking = true;
+    reader_offline(&executor->reader);
+}
+
 static inline void callback_begin(struct actor *actor)
 {
     struct executor *executor = actor->executor;
 
     executor->current = actor;
     callback_note(actor, executor->note);
-    if (actor->spec->behaviour->flags & WEIR_BLOCKING) {
-        executor->blocking = true;
-        reader_offline(&executor->reader);
-    }
+    if (actor->spec->behaviour->flags & WEIR_BLOCKING)
+        callback_may_block(actor);
 }
 
 static inline void callback_end(struct actor *actor)

@@ -40,6 +40,26 @@ void incarnation_free_state(struct actor *actor)
 
 /* --- opening -------------------------------------------------------------------------------- */
 
+/* On threads that are there to open: one that never returns holds nothing up. */
+static int call_behaviour(struct actor *actor)
+{
+    struct executor *executor = actor->executor;
+    bool apart = executor->dispatcher != actor->dispatcher;
+    int status;
+
+    callback_begin(actor);
+    if (apart) {
+        callback_may_block(actor);
+        /* Relaxed: how many there are is asked when nobody has begun or ended one for long. */
+        atomic_fetch_add_explicit(&actor->runtime->opens_apart, 1, memory_order_relaxed);
+    }
+    status = actor->spec->behaviour->open(&actor->self, actor->spec->settings, actor->memory);
+    if (apart)
+        atomic_fetch_sub_explicit(&actor->runtime->opens_apart, 1, memory_order_relaxed);
+    callback_end(actor);
+    return status;
+}
+
 static int call_open(struct actor *actor)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
@@ -48,11 +68,8 @@ static int call_open(struct actor *actor)
     actor->memory = make_state(behaviour);
     if (!actor->memory)
         return WEIR_ENOMEM;
-    if (behaviour->open) {
-        callback_begin(actor);
-        status = behaviour->open(&actor->self, actor->spec->settings, actor->memory);
-        callback_end(actor);
-    }
+    if (behaviour->open)
+        status = call_behaviour(actor);
     if (status != 0) {
         incarnation_free_state(actor);
         extra_end_incarnation(actor);
@@ -112,6 +129,8 @@ static void tell_of_failed_open(const struct actor *actor, int status)
 static void has_opened(struct actor *actor)
 {
     actor->incarnation++;
+    if (actor->place)
+        actor->place->opener = NULL;
     /* Without a pause nobody asks since when it lives. */
     if (actor->place && actor->place->backoff.pause_ms)
         backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));

@@ -39,6 +39,7 @@ struct place {
     bool gives_notice;          /* const: its opening and end wake those in runtime_wait */
 
     /* owner */
+    struct dispatcher *opener;   /* runs the turns until it has opened; NULL: its own one does */
     struct message_list outbox;  /* emitted, waiting for room, in order */
     struct message *settling;    /* the input that waits for the outbox; may be NULL */
     struct message_list stash;   /* put aside by the worker: stash.h */

@@ -71,6 +71,7 @@ static int create_actor(struct source *source, struct executor *executor,
     source->place->dead = &source->dead;
     source->place->misuses = &source->misuses;
     source->place->gives_notice = true;
+    source->place->opener = options->opener;
     source->place->wiring = &source->wiring;
     source->place->on_end = on_end;
     source->place->on_end_context = source;

@@ -16,6 +16,7 @@
 struct source_options {
     const char *path; /* its name in YAML; borrowed until return */
     struct dispatcher *dispatcher;
+    struct dispatcher *opener;                      /* where it opens; NULL = where it runs */
     struct spec *spec;                              /* takes a reference */
     weir_pid target;                                /* the pool it feeds by output 0 */
     enum when_full when_full;                       /* what finds no room there after all */

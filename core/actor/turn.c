@@ -37,6 +37,7 @@ struct stint {
     uint32_t looks; /* at the clock that are to be taken: bits of CLOCK_LOOKS */
     struct freed freed;
     bool hog;
+    bool moves; /* it goes on where it opens */
 };
 
 /* --- the other lanes ------------------------------------------------------------------------ */
@@ -330,11 +331,26 @@ static void obey_kill(struct actor *actor)
         incarnation_fail(actor, WEIR_END_KILL);
 }
 
-/* It counts: one that fails, without memory for a pause behind it, is tried again in a turn. */
-static void open_step(struct actor *actor, struct stint *stint)
+/* Nobody waits any more for the manager of a pool that a reload made and has given up. */
+static bool is_given_up(const struct actor *actor)
 {
+    return actor->place->opener && actor->pool &&
+           atomic_load_explicit(&actor->pool->closing, memory_order_acquire);
+}
+
+/* It counts: one that fails, without memory for a pause behind it, is tried again in a turn. What
+ * comes after an open on other threads is done on its own ones. */
+static bool open_step(struct actor *actor, struct stint *stint)
+{
+    if (actor_runs_on(actor) != actor->executor->dispatcher) {
+        stint->moves = true;
+        return false;
+    }
+    if (actor_runs_on(actor) != actor->dispatcher)
+        executor_give_way(actor->executor);
     stint->handled++;
     incarnation_open(actor);
+    return true;
 }
 
 static bool life_step(struct actor *actor, struct stint *stint)
@@ -351,8 +367,7 @@ static bool life_step(struct actor *actor, struct stint *stint)
     }
     if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))
         return false;
-    open_step(actor, stint);
-    return true;
+    return open_step(actor, stint);
 }
 
 /* Its members have ended: so does the pool, and with it what its manager has not handled. */
@@ -380,8 +395,9 @@ static bool pool_step(struct actor *actor, struct stint *stint)
         return closed_step(actor);
     else if (actor->flags & ACTOR_LEAVING)
         end_pool(actor);
-    else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor))
-        open_step(actor, stint);
+    else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor) &&
+             !is_given_up(actor))
+        return open_step(actor, stint);
     else
         return false;
     return true;
@@ -487,6 +503,17 @@ static bool sleep_now(struct actor *actor)
     return may_take(actor) ? mailbox_try_idle(&actor->mailbox) : mailbox_try_mute(&actor->mailbox);
 }
 
+/* On this thread, or on those of another dispatcher. */
+static enum turn go_on(struct actor *actor, struct executor *executor)
+{
+    struct dispatcher *next = actor_runs_on(actor);
+
+    if (next == executor->dispatcher)
+        return TURN_AGAIN;
+    executor_submit(executor, next, &actor->schedulable);
+    return TURN_IDLE; /* another thread may have it already */
+}
+
 static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 {
     struct pool *pool = place_pool(actor);
@@ -495,7 +522,7 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 
     if (actor_state(actor) == ACTOR_ENDED)
         return TURN_IDLE;
-    if ((!more || is_at_rest(actor)) && sleep_now(actor))
+    if (!stint->moves && (!more || is_at_rest(actor)) && sleep_now(actor))
         turn = TURN_IDLE;
     else if (stint->freed.places)
         /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
@@ -505,7 +532,7 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
         freed_tell(&stint->freed, actor, pool, executor);
     if (pool && pool_may_pull(pool))
         pulling_pass_on(pool, executor);
-    return turn;
+    return turn == TURN_AGAIN ? go_on(actor, executor) : turn;
 }
 
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)

@@ -35,12 +35,13 @@ static void move_all(struct list *from, struct list *to)
         move(from->next, to);
 }
 
-static void begin_prepared_locked(struct pool *pool, struct list *made, struct executor *executor)
+static void begin_prepared_locked(struct pool_change *change, struct list *made,
+                                  struct executor *executor)
 {
     for (struct list *node = made->next; node != made; node = node->next)
         LIST_ENTRY(node, struct place, link)->prepared = true;
-    resize_begin_locked(made, executor);
-    move_all(made, &pool->prepared);
+    resize_begin_locked(made, change->options.opener, executor);
+    move_all(made, &change->pool->prepared);
 }
 
 /* The new workers wait unborn, and so do others like the old ones. */
@@ -124,7 +125,6 @@ static int make_workers_locked(struct pool_change *change, struct executor *exec
 
 static int prepare_workers_locked(struct pool_change *change, struct executor *executor)
 {
-    struct pool *pool = change->pool;
     struct list made;
     int status;
 
@@ -134,7 +134,7 @@ static int prepare_workers_locked(struct pool_change *change, struct executor *e
         return status;
     if (change->options.exclusive)
         return make_spare_locked(change, executor, &made);
-    begin_prepared_locked(pool, &made, executor);
+    begin_prepared_locked(change, &made, executor);
     return 0;
 }
 
@@ -226,7 +226,7 @@ bool pool_change_has_stopped(struct pool_change *change)
 void pool_change_begin(struct pool_change *change, struct executor *executor)
 {
     pthread_mutex_lock(&change->pool->lock);
-    begin_prepared_locked(change->pool, &change->fresh, executor);
+    begin_prepared_locked(change, &change->fresh, executor);
     pthread_mutex_unlock(&change->pool->lock);
 }
 
@@ -417,7 +417,7 @@ static void open_again_locked(struct pool_change *change, struct executor *execu
         present++;
     }
     if (!list_empty(&again)) {
-        resize_begin_locked(&again, executor);
+        resize_begin_locked(&again, NULL, executor);
         move_all(&again, &pool->places);
         resize_publish_locked(pool, change->back, executor);
         change->back = NULL;

@@ -18,6 +18,7 @@ struct pool_change_options {
     bool live;                     /* the new spec differs in live options only: workers stay */
     bool exclusive;                /* two workers cannot live side by side: see pool_change_stop */
     struct dispatcher *dispatcher; /* of new workers; NULL = as it is */
+    struct dispatcher *opener;     /* where they open; NULL = where they run */
     uint32_t size;
     uint32_t size_min, size_max;
     bool clamps;

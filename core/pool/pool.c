@@ -105,6 +105,7 @@ static int make_manager_place(struct pool *pool, const struct pool_options *opti
     pool->has_manager = options->manager != NULL;
     pool->manager->gives_notice = true;
     pool->manager->dead = &pool->dead;
+    pool->manager->opener = options->opener;
     return 0;
 }
 
@@ -165,12 +166,12 @@ static void uncreate(struct pool *pool, struct list *made, bool shown, struct ex
 }
 
 /* Lets the workers begin. Takes `next`. */
-static void enliven_locked(struct pool *pool, struct executor *executor, struct list *made,
-                           struct members *next)
+static void enliven_locked(struct pool *pool, struct executor *executor, struct dispatcher *opener,
+                           struct list *made, struct members *next)
 {
     pool->target = pool->spec ? next->count : 0;
     pulling_set_bounds_locked(pool);
-    resize_begin_locked(made, executor);
+    resize_begin_locked(made, opener, executor);
     while (!list_empty(made)) {
         struct list *node = made->next;
 
@@ -181,9 +182,10 @@ static void enliven_locked(struct pool *pool, struct executor *executor, struct 
 }
 
 /* Fills a pool that its parent knows already: if that has closed it meanwhile, it stays empty. */
-static int populate_locked(struct pool *pool, struct executor *executor, uint32_t size,
-                           struct list *made)
+static int populate_locked(struct pool *pool, struct executor *executor,
+                           const struct pool_options *options, struct list *made)
 {
+    uint32_t size = options->size;
     bool is_closed = atomic_load_explicit(&pool->closing, memory_order_relaxed);
     struct members *next = members_create(is_closed ? 0 : size);
     int status = next ? 0 : WEIR_ENOMEM;
@@ -193,7 +195,7 @@ static int populate_locked(struct pool *pool, struct executor *executor, uint32_
     if (status == 0)
         status = names_add(&pool->runtime->names, pool->path, pool->pid);
     if (status == 0)
-        enliven_locked(pool, executor, made, next);
+        enliven_locked(pool, executor, options->opener, made, next);
     else
         members_destroy(next);
     return status;
@@ -203,14 +205,13 @@ static int populate_locked(struct pool *pool, struct executor *executor, uint32_
 static int populate(struct pool *pool, struct executor *executor,
                     const struct pool_options *options, struct list *made, bool *out_shown)
 {
-    uint32_t size = options->size;
     int status = options->apart ? 0 : nesting_join_new(pool, executor);
 
     *out_shown = false;
     if (status != 0)
         return status;
     pthread_mutex_lock(&pool->lock);
-    status = populate_locked(pool, executor, size, made);
+    status = populate_locked(pool, executor, options, made);
     pthread_mutex_unlock(&pool->lock);
     if (status != 0 && pool->parent) {
         *out_shown = nesting_leave(pool, executor) != 0;

@@ -49,6 +49,7 @@ struct pool_options {
     bool apart;
     struct dispatcher *dispatcher;         /* of its workers */
     struct dispatcher *manager_dispatcher; /* of its own turns; NULL = the workers' */
+    struct dispatcher *opener;   /* where they and its first workers open; NULL = where they run */
     struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
     struct spec *manager;        /* takes a reference; NULL: the built-in one, see manager.h */
     uint32_t size;               /* workers at first */

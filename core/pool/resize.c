@@ -132,10 +132,14 @@ void resize_unmake_locked(struct list *places, struct executor *executor)
     }
 }
 
-void resize_begin_locked(struct list *places, struct executor *executor)
+void resize_begin_locked(struct list *places, struct dispatcher *opener, struct executor *executor)
 {
-    for (struct list *node = places->next; node != places; node = node->next)
-        actor_begin(LIST_ENTRY(node, struct place, link)->actor, executor);
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        place->opener = opener;
+        actor_begin(place->actor, executor);
+    }
 }
 
 /* --- publishing ----------------------------------------------------------------------------- */
@@ -323,7 +327,7 @@ static int grow_locked(struct pool *pool, struct executor *executor, uint32_t co
     if (status != 0)
         return status;
     (void)resize_recall_locked(pool, to_recall, executor);
-    resize_begin_locked(&made, executor);
+    resize_begin_locked(&made, NULL, executor);
     append_all(&pool->places, &made);
     return 0;
 }

@@ -33,8 +33,8 @@ int resize_make_locked(struct pool *pool, struct executor *executor, struct spec
 /* Gives back places whose actors have not begun. */
 void resize_unmake_locked(struct list *places, struct executor *executor);
 
-/* Lets the actors of places begin. */
-void resize_begin_locked(struct list *places, struct executor *executor);
+/* Lets the actors of places begin. They open on the threads of `opener`; NULL: on their own. */
+void resize_begin_locked(struct list *places, struct dispatcher *opener, struct executor *executor);
 
 /* Fills `next`, which has room for all, with the places that stay, and publishes it. */
 void resize_publish_locked(struct pool *pool, struct members *next, struct executor *executor);

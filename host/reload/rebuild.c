@@ -1,5 +1,6 @@
 #include "host/reload/rebuild.h"
 
+#include "host/reload/opener.h"
 #include "host/run/closing.h"
 #include "host/run/opening.h"
 
@@ -35,6 +36,7 @@ static int wait_until_open(struct rebuild *rebuild)
         .stopping = &rebuilding->assembly->stopping,
     };
 
+    opener_run(rebuilding->assembly, rebuilding->settings);
     return opening_wait(&opening, rebuilding->assembly->runtime, rebuilding->report);
 }
 
@@ -75,8 +77,10 @@ static int exchange(struct rebuild *rebuild)
 
 static int prepare(struct rebuild *rebuild)
 {
-    int status = make_everything(rebuild);
+    int status = opener_begin(rebuild->rebuilding.assembly, rebuild->rebuilding.report);
 
+    if (status == 0)
+        status = make_everything(rebuild);
     if (status == 0)
         status = wait_until_open(rebuild);
     if (status == 0 && rebuild->pools.exclusive_count + rebuild->sources.exclusive_count > 0)
@@ -143,6 +147,7 @@ int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct s
 
 static void finish(struct rebuild *rebuild)
 {
+    opener_rest(rebuild->rebuilding.assembly);
     set_changing(rebuild->rebuilding.assembly, false);
     pool_changes_finish(&rebuild->pools);
     source_changes_finish(&rebuild->sources);

@@ -6,6 +6,7 @@
 #include "base/cpus.h"
 #include "config/plan.h"
 #include "host/reload/control_change.h"
+#include "host/reload/opener.h"
 #include "host/reload/rebuild.h"
 #include "host/run/closing.h"
 #include "host/run/dispatcher_change.h"
@@ -372,6 +373,8 @@ int supervisor_start(struct supervisor *supervisor)
     struct executor *executor;
     int status = runtime_add_dispatcher(runtime, SUPERVISOR_DISPATCHER, 1, 1, &dispatcher);
 
+    if (status == 0)
+        status = opener_create(supervisor->assembly);
     if (status != 0)
         return status;
     executor = runtime_enter(runtime);

@@ -4,10 +4,11 @@
 
 #include "actor/events.h"
 #include "host/control/control_socket.h"
+#include "host/reload/opener.h"
 #include "host/reload/supervisor.h"
 #include "runtime.h"
 
-#define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 1u) /* one is the supervisor's */
+#define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 2u) /* two are the host's own */
 
 /* The names of events are those that a plugin may give one. */
 static void check_events(const struct settings_pool *pool, struct report *report)
@@ -29,13 +30,19 @@ static void check_pool(const struct settings_pool *pool, struct report *report)
     check_events(pool, report);
 }
 
-static void check_dispatchers(const struct settings *settings, struct report *report)
+static void check_name(const struct settings *settings, const char *name, struct report *report)
 {
-    uint32_t own = settings_find_dispatcher(settings, SUPERVISOR_DISPATCHER);
+    uint32_t own = settings_find_dispatcher(settings, name);
 
     if (own != SETTINGS_NONE)
         written_report(&settings->dispatchers[own].written, NULL, report,
                        "is the name of the host's own dispatcher");
+}
+
+static void check_dispatchers(const struct settings *settings, struct report *report)
+{
+    check_name(settings, SUPERVISOR_DISPATCHER, report);
+    check_name(settings, OPENER_DISPATCHER, report);
     if (settings->dispatcher_count > DISPATCHERS_MAX)
         written_report(&settings->dispatchers[DISPATCHERS_MAX].written, NULL, report,
                        "is one of %u dispatchers, there may be %u", settings->dispatcher_count,

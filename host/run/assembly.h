@@ -43,6 +43,9 @@ struct assembly {
     bool changing;         /* lock: by a reload; sources that are not there may come back */
     _Atomic bool stopping; /* the host is to end: nobody waits for anything new */
 
+    /* Const after the start: where what a reload makes opens; NULL: where it runs. */
+    struct dispatcher *opener;
+
     /* Those made for the settings, also old ones that are still in use. Its thread. */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     uint32_t dispatcher_count;

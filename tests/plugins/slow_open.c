@@ -1,5 +1,5 @@
 /*
- * A worker whose `open` waits at a gate, a FIFO, for one byte: `y` opens it, anything else fails.
+ * Workers whose `open` waits at a gate, a FIFO, for one byte: `y` opens it, anything else fails.
  * Without a gate it opens at once. Open, it passes each message on as it came, after it has waited
  * at `barrier` likewise, if there is one.
  */
@@ -91,6 +91,16 @@ static const struct weir_behaviour behaviours[] = {
         .settings_size = sizeof(struct settings),
         .state_size = sizeof(struct pass),
         .flags = WEIR_BLOCKING,
+        .open = open_gate,
+        .handle = pass_on,
+    },
+    {
+        .name = "hog",
+        .summary = "likewise, and does not say that it may block",
+        .options = options,
+        .outputs = outputs,
+        .settings_size = sizeof(struct settings),
+        .state_size = sizeof(struct pass),
         .open = open_gate,
         .handle = pass_on,
     },

@@ -163,7 +163,8 @@ static bool serves(struct fixture *fixture, const char *path)
            hosted_wait(&fixture->hosted, is_served, &served);
 }
 
-/* Not in a reload any more, also when that was answered before it was over. */
+/* Not in a reload any more, also when that was answered before it was over; and the threads on
+ * which it opened have left. */
 static bool is_at_rest(void *context)
 {
     struct assembly *assembly = context;
@@ -172,7 +173,8 @@ static bool is_at_rest(void *context)
     pthread_mutex_lock(&assembly->lock);
     changing = assembly->changing;
     pthread_mutex_unlock(&assembly->lock);
-    return !changing;
+    return !changing &&
+           atomic_load(&assembly->opener->running) == atomic_load(&assembly->opener->thread_count);
 }
 
 static void ask(struct fixture *fixture, struct hosted_answer *out)

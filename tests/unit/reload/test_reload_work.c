@@ -2,16 +2,17 @@
  * Goal: what a start, a reload and an end take of a host grows as the file does: four times as many
  * pools in one pool, at the top, or sources, cost four times the work. Shows promise C11.
  *
- * Method: an assembly without threads of its own beside those of the file is started with few parts
- * and taken to many by rebuild.h, on this thread, whose blocks are counted where lists of parts are
- * gone through (see unit/support/work.h): in host/reload, config and the members of core/pool. Once
- * for so many, and once for four times as many.
+ * Method: an assembly whose threads are those of the file, and one that opens, is started with few
+ * parts and taken to many by rebuild.h, on this thread, whose blocks are counted where lists of
+ * parts are gone through (see unit/support/work.h): in host/reload, config and the members of
+ * core/pool. Once for so many, and once for four times as many.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/plan.h"
+#include "host/reload/opener.h"
 #include "host/reload/rebuild.h"
 #include "unit/config/fake_catalogue.h"
 #include "unit/config/reading.h"
@@ -126,6 +127,7 @@ static uint64_t cost_of_run(const struct shape *shape, unsigned first, unsigned 
     assembly_init(&assembly, runtime);
     before = work_done();
     CU_ASSERT_EQUAL_FATAL(assembly_start(&assembly, settings_of(shape, first), &report), 0);
+    CU_ASSERT_EQUAL_FATAL(opener_create(&assembly), 0);
     assembly_go(&assembly);
     if (then != first) {
         struct settings *settings = settings_of(shape, then);
