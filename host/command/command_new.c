@@ -23,12 +23,16 @@
 struct made_file {
     const char *made;
     const char *from;
+    bool of_kind; /* it lies in the folder of the kind: worker, source or sink */
 };
 
 static const struct made_file made_files[] = {
-    { "CMakeLists.txt", "CMakeLists.txt.in" }, { "@NAME@.c", "plugin.c.in" },
-    { "test_@NAME@.c", "test_plugin.c.in" },   { "@NAME@.yaml", "plugin.yaml.in" },
-    { "README.md", "README.md.in" },           { ".gitignore", "gitignore.in" },
+    { "CMakeLists.txt", "CMakeLists.txt.in", false },
+    { "@NAME@.c", "plugin.c.in", true },
+    { "test_@NAME@.c", "test_plugin.c.in", true },
+    { "@NAME@.yaml", "plugin.yaml.in", true },
+    { "README.md", "README.md.in", true },
+    { ".gitignore", "gitignore.in", false },
 };
 
 #define MADE_FILES_COUNT (sizeof made_files / sizeof made_files[0])
@@ -42,6 +46,7 @@ struct variable {
 struct request {
     const struct invocation *invocation;
     const char *name;
+    const char *kind;      /* worker, source or sink */
     const char *templates; /* folder of the files above */
     const char *prefix;    /* where Weir is installed; NULL when the program is not installed */
     struct variable variables[VARIABLES_COUNT];
@@ -237,7 +242,9 @@ static int write_file(struct request *request, const char *path, const char *tex
 static int make_file(struct request *request, const struct made_file *made)
 {
     const char *to = made_path(request, made->made);
-    const char *from = text_store_format(&request->store, "%s/%s", request->templates, made->from);
+    const char *from = text_store_format(&request->store, "%s/%s%s%s", request->templates,
+                                         made->of_kind ? request->kind : "",
+                                         made->of_kind ? "/" : "", made->from);
     const char *text = NULL;
     int code;
 
@@ -280,13 +287,13 @@ static int make_folder(struct request *request)
 static void tell_next_steps(const struct request *request)
 {
     fprintf(request->invocation->out,
-            "%s: made, a plugin that works. Next:\n"
+            "%s: made, a plugin with a %s that works. Next:\n"
             "  cd %s\n"
             "  cmake -B build -D CMAKE_PREFIX_PATH=%s\n"
             "  cmake --build build\n"
             "  ctest --test-dir build\n"
             "  %s%s run %s.yaml\n",
-            request->name, request->name,
+            request->name, request->kind, request->name,
             request->prefix ? request->prefix : "WHERE_WEIR_IS_INSTALLED",
             request->prefix ? request->prefix : "", request->prefix ? "/bin/weir" : "weir",
             request->name);
@@ -314,14 +321,16 @@ static int take(void *context, char letter, const char *argument)
 {
     struct request *request = context;
 
-    (void)letter;
-    request->templates = argument;
+    if (letter == 't')
+        request->templates = argument;
+    else
+        request->kind = letter == 's' ? "source" : "sink";
     return COMMAND_GO_ON;
 }
 
 static int run(const struct invocation *invocation)
 {
-    struct request request = { .invocation = invocation };
+    struct request request = { .invocation = invocation, .kind = "worker" };
     int first;
     int code = command_parse(invocation, take, &request, &first);
 
@@ -337,6 +346,8 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
+    { "source", 's', NULL, "a source, which sends messages; without it a worker" },
+    { "sink", 'k', NULL, "a worker that writes what it is given to a file" },
     { "template", 't', "DIR", "take the files from DIR, not those that came with weir" },
     { NULL, 0, NULL, NULL },
 };

@@ -1,11 +1,11 @@
 #!/bin/zsh -f
 # What zsh completes the last word of LINE to, one a line: an interactive zsh in a terminal of its
 # own is given the line and a tab, and writes down what is added to its list.
-# Usage: candidates.zsh COMPLETION LINE
+# Usage: candidates.zsh COMPLETION LINE, with a HOME of its own
 zmodload zsh/zpty || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf $folder' EXIT
-mkdir $folder/functions
+folder=$HOME/zsh # kept: the next call finds the dump of compinit
+rm -f $folder/{ready,hits,end}
+mkdir -p $folder/functions
 cp $1 $folder/functions/_weir
 cat >$folder/.zshrc <<'END'
 PROMPT= fpath=($ZDOTDIR/functions $fpath)
@@ -23,7 +23,7 @@ compadd() {
 }
 finish() { : >$ZDOTDIR/end; BUFFER=exit; zle accept-line }
 zle -N finish
-bindkey '^X' finish
+bindkey '^T' finish
 : >$ZDOTDIR/ready
 END
 # Waits for the file, or for the end of the shell.
@@ -37,7 +37,7 @@ wait_for() {
 zmodload zsh/zselect
 zpty shell "ZDOTDIR=$folder exec zsh -d -i" || exit 1
 wait_for $folder/ready
-zpty -w -n shell "$2"$'\t\x18'
+zpty -w -n shell "$2"$'\t\x14'
 wait_for $folder/end
 zpty -d shell
 [[ ! -e $folder/hits ]] || cat $folder/hits

@@ -66,11 +66,13 @@ shape_is_right() {
     grep -q SYMBOLIC dynamic || fail "$1 is not bound to its own symbols"
 }
 
+# new_plugin_works COMPILER NAME NUMBERS FILE [OPTION]: what the option makes gives these numbers,
+# to the file, or to standard output when FILE is empty.
 new_plugin_works() {
-    local compiler=$1 name=$2
-    mkdir "$work/$compiler"
+    local compiler=$1 name=$2 numbers=$3 from=$4
+    mkdir -p "$work/$compiler"
     cd "$work/$compiler"
-    try "$weir" new plugin "$name"
+    try "$weir" new plugin "$name" "${@:5}"
     cd "$name"
     configure . build -D CMAKE_C_COMPILER="$compiler" -D CMAKE_C_FLAGS="-Wall -Wextra -Werror"
     try "$cmake" --build build
@@ -80,11 +82,14 @@ new_plugin_works() {
     try "$cmake" -E chdir build "${cmake%cmake}ctest" --no-tests=error
     try "$weir" check "$name.yaml"
     "$weir" run "$name.yaml" >printed 2>"$work/log" || fail "exit code $?: $(cat "$work/log")"
-    [[ $(sort -n printed | xargs) == "25 50 75 100" ]] || fail "$name printed: $(xargs <printed)"
-    echo "new plugin: $compiler"
+    [[ -z $from ]] || mv "$from" printed
+    [[ $(sort -n printed | xargs) == "$numbers" ]] || fail "$name printed: $(xargs <printed)"
+    echo "new plugin: $name, $compiler"
 }
 for compiler in gcc clang; do
-    new_plugin_works "$compiler" "my_$compiler"
+    new_plugin_works "$compiler" "my_$compiler" "25 50 75 100" ""
+    new_plugin_works "$compiler" my_source "1 4 9 16 25 36 49 64 81 100" squares.txt --source
+    new_plugin_works "$compiler" my_sink "1 2 3 4 5 6 7 8 9 10" numbers.txt --sink
 done
 
 # --- what `weir new` refuses

@@ -41,13 +41,21 @@ static void desk_finish(struct desk *desk)
     workspace_finish(&desk->workspace);
 }
 
-/* `weir new WHAT NAME --template TEMPLATES`. */
-static int call(struct desk *desk, const char *what, const char *name, const char *templates)
+/* `weir new WHAT NAME --template TEMPLATES [KIND]`; KIND may be NULL. */
+static int call_kind(struct desk *desk, const char *what, const char *name, const char *templates,
+                     const char *kind)
 {
     char *argv[] = {
-        strdup("weir"),       strdup("new"),     strdup(what), strdup(name),
-        strdup("--template"), strdup(templates), NULL,
+        strdup("weir"),
+        strdup("new"),
+        strdup(what),
+        strdup(name),
+        strdup("--template"),
+        strdup(templates),
+        kind ? strdup(kind) : NULL,
+        NULL,
     };
+    int count = kind ? 7 : 6;
     FILE *out = fmemopen(desk->said.out, SAID_SIZE, "w");
     FILE *err = fmemopen(desk->said.err, SAID_SIZE, "w");
     int code;
@@ -55,26 +63,27 @@ static int call(struct desk *desk, const char *what, const char *name, const cha
     CU_ASSERT_FATAL(out && err);
     /* Nothing at all may have been said, and then nothing is written. */
     desk->said.out[0] = desk->said.err[0] = '\0';
-    code = command_main(NULL, 6, argv, out, err);
+    code = command_main(NULL, count, argv, out, err);
     fclose(out);
     fclose(err);
-    for (size_t i = 0; i < 6; i++)
+    for (int i = 0; i < count; i++)
         free(argv[i]);
     return code;
 }
 
-static void test_good_name_makes_the_folder(void)
+static int call(struct desk *desk, const char *what, const char *name, const char *templates)
+{
+    return call_kind(desk, what, name, templates, NULL);
+}
+
+/* The folder has these files, without a mark of the templates, and nothing else. Removes it. */
+static void expect_folder(void)
 {
     static const char *const files[FILES_COUNT] = {
         "CMakeLists.txt", "pearls.c", "test_pearls.c", "pearls.yaml", "README.md", ".gitignore",
     };
-    struct desk desk;
     char path[64];
 
-    desk_init(&desk);
-    CU_ASSERT_EQUAL(call(&desk, "plugin", "pearls", TEST_TEMPLATE), EX_OK);
-    CU_ASSERT_STRING_EQUAL(desk.said.err, "");
-    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.out, "cd pearls\n"));
     for (size_t i = 0; i < FILES_COUNT; i++) {
         size_t size;
         char *text;
@@ -87,7 +96,33 @@ static void test_good_name_makes_the_folder(void)
         free(text);
         CU_ASSERT_EQUAL(unlink(path), 0);
     }
-    CU_ASSERT_EQUAL(rmdir("pearls"), 0); /* and nothing else was in it */
+    CU_ASSERT_EQUAL(rmdir("pearls"), 0);
+}
+
+static void test_good_name_makes_the_folder(void)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    CU_ASSERT_EQUAL(call(&desk, "plugin", "pearls", TEST_TEMPLATE), EX_OK);
+    CU_ASSERT_STRING_EQUAL(desk.said.err, "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.out, "a plugin with a worker"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.out, "cd pearls\n"));
+    expect_folder();
+    desk_finish(&desk);
+}
+
+static void test_kind_chooses_the_files(void)
+{
+    struct desk desk;
+
+    desk_init(&desk);
+    CU_ASSERT_EQUAL(call_kind(&desk, "plugin", "pearls", TEST_TEMPLATE, "--source"), EX_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.out, "a plugin with a source"));
+    expect_folder();
+    CU_ASSERT_EQUAL(call_kind(&desk, "plugin", "pearls", TEST_TEMPLATE, "--sink"), EX_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.out, "a plugin with a sink"));
+    expect_folder();
     desk_finish(&desk);
 }
 
@@ -156,11 +191,14 @@ static void test_failure_half_way_leaves_nothing(void)
 
     desk_init(&desk);
     workspace_write("CMakeLists.txt.in", "x", 1);
-    workspace_write("plugin.c.in", "x", 1);
+    CU_ASSERT_EQUAL_FATAL(mkdir("worker", 0700), 0);
+    workspace_write("worker/plugin.c.in", "x", 1);
     CU_ASSERT_EQUAL(call(&desk, "plugin", "pearls", "."), EX_NOINPUT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.err, "./test_plugin.c.in: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.err, "./worker/test_plugin.c.in: "));
     CU_ASSERT_EQUAL(access("pearls", F_OK), -1);
     CU_ASSERT_STRING_EQUAL(desk.said.out, "");
+    CU_ASSERT_EQUAL(unlink("worker/plugin.c.in"), 0);
+    CU_ASSERT_EQUAL(rmdir("worker"), 0);
     desk_finish(&desk);
 }
 
@@ -168,6 +206,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "good_name_makes_the_folder", test_good_name_makes_the_folder },
+        { "kind_chooses_the_files", test_kind_chooses_the_files },
         { "bad_name_is_refused", test_bad_name_is_refused },
         { "taken_name_is_refused_with_its_place", test_taken_name_is_refused_with_its_place },
         { "existing_folder_is_left_alone", test_existing_folder_is_left_alone },
