@@ -27,10 +27,6 @@ static void finish_done(struct actor *actor, struct message *message)
 
 void handling_unhandled(struct actor *actor, struct message *message)
 {
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor->pool->path,
-              "message for the pool itself is not handled",
-              weir_str("tag", message->public.tag ? message->public.tag->name : ""),
-              weir_str("effect", "dead letter"));
     settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
 }
 

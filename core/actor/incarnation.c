@@ -354,6 +354,20 @@ void incarnation_respec(struct actor *actor)
 
 /* --- messages that wait --------------------------------------------------------------------- */
 
+static void count_retry(struct actor *actor, const struct message *message)
+{
+    const struct pool *pool = place_pool(actor);
+
+    if (!actor->place)
+        return;
+    ledger_count(&actor->place->retried);
+    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, pool ? pool->path : actor_path(actor),
+              "message is given again", weir_str("detail", extra_detail(actor)),
+              weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
+              weir_uint("attempt", message->public.attempt),
+              weir_uint("after_ms", actor->retry_after_ms));
+}
+
 void incarnation_retry(struct actor *actor, struct message *message)
 {
     bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
@@ -365,6 +379,7 @@ void incarnation_retry(struct actor *actor, struct message *message)
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
         return;
     }
+    count_retry(actor, message);
     if (goes_back) {
         settle_returned(actor, message, actor->retry_after_ms);
         return;

@@ -4,6 +4,8 @@
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/request.h"
+#include "pool/pool.h"
+#include "runtime.h"
 
 void settle_pulled(struct actor *actor)
 {
@@ -61,6 +63,18 @@ void settle_done(struct actor *actor, struct message *message)
     end_done(actor, message);
 }
 
+static void log_letter(const struct actor *actor, const struct message *message,
+                       enum dead_reason reason, const char *detail)
+{
+    const struct pool *pool = place_pool(actor);
+
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, pool ? pool->path : actor_path(actor),
+              dead_reason_event(reason), weir_str("reason", dead_reason_name(reason)),
+              weir_str("detail", detail), weir_str("tag", message_tag_name(message)),
+              weir_uint("worker", actor->place->index),
+              weir_uint("attempt", message->public.attempt));
+}
+
 void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
                    const struct dead_letter_way *way, const char *detail)
 {
@@ -73,6 +87,7 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
         (!actor->place->pool || (message->public.reserved & (MESSAGE_ASIDE | MESSAGE_BOUND))))
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail, actor->executor->now_ns);
+    log_letter(actor, message, reason, detail);
 }
 
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)

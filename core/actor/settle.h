@@ -49,8 +49,9 @@ void settle_stray(struct runtime *runtime, struct executor *executor, struct mes
 /* Emitted at an output that leads nowhere: nobody wants it, which counts as done. */
 void settle_unwanted(struct actor *actor, struct message *message);
 
-/* A letter in the place's dead letters; does not take the message. `way` says where it would go if
- * it were sent again; NULL: to the pool, or, outside the ledger, to this actor. */
+/* A letter in the place's dead letters, and a line of the log. Does not take the message. `way`
+ * says where it would go if it were sent again; NULL: to the pool, or, outside the ledger, to this
+ * actor. */
 void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
                    const struct dead_letter_way *way, const char *detail);
 

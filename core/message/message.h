@@ -131,6 +131,12 @@ void message_destroy(struct cache *cache, struct message *message);
  * it took out of the cap, which is that of `memory`. */
 void message_release(struct memory *memory, struct message *message);
 
+/* Of its tag; "" without one. Lives as long as the runtime. */
+static inline const char *message_tag_name(const struct message *message)
+{
+    return message->public.tag ? message->public.tag->name : "";
+}
+
 static inline struct message *message_of(const struct weir_message *public_part)
 {
     return (struct message *)(uintptr_t)public_part;

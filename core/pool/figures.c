@@ -54,6 +54,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     if (reading.queued > 0)
         look_at_age(tally, place);
     tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
+    tally->stats.retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
     if (retiring) {
         tally->stats.retiring++;
         return;
@@ -96,6 +97,7 @@ static void count_pool(struct tally *tally, struct pool *pool)
     tally->stats.paused += atomic_load_explicit(&pool->paused, memory_order_relaxed);
     tally->stats.epoch += pool->epoch;
     tally->stats.restarts += pool->gone_restarts;
+    tally->stats.retried += pool->gone_retried;
     tally->stats.reopened += pool->escalation.reopened;
     ledger_reading_add(&tally->ledger, &pool->gone);
     count_queue_locked(tally, pool);

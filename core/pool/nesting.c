@@ -191,6 +191,7 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     misuses_absorb(&parent->misuses, &pool->misuses);
     pthread_mutex_lock(&pool->lock); /* parents lock before children, always */
     ledger_reading_add(&parent->gone, &pool->gone);
+    parent->gone_retried += pool->gone_retried;
     parent->gone_restarts += pool->gone_restarts;
     parent->escalation.reopened += pool->escalation.reopened;
     parent->epoch += pool->epoch;

@@ -99,6 +99,7 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     children_add_ledger(place, &reading);
     ledger_reading_add(&pool->gone, &reading);
+    pool->gone_retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
     pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     progress_add_place(&pool->gone_progress, place);
     list_remove(&place->link);

@@ -123,6 +123,7 @@ struct pool {
     struct message_list outcomes;      /* lock: asked for and not told yet; see outcome.h */
     struct ledger_reading gone;        /* lock: of places that have ended */
     uint64_t gone_restarts;            /* lock */
+    uint64_t gone_retried;             /* lock */
     struct progress_sum gone_progress; /* lock: likewise */
     bool killed;                       /* lock: ends for that reason */
     uint32_t order;                    /* the parent's lock: its number among its siblings */

@@ -42,6 +42,7 @@ static void add_ledger(struct inspection *out, const struct weir_pool_stats *sta
     inspection_number(out, "held", stats->held);
     inspection_number(out, "refused", stats->refused);
     inspection_number(out, "restarts", stats->restarts);
+    inspection_number(out, "retried", stats->retried);
 }
 
 static void add_dead(struct inspection *out, const struct weir_pool_stats *stats)

@@ -4,6 +4,7 @@
 
 #include "actor/settle.h"
 #include "pool/pool.h"
+#include "runtime.h"
 
 void pulling_init(struct pull_queue *pull)
 {
@@ -348,6 +349,10 @@ void pulling_discard(struct pool *pool, struct executor *executor)
         pthread_mutex_unlock(&pool->lock);
         if (message) {
             dead_letters_add(&pool->dead, message, &to_pool, DEAD_REMOVED, "", executor->now_ns);
+            log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
+                      dead_reason_event(DEAD_REMOVED),
+                      weir_str("reason", dead_reason_name(DEAD_REMOVED)),
+                      weir_str("tag", message_tag_name(message)));
             settle_stray(pool->runtime, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
         }
     } while (message);

@@ -18,6 +18,17 @@ const char *dead_reason_name(enum dead_reason reason)
     return (unsigned)reason < DEAD_REASONS ? names[reason] : "?";
 }
 
+const char *dead_reason_event(enum dead_reason reason)
+{
+    static const char *const events[] = {
+#define DEAD_REASON_EVENT(name, text, sentence) "dead letter: " sentence,
+        DEAD_REASON_LIST(DEAD_REASON_EVENT)
+#undef DEAD_REASON_EVENT
+    };
+
+    return (unsigned)reason < DEAD_REASONS ? events[reason] : "dead letter";
+}
+
 /* What the owner counts. */
 struct counts {
     uint64_t done;

@@ -44,6 +44,8 @@ enum dead_reason {
 
 /* "crashed", ... Static text. */
 const char *dead_reason_name(enum dead_reason reason);
+/* What the log says of such a message: "dead letter: the worker rejected it", ... Static text. */
+const char *dead_reason_event(enum dead_reason reason);
 
 struct ledger {
     /* written by the owner, read by all */

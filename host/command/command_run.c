@@ -15,6 +15,7 @@
 #include "host/run/accounts.h"
 #include "host/run/cpu_watch.h"
 #include "host/run/crash_watch.h"
+#include "host/run/ending.h"
 #include "host/run/exit_guard.h"
 #include "host/run/io.h"
 #include "host/run/poll_set.h"
@@ -30,6 +31,7 @@
 struct host {
     const struct invocation *invocation;
     const char *file;
+    bool allows_dead; /* --allow-dead: dead letters are no reason for 65 */
     struct configuration configuration;
     struct screen *screen;
     struct logger *logger;
@@ -134,7 +136,7 @@ static void leave_at_once(struct host *host, const char *event, int code)
 {
     log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
               weir_str("effect", "what was left is lost"));
-    (void)accounts_log_ledger(&host->assembly);
+    accounts_log_ledger(&host->assembly, NULL);
     leave_threads_behind(host, code);
 }
 
@@ -158,7 +160,7 @@ static void on_dump(void *context)
 {
     struct host *host = context;
 
-    (void)accounts_log_ledger(&host->assembly);
+    accounts_log_ledger(&host->assembly, NULL);
 }
 
 static void serve_sockets(struct host *host)
@@ -452,34 +454,10 @@ static int listen_for_control(struct host *host, const struct settings_host *set
 
 /* --- running -------------------------------------------------------------------------------- */
 
-static bool tell_lost_output(const struct host *host)
-{
-    uint64_t bytes = printer_lost_bytes(&host->printer);
-
-    if (bytes > 0)
-        log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", "printed text was lost",
-                  weir_uint("bytes", bytes),
-                  weir_str("reason", "standard output could not be written"));
-    return bytes > 0;
-}
-
-static int exit_code(struct host *host)
-{
-    bool drained = atomic_load_explicit(&host->drained, memory_order_relaxed);
-    bool lost_output = tell_lost_output(host);
-
-    if (runtime_has_escalated(host->runtime))
-        return EX_SOFTWARE;
-    if (!drained || host->unfinished)
-        return EX_TEMPFAIL;
-    if (lost_output)
-        return EX_IOERR;
-    return runtime_exit_status(host->runtime);
-}
-
 static int work(struct host *host)
 {
     struct clock clock = clock_monotonic();
+    struct ending ending = { .allows_dead = host->allows_dead };
     int code;
 
     log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "started",
@@ -489,10 +467,13 @@ static int work(struct host *host)
     assembly_go(&host->assembly);
     io_run(host->io);
     progress_finish(host->progress, clock_now_ns(&clock) / 1000000u);
-    code = exit_code(host);
-    if (!accounts_log_ledger(&host->assembly) && code == EX_OK)
-        code = EX_SOFTWARE;
-    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "ended", weir_int("exit", code));
+    ending.is_complete = atomic_load_explicit(&host->drained, memory_order_relaxed) &&
+                         !host->unfinished;
+    ending.lost_bytes = printer_lost_bytes(&host->printer);
+    ending_look(&ending, &host->assembly);
+    code = ending_exit_code(&ending);
+    logger_flush(host->logger);
+    ending_log(&ending, logger_sink(host->logger), code);
     if (!atomic_load_explicit(&host->drained, memory_order_relaxed))
         leave_threads_behind(host, code);
     return code == EX_SOFTWARE ? COMMAND_FAILED : code;
@@ -556,11 +537,20 @@ static int run_host(struct host *host)
     return work(host);
 }
 
+static int take_option(void *context, char letter, const char *argument)
+{
+    struct host *host = context;
+
+    (void)argument;
+    host->allows_dead |= letter == 'a';
+    return COMMAND_GO_ON;
+}
+
 static int run(const struct invocation *invocation)
 {
     struct host host = { .invocation = invocation };
     int first;
-    int code = command_parse(invocation, NULL, NULL, &first);
+    int code = command_parse(invocation, take_option, &host, &first);
 
     if (code != COMMAND_GO_ON)
         return code;
@@ -579,6 +569,7 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
+    { "allow-dead", 'a', NULL, "end with 0 when messages are dead, too" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -589,9 +580,11 @@ const struct command command_run = {
     .details =
         "Signals: HUP takes on the changed file; TERM and INT stop the sources and finish\n"
         "what was accepted, a second one ends at once; USR2 logs the ledger.\n"
-        "Exit code: 0, or the largest that a worker asked for; 66 no such file; 70 a pool\n"
-        "has given up, or a plugin ended the process; 74 what workers printed was\n"
-        "lost; 75 stopped before the end; 78 the file is wrong, or a worker does not open.\n",
+        "Exit code, the first that holds: 66 no such file; 78 the file is wrong, or a worker\n"
+        "does not open; 70 a pool has given up, or a plugin ended the process; 75 stopped\n"
+        "before the end; 74 what workers printed was lost; the largest that a worker asked\n"
+        "for, if not 0; 65 messages are dead and all sources have an end, without\n"
+        "--allow-dead; else 0.\n",
     .options = options,
     .keeps_signals = true,
     .run = run,

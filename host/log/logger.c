@@ -244,6 +244,11 @@ void logger_tick(struct logger *logger)
         tell_lost(logger);
 }
 
+void logger_flush(struct logger *logger)
+{
+    tell_all(logger, true);
+}
+
 void logger_destroy(struct logger *logger)
 {
     if (!logger)

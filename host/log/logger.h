@@ -47,6 +47,9 @@ void logger_set_format(struct logger *logger, enum log_format format);
 /* Writes the `repeated=N` lines of the seconds that are over. */
 void logger_tick(struct logger *logger);
 
+/* Writes those of the present second too, so that a last line can be the last. */
+void logger_flush(struct logger *logger);
+
 /* Microseconds since 1970 by the machine's clock, for logger_setup. */
 uint64_t logger_date_us(void);
 

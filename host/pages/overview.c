@@ -29,15 +29,15 @@ static const struct figure figures[] = {
     FIGURE(epoch),    FIGURE(accepted),  FIGURE(done),    FIGURE(dead),     FIGURE(moved),
     FIGURE(queued),   FIGURE(in_hand),   FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
     FIGURE(idle),     FIGURE(paused),    FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
-    FIGURE(reopened), FIGURE(oldest_ms),
+    FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried),
 };
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
 /* Who adds a figure to the pools' adds it to the table. */
-static_assert(offsetof(struct weir_pool_stats, oldest_ms) + sizeof(uint64_t) ==
+static_assert(offsetof(struct weir_pool_stats, retried) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
-              "`oldest_ms` is the last of them; `behaviour` is told with the settings, and the "
+              "`retried` is the last of them; `behaviour` is told with the settings, and the "
               "reasons of the dead by their names");
 
 const char *overview_figure_name(uint32_t number)

@@ -11,6 +11,7 @@ struct account {
     struct dead_letters_figures dead;
     uint64_t refused;
     uint64_t restarts;
+    uint64_t retried;
     uint64_t misuses;
     uint64_t unbound;
 };
@@ -35,8 +36,9 @@ static void log_account(struct assembly *assembly, const char *component,
               weir_uint("dead", reading->dead), weir_uint("moved", reading->moved),
               weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
               weir_uint("held", reading->held), weir_uint("refused", account->refused),
-              weir_uint("restarts", account->restarts), weir_uint("dead_outside", outside(account)),
-              weir_uint("misuses", account->misuses), weir_uint("unbound", account->unbound),
+              weir_uint("restarts", account->restarts), weir_uint("retried", account->retried),
+              weir_uint("dead_outside", outside(account)), weir_uint("misuses", account->misuses),
+              weir_uint("unbound", account->unbound),
               weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
 }
 
@@ -46,6 +48,7 @@ static void add_account(struct account *sum, const struct account *account)
     dead_letters_figures_add(&sum->dead, &account->dead);
     sum->refused += account->refused;
     sum->restarts += account->restarts;
+    sum->retried += account->retried;
     sum->misuses += account->misuses;
     sum->unbound += account->unbound;
 }
@@ -61,6 +64,7 @@ static void log_pool(struct assembly *assembly, struct pool *pool, struct accoun
     pool_stats(pool, &stats);
     account.refused = stats.refused;
     account.restarts = stats.restarts;
+    account.retried = stats.retried;
     account.misuses = pool_misuses(pool);
     account.unbound = pool_unbound(pool);
     log_account(assembly, pool->path, &account);
@@ -83,29 +87,39 @@ void accounts_log_source(struct assembly *assembly, struct source *source)
               weir_uint("misuses", misuses_total(&source->misuses)));
 }
 
-bool accounts_log_ledger(struct assembly *assembly)
+static void log_accounts_locked(struct assembly *assembly, struct account *sum)
 {
-    struct account sum = { 0 };
-    const struct settings *settings;
+    const struct settings *settings = assembly->held->settings;
 
-    pthread_mutex_lock(&assembly->lock);
-    settings = assembly->held->settings;
-    sum.ledger = assembly->gone_ledger;
-    sum.dead = assembly->gone_dead;
-    sum.misuses = assembly->gone_misuses;
-    sum.unbound = assembly->gone_unbound;
+    sum->ledger = assembly->gone_ledger;
+    sum->dead = assembly->gone_dead;
+    sum->misuses = assembly->gone_misuses;
+    sum->unbound = assembly->gone_unbound;
     for (uint32_t i = 0; i < settings->source_count; i++) {
         accounts_log_source(assembly, assembly->sources[i]);
-        dead_letters_figures(&assembly->sources[i]->dead, &sum.dead);
-        sum.misuses += misuses_total(&assembly->sources[i]->misuses);
+        dead_letters_figures(&assembly->sources[i]->dead, &sum->dead);
+        sum->misuses += misuses_total(&assembly->sources[i]->misuses);
     }
     for (uint32_t i = 0; i < settings->pool_count; i++)
-        log_pool(assembly, assembly->pools[i], &sum);
+        log_pool(assembly, assembly->pools[i], sum);
     for (uint32_t i = 0; i < assembly->gone_count; i++)
-        log_pool(assembly, assembly->gone[i], &sum);
+        log_pool(assembly, assembly->gone[i], sum);
+}
+
+void accounts_log_ledger(struct assembly *assembly, struct accounts_result *out_result)
+{
+    struct account sum = { 0 };
+
+    pthread_mutex_lock(&assembly->lock);
+    log_accounts_locked(assembly, &sum);
     pthread_mutex_unlock(&assembly->lock);
     log_account(assembly, "host", &sum);
-    return ledger_reading_difference(&sum.ledger) == 0;
+    if (out_result)
+        *out_result = (struct accounts_result){
+            .is_balanced = ledger_reading_difference(&sum.ledger) == 0,
+            .restarts = sum.restarts,
+            .dead = sum.dead,
+        };
 }
 
 /* --- progress ------------------------------------------------------------------------------- */
@@ -172,11 +186,13 @@ static bool is_top(const struct settings *settings, uint32_t index)
 static void count_source(const struct settings_source *settings, struct source *source,
                          struct accounts_totals *out)
 {
+    bool is_endless = settings->use.entry->behaviour->flags & WEIR_ENDLESS;
+
+    out->endless_sources += is_endless;
     if (atomic_load_explicit(&source->ended, memory_order_acquire))
         return;
     out->open_sources++;
-    if (!(settings->use.entry->behaviour->flags & WEIR_ENDLESS))
-        out->unfinished_sources++;
+    out->unfinished_sources += !is_endless;
 }
 
 static void add_totals(struct accounts_totals *out, const struct ledger_reading *reading)

@@ -12,8 +12,15 @@
 /* Logs what a source has sent, and what of that is dead. */
 void accounts_log_source(struct assembly *assembly, struct source *source);
 
-/* Logs every source, the ledger of every pool, and their sum. True when it balances. */
-bool accounts_log_ledger(struct assembly *assembly);
+/* What all of a run comes to. */
+struct accounts_result {
+    bool is_balanced; /* the ledger */
+    uint64_t restarts;
+    struct dead_letters_figures dead;
+};
+
+/* Logs every source, the ledger of every pool, and their sum; `out_result` may be NULL. */
+void accounts_log_ledger(struct assembly *assembly, struct accounts_result *out_result);
 
 /* Fills in how far sources and pools are. */
 void accounts_progress(struct assembly *assembly, struct progress_figures *out);
@@ -25,6 +32,7 @@ struct accounts_totals {
     uint32_t sources;
     uint32_t open_sources;
     uint32_t unfinished_sources; /* open ones that have an end */
+    uint32_t endless_sources;
 };
 void accounts_totals(struct assembly *assembly, struct accounts_totals *out);
 

@@ -123,6 +123,7 @@ struct weir_pool_stats {
      * it. The host looks ten times a second, once without sources, while anything moves.
      */
     uint64_t oldest_ms;
+    uint64_t retried; /* how often workers have asked for a message again */
 };
 
 #endif

@@ -117,7 +117,8 @@ static void commit_twice(struct fixture *f, probe_act *act, enum misuse misuse, 
     CU_ASSERT_EQUAL(misuses(f, misuse), 2);
     CU_ASSERT_EQUAL(pool_misuses(f->pool), 2);
     CU_ASSERT_EQUAL(count_lines(f, words), 1);
-    CU_ASSERT_EQUAL(count_lines(f, "work#0: "), count_lines(f, words) + count_lines(f, "failed"));
+    CU_ASSERT_EQUAL(count_lines(f, "work#0: "),
+                    count_lines(f, words) + count_lines(f, ": worker failed"));
 }
 
 static int answer_77(struct weir_self *self, struct probe *probe,

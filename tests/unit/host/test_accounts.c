@@ -97,6 +97,7 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
     struct settings settings = { .source_count = 1 };
     struct held_settings held = { .settings = &settings };
     struct source *sources[1];
+    struct accounts_result result;
     struct assembly assembly;
     struct rig rig;
     struct probe *probe = probe_create();
@@ -110,7 +111,9 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
     assembly_init(&assembly, rig.runtime);
     assembly.held = &held;
     assembly.sources = sources;
-    CU_ASSERT_TRUE(accounts_log_ledger(&assembly));
+    accounts_log_ledger(&assembly, &result);
+    CU_ASSERT_TRUE(result.is_balanced);
+    CU_ASSERT_EQUAL(dead_letters_total(&result.dead), 5);
     CU_ASSERT_STRING_EQUAL(
         find_line(&caught, "1 orders source"),
         "1 orders source emitted=0 dead=5 no_target=5 output_full=0 full=0 misuses=0");

@@ -33,7 +33,7 @@ static void count_warning(void *context, const struct log_line *line)
     struct fixture *f = context;
 
     if (line->level == WEIR_LOG_WARNING && strcmp(line->component, "pool") == 0 &&
-        strstr(line->event, "not handled"))
+        strstr(line->event, "nobody handles it"))
         atomic_fetch_add(&f->warnings, 1);
 }
 

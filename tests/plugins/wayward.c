@@ -1,0 +1,56 @@
+/*
+ * Workers and a source that do no harm and get nowhere.
+ * Fault: they reject, retry, fail, wait for nothing, or send what they have sent before.
+ */
+#include "fault.h"
+
+#define OUTPUT_OUT 0u
+
+/* The answer to each message, with a reason. */
+static int reject(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    (void)message;
+    weir_reason(self, "no such picture");
+    return WEIR_REJECT;
+}
+
+/* Each message is handled the third time. */
+static int retry(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    if (message->attempt > 2)
+        return WEIR_DONE;
+    weir_reason(self, "not yet");
+    weir_retry_after(self, 1);
+    return WEIR_RETRY;
+}
+
+static int put_off(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    (void)message;
+    weir_reason(self, "not today");
+    weir_retry_after(self, 3600000);
+    return WEIR_RETRY;
+}
+
+/* Each message is handled the second time, by the worker's successor. */
+static int fail(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    if (message->attempt > 1)
+        return WEIR_DONE;
+    weir_reason(self, "lost its way");
+    return WEIR_FAIL;
+}
+
+static const struct weir_behaviour behaviours[] = {
+    { .name = "reject", .handle = reject },
+    { .name = "retry", .handle = retry },
+    { .name = "put_off", .handle = put_off },
+    { .name = "fail", .handle = fail },
+    { 0 },
+};
+
+WEIR_PLUGIN("wayward", "1.0.0", behaviours);

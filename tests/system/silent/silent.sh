@@ -1,0 +1,67 @@
+#!/bin/bash
+# Goal:   a run in which work was lost says so, in the log and by its exit code. Shows promises H2
+#         and H9.
+# Method: finite runs of wayward.so; the log and the exit code of each.
+#
+#     silent.sh WEIR PLUGINS FAULTY
+set -uo pipefail
+weir=$1
+plugins=$2
+faulty=$3
+work=$(mktemp -d)
+failures=0
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    printf 'FAILED: %s\n' "$*"
+    tail -n 20 "$work/log"
+    failures=$((failures + 1))
+}
+
+# run CODE POOL [OPTION]: ten numbers go through a pool
+run() {
+    local code
+    printf 'version: 1\nhost: {plugins: ["%s", "%s"], log: {format: logfmt}}\n' \
+        "$plugins" "$faulty" >"$work/weir.yaml"
+    printf 'sources: {numbers: {use: gen.numbers, args: {count: 10}, to: work}}\n' \
+        >>"$work/weir.yaml"
+    printf 'pools: {work: {size: 1, %s}}\n' "$2" >>"$work/weir.yaml"
+    "$weir" run ${3:+"$3"} "$work/weir.yaml" >"$work/out" 2>"$work/log"
+    code=$?
+    ((code == $1)) || fail "$2 ${3:-}: exit $code, wanted $1"
+}
+
+# says COUNT REGEX: so many lines of the log match
+says() {
+    local count
+    count=$(grep -cE -e "$2" "$work/log")
+    ((count == $1)) || fail "$count lines, wanted $1: $2"
+}
+
+# last REGEX: the last line of the log matches
+last() {
+    tail -n 1 "$work/log" | grep -qE -e "$1" || fail "the last line lacks: $1"
+}
+
+run 65 'use: wayward.reject'
+says 10 'level=warning component=work event="dead letter: the worker rejected it" reason=rejected '
+says 10 'detail="no such picture" tag=gen.number/1 worker=0 attempt=1$'
+last 'component=host event="ended" exit=65 but="10 messages are dead \(10 rejected\)"'
+
+run 0 'use: wayward.reject' --allow-dead
+last 'level=warning component=host event="ended" exit=0 but="10 messages are dead \(10 rejected\)"'
+
+run 0 'use: wayward.fail, redeliver: 1, restart: {max: 100, within: 1s, backoff: 1ms..1ms}'
+last 'level=warning component=host event="ended" exit=0 but="workers failed 10 times"'
+
+run 0 'use: wayward.retry'
+says 10 'level=info component=work event="message is given again" detail="not yet" '
+says 10 ' worker=0 attempt=[12] after_ms=1$'
+says 1 'component=work event="ledger" .* retried=20 '
+last 'level=info component=host event="ended" exit=0$'
+
+run 0 'use: sink.record, args: {path: /dev/null}'
+last 'level=info component=host event="ended" exit=0$'
+
+[[ $failures == 0 ]] && echo 'all as expected'
+exit $((failures > 0))
