@@ -209,8 +209,10 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
         host->rests_since_ms = 0;
     else if (!host->rests_since_ms)
         host->rests_since_ms = now_ms;
-    else if (now_ms - host->rests_since_ms >= REST_MS && host->equal_scans == 0)
+    else if (now_ms - host->rests_since_ms >= REST_MS && host->equal_scans == 0) {
+        logger_flush(host->logger);
         io_pause_tick(host->io);
+    }
 }
 
 static void on_tick(void *context, uint64_t now_ms)

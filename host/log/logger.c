@@ -9,21 +9,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define WINDOW_NS 1000000000u
-#define REPEATS_SIZE 64 /* slots; two kinds of line that share one are told apart, and flushed */
-#define NAME_SIZE 64
-#define EVENT_SIZE 128
-
-/* How often one kind of line came within its second. */
-struct repeat {
-    uint64_t hash; /* 0 = free */
-    uint64_t start_ns;
-    uint32_t count;
-    enum weir_log_level level;
-    char component[NAME_SIZE];
-    char event[EVENT_SIZE];
-};
-
 struct logger {
     struct log_sink sink;      /* const */
     struct screen *screen;     /* const */
@@ -35,8 +20,8 @@ struct logger {
     atomic_int format;         /* likewise */
     atomic_uint_fast64_t lost; /* lines, since the last one that went through */
     pthread_mutex_t lock;
-    struct repeat repeats[REPEATS_SIZE]; /* lock */
-    struct log_levels *levels;           /* lock: owned; NULL = no pool has one of its own */
+    struct log_limit limit;    /* lock */
+    struct log_levels *levels; /* lock: owned; NULL = no pool has one of its own */
 };
 
 static void logger_line(void *context, const struct log_line *line);
@@ -118,42 +103,14 @@ static void write_or_count(struct logger *logger, const struct log_line *line)
         tell_lost(logger);
 }
 
-static void tell_repeated(struct logger *logger, const struct repeat *repeat)
+static void tell_repeated(struct logger *logger, const struct log_kind *kind)
 {
-    struct weir_field fields[] = { weir_uint("repeated", repeat->count - LOGGER_REPEATS_MAX),
-                                   weir_str(NULL, NULL) };
-    struct log_line line = { repeat->level, repeat->component, repeat->event, fields };
+    struct weir_field fields[] = { weir_uint("repeated", kind->untold), weir_str(NULL, NULL) };
+    struct log_line line = { kind->level, kind->component[0] ? kind->component : "log", kind->event,
+                             fields };
 
-    write_or_count(logger, &line);
-}
-
-static uint64_t kind_of(const struct log_line *line)
-{
-    uint64_t hash = weir_key(line->event, strlen(line->event));
-
-    if (line->component)
-        hash ^= weir_key(line->component, strlen(line->component)) * 31;
-    return hash ? hash : 1;
-}
-
-static void copy_cut(char *to, size_t size, const char *from)
-{
-    size_t length = from ? strnlen(from, size - 1) : 0;
-
-    if (length)
-        memcpy(to, from, length);
-    to[length] = '\0';
-}
-
-static void repeat_start(struct repeat *repeat, uint64_t hash, uint64_t now_ns,
-                         const struct log_line *line)
-{
-    repeat->hash = hash;
-    repeat->start_ns = now_ns;
-    repeat->count = 0;
-    repeat->level = line->level;
-    copy_cut(repeat->component, sizeof repeat->component, line->component);
-    copy_cut(repeat->event, sizeof repeat->event, line->event);
+    if (kind->untold)
+        write_or_count(logger, &line);
 }
 
 /* Answers to the operator come as often as they were asked for, and each one counts. */
@@ -163,22 +120,6 @@ static bool is_answer(const struct log_line *line)
 
     return strcmp(component, "reload") == 0 || strcmp(component, "host") == 0 ||
            strcmp(line->event, "ledger") == 0;
-}
-
-/* True when the line may be written. `out_over` is what was counted in a second that is over. */
-static bool admit(struct logger *logger, const struct log_line *line, struct repeat *out_over)
-{
-    uint64_t hash = kind_of(line);
-    uint64_t now_ns = clock_now_ns(&logger->clock);
-    struct repeat *repeat = &logger->repeats[hash % REPEATS_SIZE];
-
-    if (repeat->hash != hash || now_ns - repeat->start_ns >= WINDOW_NS) {
-        if (repeat->hash && repeat->count > LOGGER_REPEATS_MAX)
-            *out_over = *repeat;
-        repeat_start(repeat, hash, now_ns, line);
-    }
-    repeat->count++;
-    return repeat->count <= LOGGER_REPEATS_MAX;
 }
 
 /* Of the line's pool, if that has one of its own. */
@@ -193,7 +134,7 @@ static int level_of_locked(const struct logger *logger, const struct log_line *l
 static void logger_line(void *context, const struct log_line *line)
 {
     struct logger *logger = context;
-    struct repeat over = { .count = 0 };
+    struct log_kind over = { .untold = 0 };
     bool admitted;
 
     /* Relaxed: see the field. What nobody wants costs no lock. */
@@ -201,39 +142,36 @@ static void logger_line(void *context, const struct log_line *line)
         return;
     pthread_mutex_lock(&logger->lock);
     admitted = (int)line->level <= level_of_locked(logger, line) &&
-               (is_answer(line) || admit(logger, line, &over));
+               (is_answer(line) ||
+                log_limit_admit(&logger->limit, line, clock_now_ns(&logger->clock), &over));
     pthread_mutex_unlock(&logger->lock);
-    if (over.count)
-        tell_repeated(logger, &over);
+    tell_repeated(logger, &over);
     if (admitted)
         write_or_count(logger, line);
 }
 
-/* Takes what is counted out of the slot; true when there is something to tell. */
-static bool take_over(struct logger *logger, size_t index, bool all, struct repeat *out_over)
+static size_t take(struct logger *logger, size_t from, bool all, struct log_kind *out_over)
 {
-    struct repeat *repeat = &logger->repeats[index];
-    bool told;
+    size_t next;
 
     pthread_mutex_lock(&logger->lock);
-    told = repeat->hash && repeat->count > LOGGER_REPEATS_MAX &&
-           (all || clock_now_ns(&logger->clock) - repeat->start_ns >= WINDOW_NS);
-    if (told) {
-        *out_over = *repeat;
-        repeat->hash = 0;
-    }
+    next = log_limit_take(&logger->limit, from, clock_now_ns(&logger->clock), all, out_over);
     pthread_mutex_unlock(&logger->lock);
-    return told;
+    return next;
 }
 
 static void tell_all(struct logger *logger, bool all)
 {
-    struct repeat over;
+    struct log_kind over;
 
-    for (size_t i = 0; i < REPEATS_SIZE; i++) {
-        if (take_over(logger, i, all, &over))
-            tell_repeated(logger, &over);
-    }
+    for (size_t next = take(logger, 0, all, &over); next != LOG_LIMIT_END;
+         next = take(logger, next, all, &over))
+        tell_repeated(logger, &over);
+}
+
+void logger_flush(struct logger *logger)
+{
+    tell_all(logger, true);
 }
 
 void logger_tick(struct logger *logger)

@@ -1,10 +1,11 @@
 /*
  * log/logger.h - the sink of all log lines: standard error, limited when a line repeats itself.
  *
- * Ten equal lines (component and event) in a second are written, the rest are counted; when the
- * second is over one line tells how many (`repeated=N`). Answers to the operator (reload, host,
- * ledger) are never held back. Lines that the reader of standard error
- * was too slow for are counted too (`lost=N`): logging never holds up a worker for long.
+ * Ten lines of a kind (one event, whoever has it) in a second are written, the rest are counted;
+ * one line tells how many (`repeated=N`), after a second at first, then ever less often:
+ * log_limit.h. Answers to the operator (reload, host, ledger) are never held back. Lines that the
+ * reader of standard error was too slow for are counted too (`lost=N`): logging never holds up a
+ * worker for long.
  *
  * Life: logger_create .. logger_destroy. logger_sink, logger_set_* and writing to the sink:
  * any thread. logger_tick: any thread, about once a second. Lock rank: before screen.h's.
@@ -15,10 +16,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "host/log/log_levels.h"
+#include "host/log/log_limit.h"
 #include "host/log/log_line.h"
 #include "host/log/screen.h"
-
-#define LOGGER_REPEATS_MAX 10 /* equal lines a second that are written out */
 
 struct logger;
 
@@ -44,8 +44,10 @@ void logger_set_level(struct logger *logger, enum weir_log_level level);
 void logger_set_levels(struct logger *logger, struct log_levels *levels);
 void logger_set_format(struct logger *logger, enum log_format format);
 
-/* Writes the `repeated=N` lines of the seconds that are over. */
+/* Writes the `repeated=N` lines of the windows that are over. */
 void logger_tick(struct logger *logger);
+/* Writes all of them: the next tick may be far off. */
+void logger_flush(struct logger *logger);
 
 /* Writes those of the present second too, so that a last line can be the last. */
 void logger_flush(struct logger *logger);

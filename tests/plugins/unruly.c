@@ -2,8 +2,8 @@
  * A source and a worker that do as they should, and some workers that break one rule each when they
  * are given a line.
  * Fault: `open` fails always or for the third worker; `handle` returns what is no verdict, forgets
- * what it kept, settles it twice, emits where no output is, crashes, overwrites the host's part of
- * a message and aborts, calls exit, raises a signal, or ends the host's thread.
+ * what it kept, settles it twice, emits where no output is, fails, crashes, overwrites the host's
+ * part of a message and aborts, calls exit, raises a signal, or ends the host's thread.
  */
 #include <ctype.h>
 #include <pthread.h>
@@ -146,6 +146,14 @@ static int emit_to_nobody(struct weir_self *self, void *state, const struct weir
     return WEIR_DONE;
 }
 
+static int fail(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    (void)message;
+    weir_reason(self, "the camera is not there any more");
+    return WEIR_FAIL;
+}
+
 /* Takes for granted what is not there. */
 static int crash(struct weir_self *self, void *state, const struct weir_message *message)
 {
@@ -228,6 +236,7 @@ static const struct weir_behaviour behaviours[] = {
     { .name = "keep", .handle = keep_for_ever },
     { .name = "settle", .handle = keep_and_settle },
     { .name = "emit", .handle = emit_to_nobody },
+    { .name = "fail", .handle = fail },
     { .name = "crash", .handle = crash },
     { .name = "overwrite", .handle = overwrite },
     { .name = "exit", .handle = leave_by_exit },

@@ -164,7 +164,7 @@ static void test_repeated_line_is_limited_and_counted(void)
         log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again", weir_uint("i", i));
     log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "other");
     text = output(&stage);
-    CU_ASSERT_EQUAL(count_of(text, "again"), LOGGER_REPEATS_MAX);
+    CU_ASSERT_EQUAL(count_of(text, "again"), LOG_LIMIT_LINES);
     CU_ASSERT_EQUAL(count_of(text, "other"), 1);
     logger_tick(stage.logger);
     CU_ASSERT_STRING_EQUAL(output(&stage), "");
@@ -190,6 +190,89 @@ static void test_next_second_tells_before_the_line(void)
     text = output(&stage);
     CU_ASSERT_EQUAL(count_of(text, "again"), 2);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "repeated=1\nts="));
+    stage_end(&stage);
+}
+
+/* One event of many workers is one kind: promise H3. */
+static void test_lines_of_many_workers_are_one_kind(void)
+{
+    struct stage stage;
+    char worker[32];
+    const char *text;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned i = 0; i < 512; i++) {
+        (void)snprintf(worker, sizeof worker, "work#%u", i);
+        log_event(logger_sink(stage.logger), WEIR_LOG_WARNING, worker, "worker failed");
+    }
+    CU_ASSERT_EQUAL(count_of(output(&stage), "\n"), LOG_LIMIT_LINES);
+    stage.now_ns += 1000000000u;
+    logger_tick(stage.logger);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(output(&stage), "component=work event=\"worker failed\" repeated=502\n"));
+    /* Of two pools nothing but the event is the same. */
+    for (unsigned i = 0; i < 20; i++)
+        log_event(logger_sink(stage.logger), WEIR_LOG_WARNING, i % 2 ? "north#0" : "south#0",
+                  "worker failed");
+    text = output(&stage);
+    CU_ASSERT_EQUAL(count_of(text, "\n"), LOG_LIMIT_LINES);
+    logger_flush(stage.logger);
+    CU_ASSERT_PTR_NOT_NULL(strstr(output(&stage), "component=log event=\"worker failed\" "
+                                                  "repeated=10\n"));
+    stage_end(&stage);
+}
+
+/* Ten minutes of a line that never ends: promise H3. */
+static void test_line_that_goes_on_is_told_ever_less_often(void)
+{
+    struct stage stage;
+    size_t lines = 0;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned tenth = 0; tenth < 6000; tenth++) {
+        for (unsigned i = 0; i < 20; i++)
+            log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again");
+        logger_tick(stage.logger);
+        lines += count_of(output(&stage), "\n");
+        stage.now_ns += 100000000u;
+    }
+    /* Windows of 1, 2, 4, ... 64 seconds: 6 short ones, 8 long ones, and the one under way. */
+    CU_ASSERT_EQUAL(lines, 15u * (LOG_LIMIT_LINES + 1) - 1);
+    /* A window without lines to count: the next is of a second again. */
+    for (unsigned i = 0; i < 2; i++) {
+        stage.now_ns += UINT64_C(1000000000) * LOG_LIMIT_WINDOW_S_MAX;
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again");
+    }
+    stage.now_ns += 1000000000u;
+    (void)output(&stage);
+    for (unsigned i = 0; i < 11; i++)
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "again");
+    stage.now_ns += 1000000000u;
+    logger_tick(stage.logger);
+    CU_ASSERT_PTR_NOT_NULL(strstr(output(&stage), " repeated=1\n"));
+    stage_end(&stage);
+}
+
+/* Texts that are never the same cannot make the log grow without bound: promise H3. */
+static void test_lines_of_too_many_kinds_are_one(void)
+{
+    struct stage stage;
+    char event[32];
+    const char *text;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)snprintf(event, sizeof event, "file %u", i);
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", event);
+    }
+    CU_ASSERT_EQUAL(count_of(output(&stage), "\n"), LOG_LIMIT_KINDS + LOG_LIMIT_LINES);
+    stage.now_ns += 1000000000u;
+    log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "c", "file 1000");
+    logger_tick(stage.logger);
+    text = output(&stage);
+    CU_ASSERT_EQUAL(count_of(text, "file 1000"), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "component=c event=\"lines of further kinds\" "
+                                        "repeated=926\n"));
     stage_end(&stage);
 }
 
@@ -292,8 +375,8 @@ static void test_lines_of_many_threads_are_whole_and_all_counted(void)
     logger_destroy(stage.logger);
     stage.logger = NULL;
     text = output(&stage);
-    CU_ASSERT_EQUAL(count_of(text, "\nts=") + 1, THREADS * (LOGGER_REPEATS_MAX + 1));
-    CU_ASSERT_EQUAL(count_of(text, "\n"), THREADS * (LOGGER_REPEATS_MAX + 1));
+    CU_ASSERT_EQUAL(count_of(text, "\nts=") + 1, THREADS * (LOG_LIMIT_LINES + 1));
+    CU_ASSERT_EQUAL(count_of(text, "\n"), THREADS * (LOG_LIMIT_LINES + 1));
     CU_ASSERT_EQUAL(count_of(text, " repeated=190\n"), THREADS);
     stage_end(&stage);
 }
@@ -306,6 +389,9 @@ int main(void)
         { "no pool has its own", test_pools_without_a_level_need_no_table },
         { "repeated line is limited and counted", test_repeated_line_is_limited_and_counted },
         { "next second tells before the line", test_next_second_tells_before_the_line },
+        { "many workers", test_lines_of_many_workers_are_one_kind },
+        { "a line that goes on", test_line_that_goes_on_is_told_ever_less_often },
+        { "too many kinds", test_lines_of_too_many_kinds_are_one },
         { "destroy tells what is counted", test_destroy_tells_what_is_counted },
         { "stuck reader costs lines", test_stuck_reader_costs_lines_that_are_counted },
         { "format changes while running", test_format_changes_while_running },
