@@ -9,22 +9,16 @@ static uint32_t stuck_count(const struct assembly *assembly)
     return atomic_load_explicit(&assembly->runtime->opens_apart, memory_order_relaxed);
 }
 
-/* Free threads, beside those that are stuck. Without memory for more it stays as it is: the opens
- * take longer, and are told when they take too long. */
-static void have_free(const struct assembly *assembly, uint32_t count)
-{
-    (void)dispatcher_resize(assembly->opener, stuck_count(assembly) + count);
-}
-
 int opener_create(struct assembly *assembly)
 {
     return runtime_add_dispatcher(assembly->runtime, OPENER_DISPATCHER, 1, 1, &assembly->opener);
 }
 
-int opener_begin(const struct assembly *assembly, struct report *report)
+int opener_begin(const struct assembly *assembly, uint32_t *out_stuck, struct report *report)
 {
     uint32_t stuck = stuck_count(assembly);
 
+    *out_stuck = stuck;
     if (stuck < STUCK_MAX)
         return 0;
     report_add(report, NULL, NULL,
@@ -34,22 +28,24 @@ int opener_begin(const struct assembly *assembly, struct report *report)
     return WEIR_EFULL;
 }
 
-void opener_run(const struct assembly *assembly, const struct settings *settings)
+void opener_run(const struct assembly *assembly, const struct settings *settings, uint32_t count,
+                uint32_t stuck)
 {
-    uint32_t waiting = global_queue_count(&assembly->opener->global);
     uint32_t threads = 0;
 
     for (uint32_t i = 0; i < settings->dispatcher_count && threads < THREADS_MAX; i++)
         threads += settings->dispatchers[i].threads;
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;
-    if (threads > waiting)
-        threads = waiting;
-    have_free(assembly, threads ? threads : 1);
+    if (threads > count)
+        threads = count;
+    /* Without memory for more it stays as it is: the opens take longer, and are told when they take
+     * too long. */
+    (void)dispatcher_resize(assembly->opener, stuck + (threads ? threads : 1));
 }
 
 void opener_rest(const struct assembly *assembly)
 {
-    have_free(assembly, 1);
+    (void)dispatcher_resize(assembly->opener, stuck_count(assembly) + 1);
     dispatcher_reap(assembly->opener);
 }

@@ -19,11 +19,14 @@
 /* WEIR_ENOMEM: its thread cannot start. */
 int opener_create(struct assembly *assembly);
 
-/* Before anything is made. WEIR_EFULL, reported: too many opens have not returned. */
-int opener_begin(const struct assembly *assembly, struct report *report);
+/* Before anything is made: how many opens of former reloads have not returned. WEIR_EFULL,
+ * reported: too many. */
+int opener_begin(const struct assembly *assembly, uint32_t *out_stuck, struct report *report);
 
-/* Has enough threads for what waits to be opened: as many as the dispatchers of `settings` have. */
-void opener_run(const struct assembly *assembly, const struct settings *settings);
+/* Has threads for `count` that are to open, as many as the dispatchers of `settings` have, beside
+ * those that are `stuck`. */
+void opener_run(const struct assembly *assembly, const struct settings *settings, uint32_t count,
+                uint32_t stuck);
 
 /* Keeps one thread that is free, which ends what is not to be opened any more. */
 void opener_rest(const struct assembly *assembly);

@@ -36,7 +36,8 @@ static int wait_until_open(struct rebuild *rebuild)
         .stopping = &rebuilding->assembly->stopping,
     };
 
-    opener_run(rebuilding->assembly, rebuilding->settings);
+    opener_run(rebuilding->assembly, rebuilding->settings, opening_count(&opening),
+               rebuild->stuck_opens);
     return opening_wait(&opening, rebuilding->assembly->runtime, rebuilding->report);
 }
 
@@ -77,7 +78,8 @@ static int exchange(struct rebuild *rebuild)
 
 static int prepare(struct rebuild *rebuild)
 {
-    int status = opener_begin(rebuild->rebuilding.assembly, rebuild->rebuilding.report);
+    int status = opener_begin(rebuild->rebuilding.assembly, &rebuild->stuck_opens,
+                              rebuild->rebuilding.report);
 
     if (status == 0)
         status = make_everything(rebuild);

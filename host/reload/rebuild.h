@@ -29,6 +29,7 @@ struct rebuild {
     struct dispatcher_change dispatchers;
     struct pool_changes pools;
     struct source_changes sources;
+    uint32_t stuck_opens;      /* of former reloads, when this one began */
     struct executor *executor; /* held from the beginning, so that the end needs no memory */
     struct rebuild_times times;
 };

@@ -47,6 +47,14 @@ static bool have_all_tried(void *context)
     return look->starting == 0 || is_stopping(opening);
 }
 
+uint32_t opening_count(const struct opening *opening)
+{
+    struct look look = { .opening = opening };
+
+    (void)have_all_tried(&look);
+    return look.starting;
+}
+
 static bool is_decided(void *context)
 {
     return have_all_tried(context) || ((const struct look *)context)->failed > 0;

@@ -21,6 +21,9 @@ struct opening {
     const _Atomic bool *stopping; /* set: waiting ends */
 };
 
+/* How many have not tried yet. Not inside a read section. */
+uint32_t opening_count(const struct opening *opening);
+
 /*
  * 0 when all are open. Otherwise reports each that failed, or is not open in time, by its path:
  * WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ECANCELLED (the host is to end). Not inside a read section.
