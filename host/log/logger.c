@@ -169,11 +169,6 @@ static void tell_all(struct logger *logger, bool all)
         tell_repeated(logger, &over);
 }
 
-void logger_flush(struct logger *logger)
-{
-    tell_all(logger, true);
-}
-
 void logger_tick(struct logger *logger)
 {
     tell_all(logger, false);

@@ -46,10 +46,8 @@ void logger_set_format(struct logger *logger, enum log_format format);
 
 /* Writes the `repeated=N` lines of the windows that are over. */
 void logger_tick(struct logger *logger);
-/* Writes all of them: the next tick may be far off. */
-void logger_flush(struct logger *logger);
-
-/* Writes those of the present second too, so that a last line can be the last. */
+/* Writes those of the present windows too, so that a last line can be the last, or since the next
+ * tick may be far off. */
 void logger_flush(struct logger *logger);
 
 /* Microseconds since 1970 by the machine's clock, for logger_setup. */
