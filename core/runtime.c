@@ -49,6 +49,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     reclaim_init(&runtime->reclaim);
     names_init(&runtime->names);
     events_init(&runtime->events);
+    given_up_init(&runtime->given_up);
     tag_table_init(&runtime->tags);
     polls_init(&runtime->polls);
     pthread_mutex_init(&runtime->entry_lock, NULL);
@@ -440,6 +441,7 @@ void runtime_destroy(struct runtime *runtime)
     reclaim_finish(&runtime->reclaim);
     slots_finish(&runtime->slots);
     events_finish(&runtime->events);
+    given_up_finish(&runtime->given_up);
     names_finish(&runtime->names);
     tag_table_finish(&runtime->tags);
     askings_unref(runtime->askings);

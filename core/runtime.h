@@ -15,6 +15,7 @@
 #define RUNTIME_H
 
 #include "actor/events.h"
+#include "actor/given_up.h"
 #include "actor/names.h"
 #include "actor/slots.h"
 #include "base/clock.h"
@@ -51,7 +52,8 @@ struct runtime {
     struct events events;
     struct tag_table tags;
     struct askings *askings; /* const: requests of threads from outside */
-    struct memory *memory;   /* const: counted; blobs may outlive us */
+    struct given_up given_up;
+    struct memory *memory; /* const: counted; blobs may outlive us */
     struct polls polls;
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */

@@ -22,8 +22,7 @@ struct asking {
     void (*on_answer)(void *);   /* const; may be NULL */
     void *on_answer_context;     /* const */
     bool awaited;                /* lock */
-    int status;                  /* lock, until it is answered */
-    struct asking_answer answer; /* likewise */
+    struct asking_answer answer; /* lock, until it is answered */
 };
 
 int askings_create(struct askings **out)
@@ -114,7 +113,7 @@ static void take_out_locked(struct askings *askings, const struct asking *asking
 static void answer_locked(struct asking *asking, int status, struct message *reply,
                           const char *detail)
 {
-    asking->status = status;
+    asking->answer.status = status;
     asking->answer.reply = reply;
     (void)snprintf(asking->answer.detail, sizeof asking->answer.detail, "%s", detail);
     /* seq_cst: the sleeper looks at it without the lock; what it says is read with the lock. */
@@ -227,21 +226,20 @@ static struct asking *claim(struct askings *askings, uint64_t reference)
     return asking;
 }
 
-/* Takes a claimed one out. */
-static int fetch(struct askings *askings, struct asking *asking, struct asking_answer *out)
+/* Takes a claimed one out. False: it has not been answered, and will not be. */
+static bool fetch(struct askings *askings, struct asking *asking, struct asking_answer *out)
 {
-    int status = WEIR_ETIMEOUT;
+    bool answered;
 
-    *out = (struct asking_answer){ 0 };
+    *out = (struct asking_answer){ .status = WEIR_ETIMEOUT };
     pthread_mutex_lock(&askings->lock);
     take_out_locked(askings, asking);
-    if (atomic_load_explicit(&asking->answered, memory_order_relaxed)) {
-        status = asking->status;
+    answered = atomic_load_explicit(&asking->answered, memory_order_relaxed);
+    if (answered)
         *out = asking->answer;
-    }
     pthread_mutex_unlock(&askings->lock);
     free(asking);
-    return status;
+    return answered;
 }
 
 static void sleep_until_answered(struct asking *asking)
@@ -266,7 +264,8 @@ int askings_await(struct askings *askings, uint64_t reference, struct asking_ans
     if (!asking)
         return WEIR_EUNKNOWN;
     sleep_until_answered(asking);
-    return fetch(askings, asking, out);
+    (void)fetch(askings, asking, out);
+    return out->status;
 }
 
 bool askings_is_answered(struct askings *askings, uint64_t reference)
@@ -282,13 +281,15 @@ bool askings_is_answered(struct askings *askings, uint64_t reference)
     return answered;
 }
 
-int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out)
+int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out,
+                   bool *out_answered)
 {
     struct asking *asking = claim(askings, reference);
 
+    *out_answered = false;
     if (!asking)
         return WEIR_EUNKNOWN;
-    (void)fetch(askings, asking, out);
+    *out_answered = fetch(askings, asking, out);
     return 0;
 }
 

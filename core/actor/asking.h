@@ -36,6 +36,7 @@ struct askings {
 
 /* What came of it. */
 struct asking_answer {
+    int status;            /* 0, or why there is no reply */
     struct message *reply; /* owned by who gets it; NULL: none */
     char detail[48];
 };
@@ -79,8 +80,9 @@ int askings_await(struct askings *askings, uint64_t reference, struct asking_ans
 /* Whether askings_await would return at once with an answer. */
 bool askings_is_answered(struct askings *askings, uint64_t reference);
 
-/* Gives it up; an answer that came is left in `out`. WEIR_EUNKNOWN as above. */
-int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out);
+/* Gives it up; whether an answer has come, which is left in `out` then. WEIR_EUNKNOWN as above. */
+int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out,
+                   bool *out_answered);
 
 /* An answer as programs and plugins see it; fills out->size bytes. Whether that is set is asked
  * first: no smaller than in version 1.0. */

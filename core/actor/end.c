@@ -29,6 +29,8 @@ static void bounce(struct runtime *runtime, struct executor *executor, weir_pid 
         tie_bounce(runtime, executor, ended, message);
     else if (message->public.kind == MESSAGE_INSPECT)
         request_answer(runtime, executor, message, WEIR_ETERMINATED, "");
+    else if (message->public.kind == MESSAGE_REPLY)
+        request_bounce(runtime, executor, ended, message);
     else
         settle_stray(runtime, executor, message, DEAD_TERMINATED, WEIR_ETERMINATED);
 }

@@ -143,6 +143,7 @@ int request_cancel(struct actor *actor, uint64_t reference)
 
     if (!entry || entry->status == WEIR_ECANCELLED)
         return WEIR_EUNKNOWN;
+    given_up_add(&actor->runtime->given_up, actor_pid(actor), reference);
     /* Told at the next step of this turn, as if its time were over: nothing calls back here. */
     entry->status = WEIR_ECANCELLED;
     entry->due_ns = 0;
@@ -156,15 +157,39 @@ static int send_reply(struct runtime *runtime, struct executor *executor, weir_p
     return send_control(runtime, executor, requester, reply);
 }
 
+/* An answer that nobody waits for any more. */
+static void count_late(struct runtime *runtime, weir_pid requester, uint64_t reference)
+{
+    (void)given_up_take(&runtime->given_up, requester, reference);
+    atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
+}
+
+/* Why nobody waits for the answer any more; 0: somebody does, as far as one can know. */
+static int why_given_up(struct actor *actor, const struct message *request)
+{
+    if (given_up_has(&actor->runtime->given_up, request->public.from, request->reference))
+        return WEIR_ECANCELLED;
+    if (!(request->public.reserved & MESSAGE_EXPIRES) || request->deadline_ns == TIMER_NEVER)
+        return 0;
+    return request->deadline_ns <= executor_look_at_clock(actor->executor) ? WEIR_ETIMEOUT : 0;
+}
+
 /* To a thread from outside: it may read the reply, and free it, before this returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
-    /* Also when it is late: to settle the request later is no second answer. */
-    request->public.reserved |= MESSAGE_ANSWERED;
     if (askings_answer(actor->runtime->askings, request->reference, 0, reply, ""))
         return 0;
-    atomic_fetch_add_explicit(&actor->runtime->late_replies, 1, memory_order_relaxed);
-    return WEIR_ENOTALLOWED;
+    /* Not fetched in time, and forgotten then, or cancelled. */
+    return given_up_has(&actor->runtime->given_up, 0, request->reference) ? WEIR_ECANCELLED
+                                                                          : WEIR_ETIMEOUT;
+}
+
+static int reply_inside(struct actor *actor, struct message *request, struct message *reply)
+{
+    int status = why_given_up(actor, request);
+
+    return status != 0 ? status
+                       : send_reply(actor->runtime, actor->executor, request->public.from, reply);
 }
 
 int request_reply(struct actor *actor, struct message *request, struct message *reply)
@@ -178,15 +203,15 @@ int request_reply(struct actor *actor, struct message *request, struct message *
     reply->reference = request->reference;
     reply->status = 0;
     reply->public.from = actor_pid(actor);
-    if (request->public.from == 0)
-        return reply_outside(actor, request, reply);
-    status = send_reply(actor->runtime, actor->executor, request->public.from, reply);
-    if (status != 0) {
-        reply->public.kind = WEIR_MESSAGE;
-        return WEIR_ENOTALLOWED;
-    }
+    /* Also when it is late: to settle the request later is no second answer. */
     request->public.reserved |= MESSAGE_ANSWERED;
-    return 0;
+    status = request->public.from ? reply_inside(actor, request, reply)
+                                  : reply_outside(actor, request, reply);
+    if (status == 0)
+        return 0;
+    reply->public.kind = WEIR_MESSAGE;
+    count_late(actor->runtime, request->public.from, request->reference);
+    return status;
 }
 
 void request_answer(struct runtime *runtime, struct executor *executor, struct message *request,
@@ -196,7 +221,7 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 
     if (requester == 0) {
         if (!askings_answer(runtime->askings, request->reference, status, NULL, detail))
-            atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
+            count_late(runtime, 0, request->reference);
         message_destroy(&executor->cache, request);
         return;
     }
@@ -204,7 +229,7 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
     request->status = status;
     if (send_reply(runtime, executor, requester, request) == 0)
         return;
-    atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
+    count_late(runtime, requester, request->reference);
     message_destroy(&executor->cache, request);
 }
 
@@ -221,8 +246,15 @@ void request_arrived(struct actor *actor, struct message *message)
     if (entry && entry->status != WEIR_ECANCELLED)
         finish(actor, entry, &reply);
     else
-        atomic_fetch_add_explicit(&actor->runtime->late_replies, 1, memory_order_relaxed);
+        count_late(actor->runtime, actor_pid(actor), message->reference);
     message_destroy(&actor->executor->cache, message);
+}
+
+void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
+                    struct message *message)
+{
+    count_late(runtime, ended, message->reference);
+    message_destroy(&executor->cache, message);
 }
 
 uint64_t request_time(struct actor *actor, uint64_t now_ns)
@@ -247,23 +279,30 @@ void request_drop_all(struct actor *actor)
 {
     struct extra *extra = actor->extra;
 
-    for (uint32_t i = 0; i < extra->pending_count; i++)
-        if (extra->pending[i].reference)
-            give_entry(extra, &extra->pending[i]);
+    for (uint32_t i = 0; i < extra->pending_count; i++) {
+        struct pending *entry = &extra->pending[i];
+
+        if (!entry->reference)
+            continue;
+        given_up_add(&actor->runtime->given_up, actor_pid(actor), entry->reference);
+        give_entry(extra, entry);
+    }
 }
 
-bool request_has_expired(const struct message *message, struct executor *executor)
+int request_given_up(struct actor *actor, const struct message *message)
 {
-    /* now_ns is coarse and never ahead: nothing is dropped before its time. */
-    return message->public.kind == WEIR_REQUEST && (message->public.reserved & MESSAGE_EXPIRES) &&
-           message->deadline_ns <= executor->now_ns;
+    return message->public.kind == WEIR_REQUEST ? why_given_up(actor, message) : 0;
 }
 
 uint64_t request_time_left_ms(struct actor *actor, const struct message *message)
 {
     uint64_t now;
 
-    if (!(message->public.reserved & MESSAGE_EXPIRES) || message->deadline_ns == TIMER_NEVER)
+    if (!(message->public.reserved & MESSAGE_EXPIRES))
+        return UINT64_MAX;
+    if (given_up_has(&actor->runtime->given_up, message->public.from, message->reference))
+        return 0;
+    if (message->deadline_ns == TIMER_NEVER)
         return UINT64_MAX;
     now = executor_look_at_clock(actor->executor);
     if (message->deadline_ns <= now)

@@ -36,16 +36,21 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 /* Owner's turn: a reply came. Takes it. */
 void request_arrived(struct actor *actor, struct message *message);
 
+/* Takes a reply to an actor that has ended. */
+void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
+                    struct message *message);
+
 /* Owner's turn: tells those whose time is over; returns the earliest deadline that is left. */
 uint64_t request_time(struct actor *actor, uint64_t now_ns);
 
 /* The incarnation ends: its requests are forgotten, their replies will be late. */
 void request_drop_all(struct actor *actor);
 
-/* True when the message is a request whose requester has given up by now. */
-bool request_has_expired(const struct message *message, struct executor *executor);
+/* Why nobody waits for the answer of a request any more, which has not begun: WEIR_ETIMEOUT,
+ * WEIR_ECANCELLED. 0: somebody does, or it is no request. */
+int request_given_up(struct actor *actor, const struct message *message);
 
-/* Until the requester gives up, rounded up; UINT64_MAX: never, or it is no request. */
+/* Until the requester gives up, rounded up; 0: it has; UINT64_MAX: never, or it is no request. */
 uint64_t request_time_left_ms(struct actor *actor, const struct message *message);
 
 #endif

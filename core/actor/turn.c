@@ -258,13 +258,23 @@ static inline void watch_clock(struct actor *actor, struct stint *stint)
         look_at_clock(actor, stint);
 }
 
+/* A request that nobody waits for. */
+static void drop(struct actor *actor, struct message *message, int status)
+{
+    enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
+
+    if (message->public.reserved & MESSAGE_ASIDE)
+        settle_aside(actor, message, status, reason);
+    else
+        settle_dead(actor, message, reason, status);
+}
+
 static void give(struct actor *actor, struct message *message, struct stint *stint)
 {
-    if (request_has_expired(message, actor->executor)) {
-        if (message->public.reserved & MESSAGE_ASIDE)
-            settle_aside(actor, message, WEIR_ETIMEOUT, DEAD_EXPIRED);
-        else
-            settle_dead(actor, message, DEAD_EXPIRED, WEIR_ETIMEOUT);
+    int given_up = request_given_up(actor, message);
+
+    if (given_up != 0) {
+        drop(actor, message, given_up);
         return;
     }
     stint->handled++;

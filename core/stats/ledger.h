@@ -26,14 +26,15 @@ struct mailbox;
     X(CRASHED, "crashed", "the worker failed with it")                                             \
     X(REJECTED, "rejected", "the worker rejected it")                                              \
     X(RETRIES, "retries", "retried too often")                                                     \
-    X(EXPIRED, "expired", "its requester gave up")                                                 \
+    X(EXPIRED, "expired", "the time-out of its requester was over")                                \
     X(UNHANDLED, "unhandled", "nobody handles it there")                                           \
     X(REMOVED, "removed", "its worker was removed and no other had room")                          \
     X(KEPT, "kept", "its worker ended while it kept it")                                           \
     X(NO_TARGET, "no_target", "the pool behind the output has ended")                              \
     X(OUTPUT_FULL, "output_full", "the pool behind the output was full")                           \
     X(TERMINATED, "terminated", "its actor ended")                                                 \
-    X(FULL, "full", "no room when its timer was due")
+    X(FULL, "full", "no room when its timer was due")                                              \
+    X(CANCELLED, "cancelled", "its requester cancelled it, or ended")
 
 enum dead_reason {
 #define DEAD_REASON_ENUM(name, text, sentence) DEAD_##name,

@@ -87,11 +87,19 @@ static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 
 /*
  * Milliseconds until nobody wants the answer to a request any more, rounded up; 0 when the time is
- * over, UINT64_MAX when there is no end, or it is no request. Borrows a message in hand or kept.
+ * over or the requester gave up, UINT64_MAX when there is no end, or it is no request. Borrows a
+ * message in hand or kept.
  */
 static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_message *message)
 {
     return self->host->time_left(self, message);
+}
+
+/* Whether somebody waits for the answer to a request, or it is no request: a handler that works for
+ * long may ask now and then. Borrows a message in hand or kept. */
+static inline bool weir_is_wanted(struct weir_self *self, const struct weir_message *message)
+{
+    return weir_time_left(self, message) > 0;
 }
 
 /*

@@ -291,8 +291,9 @@ static inline int weir_cancel(struct weir_self *self, uint64_t reference)
 
 /*
  * Answers a request in hand or kept. Takes the reply on 0; the request stays and is settled by
- * the verdict. WEIR_EINVALID: not a request. WEIR_ENOTALLOWED: answered before, or the requester
- * gave up; the caller keeps the reply.
+ * the verdict. Otherwise the caller keeps the reply. WEIR_EINVALID: not a request;
+ * WEIR_ENOTALLOWED: answered before. Nobody waits any more: WEIR_ETIMEOUT, the time is over;
+ * WEIR_ECANCELLED, the requester cancelled it or failed; WEIR_ETERMINATED, it has ended.
  */
 static inline int weir_reply(struct weir_self *self, const struct weir_message *request,
                              struct weir_message *reply)

@@ -75,7 +75,7 @@ enum weir_dead {
     WEIR_DEAD_CRASHED = 0,     /* the worker failed with it */
     WEIR_DEAD_REJECTED = 1,    /* the worker rejected it */
     WEIR_DEAD_RETRIES = 2,     /* retried too often */
-    WEIR_DEAD_EXPIRED = 3,     /* its requester gave up */
+    WEIR_DEAD_EXPIRED = 3,     /* the time-out of its requester was over */
     WEIR_DEAD_UNHANDLED = 4,   /* nobody handles it there */
     WEIR_DEAD_REMOVED = 5,     /* its worker was removed and no other had room */
     WEIR_DEAD_KEPT = 6,        /* its worker ended while it kept it */
@@ -83,6 +83,7 @@ enum weir_dead {
     WEIR_DEAD_OUTPUT_FULL = 8, /* the pool behind the output was full */
     WEIR_DEAD_TERMINATED = 9,  /* its actor ended */
     WEIR_DEAD_FULL = 10,       /* no room when its timer was due */
+    WEIR_DEAD_CANCELLED = 11,  /* its requester cancelled it, or ended */
 };
 #define WEIR_DEAD_REASONS_MAX 16
 #define WEIR_BEHAVIOUR_NAME_MAX 64

@@ -186,7 +186,7 @@ static void test_reply_to_one_who_gave_up_is_refused(void)
                     0);
     gate_admit(&hand.gate, 1);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 2));
-    CU_ASSERT_EQUAL(atomic_load(&hand.noted), WEIR_ENOTALLOWED);
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), WEIR_ECANCELLED);
     gate_open(&hand.gate);
     CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, reference, &answer), WEIR_ENOREPLY);
     hand_finish(&hand);
@@ -303,6 +303,30 @@ static void test_inspecting_on_an_own_thread_is_a_deadlock(void)
     hand_finish(&hand);
 }
 
+/* promise S13 */
+static void test_cancelled_request_from_outside_never_begins(void)
+{
+    struct hand hand;
+    uint64_t reference;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 4);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
+                                         hand_message(&hand, (struct hand_order){ hand_reply, 5 }),
+                                         UINT64_MAX, &reference),
+                    0);
+    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, reference), 0);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 2)); /* behind the request */
+    CU_ASSERT_EQUAL(hand_stats(&hand, pid).dead_by[WEIR_DEAD_CANCELLED], 1);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 2);
+    hand_finish(&hand);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -316,6 +340,7 @@ int main(void)
         { "many", test_many_threads_get_each_their_own_answers },
         { "inspect", test_actor_is_inspected_from_outside },
         { "inspect inside", test_inspecting_on_an_own_thread_is_a_deadlock },
+        { "cancelled", test_cancelled_request_from_outside_never_begins },
         CU_TEST_INFO_NULL,
     };
 
