@@ -24,8 +24,7 @@
 
 #define IDLE_TICK_MS 1000 /* without sources: one may come with a reload */
 #define TICK_MS 100       /* of the progress and of the look whether all is done */
-#define REST_MS 1000  /* without a turn: what the beat is for, a line's repetitions too, is told */
-#define SCANS_EQUAL 2 /* semantics O.5: then nothing moves any more */
+#define REST_MS 1000 /* without a turn: what the beat is for, a line's repetitions too, is told */
 
 /* One running host. */
 struct host {
@@ -50,8 +49,6 @@ struct host {
     struct file_watch *file_watch;
     struct config_files files; /* as they were read first */
     struct cpu_watch cpu_watch;
-    struct accounts_totals last_totals;
-    uint32_t equal_scans;
     uint64_t rests_since_ms; /* all threads sleep; 0 = one of them may be awake */
     bool unfinished;         /* told to stop before the sources were done */
     _Atomic bool finished;   /* by the supervisor */
@@ -185,22 +182,6 @@ static void on_wake(void *context)
         io_stop(host->io);
 }
 
-/* A host whose sources have all ended is done when nothing has moved between two looks. */
-static void look_for_the_end(struct host *host)
-{
-    struct accounts_totals totals;
-
-    accounts_totals(&host->assembly, &totals);
-    if (totals.sources == 0 || totals.open_sources > 0 || totals.accepted != totals.settled ||
-        totals.accepted != host->last_totals.accepted)
-        host->equal_scans = 0;
-    else
-        host->equal_scans++;
-    host->last_totals = totals;
-    if (host->equal_scans >= SCANS_EQUAL)
-        supervisor_finish(&host->supervisor);
-}
-
 /* All that the beat looks at is moved by turns: when there are none it stops, until the next one. A
  * line on a terminal is alive for as long as somebody may look at it. */
 static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
@@ -209,7 +190,7 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
         host->rests_since_ms = 0;
     else if (!host->rests_since_ms)
         host->rests_since_ms = now_ms;
-    else if (now_ms - host->rests_since_ms >= REST_MS && host->equal_scans == 0) {
+    else if (now_ms - host->rests_since_ms >= REST_MS) {
         logger_flush(host->logger);
         io_pause_tick(host->io);
     }
@@ -225,8 +206,7 @@ static void on_tick(void *context, uint64_t now_ms)
     poll_set_tick(host->poll_set, now_ms);
     control_routes_collect(&host->routes);
     cpu_watch_tick(&host->cpu_watch, now_ms);
-    look_for_the_end(host);
-    if (runtime_has_escalated(host->runtime))
+    if (accounts_are_done(&host->assembly) || runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
     rest_when_nothing_moves(host, now_ms);
 }
@@ -385,10 +365,11 @@ static int make_io(struct host *host)
         .read = read_progress,
         .context = &host->assembly,
     };
+    struct clock clock = clock_monotonic();
     struct report report;
     int status;
 
-    host->progress = progress_create(&progress);
+    host->progress = progress_create(&progress, clock_now_ns(&clock) / 1000000u);
     if (!host->progress)
         return WEIR_ENOMEM;
     report_init(&report);

@@ -233,3 +233,14 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
     add_totals(out, &assembly->gone_ledger);
     pthread_mutex_unlock(&assembly->lock);
 }
+
+bool accounts_are_done(struct assembly *assembly)
+{
+    struct accounts_totals first, second;
+
+    accounts_totals(assembly, &first);
+    if (first.sources == 0 || first.open_sources > 0)
+        return false;
+    accounts_totals(assembly, &second);
+    return second.open_sources == 0 && first.settled == second.accepted;
+}

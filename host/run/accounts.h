@@ -36,4 +36,11 @@ struct accounts_totals {
 };
 void accounts_totals(struct assembly *assembly, struct accounts_totals *out);
 
+/*
+ * True when there are sources, all of them have ended, and nothing waits or is worked on. Two looks
+ * in a row tell: when as many were settled before the first one ended as are accepted when the
+ * second one ends, nothing moved between the two, and nothing can move any more.
+ */
+bool accounts_are_done(struct assembly *assembly);
+
 #endif

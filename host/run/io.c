@@ -23,6 +23,7 @@ struct io {
     uv_timer_t tick;
     uv_timer_t deadline;
     uint64_t tick_ms; /* const; 0 = no beat */
+    uint64_t beat_ms; /* until the next beat; up to tick_ms */
     int signal_descriptor;
     uint32_t stop_signals;
     struct signalfd_siginfo last_stop; /* of the signal that was counted last */
@@ -164,6 +165,10 @@ static void on_tick(uv_timer_t *handle)
 {
     struct io *io = handle->data;
 
+    if (io->beat_ms < io->tick_ms) {
+        io->beat_ms = io->beat_ms * 2 < io->tick_ms ? io->beat_ms * 2 : io->tick_ms;
+        uv_timer_start(handle, on_tick, io->beat_ms, io->beat_ms);
+    }
     io->callbacks.on_tick(io->callbacks.context, uv_hrtime() / 1000000);
 }
 
@@ -202,8 +207,9 @@ static int init_handles(struct io *io, uint64_t tick_ms)
     if (error == 0)
         error = uv_poll_start(&io->signals, UV_READABLE, on_signals);
     io->tick_ms = io->callbacks.on_tick ? tick_ms : 0;
+    io->beat_ms = tick_ms < IO_FIRST_TICK_MS ? tick_ms : IO_FIRST_TICK_MS;
     if (error == 0 && io->tick_ms)
-        error = uv_timer_start(&io->tick, on_tick, tick_ms, tick_ms);
+        error = uv_timer_start(&io->tick, on_tick, io->beat_ms, io->beat_ms);
     io->wake.data = io->tick.data = io->deadline.data = io->signals.data = io;
     return error;
 }
@@ -275,6 +281,7 @@ void io_resume_tick(struct io *io)
     if (!io->tick_ms || uv_is_active((uv_handle_t *)&io->tick))
         return;
     uv_update_time(&io->loop);
+    io->beat_ms = io->tick_ms;
     uv_timer_start(&io->tick, on_tick, io->tick_ms, io->tick_ms);
 }
 

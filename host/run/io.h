@@ -22,6 +22,8 @@
  * its child and then the whole group. */
 #define IO_SAME_STOP_MS 100
 
+#define IO_FIRST_TICK_MS 1
+
 /* All are called on the I/O thread, and may be NULL. */
 struct io_callbacks {
     void *context;
@@ -30,7 +32,7 @@ struct io_callbacks {
     void (*on_reopen)(void *context);                /* USR1 */
     void (*on_dump)(void *context);                  /* USR2 */
     void (*on_wake)(void *context);                  /* at least once after each io_wake */
-    void (*on_tick)(void *context, uint64_t now_ms); /* every tick_ms; monotonic */
+    void (*on_tick)(void *context, uint64_t now_ms); /* each beat; monotonic */
     void (*on_deadline)(void *context);              /* once, when io_set_deadline says */
     const struct clock *clock; /* NULL: the machine's; borrowed until io_destroy */
 };
@@ -53,7 +55,11 @@ void io_hold_standard_descriptors(void);
 /* Undoes io_block_signals in a child process, before exec. */
 void io_unblock_signals(void);
 
-/* Borrows the callbacks' context until io_destroy; tick_ms 0 = no beat. Reports why it cannot. */
+/*
+ * Borrows the callbacks' context until io_destroy. The first beat comes after IO_FIRST_TICK_MS,
+ * each next one after twice as long, up to every `tick_ms`, so that what is short is looked at
+ * soon. tick_ms 0 = no beat. Reports why it cannot.
+ */
 int io_create(const struct io_callbacks *callbacks, uint64_t tick_ms, struct report *report,
               struct io **out_io);
 /* NULL is allowed. */

@@ -14,6 +14,7 @@
 struct progress_display {
     struct progress_setup setup; /* const */
     struct progress_window window;
+    uint64_t created_ms; /* const */
     uint64_t drawn_ms;
     uint64_t logged_ms;
     bool started;
@@ -233,12 +234,14 @@ void progress_format(char *buffer, size_t size, size_t width,
     }
 }
 
-struct progress_display *progress_create(const struct progress_setup *setup)
+struct progress_display *progress_create(const struct progress_setup *setup, uint64_t now_ms)
 {
     struct progress_display *progress = calloc(1, sizeof *progress);
 
-    if (progress)
-        progress->setup = *setup;
+    if (!progress)
+        return NULL;
+    progress->setup = *setup;
+    progress->created_ms = now_ms;
     return progress;
 }
 
@@ -260,12 +263,9 @@ static void draw(struct progress_display *progress, const struct progress_figure
     screen_status(progress->setup.screen, text);
 }
 
-static void log_unit(struct progress_display *progress, const struct progress_figures *figures,
-                     size_t index)
+static void log_unit(struct progress_display *progress, const struct progress_unit *unit,
+                     double rate)
 {
-    const struct progress_unit *unit = &figures->units[index];
-    double rate = progress_window_rate(&progress->window, index);
-
     if (unit->total)
         log_event(progress->setup.sink, WEIR_LOG_INFO, "progress", unit->unit,
                   weir_str("of", unit->owner), weir_uint("done", unit->done),
@@ -276,10 +276,25 @@ static void log_unit(struct progress_display *progress, const struct progress_fi
                   weir_uint("per_second", (uint64_t)(rate + 0.5)));
 }
 
-static void log_figures(struct progress_display *progress, const struct progress_figures *figures)
+static void log_units(struct progress_display *progress, const struct progress_figures *figures)
 {
     for (size_t i = 0; i < figures->unit_count; i++)
-        log_unit(progress, figures, i);
+        log_unit(progress, &figures->units[i], progress_window_rate(&progress->window, i));
+}
+
+/* Over the whole run, which may be too short for a window. */
+static void log_units_of_all(struct progress_display *progress,
+                             const struct progress_figures *figures, uint64_t now_ms)
+{
+    const uint64_t took_ms = now_ms > progress->created_ms ? now_ms - progress->created_ms : 1;
+
+    for (size_t i = 0; i < figures->unit_count; i++)
+        log_unit(progress, &figures->units[i],
+                 (double)figures->units[i].done * 1000.0 / (double)took_ms);
+}
+
+static void log_pools(struct progress_display *progress, const struct progress_figures *figures)
+{
     for (size_t i = 0; i < figures->pool_count; i++) {
         const struct progress_pool *pool = &figures->pools[i];
 
@@ -314,7 +329,8 @@ void progress_tick(struct progress_display *progress, uint64_t now_ms)
         draw(progress, &figures);
     } else if (now_ms - progress->logged_ms >= PROGRESS_LOG_MS) {
         progress->logged_ms = now_ms;
-        log_figures(progress, &figures);
+        log_units(progress, &figures);
+        log_pools(progress, &figures);
     }
 }
 
@@ -327,5 +343,6 @@ void progress_finish(struct progress_display *progress, uint64_t now_ms)
     if (!was_logged)
         return;
     observe(progress, now_ms, &figures);
-    log_figures(progress, &figures);
+    log_units_of_all(progress, &figures, now_ms);
+    log_pools(progress, &figures);
 }

@@ -83,14 +83,15 @@ struct progress_setup {
 };
 
 /* Returns owned; NULL when memory is out. */
-struct progress_display *progress_create(const struct progress_setup *setup);
+struct progress_display *progress_create(const struct progress_setup *setup, uint64_t now_ms);
 /* Wipes the line. NULL is allowed. */
 void progress_destroy(struct progress_display *progress);
 
 /* Draws or logs when it is time to. Monotonic milliseconds; call it some ten times a second. */
 void progress_tick(struct progress_display *progress, uint64_t now_ms);
 
-/* Wipes the line, and logs the figures once more if they were being logged. */
+/* Wipes the line, and logs the figures once more if they were being logged: with the rate since
+ * progress_create. */
 void progress_finish(struct progress_display *progress, uint64_t now_ms);
 
 #endif

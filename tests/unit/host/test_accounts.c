@@ -1,7 +1,8 @@
 /*
- * Goal: what a source could not deliver is told: in its own line of the log, and in the host's.
+ * Goal: what a source could not deliver is told: in its own line of the log, and in the host's. The
+ * first look after the last message says that all is done.
  *
- * Method: a source before a pool that has ended; the log is caught and read.
+ * Method: a source before a pool that has ended, or that is held up; the log is caught and read.
  */
 #include "host/run/accounts.h"
 
@@ -47,13 +48,13 @@ static const char *find_line(struct caught *caught, const char *start)
     return "";
 }
 
-/* Emits ORDERS messages of no payload, then ends. */
+/* Emits ORDERS orders, then ends. */
 static int produce(struct weir_self *self, void *state, uint32_t credit)
 {
     (void)state;
     (void)credit;
     for (uint32_t i = 0; i < ORDERS; i++)
-        if (weir_emit(self, 0, weir_message_new(self, weir_tag(self, "order/1"), 0)) != 0)
+        if (weir_emit(self, 0, probe_message(self, (struct order){ .id = i })) != 0)
             return -1;
     return WEIR_END;
 }
@@ -128,10 +129,56 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
     pthread_mutex_destroy(&caught.lock);
 }
 
+static void destroy(struct rig *rig, struct source *source)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+
+    source_destroy(source, executor);
+    runtime_leave(executor);
+}
+
+/* No look has to wait for a second one: a run of one message ends with it. promise H2 */
+static void test_first_look_after_the_last_message_says_that_all_is_done(void)
+{
+    struct settings_pool pool_settings = { .parent = SETTINGS_NONE };
+    const struct catalogue_entry entry = { .behaviour = &producer };
+    struct settings_source source_settings = { .use = { .entry = &entry } };
+    struct settings settings = {
+        .sources = &source_settings, .source_count = 1, .pools = &pool_settings, .pool_count = 1
+    };
+    struct held_settings held = { .settings = &settings };
+    struct probe *probe = probe_create();
+    struct source *sources[1];
+    struct pool *pools[1];
+    struct assembly assembly;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    probe->act = probe_wait;
+    pools[0] = rig_workers(&rig, probe, "pool", 1, ORDERS);
+    sources[0] = make_source(&rig, pools[0]->pid);
+    assembly_init(&assembly, rig.runtime);
+    assembly.held = &held;
+    assembly.sources = sources;
+    assembly.pools = pools;
+    CU_ASSERT_TRUE(rig_wait(&rig, has_ended, sources[0]));
+    CU_ASSERT_FALSE(accounts_are_done(&assembly));
+    gate_open(&probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&rig, pools[0]));
+    CU_ASSERT_TRUE(accounts_are_done(&assembly));
+
+    pthread_mutex_destroy(&assembly.lock);
+    CU_ASSERT_TRUE(rig_end(&rig, pools[0], NULL));
+    destroy(&rig, sources[0]);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "source", test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum },
+        { "done", test_first_look_after_the_last_message_says_that_all_is_done },
         CU_TEST_INFO_NULL,
     };
 

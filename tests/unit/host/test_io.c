@@ -274,6 +274,18 @@ static void test_beat_comes_again_and_again(void)
     io_destroy(seen.io);
 }
 
+/* The first beats come long before the third of a beat that is an hour. */
+static void test_first_beats_come_soon(void)
+{
+    struct io_callbacks callbacks = { .on_tick = on_tick };
+    struct seen seen;
+
+    begin(&seen, callbacks, UINT64_C(60) * 60 * 1000);
+    io_run(seen.io);
+    CU_ASSERT_EQUAL(seen.ticks, 3);
+    io_destroy(seen.io);
+}
+
 static void test_deadline_comes_once_and_can_be_replaced(void)
 {
     struct io_callbacks callbacks = { .on_deadline = on_deadline };
@@ -336,6 +348,7 @@ int main(void)
         { "repeated signal", test_repeated_signal_of_one_sender_is_one_for_100_ms },
         { "signal of another sender", test_signal_of_another_sender_is_a_second_one },
         { "other thread wakes and stops", test_other_thread_wakes_and_stops },
+        { "first beats", test_first_beats_come_soon },
         { "beat comes again", test_beat_comes_again_and_again },
         { "deadline comes once", test_deadline_comes_once_and_can_be_replaced },
         { "closed descriptors, full files",

@@ -1,8 +1,11 @@
 /*
  * Goal: the progress line says how far, how quick and how long, within the width it is given.
- * Method: figures and times of the test's own, passed to the pure functions.
+ * Method: figures and times of the test's own, passed to the pure functions; the last lines of the
+ * log are caught.
  */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/run/progress.h"
 #include "suite.h"
@@ -146,6 +149,51 @@ static void test_more_done_than_total_is_a_hundred_percent(void)
     CU_ASSERT_STRING_EQUAL(text, "100%  a 11 B");
 }
 
+/* --- the last lines --------------------------------------------------------------------------- */
+
+struct last {
+    uint64_t done;
+    uint64_t per_second;
+};
+
+static void read_numbers(void *context, struct progress_figures *out)
+{
+    (void)context;
+    *out = (struct progress_figures){ .units = { { "numbers", "messages", 100, 100 } },
+                                      .unit_count = 1 };
+}
+
+static void keep_last(void *context, const struct log_line *line)
+{
+    struct last *last = context;
+
+    for (const struct weir_field *field = line->fields; field && field->key; field++) {
+        if (strcmp(field->key, "done") == 0)
+            last->done = field->value.natural;
+        if (strcmp(field->key, "per_second") == 0)
+            last->per_second = field->value.natural;
+    }
+}
+
+static void test_short_run_has_a_rate_at_its_end(void)
+{
+    struct last last = { 0, 0 };
+    const struct log_sink sink = { keep_last, &last };
+    const int nowhere = open("/dev/null", O_WRONLY);
+    struct progress_setup setup = { .sink = &sink, .read = read_numbers };
+    struct progress_display *progress;
+
+    setup.screen = screen_create(nowhere, nowhere);
+    progress = progress_create(&setup, 1000);
+    progress_tick(progress, 1001);
+    progress_finish(progress, 1050);
+    CU_ASSERT_EQUAL(last.done, 100);
+    CU_ASSERT_EQUAL(last.per_second, 2000);
+    progress_destroy(progress);
+    screen_destroy(setup.screen);
+    close(nowhere);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -158,6 +206,7 @@ int main(void)
         { "figure that goes back", test_figure_that_goes_back_gives_no_rate },
         { "other units begin a new window", test_other_units_begin_a_new_window },
         { "more done than total", test_more_done_than_total_is_a_hundred_percent },
+        { "short run", test_short_run_has_a_rate_at_its_end },
         CU_TEST_INFO_NULL,
     };
 
