@@ -6,6 +6,7 @@
 
 #include "base/cpus.h"
 #include "host/command/command.h"
+#include "host/command/start_watch.h"
 #include "host/log/logger.h"
 #include "host/log/printer.h"
 #include "host/pages/control_routes.h"
@@ -41,7 +42,7 @@ struct host {
     struct supervisor supervisor;
     struct errands errands;
     struct control_routes routes;
-    struct control_listener *listener; /* until it is served */
+    struct start_watch start_watch; /* has the listener, until it is served */
     struct control *control;
     struct io *io;
     struct poll_set *poll_set;
@@ -114,8 +115,7 @@ static void on_reload(void *context)
 
 static void remove_socket(struct host *host)
 {
-    control_listener_destroy(host->listener);
-    host->listener = NULL;
+    control_listener_destroy(start_watch_take_listener(&host->start_watch));
     if (host->control)
         control_leave(host->control);
 }
@@ -398,6 +398,7 @@ static int make_control(struct host *host)
 static int serve(struct host *host)
 {
     struct clock clock = clock_monotonic();
+    struct control_listener *listener;
 
     host->routes = (struct control_routes){
         .overview = {
@@ -412,27 +413,10 @@ static int serve(struct host *host)
         .supervisor = &host->supervisor,
     };
     inspections_init(&host->routes.inspections, &host->assembly, on_errands, host);
-    if (host->listener)
-        control_offer(host->control, host->listener);
-    host->listener = NULL;
+    listener = start_watch_take_listener(&host->start_watch);
+    if (listener)
+        control_offer(host->control, listener);
     return control_collect(host->control);
-}
-
-/* Before anything is built: two hosts with one socket are a mistake of the file. */
-static int listen_for_control(struct host *host, const struct settings_host *settings)
-{
-    struct control_socket socket;
-    struct report report;
-    int status;
-
-    if (!settings->control)
-        return 0;
-    report_init(&report);
-    status = control_socket_listen(settings->control, written_mark(&settings->written, "control"),
-                                   &report, &socket);
-    configuration_tell(&report, host->invocation->err);
-    report_finish(&report);
-    return status == 0 ? control_listener_create(&socket, &host->listener) : status;
 }
 
 /* --- running -------------------------------------------------------------------------------- */
@@ -487,7 +471,8 @@ static void tear_down(struct host *host)
     configuration_finish(&host->configuration);
 }
 
-static int run_host(struct host *host)
+/* All that may last. Answers the exit code. */
+static int start_host(struct host *host)
 {
     struct settings *settings;
     int code = read_settings(host, &settings);
@@ -500,7 +485,8 @@ static int run_host(struct host *host)
         settings_destroy(settings);
         return EX_SOFTWARE;
     }
-    if (listen_for_control(host, &settings->host) != 0) {
+    /* Before anything is built: two hosts with one socket are a mistake of the file. */
+    if (start_watch_listen(&host->start_watch, &settings->host) != 0) {
         settings_destroy(settings);
         return EX_CONFIG;
     }
@@ -508,15 +494,30 @@ static int run_host(struct host *host)
     status = start(host, settings);
     if (status == WEIR_ETIMEOUT)
         leave_threads_behind(host, EX_CONFIG);
-    if (status != 0)
-        return EX_CONFIG;
+    return status == 0 ? EX_OK : EX_CONFIG;
+}
+
+static int tell_cannot_start(const struct host *host)
+{
+    fprintf(host->invocation->err,
+            "weir: the host cannot start: it needs more memory, threads or descriptors than it may "
+            "have (ulimit -a)\n");
+    return COMMAND_FAILED;
+}
+
+static int run_host(struct host *host)
+{
+    int code;
+
+    if (start_watch_begin(&host->start_watch, &host->configuration, host->invocation->err) != 0)
+        return tell_cannot_start(host);
+    code = start_host(host);
+    start_watch_end(&host->start_watch);
+    if (code != EX_OK)
+        return code;
     if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
-        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0) {
-        fprintf(host->invocation->err,
-                "weir: the host cannot start: it needs more memory, threads or descriptors than "
-                "it may have (ulimit -a)\n");
-        return COMMAND_FAILED;
-    }
+        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0)
+        return tell_cannot_start(host);
     return work(host);
 }
 

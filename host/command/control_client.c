@@ -3,23 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "config/reader.h"
-#include "host/control/control_socket.h"
+#include "host/command/exchange.h"
 #include "host/control/http.h"
 #include "host/reload/configuration.h"
-
-/* An answer as it comes. */
-struct answer {
-    http_parser parser;
-    FILE *stream; /* fills text */
-    char *text;
-    size_t size;
-    bool complete;
-};
 
 int control_client_take(struct control_client *client, char letter, const char *argument)
 {
@@ -110,91 +99,22 @@ static char *find_path(const struct control_client *client, int *out_code)
 /* --- asking --------------------------------------------------------------------------------- */
 
 /* Answers the exit code. */
-static int tell_not_open(const struct control_client *client, const char *path, int error)
+static int tell_not_open(const struct control_client *client, const char *path,
+                         const struct answer *answer, int error)
 {
+    if (error == EPERM && answer->stranger)
+        return fail(client, EX_NOPERM,
+                    "%s: user %u listens there, who is neither root nor you nor the owner of its "
+                    "folder",
+                    path, (unsigned)answer->stranger);
     if (error == EACCES || error == EPERM)
         return fail(client, EX_NOPERM, "%s: %s: only the host's own user and root may ask it", path,
                     strerror(error));
+    if (error == EAGAIN)
+        return fail(client, EX_TEMPFAIL,
+                    "%s: the host does not accept a connection; it may be stopped", path);
     return fail(client, EX_UNAVAILABLE, "no host answers at %s: %s", path,
                 error == ENAMETOOLONG ? "longer than a socket's path may be" : strerror(error));
-}
-
-/* A descriptor, or a negative errno. */
-static int open_socket(const char *path, uint32_t patience_s)
-{
-    struct timeval patience = { .tv_sec = patience_s };
-    int descriptor = control_socket_connect(path);
-
-    if (descriptor < 0)
-        return descriptor;
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    return descriptor;
-}
-
-/* A host that turns us away does so before it has read: what cannot be sent is no error yet. */
-static void send_all(int descriptor, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t sent = send(descriptor, text, size, MSG_NOSIGNAL);
-
-        if (sent <= 0)
-            return;
-        text += sent;
-        size -= (size_t)sent;
-    }
-}
-
-static void send_request(const struct control_client *client, int descriptor, bool is_post,
-                         const char *target)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-
-    if (!stream)
-        return;
-    fprintf(stream,
-            "%s %s HTTP/1.1\r\nHost: weir\r\nAccept: %s\r\nContent-Length: 0\r\n"
-            "Connection: close\r\n\r\n",
-            is_post ? "POST" : "GET", target, client->json ? "application/json" : "text/plain");
-    if (fclose(stream) == 0)
-        send_all(descriptor, text, size);
-    free(text);
-}
-
-static int on_body(http_parser *parser, const char *bytes, size_t size)
-{
-    struct answer *answer = parser->data;
-
-    return fwrite(bytes, 1, size, answer->stream) != size;
-}
-
-static int on_complete(http_parser *parser)
-{
-    struct answer *answer = parser->data;
-
-    answer->complete = true;
-    return 0;
-}
-
-/* Reads until the answer is complete, or nothing more comes. */
-static void read_answer(int descriptor, struct answer *answer)
-{
-    http_parser_settings settings;
-    char bytes[4096];
-    ssize_t size;
-
-    http_parser_settings_init(&settings);
-    settings.on_body = on_body;
-    settings.on_message_complete = on_complete;
-    http_parser_init(&answer->parser, HTTP_RESPONSE);
-    answer->parser.data = answer;
-    do {
-        size = recv(descriptor, bytes, sizeof bytes, 0);
-        if (size > 0)
-            (void)http_parser_execute(&answer->parser, &settings, bytes, (size_t)size);
-    } while (size > 0 && !answer->complete && HTTP_PARSER_ERRNO(&answer->parser) == HPE_OK);
 }
 
 static int code_of(unsigned status)
@@ -226,9 +146,10 @@ static int print_answer(const struct control_client *client, const struct answer
     const struct invocation *invocation = client->invocation;
     int code;
 
-    if (!answer->complete)
-        return fail(client, EX_TEMPFAIL, "the host did not answer; it may have ended");
-    code = code_of(answer->parser.status_code);
+    if (!answer->status)
+        return fail(client, EX_TEMPFAIL,
+                    "the host did not answer; it may have ended, or be stopped or busy");
+    code = code_of(answer->status);
     (void)fwrite(answer->text, 1, answer->size, code == EX_OK ? invocation->out : invocation->err);
     return code;
 }
@@ -236,26 +157,23 @@ static int print_answer(const struct control_client *client, const struct answer
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
                        uint32_t patience_s)
 {
-    struct answer answer = { .complete = false };
-    int code = EX_SOFTWARE, descriptor;
+    struct exchange exchange = {
+        .target = target, .is_post = is_post, .wants_json = client->json, .patience_s = patience_s
+    };
+    int code = EX_SOFTWARE, status;
+    struct answer answer;
     char *path = find_path(client, &code);
 
     if (!path)
         return code;
-    descriptor = open_socket(path, patience_s);
-    if (descriptor < 0)
-        code = tell_not_open(client, path, -descriptor);
+    exchange.path = path;
+    status = exchange_run(&exchange, &answer);
+    if (status == 0)
+        code = print_answer(client, &answer);
+    else
+        code = tell_not_open(client, path, &answer, -status);
+    exchange_finish(&answer);
     free(path);
-    if (descriptor < 0)
-        return code;
-    answer.stream = open_memstream(&answer.text, &answer.size);
-    if (answer.stream) {
-        send_request(client, descriptor, is_post, target);
-        read_answer(descriptor, &answer);
-        code = fclose(answer.stream) == 0 ? print_answer(client, &answer) : EX_SOFTWARE;
-    }
-    free(answer.text);
-    close(descriptor);
     return code;
 }
 

@@ -29,7 +29,8 @@
 
 /* What its help says of exit codes. */
 #define CONTROL_CLIENT_CODES                                                                       \
-    "69 no host listens there; 75 the host is ending or busy; 77 it belongs to another user.\n"
+    "69 no host listens there; 75 the host is ending, stopped or busy; 77 it belongs to another\n" \
+    "user.\n"
 
 struct control_client {
     const struct invocation *invocation;
@@ -47,7 +48,7 @@ int control_client_parse(struct control_client *client, int *out_first);
 
 /*
  * Asks; prints the answer to `out`, or what is wrong to `err`, and answers an exit code.
- * `patience_s` 0: waits as long as it takes.
+ * `patience_s` 0: waits as long as the host is alive, see exchange.h.
  */
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
                        uint32_t patience_s);
@@ -59,6 +60,6 @@ int control_client_ask(const struct control_client *client, bool is_post, const 
 int control_client_ask_of(const struct control_client *client, bool is_post, const char *before,
                           const char *path, const char *after);
 
-#define CONTROL_CLIENT_PATIENCE_S 30
+#define CONTROL_CLIENT_PATIENCE_S 10 /* as long as a host gives a client */
 
 #endif

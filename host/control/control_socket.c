@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,8 +13,11 @@
 
 #include <weir/status.h>
 
+#include "base/clock.h"
+
 #define BACKLOG 128 /* the kernel's own usual limit; those beyond wait in connect() */
 #define MODE 0660
+#define LOOK_MS 10 /* between two looks at a lock that somebody has */
 
 static_assert(sizeof((struct sockaddr_un *)0)->sun_path == CONTROL_SOCKET_PATH_MAX,
               "a path of the kernel's");
@@ -36,8 +40,10 @@ static int make_socket(void)
     return descriptor < 0 ? -errno : descriptor;
 }
 
-int control_socket_connect(const char *path)
+int control_socket_connect(const char *path, uint32_t patience_ms)
 {
+    struct timeval patience = { .tv_sec = patience_ms / 1000,
+                                .tv_usec = (suseconds_t)(patience_ms % 1000) * 1000 };
     struct sockaddr_un address;
     int status = fill_address(path, &address);
     int descriptor;
@@ -47,6 +53,7 @@ int control_socket_connect(const char *path)
     descriptor = make_socket();
     if (descriptor < 0)
         return descriptor;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
         return descriptor;
     status = -errno;
@@ -54,38 +61,76 @@ int control_socket_connect(const char *path)
     return status;
 }
 
-bool control_socket_is_ours(int descriptor)
+static bool read_peer(int descriptor, uid_t *out_user)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
 
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return false;
-    return peer.uid == 0 || peer.uid == geteuid();
+    *out_user = peer.uid;
+    return true;
+}
+
+bool control_socket_is_ours(int descriptor)
+{
+    uid_t user;
+
+    return read_peer(descriptor, &user) && (user == 0 || user == geteuid());
+}
+
+/* The folder in which the socket's file lies, of CONTROL_SOCKET_PATH_MAX bytes. */
+static const char *folder_of(const char *path, char *out)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+
+    memcpy(out, path, length);
+    out[length] = '\0';
+    return length ? out : slash ? "/" : ".";
+}
+
+bool control_socket_is_trusted(int descriptor, const char *path, uid_t *out_stranger)
+{
+    char folder[CONTROL_SOCKET_PATH_MAX];
+    struct stat information;
+    uid_t user;
+
+    if (!read_peer(descriptor, &user))
+        return false;
+    *out_stranger = user;
+    return user == 0 || user == geteuid() ||
+           (stat(folder_of(path, folder), &information) == 0 && information.st_uid == user);
 }
 
 /* --- listening ------------------------------------------------------------------------------ */
 
-/* The directory of `path`, locked: two hosts that start at once come one after the other. */
+/* With the lock, or after CONTROL_LOCK_MS without it. */
+static void lock_in_time(int descriptor)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t due_ns = clock_after_ms(&clock, CONTROL_LOCK_MS);
+
+    while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || clock_now_ns(&clock) >= due_ns)
+            return;
+        (void)poll(NULL, 0, LOOK_MS);
+    }
+}
+
+/*
+ * The directory of `path`, locked: two hosts that start at once come one after the other. Whoever
+ * may read it may hold the lock, too, and keeps nobody out: without the lock a host goes on.
+ */
 static int lock_directory(const char *path)
 {
-    struct sockaddr_un address;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    int descriptor;
+    char folder[CONTROL_SOCKET_PATH_MAX];
+    int descriptor = open(folder_of(path, folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    (void)fill_address(path, &address);
-    address.sun_path[length] = '\0';
-    descriptor = open(!slash   ? "."
-                      : length ? address.sun_path
-                               : "/",
-                      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0)
         return -errno;
-    if (flock(descriptor, LOCK_EX) == 0)
-        return descriptor;
-    close(descriptor);
-    return -errno;
+    lock_in_time(descriptor);
+    return descriptor;
 }
 
 /* Makes way at `path`; NULL, or why it cannot. */
@@ -98,11 +143,12 @@ static const char *make_way(const char *path)
         return errno == ENOENT ? NULL : strerror(errno);
     if (!S_ISSOCK(information.st_mode))
         return "there is a file that is no socket";
-    descriptor = control_socket_connect(path);
-    if (descriptor >= 0) {
+    descriptor = control_socket_connect(path, 1);
+    if (descriptor >= 0)
         close(descriptor);
+    /* A host whose line is full may be stopped; it is there all the same. */
+    if (descriptor >= 0 || descriptor == -EAGAIN)
         return "another host listens there";
-    }
     if (descriptor != -ECONNREFUSED)
         return strerror(-descriptor);
     return unlink(path) == 0 || errno == ENOENT ? NULL : strerror(errno);

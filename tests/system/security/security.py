@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   another user of the machine, and whoever writes a file that the host reads, gets no code
-        run, no secret and no terminal, and cannot hold the host up. Shows promise T1
-        and promise T2.
+        run, no secret and no terminal, and cannot hold the host up. Shows promise T1,
+        promise T2, promise T3 and promise T4.
 Method: real hosts and real attacks. Run as root, the attacker is user 65534 and the host root; a
         test whose name ends with `_of_root` needs that and is not run as another user, who can give
         no file away. Everybody runs all others, as the own user. Every wait is for a condition.
@@ -11,6 +11,7 @@ Method: real hosts and real attacks. Run as root, the attacker is user 65534 and
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -69,11 +70,11 @@ class Place:
             os.chown(path, owner, owner)
         return path
 
-    def write(self, host="", size=1):
+    def write(self, host="", size=1, pool=""):
         with open(self.file, "w", encoding="utf-8") as stream:
             stream.write(f'version: 1\nhost: {{plugins: ["{self.plugins}"]{host}}}\n'
                          "sources: {numbers: {use: gen.forever, to: work}}\n"
-                         f"pools: {{work: {{use: sink.null, size: {size}, mailbox: 8}}}}\n")
+                         f"pools:\n  work: {{use: sink.null, size: {size}, mailbox: 8}}\n{pool}")
         os.chmod(self.file, 0o644)
 
     def environment(self, variables):
@@ -205,6 +206,135 @@ def test_what_somebody_else_owns_is_warned_about_of_root():
             check(answer.returncode == 0 and b"warning: " + path.encode() +
                   b" belongs to user 65534" in answer.stderr, f"{path}: {answer}")
             os.chown(path, 0, 0)
+
+
+# --- what holds nobody up -------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def locked(folder):
+    """Somebody holds a lock on the folder."""
+    with subprocess.Popen(["flock", "--no-fork", folder, "sh", "-c", "echo locked; read end"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, **as_nobody()) as holder:
+        check(holder.stdout.readline() == b"locked\n", "the lock")
+        yield
+
+
+def test_lock_on_the_folder_of_the_socket_keeps_nobody_out():
+    with place() as here:
+        shared = here.folder("shared", 0o1777)
+        socket_path = os.path.join(shared, "control")
+        here.write(f', control: "{socket_path}"')
+        with locked(shared):
+            here.start()
+            check(here.weir_with("status", "-c", socket_path).returncode == 0, "the start")
+            other = os.path.join(shared, "other")
+            here.write(f', control: "{other}"')
+            answer = here.weir_with("reload", "-c", socket_path)
+            check(answer.returncode == 0 and os.path.exists(other), f"a reload: {answer}")
+            check(here.stop() == 0 and os.listdir(shared) == [], "the end")
+
+
+def leftovers(folder):
+    return [name for name in os.listdir(folder) if name.startswith("weir-plugins.")]
+
+
+def test_term_ends_a_start_at_every_moment():
+    with place() as here:
+        ours = here.folder("ours", 0o700)
+        hanging = os.path.join(here.plugins, "hanging.so")
+        shutil.copy(os.path.join(TEST_PLUGINS, "constructor_hangs.so"), hanging)
+        here.write(f', control: "{here.socket}"', pool="  hanging: {use: hanging.run}\n")
+        here.begin(XDG_RUNTIME_DIR=ours, WEIR_PLUGIN_TIMEOUT="1h")
+        until(lambda: any(name.endswith("incoming.so") for folder in leftovers(ours)
+                          for name in os.listdir(os.path.join(ours, folder))))
+        check(here.stop() == 75, f"while a plugin is tried: {here.text()}")
+
+        shutil.copy(os.path.join(TEST_PLUGINS, "slow_open.so"), here.plugins)
+        os.mkfifo(here.inside("gate"))
+        here.write(f', control: "{here.socket}"',
+                   pool="  slow: {use: slow_open.pass, open_timeout: 1h, outputs: {out: work}, "
+                   f'args: {{gate: "{here.inside("gate")}"}}}}\n')
+        for number in (15, 2):
+            here.begin(XDG_RUNTIME_DIR=ours)
+            until(lambda: os.path.exists(here.socket) and b"at the gate" in here.text())
+            check(here.stop(number) == 75, f"while a worker opens: {here.text()}")
+            check(b"weir: stopped while it started" in here.text(), f"told: {here.text()}")
+            check(not os.path.exists(here.socket) and leftovers(ours) == [], "left behind")
+
+
+def fill(path):
+    """Connections until the line is full."""
+    crowd = []
+    while True:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        client.setblocking(False)
+        crowd.append(client)
+        try:
+            client.connect(path)
+        except BlockingIOError:
+            return crowd
+
+
+def test_stopped_host_holds_up_nobody():
+    with place() as here:
+        here.write(f', control: "{here.socket}"')
+        here.start()
+        here.process.send_signal(19)
+        waiting = [subprocess.Popen([here.weir, command, "-c", here.socket],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                   for command in ("status", "reload")]
+        for client in waiting:
+            _, words = client.communicate()
+            check(client.returncode == 75 and b"did not answer" in words, f"waiting: {words}")
+        crowd = fill(here.socket)
+        answer = here.weir_with("status", "-c", here.socket)
+        check(answer.returncode == 75 and b"does not accept" in answer.stderr, f"full: {answer}")
+        answer = here.weir_with("run", here.file)
+        check(answer.returncode == 78 and b"another host listens there" in answer.stderr,
+              f"another: {answer}")
+        for client in crowd:
+            client.close()
+        here.process.send_signal(18)
+        check(here.stop() == 0, "the end")
+
+
+# --- what is believed -----------------------------------------------------------------------------
+
+# Listens at a path, and answers whoever connects with what lies in a file.
+SPEAKER = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); " \
+          "s.listen(); print('listening', flush=True)\n" \
+          "while True:\n" \
+          "    c = s.accept()[0]; c.recv(4096)\n" \
+          "    c.sendall(open(sys.argv[2], 'rb').read()); c.close()"
+
+
+@contextlib.contextmanager
+def speaking(path, answer):
+    """Somebody else of our own user."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
+        file.flush()
+        with subprocess.Popen([sys.executable, "-c", SPEAKER, path, file.name],
+                              stdout=subprocess.PIPE) as speaker:
+            check(speaker.stdout.readline() == b"listening\n", "a host that is none")
+            yield
+            speaker.kill()
+
+
+def test_host_of_somebody_else_is_not_asked_of_root():
+    with place() as here:
+        shared = here.folder("shared", 0o1777)
+        theirs = os.path.join(shared, "control")
+        here.write(f', control: "{theirs}"')
+        here.start(user=as_nobody())
+        answer = here.weir_with("status", "-c", theirs)
+        check(answer.returncode == 77 and not answer.stdout and
+              b"user 65534 listens there" in answer.stderr, f"theirs: {answer}")
+        answer = here.weir_with("status", "-c", theirs, user=as_nobody())
+        check(answer.returncode == 0, f"themselves: {answer}")
+        os.chown(shared, NOBODY, NOBODY)
+        check(here.weir_with("status", "-c", theirs).returncode == 0, "in a folder of theirs")
+        check(here.stop() == 0, "the end")
 
 
 def main():

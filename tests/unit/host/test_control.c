@@ -23,6 +23,7 @@
 
 #define SHORT_MS 30
 #define LONG_MS 600000 /* never reached */
+#define FOREVER_MS 600000
 #define FLOOD 300u
 #define LARGE (4u << 20) /* more than any socket's buffer */
 
@@ -133,7 +134,7 @@ static void finish(struct fixture *f)
 
 static int connect_at(const char *path)
 {
-    int client = control_socket_connect(path);
+    int client = control_socket_connect(path, FOREVER_MS);
     struct timeval patience = { .tv_sec = patience_ms() / 1000, .tv_usec = 1 };
 
     CU_ASSERT_TRUE_FATAL(client >= 0);
@@ -477,7 +478,7 @@ static void test_those_of_the_former_socket_are_served_to_the_end(void)
     move(&f, "other");
     io_wake(f.io);
     CU_ASSERT_TRUE(is_answered(&f));
-    CU_ASSERT(control_socket_connect(former) < 0);
+    CU_ASSERT(control_socket_connect(former, FOREVER_MS) < 0);
     CU_ASSERT_NOT_EQUAL(access(former, F_OK), 0);
     say(asking, "-way HTTP/1.1\r\n\r\n");
     CU_ASSERT_TRUE(hears(asking, "half-way"));

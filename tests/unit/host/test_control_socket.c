@@ -10,10 +10,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "unit/host/suite.h"
+
+#define FOREVER_MS 600000 /* never reached */
+#define SOMEBODY 65534
+#define WAITING_MAX 8192 /* more than wait at any socket */
 
 struct fixture {
     char directory[32];
@@ -70,7 +75,7 @@ static void test_who_connects_is_known(void)
 
     begin(&f);
     CU_ASSERT_EQUAL(listen_there(&f, &f.socket), 0);
-    client = control_socket_connect(f.path);
+    client = control_socket_connect(f.path, FOREVER_MS);
     CU_ASSERT_TRUE(client >= 0);
     server = accept(f.socket.descriptor, NULL, NULL);
     CU_ASSERT_TRUE(server >= 0);
@@ -78,7 +83,7 @@ static void test_who_connects_is_known(void)
     close(client);
     close(server);
     control_socket_close(&f.socket);
-    CU_ASSERT_EQUAL(control_socket_connect(f.path), -ENOENT);
+    CU_ASSERT_EQUAL(control_socket_connect(f.path, FOREVER_MS), -ENOENT);
     finish(&f);
 }
 
@@ -108,8 +113,85 @@ static void test_socket_in_use_is_left_alone(void)
     CU_ASSERT_EQUAL(listen_there(&f, &f.socket), 0);
     CU_ASSERT_EQUAL(listen_there(&f, &other), WEIR_EINVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.report.errors.entries[0].reason, "another host listens there"));
-    client = control_socket_connect(f.path);
+    client = control_socket_connect(f.path, FOREVER_MS);
     CU_ASSERT_TRUE(client >= 0);
+    close(client);
+    control_socket_close(&f.socket);
+    finish(&f);
+}
+
+/* promise T3: whoever may read the folder can lock it. */
+static void test_lock_that_somebody_holds_keeps_nobody_out(void)
+{
+    struct fixture f;
+    int lock;
+
+    begin(&f);
+    lock = open(f.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CU_ASSERT_EQUAL_FATAL(flock(lock, LOCK_EX), 0);
+    (void)alarm(60); /* ends the program where this waits for ever */
+    CU_ASSERT_EQUAL(listen_there(&f, &f.socket), 0);
+    (void)alarm(0);
+    close(lock);
+    control_socket_close(&f.socket);
+    finish(&f);
+}
+
+/* Connects until nobody else can; the number of those who wait. */
+static size_t fill_line(const struct fixture *f, int *clients)
+{
+    size_t count = 0;
+
+    while (count < WAITING_MAX && (clients[count] = control_socket_connect(f->path, 1)) >= 0)
+        count++;
+    CU_ASSERT_EQUAL(clients[count], -EAGAIN);
+    return count;
+}
+
+/* promise T3: a host that is stopped accepts nobody. */
+static void test_host_whose_line_is_full_is_left_alone_at_once(void)
+{
+    static int clients[WAITING_MAX + 1];
+    struct fixture f;
+    struct control_socket other;
+    size_t count;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(listen_there(&f, &f.socket), 0);
+    (void)alarm(60);
+    count = fill_line(&f, clients);
+    CU_ASSERT_EQUAL(listen_there(&f, &other), WEIR_EINVALID);
+    (void)alarm(0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.report.errors.entries[0].reason, "another host listens there"));
+    while (count > 0)
+        close(clients[--count]);
+    control_socket_close(&f.socket);
+    finish(&f);
+}
+
+/* promise T4; as root the test gives away the folder, and listens as somebody else. */
+static void test_host_of_a_stranger_is_known(void)
+{
+    struct fixture f;
+    uid_t stranger = 0;
+    int client;
+
+    begin(&f);
+    if (geteuid() == 0) {
+        CU_ASSERT_EQUAL(chown(f.directory, SOMEBODY, SOMEBODY), 0);
+        CU_ASSERT_EQUAL(seteuid(SOMEBODY), 0);
+    }
+    CU_ASSERT_EQUAL(listen_there(&f, &f.socket), 0);
+    if (getuid() == 0)
+        CU_ASSERT_EQUAL(seteuid(0), 0);
+    client = control_socket_connect(f.path, FOREVER_MS);
+    CU_ASSERT_TRUE(client >= 0);
+    CU_ASSERT_TRUE(control_socket_is_trusted(client, f.path, &stranger));
+    if (geteuid() == 0) {
+        CU_ASSERT_EQUAL(chown(f.directory, 0, 0), 0);
+        CU_ASSERT_FALSE(control_socket_is_trusted(client, f.path, &stranger));
+        CU_ASSERT_EQUAL(stranger, SOMEBODY);
+    }
     close(client);
     control_socket_close(&f.socket);
     finish(&f);
@@ -156,7 +238,7 @@ static void test_path_too_long_is_told(void)
     path[CONTROL_SOCKET_PATH_MAX] = '\0';
     CU_ASSERT_EQUAL(control_socket_listen(path, NULL, &f.report, &f.socket), WEIR_EINVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.report.errors.entries[0].reason, "107 bytes"));
-    CU_ASSERT_EQUAL(control_socket_connect(path), -ENAMETOOLONG);
+    CU_ASSERT_EQUAL(control_socket_connect(path, FOREVER_MS), -ENAMETOOLONG);
     finish(&f);
 }
 
@@ -178,6 +260,9 @@ int main(void)
         { "peer", test_who_connects_is_known },
         { "stale", test_stale_socket_is_replaced },
         { "in use", test_socket_in_use_is_left_alone },
+        { "lock", test_lock_that_somebody_holds_keeps_nobody_out },
+        { "full line", test_host_whose_line_is_full_is_left_alone_at_once },
+        { "stranger", test_host_of_a_stranger_is_known },
         { "no socket", test_file_that_is_no_socket_is_left_alone },
         { "successor", test_successor_of_ours_is_not_removed },
         { "too long", test_path_too_long_is_told },

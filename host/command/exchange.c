@@ -1,0 +1,185 @@
+#include "host/command/exchange.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/control/control_socket.h"
+#include "host/control/http.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define MS_PER_S 1000u
+
+/* An answer as it comes. */
+struct hearing {
+    http_parser parser;
+    FILE *stream;
+    bool complete;
+};
+
+static uint32_t patience_ms(const struct exchange *exchange)
+{
+    return (exchange->patience_s ? exchange->patience_s : EXCHANGE_PATIENCE_S) * MS_PER_S;
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+/* A descriptor, or a negative errno. */
+static int connect_to(const struct exchange *exchange, struct answer *out)
+{
+    struct timeval patience = { .tv_sec = patience_ms(exchange) / MS_PER_S };
+    int descriptor = control_socket_connect(exchange->path, patience_ms(exchange));
+
+    if (descriptor < 0)
+        return descriptor;
+    if (!control_socket_is_trusted(descriptor, exchange->path, &out->stranger)) {
+        close(descriptor);
+        return -EPERM;
+    }
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return descriptor;
+}
+
+/* A host that turns us away does so before it has read: what cannot be sent is no error yet. */
+static void send_all(int descriptor, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = send(descriptor, text, size, MSG_NOSIGNAL);
+
+        if (sent <= 0)
+            return;
+        text += sent;
+        size -= (size_t)sent;
+    }
+}
+
+static void send_request(const struct exchange *exchange, int descriptor)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    if (!stream)
+        return;
+    fprintf(stream,
+            "%s %s HTTP/1.1\r\nHost: weir\r\nAccept: %s\r\nContent-Length: 0\r\n"
+            "Connection: close\r\n\r\n",
+            exchange->is_post ? "POST" : "GET", exchange->target,
+            exchange->wants_json ? "application/json" : "text/plain");
+    if (fclose(stream) == 0)
+        send_all(descriptor, text, size);
+    free(text);
+}
+
+/* --- hearing -------------------------------------------------------------------------------- */
+
+static int on_body(http_parser *parser, const char *bytes, size_t size)
+{
+    struct hearing *hearing = parser->data;
+
+    return fwrite(bytes, 1, size, hearing->stream) != size;
+}
+
+static int on_complete(http_parser *parser)
+{
+    struct hearing *hearing = parser->data;
+
+    hearing->complete = true;
+    return 0;
+}
+
+static uint64_t now_ms(void)
+{
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock) / NS_PER_MS;
+}
+
+/* False: nothing came until `due_ms`. */
+static bool is_readable(int descriptor, uint64_t due_ms)
+{
+    struct pollfd waited_for = { .fd = descriptor, .events = POLLIN };
+    uint64_t now = now_ms();
+    int ready = 0;
+
+    do {
+        ready = poll(&waited_for, 1, now < due_ms ? (int)(due_ms - now) : 0);
+        now = now_ms();
+    } while (ready < 0 && errno == EINTR && now < due_ms);
+    return ready > 0;
+}
+
+static bool is_alive(const struct exchange *exchange)
+{
+    struct exchange probe = { .path = exchange->path,
+                              .target = "/livez",
+                              .patience_s = EXCHANGE_PATIENCE_S };
+    struct answer answer;
+    bool is = exchange_run(&probe, &answer) == 0 && answer.status == HTTP_STATUS_OK;
+
+    exchange_finish(&answer);
+    return is;
+}
+
+/* False: the host has had its time. Who waits for a reload waits while the host is alive. */
+static bool await(const struct exchange *exchange, int descriptor, uint64_t *due_ms)
+{
+    while (!is_readable(descriptor, *due_ms)) {
+        if (exchange->patience_s || !is_alive(exchange))
+            return false;
+        *due_ms = now_ms() + patience_ms(exchange);
+    }
+    return true;
+}
+
+/* Reads until the answer is complete, nothing more comes, or it takes too long. */
+static void hear(const struct exchange *exchange, int descriptor, struct hearing *hearing)
+{
+    uint64_t due_ms = now_ms() + patience_ms(exchange);
+    http_parser_settings settings;
+    char bytes[4096];
+    ssize_t size = 1;
+
+    http_parser_settings_init(&settings);
+    settings.on_body = on_body;
+    settings.on_message_complete = on_complete;
+    http_parser_init(&hearing->parser, HTTP_RESPONSE);
+    hearing->parser.data = hearing;
+    while (size > 0 && !hearing->complete && HTTP_PARSER_ERRNO(&hearing->parser) == HPE_OK &&
+           await(exchange, descriptor, &due_ms)) {
+        size = recv(descriptor, bytes, sizeof bytes, 0);
+        if (size > 0)
+            (void)http_parser_execute(&hearing->parser, &settings, bytes, (size_t)size);
+    }
+}
+
+int exchange_run(const struct exchange *exchange, struct answer *out)
+{
+    struct hearing hearing = { .complete = false };
+    int descriptor;
+
+    *out = (struct answer){ .status = 0 };
+    descriptor = connect_to(exchange, out);
+    if (descriptor < 0)
+        return descriptor;
+    hearing.stream = open_memstream(&out->text, &out->size);
+    if (hearing.stream) {
+        send_request(exchange, descriptor);
+        hear(exchange, descriptor, &hearing);
+        if (fclose(hearing.stream) == 0 && hearing.complete)
+            out->status = hearing.parser.status_code;
+    }
+    close(descriptor);
+    return hearing.stream ? 0 : -ENOMEM;
+}
+
+void exchange_finish(struct answer *answer)
+{
+    free(answer->text);
+    *answer = (struct answer){ .status = 0 };
+}
