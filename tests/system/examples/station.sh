@@ -1,8 +1,8 @@
 #!/bin/bash
 # Goal:   what the guide says of options, logging, timers, keys, events, the stash, ports, positions
 #         and blobs holds in a running host, too.
-# Method: the readings repeat every 100 numbers, so sums and alarms are known; a reload in the middle
-#         changes the args of the source and live options of a worker.
+# Method: the readings repeat every 100 numbers, so sums and alarms are known; a reload changes the
+#         args of the source and live options of a worker.
 set -euo pipefail
 . "${BASH_SOURCE[0]%/*}/example.sh"
 
@@ -15,8 +15,8 @@ sum 49500" ]] || fail "printed: $(cat printed)"
 grep -q 'component=warm_up#[01] .*event="warm" waiting=' log || fail "not warm: $(cat log)"
 
 # The source goes on with other args, and `watch` takes new bounds without a new worker.
-sed 's/count: 1000}/count: 100000000}/; s/high: 97/high: 99/; s/low: 2/low: 0/' station/station.yaml \
-    >shaped.yaml
+sed 's/count: 1000}/count: 100000000}/; s/high: 97/high: 99/; s/low: 2/low: 0/' \
+    station/station.yaml >shaped.yaml
 start shaped.yaml
 await 'event="warm"'
 sed -i 's/count: 100000000}/count: 300000000}/; s/low: 0/low: 1/' shaped.yaml
