@@ -5,6 +5,8 @@
 #include "embed/part.h"
 #include "embed/use.h"
 
+#define NO_ROOM_MS 10000u /* as long as the longest usual pause between two opens */
+
 /* Of struct weir_runtime_options in version 0.1: all of it. */
 #define OPTIONS_SIZE_MIN (sizeof(struct weir_runtime_options))
 
@@ -84,6 +86,7 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
         return WEIR_ENOMEM;
     runtime->log = known.log;
     runtime->log_context = known.log_context;
+    runtime->no_room_ms = known.no_room_ms ? known.no_room_ms : NO_ROOM_MS;
     read_dead_letters(&known, &runtime->dead_letters);
     pthread_mutex_init(&runtime->lock, NULL);
     status = create_core(runtime, &known);

@@ -102,9 +102,53 @@ static void name_left_behind(struct ending *ending, struct part *part)
               weir_str("effect", "left behind"));
 }
 
+static bool pool_admits_nothing(struct pool *pool)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct pool_opening opening = { 0 };
+
+    pool_stats(pool, &stats);
+    pool_opening(pool, &opening);
+    return atomic_load_explicit(&pool->paused, memory_order_acquire) ||
+           (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
+}
+
+/* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
+static bool admits_nothing(struct part *part)
+{
+    if (part_has_ended(part))
+        return false;
+    if (part->kind == PART_POOL)
+        return pool_admits_nothing(part->pool);
+    return part->kind == PART_SINGLE && single_opening(part->single) < 0;
+}
+
+/* What waits for them is dead `no_target` then, and those who have it can end. */
+static void close_what_admits_nothing(struct ending *ending)
+{
+    for (uint32_t i = 0; i < ending->count; i++) {
+        struct part *part = ending->parts[i];
+
+        if (!admits_nothing(part))
+            continue;
+        log_event(&ending->runtime->core->options.log, WEIR_LOG_WARNING, part_name(part),
+                  "closed before what feeds it",
+                  weir_str("reason", "it has let nothing in for as long as it is waited for"),
+                  weir_str("effect", "what waits for it is dead, no_target"));
+        part_close(part);
+    }
+}
+
 static void wait_for_end(struct ending *ending, struct part *part)
 {
-    if (runtime_wait(ending->runtime->core, has_ended, part, time_left_ms(ending)))
+    uint64_t left_ms;
+
+    while ((left_ms = time_left_ms(ending)) > ending->runtime->no_room_ms) {
+        if (runtime_wait(ending->runtime->core, has_ended, part, ending->runtime->no_room_ms))
+            return;
+        close_what_admits_nothing(ending);
+    }
+    if (runtime_wait(ending->runtime->core, has_ended, part, left_ms))
         return;
     name_left_behind(ending, part);
     ending->in_time = false;

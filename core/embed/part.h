@@ -43,6 +43,7 @@ struct weir_runtime {
                 const struct weir_field *fields); /* const */
     void *log_context;                            /* const */
     struct dead_letters_bounds dead_letters;      /* const: of each part */
+    uint64_t no_room_ms;                          /* const: see order.h */
     pthread_mutex_t lock;
     struct part *parts;         /* lock; newest first */
     bool closing;               /* lock: nothing new is made */

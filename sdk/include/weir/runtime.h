@@ -86,10 +86,11 @@ struct weir_runtime_options {
     uint32_t dead_letters;
     uint32_t reserved_2;
     const struct weir_poller *poller; /* for weir_watch; NULL: unsupported. Copied */
+    uint64_t no_room_ms;              /* of a shutdown: see there; 0 = the usual 10 s */
 };
 #define WEIR_RUNTIME_OPTIONS                                                                       \
     {                                                                                              \
-        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL     \
+        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0  \
     }
 
 /* Which member of a pool gets a message. */
@@ -291,8 +292,11 @@ WEIR_API int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const cha
 /*
  * Ends everything gracefully: sources first, then pools and actors in the order in which their
  * outputs feed each other, each after all that feed it, so that what was accepted is finished;
- * what feeds itself in a circle closes as one. Waits. 0, or WEIR_ETIMEOUT: what has not ended is
- * named in the log and goes on. WEIR_EDEADLK.
+ * what feeds itself in a circle closes as one. What does not end within `no_room_ms` may wait for
+ * room that never comes: then the pools and actors that cannot open, are paused or have no workers
+ * are closed before their turn, and what waits for them is dead `no_target`. So without a time-out
+ * it waits for callbacks that do not return, and for nothing else. Waits. 0, or WEIR_ETIMEOUT: what
+ * has not ended is named in the log and goes on. WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms);
 

@@ -221,6 +221,58 @@ static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
     hand_finish(&hand);
 }
 
+/* A worker with a message for somebody who lets nothing in; the shutdown has time without end. */
+static void expect_shutdown_beside(void (*shut)(struct hand *hand, weir_pid *out_pid))
+{
+    struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
+    struct hand hand;
+    weir_pid feeder;
+    weir_pid target;
+
+    options.no_room_ms = 1;
+    hand_begin_with(&hand, &options, 2);
+    feeder = hand_pool(&hand, "feeder", 1, 4);
+    shut(&hand, &target);
+    bind_to(&hand, feeder, target);
+    CU_ASSERT_EQUAL(hand_send(&hand, feeder, (struct hand_order){ .act = hand_emit, .id = 1 }), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(hand_stats(&hand, feeder).dead_by[WEIR_DEAD_NO_TARGET], 1);
+    hand_finish(&hand);
+}
+
+static void make_what_never_opens(struct hand *hand, weir_pid *out_pid)
+{
+    struct weir_actor_options options = WEIR_ACTOR_OPTIONS;
+
+    hand->open_status = WEIR_ENOMEM;
+    options.name = "never";
+    options.behaviour = &hand->behaviour;
+    options.settings = hand;
+    CU_ASSERT_EQUAL(weir_runtime_add_actor(hand->runtime, &options, out_pid), 0);
+}
+
+static void make_what_never_opens_in_a_pool(struct hand *hand, weir_pid *out_pid)
+{
+    struct weir_pool_options options = hand_pool_options(hand, "never");
+
+    hand->open_status = WEIR_ENOMEM;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand->runtime, &options, out_pid), 0);
+}
+
+static void make_what_is_paused(struct hand *hand, weir_pid *out_pid)
+{
+    *out_pid = hand_pool(hand, "paused", 1, 4);
+    CU_ASSERT_EQUAL(weir_runtime_pause(hand->runtime, *out_pid), 0);
+}
+
+/* promise E3 */
+static void test_shutdown_waits_for_nobody_who_lets_nothing_in(void)
+{
+    expect_shutdown_beside(make_what_never_opens);
+    expect_shutdown_beside(make_what_never_opens_in_a_pool);
+    expect_shutdown_beside(make_what_is_paused);
+}
+
 /* promise E3 */
 static void test_shutdown_past_its_time_names_what_is_left(void)
 {
@@ -282,6 +334,7 @@ int main(void)
         { "chain", test_shutdown_finishes_what_was_accepted },
         { "circle", test_circle_of_pools_shuts_down_as_one },
         { "nested", test_nested_pools_shut_down_in_the_order_of_their_outputs },
+        { "lets nothing in", test_shutdown_waits_for_nobody_who_lets_nothing_in },
         { "past its time", test_shutdown_past_its_time_names_what_is_left },
         { "no shutdown", test_destroy_without_shutdown_frees_everything },
         { "options", test_options_of_another_size_are_refused_or_understood },
