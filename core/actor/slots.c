@@ -61,8 +61,10 @@ static int add_chunk_locked(struct slots *slots)
 /* One batch of slots that were never used goes into the thread's stock. */
 static void use_more(struct slots *slots, struct stock *stock)
 {
+    struct actor *chunk; /* which the whole batch lies in */
     uint32_t first;
 
+    static_assert(SLOTS_CHUNK % STOCK_BATCH == 0, "a batch lies in one chunk");
     pthread_mutex_lock(&slots->lock);
     first = slots->used;
     if (first % SLOTS_CHUNK == 0 && add_chunk_locked(slots) != 0) {
@@ -70,9 +72,11 @@ static void use_more(struct slots *slots, struct stock *stock)
         return;
     }
     slots->used += STOCK_BATCH;
+    /* Relaxed: written under this lock. */
+    chunk = atomic_load_explicit(&slots->chunks[first / SLOTS_CHUNK], memory_order_relaxed);
     pthread_mutex_unlock(&slots->lock);
     for (uint32_t slot = first + STOCK_BATCH; slot-- > first;) {
-        struct actor *actor = slots_get(slots, slot);
+        struct actor *actor = &chunk[slot % SLOTS_CHUNK];
 
         mailbox_init(&actor->mailbox, 0, 0);
         actor->slot = slot;

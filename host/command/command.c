@@ -122,6 +122,7 @@ int command_parse(const struct invocation *invocation,
     struct parsing parsing;
     int found, status;
 
+    *out_first = invocation->argc;
     make_tables(&parsing, invocation->command);
     optind = 0; /* glibc: begin anew, also after an earlier parse */
     opterr = 0;

@@ -375,7 +375,7 @@ static void drop_lost_directory(struct loader *loader)
 static int load_changed(struct loader *loader, const char *file, const struct loaded **out,
                         struct problem *problem)
 {
-    struct private_copy copy;
+    struct private_copy copy = { .path = NULL };
     int status = WEIR_OK;
 
     drop_lost_directory(loader);

@@ -11,5 +11,6 @@ commands=$(readme_blocks README.md '## Installing' | grep -v '^apt-get')
     fail "README.md says something else under Installing: $commands"
 [[ ! -e /opt/weir ]] || fail "/opt/weir is there already"
 bash -euxc "$commands" >/root/build.log 2>&1 || fail "$(tail -n 40 /root/build.log)"
+! grep -F 'warning:' /root/build.log || fail "the compiler warns, which is the first that one sees"
 [[ -x /opt/weir/bin/weir ]] || fail "no /opt/weir/bin/weir"
 echo "builder: installed $(find /opt/weir -type f | wc -l) files"
