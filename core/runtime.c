@@ -331,6 +331,16 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
     }
 }
 
+void runtime_raise_exit_status(struct runtime *runtime, int wanted)
+{
+    int present = atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);
+
+    while (present < wanted &&
+           !atomic_compare_exchange_weak_explicit(&runtime->exit_status, &present, wanted,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 int runtime_exit_status(struct runtime *runtime)
 {
     return atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);

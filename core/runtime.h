@@ -141,6 +141,8 @@ bool runtime_rest(struct runtime *runtime);
 
 /* What actors asked the program to exit with. */
 int runtime_exit_status(struct runtime *runtime);
+/* It is at least `wanted` from now on. Any thread. */
+void runtime_raise_exit_status(struct runtime *runtime, int wanted);
 
 /* Something has failed too often in a pool that says `then: escalate`, and so do all above it: the
  * program shall end, and say so. Any thread. */

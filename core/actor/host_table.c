@@ -347,15 +347,8 @@ static void host_progress(struct weir_self *self, const char *unit, uint64_t don
 
 static void host_exit_status(struct weir_self *self, int wanted)
 {
-    _Atomic int *status = &actor_of_self(self)->runtime->exit_status;
-    int present = atomic_load_explicit(status, memory_order_relaxed);
-
-    if (wanted < 0 || wanted > 63)
-        return;
-    while (present < wanted &&
-           !atomic_compare_exchange_weak_explicit(status, &present, wanted, memory_order_relaxed,
-                                                  memory_order_relaxed))
-        ;
+    if (wanted >= 0 && wanted <= 63)
+        runtime_raise_exit_status(actor_of_self(self)->runtime, wanted);
 }
 
 static void host_print(struct weir_self *self, const char *text, size_t size)

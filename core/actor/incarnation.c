@@ -195,7 +195,10 @@ static void leave_for_next(struct place *place)
 {
     spec_unref(place->opened_with);
     place->opened_with = NULL;
-    if (place->left.data)
+    /* A life that has not taken over the position that it was given has none of its own. */
+    if (position_is_left(&place->from))
+        position_clear(&place->left);
+    else
         position_move(&place->from, &place->left);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sysexits.h>
 
 #include "actor/callback.h"
 #include "actor/children.h"
@@ -37,7 +38,7 @@ static void on_end(void *context, struct place *place)
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
     /* One that never went has still what it was to go on from; what it left is of no number. */
-    if (place->from.data && !source->position.data)
+    if (position_is_left(&place->from) && !source->position.data)
         position_move(&source->position, &place->from);
     source->place = NULL;
     let_heir_go_locked(source, place->actor->executor);
@@ -243,6 +244,7 @@ void source_inherit(struct source *to, struct source *from)
 {
     count_on(from, to);
     position_move(&to->position, &from->position);
+    to->position.lost = false; /* whoever gave it other args has been told */
 }
 
 /* Neither of the two is to know of one that is freed. */
@@ -408,22 +410,53 @@ static uint32_t credit_of(struct actor *actor)
     return room < CREDIT_MAX ? room : CREDIT_MAX;
 }
 
-/* Goes on where the one before it was: once, before it produces. */
-static void resume(struct actor *actor, struct source *source)
+/* Gives the behaviour the position. False: it could not take it. */
+static bool hand_over(struct actor *actor, const struct position *position)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
-    struct place *place = actor->place;
+    struct position *left = &actor->place->left;
 
-    if (source->position.data)
-        position_move(&place->from, &source->position);
-    if (!place->from.data)
-        return;
     if (behaviour->resume) {
         callback_begin(actor);
-        behaviour->resume(&actor->self, actor->memory, place->from.data, place->from.size);
+        behaviour->resume(&actor->self, actor->memory, position->data, position->size);
         callback_end(actor);
     }
+    if (!left->lost)
+        return true;
+    position_clear(left);
+    return false;
+}
+
+/* To begin anew would send what was sent already. */
+static void end_without_position(struct actor *actor)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
+              "position of the source is lost",
+              weir_str("effect", "it ends unfinished, and does not begin anew"));
+    runtime_raise_exit_status(actor->runtime, EX_TEMPFAIL);
+    actor->flags |= ACTOR_EXHAUSTED | ACTOR_LEAVING;
+    mailbox_close(&actor->mailbox);
+}
+
+/* Goes on where the one before it was: once, before it produces. False: it cannot. */
+static bool resume(struct actor *actor, struct source *source)
+{
+    struct place *place = actor->place;
+
+    if (position_is_left(&source->position))
+        position_move(&place->from, &source->position);
+    if (place->from.lost) {
+        end_without_position(actor);
+        return false;
+    }
+    if (!place->from.data)
+        return true;
+    if (!hand_over(actor, &place->from)) {
+        incarnation_fail(actor, WEIR_END_CRASH);
+        return false;
+    }
     position_clear(&place->from);
+    return true;
 }
 
 static void exhausted(struct actor *actor)
@@ -473,7 +506,8 @@ bool source_step(struct actor *actor)
         wait_for_memory(actor);
         return false;
     }
-    resume(actor, source);
+    if (!resume(actor, source))
+        return true;
     credit = credit_of(actor);
     if (credit == 0)
         return false;

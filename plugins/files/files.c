@@ -406,7 +406,8 @@ static void lines_resume(struct weir_self *self, void *memory, const void *posit
     state->done = calloc(count + 1, sizeof *state->done);
     if (!state->done ||
         position_mark(position, size, state->files.gl_pathv, count, state->done) != 0) {
-        weir_log(self, WEIR_LOG_ERROR, "position lost: out of memory; begins anew");
+        weir_log(self, WEIR_LOG_ERROR, "out of memory for the position; tried again later");
+        (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
         return;
     }
     go_on_in(state, &here);
@@ -418,8 +419,10 @@ static void lines_close(struct weir_self *self, void *memory, int reason)
     struct lines *state = memory;
 
     (void)reason;
-    if (leave_position(self, state) != 0)
+    if (leave_position(self, state) != 0) {
         weir_log(self, WEIR_LOG_ERROR, "position lost: out of memory");
+        (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
+    }
     release(state);
 }
 

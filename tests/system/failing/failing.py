@@ -86,7 +86,7 @@ def main():
         wrong.append(f"{total['dead']} messages are dead, and {told} failures are told")
     if total["balance"] != "exact":
         wrong.append("the ledger does not balance")
-    if code != 0:
+    if code != (0 if options.seconds else 65):  # a finite run has dead letters
         wrong.append("the exit code is another one")
     for line in wrong:
         print("FAIL:", line)

@@ -11,6 +11,7 @@
 #include "unit/support/rig.h"
 
 #include <sched.h>
+#include <sysexits.h>
 
 #define TOTAL 40u
 
@@ -24,7 +25,9 @@ struct fixture {
     _Atomic uint32_t opened;
     _Atomic uint32_t closed;
     _Atomic uint32_t resumed;
-    bool mute; /* it leaves nothing */
+    bool mute;               /* it leaves nothing */
+    _Atomic uint32_t loses;  /* so many times it cannot say how far it is */
+    _Atomic uint32_t unable; /* so many times it cannot go on where it is told to */
     struct spec *spec;
 };
 
@@ -64,13 +67,23 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
     return WEIR_MORE;
 }
 
+static bool takes_one(_Atomic uint32_t *count)
+{
+    uint32_t present = atomic_load(count);
+
+    return present > 0 && atomic_compare_exchange_strong(count, &present, present - 1);
+}
+
 static void close_counting(struct weir_self *self, void *state, int reason)
 {
     struct counting *counting = state;
 
     (void)reason;
-    if (!counting->f->mute)
+    if (takes_one(&counting->f->loses)) {
+        CU_ASSERT_EQUAL(weir_leave_position(self, NULL, WEIR_POSITION_LOST), WEIR_EINVALID);
+    } else if (!counting->f->mute) {
         CU_ASSERT_EQUAL(weir_leave_position(self, &counting->next, sizeof counting->next), 0);
+    }
     atomic_fetch_add(&counting->f->closed, 1);
 }
 
@@ -78,8 +91,11 @@ static void resume(struct weir_self *self, void *state, const void *position, si
 {
     struct counting *counting = state;
 
-    (void)self;
     CU_ASSERT_EQUAL_FATAL(size, sizeof counting->next);
+    if (takes_one(&counting->f->unable)) {
+        CU_ASSERT_EQUAL(weir_leave_position(self, NULL, WEIR_POSITION_LOST), WEIR_EINVALID);
+        return;
+    }
     memcpy(&counting->next, position, size);
     atomic_fetch_add(&counting->f->resumed, 1);
 }
@@ -153,18 +169,68 @@ static void destroy(struct fixture *f, struct source *source)
     runtime_leave(executor);
 }
 
-/* Every number arrived once, in order; what was opened was closed. */
-static void finish(struct fixture *f)
+/* Numbers up to `total` arrived once, in order; what was opened was closed. */
+static void finish_at(struct fixture *f, uint32_t total)
 {
     gate_open(&f->probe->gate);
     CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, NULL));
-    CU_ASSERT_EQUAL(probe_count(f->probe), TOTAL);
-    for (uint32_t i = 0; i < TOTAL; i++)
+    CU_ASSERT_EQUAL(probe_count(f->probe), total);
+    for (uint32_t i = 0; i < total; i++)
         CU_ASSERT_EQUAL(probe_get(f->probe, i), i);
     CU_ASSERT_EQUAL(atomic_load(&f->opened), atomic_load(&f->closed));
     rig_finish(&f->rig);
     spec_unref(f->spec);
     probe_destroy(f->probe);
+}
+
+static void finish(struct fixture *f)
+{
+    finish_at(f, TOTAL);
+}
+
+/* promise O6 */
+static void test_source_that_lost_its_position_ends(void)
+{
+    static struct fixture f;
+
+    begin(&f, 17, UINT64_MAX);
+    atomic_store(&f.loses, 1);
+    destroy(&f, make(&f, false, false));
+    CU_ASSERT_EQUAL(atomic_load(&f.resumed), 0);
+    CU_ASSERT_EQUAL(runtime_exit_status(f.rig.runtime), EX_TEMPFAIL);
+    finish_at(&f, 17);
+}
+
+/* promise O6 */
+static void test_heir_of_one_that_lost_its_position_ends(void)
+{
+    static struct fixture f;
+    struct source *first, *heir;
+
+    begin(&f, UINT64_MAX, 9);
+    first = make(&f, false, false);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
+    heir = make(&f, true, false);
+    atomic_store(&f.loses, 1);
+    succeed(&f, first, heir);
+    close_one(&f, first);
+    destroy(&f, first);
+    destroy(&f, heir);
+    CU_ASSERT_EQUAL(runtime_exit_status(f.rig.runtime), EX_TEMPFAIL);
+    finish_at(&f, 9);
+}
+
+/* promise O6 */
+static void test_position_that_could_not_be_taken_is_given_again(void)
+{
+    static struct fixture f;
+
+    begin(&f, 17, UINT64_MAX);
+    atomic_store(&f.unable, 2);
+    destroy(&f, make(&f, false, false));
+    CU_ASSERT_EQUAL(atomic_load(&f.resumed), 1);
+    CU_ASSERT_EQUAL(atomic_load(&f.opened), 4);
+    finish(&f);
 }
 
 /* promise O6 */
@@ -348,6 +414,9 @@ int main(void)
         { "replaced heir", test_heir_that_still_waits_can_be_replaced },
         { "late heir", test_heir_of_one_that_has_ended_goes_at_once },
         { "closed heir", test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given },
+        { "lost position", test_source_that_lost_its_position_ends },
+        { "heir of a lost position", test_heir_of_one_that_lost_its_position_ends },
+        { "given again", test_position_that_could_not_be_taken_is_given_again },
         { "no position", test_one_without_a_position_begins_anew },
         { "unborn", test_unborn_source_is_discarded_without_a_trace },
         { "too large", test_position_that_is_too_large_changes_nothing },
