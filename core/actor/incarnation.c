@@ -357,6 +357,12 @@ void incarnation_respec(struct actor *actor)
 
 /* --- messages that wait --------------------------------------------------------------------- */
 
+/* Relaxed: a figure for people. */
+static void tell_retrying(struct place *place)
+{
+    atomic_store_explicit(&place->retrying, place->retries.count, memory_order_relaxed);
+}
+
 static void count_retry(struct actor *actor, const struct message *message)
 {
     const struct pool *pool = place_pool(actor);
@@ -392,6 +398,7 @@ void incarnation_retry(struct actor *actor, struct message *message)
                         (uint64_t)actor->retry_after_ms * NS_PER_MS;
     settle_hold(actor);
     message_list_append(&place->retries, message);
+    tell_retrying(place);
     extra_arm(actor, message->again_ns);
 }
 
@@ -413,6 +420,7 @@ static uint64_t give_again(struct actor *actor, uint64_t now_ns)
             next = message->again_ns;
         message_list_append(&place->retries, message);
     }
+    tell_retrying(place);
     return next;
 }
 
@@ -438,8 +446,10 @@ static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = message_queue_take(&actor->front);
 
-    if (!message && actor->place)
+    if (!message && actor->place) {
         message = message_list_take(&actor->place->retries);
+        tell_retrying(actor->place);
+    }
     if (!message)
         return fullness_pop(actor);
     settle_unhold(actor);

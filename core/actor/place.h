@@ -58,6 +58,7 @@ struct place {
     /* any thread */
     _Atomic uint64_t restarts;   /* owner writes */
     _Atomic uint64_t retried;    /* owner writes: messages that were asked for again */
+    _Atomic uint32_t retrying;   /* owner writes: as many wait in `retries` */
     _Atomic bool stopped;        /* owner writes: given up, by `then` of its restart */
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */

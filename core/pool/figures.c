@@ -53,6 +53,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     children_add_ledger(place, &tally->ledger);
     if (reading.queued > 0)
         look_at_age(tally, place);
+    tally->stats.retrying += atomic_load_explicit(&place->retrying, memory_order_relaxed);
     tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     tally->stats.retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
     if (retiring) {
@@ -232,11 +233,13 @@ static void list_places(struct listing *listing, struct list *places, bool retir
             .pid = actor_pid(place->actor),
             .state = state_of(place, retiring),
             .restarts = atomic_load_explicit(&place->restarts, memory_order_relaxed),
+            .retrying = atomic_load_explicit(&place->retrying, memory_order_relaxed),
         };
 
         ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
         member.busy = reading.in_hand > 0;
         member.queued = reading.queued;
+        member.held = reading.held;
         list_member(listing, &member);
     }
 }
@@ -251,6 +254,8 @@ static void list_child(struct listing *listing, struct pool *child, uint32_t ind
     member.busy = stats.busy;
     member.queued = stats.queued;
     member.restarts = stats.restarts;
+    member.held = stats.held;
+    member.retrying = stats.retrying;
     list_member(listing, &member);
 }
 

@@ -1,23 +1,44 @@
 /* `weir status [POOL]`: what a running host does, as a table. */
 #include "host/command/control_client.h"
 
+#define LETTER_MEMBERS 'm'
+
+/* What the arguments say. */
+struct request {
+    struct control_client client;
+    bool members;
+};
+
+static int take(void *context, char letter, const char *argument)
+{
+    struct request *request = context;
+
+    if (letter != LETTER_MEMBERS)
+        return control_client_take(&request->client, letter, argument);
+    request->members = true;
+    return COMMAND_GO_ON;
+}
+
 static int run(const struct invocation *invocation)
 {
-    struct control_client client = { .invocation = invocation };
+    struct request request = { .client = { .invocation = invocation } };
     int first;
-    int code = control_client_parse(&client, &first);
+    int code = command_parse(invocation, take, &request, &first);
 
     if (code != COMMAND_GO_ON)
         return code;
     if (invocation->argc - first > 1)
         return command_usage_error(invocation, "takes one pool, or none for the whole host");
     if (first == invocation->argc)
-        return control_client_ask(&client, false, "/status", CONTROL_CLIENT_PATIENCE_S);
-    return control_client_ask_of(&client, false, "/pools/", invocation->argv[first], "");
+        return control_client_ask(&request.client, false, request.members ? "/members" : "/status",
+                                  CONTROL_CLIENT_PATIENCE_S);
+    return control_client_ask_of(&request.client, false, request.members ? "/members/" : "/pools/",
+                                 invocation->argv[first], "");
 }
 
 static const struct command_option options[] = {
     CONTROL_CLIENT_OPTIONS,
+    { "members", LETTER_MEMBERS, NULL, "list the workers with their state" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -27,7 +48,10 @@ const struct command command_status = {
     .summary = "print what a running host and its pools do",
     .details =
         "STATE of a pool is `open`, `paused`, or how many workers are `opening`, also anew after\n"
-        "a failure, or `stopped`: given up until a reload.\n"
+        "a failure, or `stopped`: given up until a reload. ACCEPTED is the sum of the columns "
+        "from\n"
+        "DONE to HELD; HELD is what waits for an output to have room, for a retry, or in a stash.\n"
+        "A pool that serves nobody is told in a line below the table.\n"
         "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

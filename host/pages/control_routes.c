@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "config/json.h"
 #include "host/pages/letters.h"
+#include "host/pages/member_list.h"
 #include "host/pages/metrics.h"
+#include "host/pages/readiness.h"
 #include "pool/resize.h"
 
 #define TYPE_JSON "application/json"
@@ -103,8 +105,18 @@ static bool is_stopping(const struct inquiry *inquiry)
 static unsigned get_readyz(struct inquiry *inquiry)
 {
     inquiry->reply.content_type = TYPE_TEXT;
-    fprintf(inquiry->stream, "%s\n", overview_state(&inquiry->routes->overview));
-    return is_stopping(inquiry) ? HTTP_STATUS_SERVICE_UNAVAILABLE : HTTP_STATUS_OK;
+    return readiness_write(&inquiry->routes->overview, inquiry->stream)
+               ? HTTP_STATUS_OK
+               : HTTP_STATUS_SERVICE_UNAVAILABLE;
+}
+
+/* With a path behind it: of that pool, and those in it. */
+static unsigned get_members(struct inquiry *inquiry)
+{
+    return member_list_write(&inquiry->routes->overview, inquiry->rest,
+                             inquiry->request->wants_text, inquiry->stream)
+               ? HTTP_STATUS_OK
+               : no_such_pool(inquiry);
 }
 
 static unsigned get_dead(struct inquiry *inquiry)
@@ -353,7 +365,8 @@ static const struct route {
     { "dead/", NULL, false, get_letters },      { "metrics", NULL, false, get_metrics },
     { "livez", NULL, false, get_livez },        { "readyz", NULL, false, get_readyz },
     { "reload", NULL, true, post_reload },      { "plan", NULL, false, get_plan },
-    { "inspect/", NULL, false, get_inspect },
+    { "inspect/", NULL, false, get_inspect },   { "members", NULL, false, get_members },
+    { "members/", NULL, false, get_members },
 };
 
 #define ROUTES_COUNT (sizeof routes / sizeof routes[0])

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "config/json.h"
+#include "host/pages/readiness.h"
 #include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
@@ -29,15 +30,15 @@ static const struct figure figures[] = {
     FIGURE(epoch),    FIGURE(accepted),  FIGURE(done),    FIGURE(dead),     FIGURE(moved),
     FIGURE(queued),   FIGURE(in_hand),   FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
     FIGURE(idle),     FIGURE(paused),    FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
-    FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried),
+    FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried), FIGURE(retrying),
 };
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
 /* Who adds a figure to the pools' adds it to the table. */
-static_assert(offsetof(struct weir_pool_stats, retried) + sizeof(uint64_t) ==
+static_assert(offsetof(struct weir_pool_stats, retrying) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
-              "`retried` is the last of them; `behaviour` is told with the settings, and the "
+              "`retrying` is the last of them; `behaviour` is told with the settings, and the "
               "reasons of the dead by their names");
 
 const char *overview_figure_name(uint32_t number)
@@ -95,6 +96,15 @@ static void write_dead(struct json *json, const struct dead_letters_figures *dea
     json_end(json);
 }
 
+/* A size that is no range bounds nothing: `weir scale` may go beyond it. */
+static void write_range(struct json *json, const struct settings_pool *settings)
+{
+    if (settings->size_min == settings->size_max)
+        return;
+    json_unsigned(json, "size_min", settings->size_min);
+    json_unsigned(json, "size_max", settings->size_max);
+}
+
 static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
 {
     const struct settings_pool *settings = pool->settings;
@@ -106,8 +116,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
         json_text(json, "use", settings->use.use);
         json_unsigned(json, "mailbox", settings->mailbox);
         json_unsigned(json, "size_in_file", settings->size);
-        json_unsigned(json, "size_min", settings->size_min);
-        json_unsigned(json, "size_max", settings->size_max);
+        write_range(json, settings);
     }
     json_text(json, "route", settings_route_name(settings->route));
     for (uint32_t i = 0; i < FIGURES_COUNT; i++)
@@ -157,28 +166,37 @@ static void pool_state(const struct weir_pool_stats *stats, char *text, size_t s
         (void)snprintf(text, size, "open");
 }
 
+/* ACCEPTED is the sum of the columns behind it, up to HELD. */
+static void print_row(const struct overview_pool *pool, int width, FILE *stream)
+{
+    const struct weir_pool_stats *stats = &pool->stats;
+    char state[24];
+
+    pool_state(stats, state, sizeof state);
+    fprintf(stream,
+            "%-*s %-10s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %12" PRIu64
+            " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64 " %8" PRIu64
+            " %8" PRIu64 " %8" PRIu64 "\n",
+            width, pool->settings->path, state, stats->target, stats->live, stats->busy,
+            stats->accepted, stats->done, stats->dead, stats->moved, stats->queued, stats->in_hand,
+            stats->held, stats->refused, stats->retried, stats->restarts);
+}
+
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->held->settings;
     int width = path_width(settings);
 
-    fprintf(stream, "%-*s %-10s %5s %5s %5s %8s %7s %6s %12s %12s %8s %8s %8s\n", width, "POOL",
-            "STATE", "SIZE", "LIVE", "BUSY", "QUEUED", "IN HAND", "HELD", "ACCEPTED", "DONE",
-            "DEAD", "REFUSED", "RESTARTS");
+    fprintf(stream, "%-*s %-10s %5s %5s %5s %12s %12s %8s %8s %8s %7s %6s %8s %8s %8s\n", width,
+            "POOL", "STATE", "SIZE", "LIVE", "BUSY", "ACCEPTED", "DONE", "DEAD", "MOVED", "QUEUED",
+            "IN HAND", "HELD", "REFUSED", "RETRIED", "RESTARTS");
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         struct overview_pool pool;
-        char state[24];
 
         overview_look_locked(overview, i, &pool);
-        pool_state(&pool.stats, state, sizeof state);
-        fprintf(
-            stream,
-            "%-*s %-10s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64
-            " %12" PRIu64 " %12" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
-            width, pool.settings->path, state, pool.stats.target, pool.stats.live, pool.stats.busy,
-            pool.stats.queued, pool.stats.in_hand, pool.stats.held, pool.stats.accepted,
-            pool.stats.done, pool.stats.dead, pool.stats.refused, pool.stats.restarts);
+        print_row(&pool, width, stream);
     }
+    readiness_tell_locked(overview, "warning: ", stream);
 }
 
 static void print_pool(const struct overview_pool *pool, FILE *stream)

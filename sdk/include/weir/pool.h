@@ -68,6 +68,10 @@ struct weir_member {
     uint32_t busy;     /* members with a message in hand: 0 or 1, more in a nested pool */
     uint64_t queued;   /* in its mailbox, or below it */
     uint64_t restarts; /* of this place, or below it */
+
+    /* since ABI 1.1 */
+    uint64_t held;     /* settled when its outbox empties or a retry is due, or below it */
+    uint64_t retrying; /* of those: wait to be given again */
 };
 
 /* Why messages are dead: an index of weir_pool_stats.dead_by. */
@@ -124,7 +128,8 @@ struct weir_pool_stats {
      * it. The host looks ten times a second, once without sources, while anything moves.
      */
     uint64_t oldest_ms;
-    uint64_t retried; /* how often workers have asked for a message again */
+    uint64_t retried;  /* how often workers have asked for a message again */
+    uint64_t retrying; /* of `held`: messages that wait to be given again now */
 };
 
 #endif

@@ -1,0 +1,16 @@
+/*
+ * pages/member_list.h - the workers of the pools, one line each: state, backlog, restarts.
+ *
+ * Any thread.
+ */
+#ifndef HOST_PAGES_MEMBER_LIST_H
+#define HOST_PAGES_MEMBER_LIST_H
+
+#include "host/pages/overview.h"
+
+/* Of the pool `path` and those in it; NULL: of all. False: there is no such pool, and nothing was
+ * written. */
+bool member_list_write(const struct overview *overview, const char *path, bool for_people,
+                       FILE *stream);
+
+#endif

@@ -1,0 +1,66 @@
+#include "host/pages/readiness.h"
+
+#include <inttypes.h>
+
+static bool may_be_empty(const struct settings_pool *settings)
+{
+    return settings->size_min == 0 && settings->size_max > 0;
+}
+
+/* Why it serves nobody; false: it does serve, or need not. */
+static bool serves_nobody(const struct overview_pool *pool, char *why, size_t size)
+{
+    const struct weir_pool_stats *stats = &pool->stats;
+
+    if (stats->paused && (!pool->settings->nested || !stats->live)) {
+        (void)snprintf(why, size, "it is paused");
+        return true;
+    }
+    if (stats->live > 0 || (stats->target == 0 && may_be_empty(pool->settings)))
+        return false;
+    if (stats->target == 0)
+        (void)snprintf(why, size, "it has no workers");
+    else if (stats->stopped > 0)
+        (void)snprintf(why, size,
+                       "%" PRIu32 " of its %" PRIu32 " workers failed too often and are stopped "
+                       "until a reload",
+                       stats->stopped, stats->target);
+    else
+        (void)snprintf(why, size, "none of its %" PRIu32 " workers is open", stats->target);
+    return true;
+}
+
+bool readiness_tell_locked(const struct overview *overview, const char *prefix, FILE *stream)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+    bool is_ready = true;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct overview_pool pool;
+        char why[96];
+
+        overview_look_locked(overview, i, &pool);
+        if (!serves_nobody(&pool, why, sizeof why))
+            continue;
+        fprintf(stream, "%spool %s serves nobody: %s\n", prefix, pool.settings->path, why);
+        is_ready = false;
+    }
+    return is_ready;
+}
+
+bool readiness_write(const struct overview *overview, FILE *stream)
+{
+    bool is_stopping = atomic_load_explicit(&overview->assembly->stopping, memory_order_acquire);
+    bool is_ready;
+
+    if (is_stopping) {
+        fprintf(stream, "%s\n", overview_state(overview));
+        return false;
+    }
+    pthread_mutex_lock(&overview->assembly->lock);
+    is_ready = readiness_tell_locked(overview, "not ready: ", stream);
+    pthread_mutex_unlock(&overview->assembly->lock);
+    if (is_ready)
+        fprintf(stream, "%s\n", overview_state(overview));
+    return is_ready;
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Goal:   an operator sees at a glance what a running host does not do: pools that serve nobody,
+        what waits and why, and which worker it is. Shows promise C13 and promise C14.
+Method: hosts whose workers (wayward.so) get nowhere; the socket and the commands are asked until
+        they tell it. Every wait is for a condition.
+
+    told.py WEIR PLUGINS FAULTY
+"""
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+WEIR, PLUGINS, FAULTY = sys.argv[1:4]
+FAILURES = []
+
+
+def check(holds, what):
+    if not holds:
+        FAILURES.append(what)
+        print(f"FAILED: {what}", flush=True)
+
+
+class Host:
+    """A running host; `host.more` are further keys of `host`."""
+    def __init__(self, text, more=""):
+        self.work = tempfile.TemporaryDirectory()
+        self.socket, self.log_path = self.path("socket"), self.path("log")
+        with open(self.path("yaml"), "w", encoding="utf-8") as stream:
+            stream.write(f'version: 1\nhost: {{plugins: ["{PLUGINS}", "{FAULTY}"], '
+                         f'control: "{self.socket}"{more}}}\n{text}')
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([WEIR, "run", self.path("yaml")], stdout=log,
+                                            stderr=log)
+        self.until(lambda: 'event="started"' in self.log() or self.process.poll() is not None)
+
+    def path(self, name):
+        return os.path.join(self.work.name, name)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as stream:
+            return stream.read()
+
+    @staticmethod
+    def until(condition):
+        """Looks again and again; the test's own time-out is the only clock."""
+        while not condition():
+            time.sleep(0.01)
+
+    def weir(self, *arguments):
+        return subprocess.run([WEIR, *arguments], stdout=subprocess.PIPE, text=True, check=False,
+                              env={**os.environ, "WEIR_CONTROL": self.socket}).stdout
+
+    def json(self, *arguments):
+        return json.loads(self.weir(*arguments, "-o", "json"))
+
+    def get(self, path):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.connect(self.socket)
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: weir\r\n\r\n".encode())
+            answer = b""
+            while piece := client.recv(65536):
+                answer += piece
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body.decode()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.work.cleanup()
+
+
+FOREVER = "sources: {numbers: {use: gen.forever, to: work}}\n"
+
+
+def a_stopped_pool():
+    """promise C13"""
+    host = Host(FOREVER + "pools: {work: {use: wayward.fail, size: 2, "
+                          "restart: {max: 0, within: 1s, backoff: 1ms..1ms, then: stop}}}\n")
+    host.until(lambda: host.json("status", "work")["stopped"] == 2)
+    status, body = host.get("/readyz")
+    check(status == 503 and body == "not ready: pool work serves nobody: 2 of its 2 workers failed "
+          "too often and are stopped until a reload\n", f"/readyz: {status} {body}")
+    table = host.weir("status")
+    check("\nwarning: pool work serves nobody: 2 of its 2" in table, f"no warning: {table}")
+    host.end()
+
+
+def pools_that_are_empty_or_paused():
+    """promise C13"""
+    host = Host("pools:\n  work: {use: sink.null, size: 1}\n  none: {use: sink.null, size: 0}\n"
+                "  range: {use: sink.null, size: {min: 0, max: 4}}\n")
+    check(host.get("/readyz") == (503, "not ready: pool none serves nobody: it has no workers\n"),
+          f"a pool without workers: {host.get('/readyz')}")
+    host.weir("scale", "none", "1")
+    host.until(lambda: host.get("/readyz") == (200, "running\n"))
+    host.weir("pause", "work")
+    check(host.get("/readyz") == (503, "not ready: pool work serves nobody: it is paused\n"),
+          f"a pool that is paused: {host.get('/readyz')}")
+    host.weir("resume", "work")
+    check(host.get("/readyz")[0] == 200, "a pool that goes on")
+    host.end()
+
+
+def retries_that_wait():
+    """promise C14"""
+    host = Host(FOREVER + "pools: {work: {use: wayward.put_off, size: 2, mailbox: 4}}\n")
+    host.until(lambda: host.json("status", "work")["retrying"] >= 32)  # 16 for each worker
+    host.until(lambda: host.json("status", "work")["queued"] == 8)
+    row = re.search(r"^work .*$", host.weir("status"), re.M)[0].split()
+    head = re.search(r"^POOL .*$", host.weir("status"), re.M)[0].replace("IN HAND", "IN_HAND")
+    cell = dict(zip(head.split(), row))
+    parts = ("DONE", "DEAD", "MOVED", "QUEUED", "IN_HAND", "HELD")
+    check(int(cell["ACCEPTED"]) == sum(int(cell[part]) for part in parts) >= 40,
+          f"the row does not add up: {cell}")
+    check(int(cell["HELD"]) >= 32 and cell["RETRIED"] == cell["HELD"], f"the retries: {cell}")
+    members = host.json("status", "--members", "work")
+    check([(m["worker"], m["state"], m["queued"]) for m in members] ==
+          [(0, "open", 4), (1, "open", 4)], f"the members: {members}")
+    check(all(m["held"] == m["retrying"] >= 16 for m in members), f"the members: {members}")
+    check(re.search(r"^work#1 +open +0 +4 +1\d +1\d +0$", host.weir("status", "-m"), re.M),
+          f"the table of members: {host.weir('status', '-m')}")
+    pool = host.json("status", "work")
+    check("size_max" not in pool, "a fixed size has a largest one")
+    check(host.weir("scale", "work", "3").startswith("work: 3 workers"), "a fixed size is scaled")
+    host.end()
+
+
+for test in (a_stopped_pool, pools_that_are_empty_or_paused, retries_that_wait):
+    test()
+print("FAILED" if FAILURES else "all as expected")
+sys.exit(bool(FAILURES))
