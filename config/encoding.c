@@ -56,11 +56,15 @@ static const char *wrong_character(uint32_t character)
 
 static const char *wrong_start(const char *bytes, size_t size)
 {
+    static const char compiled[] = "\x7f"
+                                   "ELF";
     bool little = size >= 2 && byte_at(bytes, 0) == 0xff && byte_at(bytes, 1) == 0xfe;
     bool big = size >= 2 && byte_at(bytes, 0) == 0xfe && byte_at(bytes, 1) == 0xff;
     bool first_empty = size >= 2 && bytes[0] == '\0' && bytes[1] != '\0';
     bool second_empty = size >= 2 && bytes[0] != '\0' && bytes[1] == '\0';
 
+    if (size >= 4 && memcmp(bytes, compiled, 4) == 0)
+        return "is compiled, and no configuration; `weir check --plugin FILE` checks a plugin";
     return little || big || first_empty || second_empty ? "is UTF-16 or UTF-32, save it as UTF-8"
                                                         : NULL;
 }

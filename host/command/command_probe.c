@@ -20,9 +20,11 @@ static int run(const struct invocation *invocation)
     if (invocation->argc == first) {
         if (trial_carry_out(PROBE_TRIAL) != WEIR_OK)
             return COMMAND_FAILED;
+        probe_opened();
         probe_answer(WEIR_OK, NULL);
     }
-    status = loader_try(invocation->argv[first], invocation->argv[first + 1], &problem);
+    status = loader_try(invocation->argv[first], invocation->argv[first + 1], probe_opened,
+                        &problem);
     probe_answer(status, &problem);
 }
 

@@ -6,6 +6,9 @@
 #include "base/options.h"
 #include "base/text.h"
 
+/* What a reader meets behind a table without its end. */
+#define NO_END "; does its table end with a row of zeros, { 0 }?"
+
 #define SETTINGS_MAX ((uint32_t)1024 * 1024) /* of one behaviour; options are no data */
 
 /* Where a field ends: a struct of version 1.0 ends behind its last field of then. */
@@ -174,7 +177,7 @@ static int check_options(const struct reading *reading, const struct weir_option
 
     for (const struct weir_option *option = options; option->name; option++) {
         if (!is_name(option->name))
-            return refuse(reading, "an option has no valid name");
+            return refuse(reading, "an option has no valid name" NO_END);
     }
     if (options_check_table(options, settings_size, wrong.text, sizeof wrong.text) != WEIR_OK)
         return refuse(reading, "%.400s", wrong.text);
@@ -202,7 +205,7 @@ static int check_outputs(const struct reading *reading, const struct weir_output
 {
     for (const struct weir_output *output = outputs; output->name; output++) {
         if (!is_name(output->name))
-            return refuse(reading, "an output has no valid name");
+            return refuse(reading, "an output has no valid name" NO_END);
         for (const struct weir_output *other = outputs; other < output; other++) {
             if (strcmp(other->name, output->name) == 0)
                 return refuse(reading, "has two outputs called %s", output->name);
@@ -247,7 +250,7 @@ static int check_unique(const struct reading *reading, const struct descriptor *
     const char *name = descriptor->behaviours[index].name;
 
     if (!name || !is_name(name))
-        return refuse(reading, "behaviour %zu has no valid name", index + 1);
+        return refuse(reading, "behaviour %zu has no valid name" NO_END, index + 1);
     for (size_t i = 0; i < index; i++) {
         if (strcmp(descriptor->behaviours[i].name, name) == 0)
             return refuse(reading, "has two behaviours called %s", name);

@@ -237,11 +237,15 @@ int loader_open(const char *copy, const char *file, struct descriptor *out, stru
     return status == WEIR_OK ? read_plugin(handle, file, out, problem) : status;
 }
 
-int loader_try(const char *copy, const char *file, struct problem *problem)
+int loader_try(const char *copy, const char *file, void (*opened)(void), struct problem *problem)
 {
     struct descriptor descriptor;
-    int status = loader_open(copy, file, &descriptor, problem);
+    void *handle;
+    int status = open_copy(copy, file, &handle, problem);
 
+    opened();
+    if (status == WEIR_OK)
+        status = read_plugin(handle, file, &descriptor, problem);
     if (status == WEIR_OK)
         descriptor_finish(&descriptor);
     return status;

@@ -63,8 +63,8 @@ int loader_load_file(struct loader *loader, const char *file, const struct loade
  */
 int loader_open(const char *copy, const char *file, struct descriptor *out,
                 struct problem *problem);
-/* The same, and keeps no tables. */
-int loader_try(const char *copy, const char *file, struct problem *problem);
+/* The same, and keeps no tables; `opened` is called before they are read. */
+int loader_try(const char *copy, const char *file, void (*opened)(void), struct problem *problem);
 
 /* As loader_load_file, for a bare name looked up in `path`. WEIR_EUNKNOWN it is nowhere there. */
 int loader_load_name(struct loader *loader, struct plugin_path *path, const char *name,

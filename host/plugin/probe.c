@@ -24,8 +24,10 @@
 #define LOOK_MS 20         /* between two looks, where the kernel has no pidfd */
 #define NS_PER_MS 1000000u
 
-/* What the process sends in the end: one write, which a pipe takes whole. */
+/* What the process sends: `opened` by itself, the rest in the end by one write, which a pipe takes
+ * whole. */
 struct answer {
+    int opened; /* constructors have returned: what follows is the reading of tables */
     int status; /* of enum weir_status, or: */
     struct problem problem;
 };
@@ -292,6 +294,11 @@ static int tell_end(const struct probing *probing, int wait_status, struct probl
     char said[WORDS_SIZE + 16];
 
     quote(probing, said, sizeof said);
+    if (WIFSIGNALED(wait_status) && probing->answer_size >= sizeof probing->answer.opened)
+        return problem_set(problem, WEIR_EUNSUPPORTED,
+                           "%s: its tables cannot be read (killed by SIG%s): does each of them, of "
+                           "behaviours, options and outputs, end with a row of zeros, { 0 }?",
+                           probing->file, sigabbrev_np(WTERMSIG(wait_status)));
     if (WIFSIGNALED(wait_status)) {
         const char *name = sigabbrev_np(WTERMSIG(wait_status));
 
@@ -454,23 +461,31 @@ int probe_begin(void)
 }
 
 /* The pipe does not block; who reads it does nothing else. */
-static bool send_answer(const struct answer *answer)
+static bool send_bytes(const void *bytes, size_t size)
 {
     struct pollfd room = { .fd = ANSWER_DESCRIPTOR, .events = POLLOUT };
-    ssize_t written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
+    ssize_t written = write(ANSWER_DESCRIPTOR, bytes, size);
 
     while (written < 0 && (errno == EINTR || errno == EAGAIN)) {
         (void)poll(&room, 1, -1);
-        written = write(ANSWER_DESCRIPTOR, answer, sizeof *answer);
+        written = write(ANSWER_DESCRIPTOR, bytes, size);
     }
-    return written == (ssize_t)sizeof *answer;
+    return written == (ssize_t)size;
+}
+
+void probe_opened(void)
+{
+    const int opened = 1;
+
+    (void)send_bytes(&opened, sizeof opened);
 }
 
 void probe_answer(int status, const struct problem *problem)
 {
+    const size_t start = offsetof(struct answer, status);
     struct answer answer = { .status = status };
 
     if (status != WEIR_OK)
         answer.problem = *problem;
-    _exit(send_answer(&answer) ? EX_OK : EX_IOERR);
+    _exit(send_bytes((const char *)&answer + start, sizeof answer - start) ? EX_OK : EX_IOERR);
 }

@@ -59,6 +59,8 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
  * waits for an answer.
  */
 int probe_begin(void);
+/* The plugin is open, or could not be opened: what comes now is no constructor. Once, before: */
+void probe_opened(void);
 /* Sends the verdict and ends the process; no destructor of the plugin runs. */
 _Noreturn void probe_answer(int status, const struct problem *problem);
 

@@ -95,6 +95,9 @@ LOADING = [
     Row("needs a function that nobody has", "undefined_symbol.run",
         r"cannot be loaded: undefined symbol: function_of_nobody"),
     Row("has a table without its end", "no_end.run", r"or no row of zeros after them"),
+    Row("has a table that ends in what is no row", "unended.run",
+        r"its tables cannot be read \(killed by SIGSEGV\): does each of them, of behaviours, "
+        r"options and outputs, end with a row of zeros"),
     Row("has neither `handle` nor `produce`", "no_callback.run",
         r"has neither handle nor produce"),
     Row("has an option outside of its settings", "bad_offset.run", r"behaviour run: "),

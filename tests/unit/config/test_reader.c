@@ -249,10 +249,16 @@ static void test_other_encodings_are_named(void)
     static const char little[] = "\xff\xfe"
                                  "a\0:\0";
     static const char big[] = "\0a\0:";
+    static const char compiled[] = "\x7f"
+                                   "ELF\2\1\1";
 
     expect_refused(little, sizeof little - 1, NULL,
                    "t.yaml:1:1: is UTF-16 or UTF-32, save it as UTF-8");
     expect_refused(big, sizeof big - 1, NULL, "t.yaml:1:1: is UTF-16 or UTF-32, save it as UTF-8");
+    expect_refused(
+        compiled, sizeof compiled - 1, NULL,
+        "t.yaml:1:1: is compiled, and no configuration; `weir check --plugin FILE` checks "
+        "a plugin");
     expect_refused("a: \xf4\x90\x80\x80", 7, NULL, "t.yaml:1:4: is not valid UTF-8");
     expect_refused("a: \xe2\x82", 5, NULL, "t.yaml:1:4: is not valid UTF-8");
     expect_refused("a: \x80", 4, NULL, "t.yaml:1:4: is not valid UTF-8");

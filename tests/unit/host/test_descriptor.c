@@ -134,8 +134,10 @@ static void test_wrong_list_is_refused(void)
     sample.plugin.behaviour_list = (const struct weir_behaviour *const[]){ &sample.behaviours[0],
                                                                            &sample.behaviours[2],
                                                                            NULL };
-    CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EINVALID),
-                           "/p/sample.so: behaviour 2 has no valid name");
+    CU_ASSERT_STRING_EQUAL(
+        refusal(&sample, WEIR_EINVALID),
+        "/p/sample.so: behaviour 2 has no valid name; does its table end with a row of zeros, "
+        "{ 0 }?");
     for (size_t i = 0; i < sizeof endless / sizeof endless[0]; i++)
         endless[i] = &sample.behaviours[0];
     sample.plugin.behaviour_list = endless;
@@ -224,8 +226,10 @@ static void test_behaviours_must_be_there_named_once_and_do_something(void)
     CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EINVALID),
                            "/p/sample.so: has two behaviours called run");
     sample_of(&sample)->behaviours[1].name = "a b";
-    CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EINVALID),
-                           "/p/sample.so: behaviour 2 has no valid name");
+    CU_ASSERT_STRING_EQUAL(
+        refusal(&sample, WEIR_EINVALID),
+        "/p/sample.so: behaviour 2 has no valid name; does its table end with a row of zeros, "
+        "{ 0 }?");
     sample_of(&sample)->behaviours[1].handle = NULL;
     CU_ASSERT_STRING_EQUAL(refusal(&sample, WEIR_EINVALID),
                            "/p/sample.so: behaviour walk: has neither handle nor produce");
