@@ -281,15 +281,16 @@ bool askings_is_answered(struct askings *askings, uint64_t reference)
     return answered;
 }
 
-int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out,
-                   bool *out_answered)
+int asking_cancel(struct runtime *runtime, uint64_t reference, struct asking_answer *out)
 {
-    struct asking *asking = claim(askings, reference);
+    struct asking *asking = claim(runtime->askings, reference);
 
-    *out_answered = false;
     if (!asking)
         return WEIR_EUNKNOWN;
-    *out_answered = fetch(askings, asking, out);
+    /* First: an answer that comes afterwards takes the note out. */
+    given_up_add(&runtime->given_up, 0, reference);
+    if (fetch(runtime->askings, asking, out))
+        (void)given_up_take(&runtime->given_up, 0, reference);
     return 0;
 }
 

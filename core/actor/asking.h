@@ -80,9 +80,9 @@ int askings_await(struct askings *askings, uint64_t reference, struct asking_ans
 /* Whether askings_await would return at once with an answer. */
 bool askings_is_answered(struct askings *askings, uint64_t reference);
 
-/* Gives it up; whether an answer has come, which is left in `out` then. WEIR_EUNKNOWN as above. */
-int askings_cancel(struct askings *askings, uint64_t reference, struct asking_answer *out,
-                   bool *out_answered);
+/* Gives it up: it does not begin any more; an answer that came is left in `out`. WEIR_EUNKNOWN as
+ * above. */
+int asking_cancel(struct runtime *runtime, uint64_t reference, struct asking_answer *out);
 
 /* An answer as programs and plugins see it; fills out->size bytes. Whether that is set is asked
  * first: no smaller than in version 1.0. */

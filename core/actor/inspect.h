@@ -28,7 +28,7 @@ struct inspect_options {
 };
 
 /*
- * Asks from outside, in a read section; on 0 one of askings_await and askings_cancel is due.
+ * Asks from outside, in a read section; on 0 one of askings_await and asking_cancel is due.
  * WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
  */
 int inspect_ask(struct runtime *runtime, struct executor *executor,

@@ -169,6 +169,8 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 
     if (waiters)
         waiters_join(waiters, &actor->place->waiter, wants, actor->executor);
+    else /* without memory for a line it looks again in its next turn */
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
 }
 
 /* True when what is sent there takes the places that this one was woken for. */

@@ -88,16 +88,9 @@ int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference, struct 
 
 int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t reference)
 {
-    struct given_up *given_up = &runtime->core->given_up;
     struct asking_answer answer;
-    bool answered;
-    int status;
+    int status = asking_cancel(runtime->core, reference, &answer);
 
-    /* First: an answer that comes afterwards takes the note out. */
-    given_up_add(given_up, 0, reference);
-    status = askings_cancel(runtime->core->askings, reference, &answer, &answered);
-    if (status != 0 || answered)
-        (void)given_up_take(given_up, 0, reference);
     if (status == 0 && answer.reply)
         weir_runtime_message_free(runtime, &answer.reply->public);
     return status;

@@ -146,7 +146,7 @@ static enum world_answer cancel(struct world *world, const struct question *ques
 {
     struct asking_answer answer = { 0 };
 
-    world_expect(world, askings_cancel(world->runtime->askings, question->reference, &answer) == 0,
+    world_expect(world, asking_cancel(world->runtime, question->reference, &answer) == 0,
                  "it cannot be given up", question->id);
     if (answer.reply)
         take_reply(world, question, answer.reply);

@@ -190,11 +190,64 @@ static void test_actor_without_memory_to_wait_with_leaves_others_their_turns(voi
     probe_destroy(probe);
 }
 
+/* Emits, and from then on no thread but the test's has memory. */
+static int emit_and_lose_memory(struct weir_self *self, struct probe *probe,
+                                const struct weir_message *message)
+{
+    struct weir_message *out = probe_message(self, (struct order){ .id = 77 });
+
+    (void)probe;
+    (void)message;
+    atomic_store(&others_have_none, true);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, out), 0);
+    return WEIR_DONE;
+}
+
+static bool holds_one(void *context)
+{
+    return rig_ledger(context).held == 1;
+}
+
+/* promise O1: the line of those who wait for one worker is made when the first one waits. */
+static void test_worker_without_memory_to_stand_in_line_looks_again(void)
+{
+    struct probe *probe = probe_create(), *held = probe_create();
+    struct pool_options options = { .path = "feeder", .size = 1, .output_count = 1 };
+    struct binding binding = { .when_full = WHEN_FULL_WAIT };
+    struct pool *feeder, *target;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    has_memory = true;
+    target = rig_workers(&rig, held, "target", 1, 1);
+    CU_ASSERT_EQUAL(rig_send(&rig, target->pid, (struct order){ .act = probe_wait, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&held->gate, 1));
+    CU_ASSERT_EQUAL(rig_send(&rig, target->pid, (struct order){ .id = 2 }), 0);
+    binding.target = rig_worker(target, 0);
+    options.spec = rig_spec(probe);
+    options.outputs = &binding;
+    feeder = rig_pool(&rig, &options);
+    CU_ASSERT_TRUE(rig_settled(&rig, feeder));
+    CU_ASSERT_EQUAL(
+        rig_send(&rig, feeder->pid, (struct order){ .act = emit_and_lose_memory, .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_wait(&rig, holds_one, feeder));
+    atomic_store(&others_have_none, false);
+    gate_open(&held->gate);
+    CU_ASSERT_TRUE(rig_noted(&rig, held, 77, 1));
+    CU_ASSERT_TRUE(rig_end(&rig, feeder, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, target, NULL));
+    spec_unref(options.spec);
+    rig_finish(&rig);
+    probe_destroy(probe);
+    probe_destroy(held);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "nested", test_nested_pool_that_cannot_be_made_is_never_sent_to },
         { "no memory to wait", test_actor_without_memory_to_wait_with_leaves_others_their_turns },
+        { "no memory to stand in line", test_worker_without_memory_to_stand_in_line_looks_again },
         { "midway", test_growth_that_fails_midway_changes_nothing },
         CU_TEST_INFO_NULL,
     };
