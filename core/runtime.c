@@ -47,6 +47,8 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     if (slots_init(&runtime->slots) != 0)
         goto fail_askings;
     reclaim_init(&runtime->reclaim);
+    if (timekeeper_create(runtime, &runtime->reclaim, options->clock, &runtime->timekeeper) != 0)
+        goto fail_slots;
     names_init(&runtime->names);
     events_init(&runtime->events);
     given_up_init(&runtime->given_up);
@@ -57,6 +59,9 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     *out = runtime;
     return 0;
 
+fail_slots:
+    reclaim_finish(&runtime->reclaim);
+    slots_finish(&runtime->slots);
 fail_askings:
     askings_unref(runtime->askings);
 fail_memory:
@@ -103,6 +108,15 @@ static int wake_retired(struct dispatcher *dispatcher, const char *name, uint32_
     return status;
 }
 
+static void discard_dispatcher(struct dispatcher *dispatcher)
+{
+    if (!dispatcher)
+        return;
+    dispatcher_signal_stop(dispatcher);
+    (void)dispatcher_join(dispatcher);
+    dispatcher_destroy(dispatcher);
+}
+
 static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
                              uint32_t budget, struct dispatcher **out)
 {
@@ -114,6 +128,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .memory = runtime->memory,
         .reclaim = &runtime->reclaim,
         .clock = runtime->options.clock,
+        .timekeeper = runtime->timekeeper,
         .thread_start = runtime->options.thread_start,
         .thread_end = runtime->options.thread_end,
         .stir = runtime->options.stir,
@@ -123,15 +138,19 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
     uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_relaxed);
     int status;
 
+    _Static_assert(RUNTIME_DISPATCHERS_MAX <= TIMEKEEPER_DISPATCHERS_MAX, "all are watched");
     if (count == RUNTIME_DISPATCHERS_MAX)
         return WEIR_ENOMEM;
     status = dispatcher_create(&options, &dispatcher);
     if (status == 0 && runtime->started)
         status = dispatcher_start(dispatcher);
+    if (status == 0)
+        status = timekeeper_watch(runtime->timekeeper, dispatcher);
     if (status != 0) {
-        dispatcher_destroy(dispatcher);
+        discard_dispatcher(dispatcher);
         return status;
     }
+    timekeeper_look(runtime->timekeeper);
     runtime->dispatchers[count] = dispatcher;
     /* Release: who sees it counted sees it whole. */
     atomic_store_explicit(&runtime->dispatcher_count, count + 1, memory_order_release);
@@ -168,22 +187,21 @@ bool runtime_retire_dispatcher(struct dispatcher *dispatcher)
 
 int runtime_start(struct runtime *runtime)
 {
-    for (uint32_t i = 0; i < runtime->dispatcher_count; i++) {
-        int status = dispatcher_start(runtime->dispatchers[i]);
+    int status = timekeeper_start(runtime->timekeeper);
 
-        if (status != 0) {
-            (void)runtime_stop(runtime);
-            return status;
-        }
-    }
-    runtime->started = true;
-    return 0;
+    for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
+        status = dispatcher_start(runtime->dispatchers[i]);
+    if (status != 0)
+        (void)runtime_stop(runtime);
+    runtime->started = status == 0;
+    return status;
 }
 
 int runtime_stop(struct runtime *runtime)
 {
     int status = 0;
 
+    timekeeper_stop(runtime->timekeeper);
     for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
         dispatcher_signal_stop(runtime->dispatchers[i]);
     for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
@@ -445,6 +463,7 @@ void runtime_destroy(struct runtime *runtime)
             ;
         runtime_leave(executor);
     }
+    timekeeper_destroy(runtime->timekeeper);
     for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
         dispatcher_destroy(runtime->dispatchers[i]);
     finish_entries(runtime);

@@ -3,8 +3,8 @@
  * in one process.
  *
  * Life: create, add dispatchers, create pools and sources, start; ... stop, destroy. Threads are
- * those of the dispatchers and no others; the runtime installs no signal handler and writes
- * nowhere but to the callbacks of its options.
+ * those of the dispatchers and one more, the timekeeper, which sleeps while they do; the runtime
+ * installs no signal handler and writes nowhere but to the callbacks of its options.
  *
  * Outside threads work through a `struct executor *` that they get with runtime_enter and give back
  * with runtime_leave; between the two they are inside a read section: do not wait there. Calls on
@@ -57,6 +57,7 @@ struct runtime {
     struct polls polls;
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
+    struct timekeeper *timekeeper; /* const */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     _Atomic uint32_t dispatcher_count; /* written by who adds, read by all */
     bool started;

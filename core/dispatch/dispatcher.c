@@ -44,9 +44,10 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     atomic_init(&dispatcher->users_ended, 0);
     atomic_init(&dispatcher->budget, options->budget ? options->budget : DISPATCHER_BUDGET);
     atomic_init(&dispatcher->stopping, false);
-    atomic_init(&dispatcher->keeper, 0);
-    atomic_init(&dispatcher->keeper_until_ns, TIMER_NEVER);
-    atomic_init(&dispatcher->keeper_dozes, false);
+    dispatcher->wanted = options->threads;
+    atomic_init(&dispatcher->beat, 0);
+    atomic_init(&dispatcher->stuck, 0);
+    atomic_init(&dispatcher->spares, 0);
     atomic_init(&dispatcher->rests, false);
 }
 
@@ -228,21 +229,61 @@ static int grow_locked(struct dispatcher *dispatcher, uint32_t threads)
     return status;
 }
 
+static int change_count_locked(struct dispatcher *dispatcher, uint32_t threads)
+{
+    if (threads > atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed))
+        return grow_locked(dispatcher, threads);
+    set_count_locked(dispatcher, threads);
+    kick_all(dispatcher, threads);
+    return 0;
+}
+
+/* How many of `spares` there may be beside `wanted` threads. */
+static uint32_t spares_of(uint32_t wanted, uint32_t spares)
+{
+    if (spares > wanted)
+        spares = wanted;
+    return spares > IDLE_THREADS_MAX - wanted ? IDLE_THREADS_MAX - wanted : spares;
+}
+
+static int change_locked(struct dispatcher *dispatcher, uint32_t wanted, uint32_t spares)
+{
+    int status;
+
+    spares = spares_of(wanted, spares);
+    status = change_count_locked(dispatcher, wanted + spares);
+    if (status != 0)
+        return status;
+    dispatcher->wanted = wanted;
+    atomic_store_explicit(&dispatcher->spares, spares, memory_order_relaxed);
+    return 0;
+}
+
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
 {
-    int status = 0;
+    int status;
 
     if (threads > IDLE_THREADS_MAX)
         return WEIR_EINVALID;
     pthread_mutex_lock(&dispatcher->lock);
-    if (threads > atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed)) {
-        status = grow_locked(dispatcher, threads);
-    } else {
-        set_count_locked(dispatcher, threads);
-        kick_all(dispatcher, threads);
-    }
+    status = change_locked(dispatcher, threads,
+                           atomic_load_explicit(&dispatcher->spares, memory_order_relaxed));
     pthread_mutex_unlock(&dispatcher->lock);
     return status;
+}
+
+void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
+{
+    /* Relaxed: figures. A changed budget counts from some look on. */
+    uint32_t budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed);
+
+    atomic_store_explicit(&dispatcher->stuck, stuck, memory_order_relaxed);
+    pthread_mutex_lock(&dispatcher->lock);
+    /* Without memory for a thread it goes on with those that there are, and tries again when
+     * another number of threads is stuck. */
+    if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
+        (void)change_locked(dispatcher, dispatcher->wanted, budget > 1 ? stuck : 0);
+    pthread_mutex_unlock(&dispatcher->lock);
 }
 
 bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor)
@@ -390,9 +431,7 @@ void dispatcher_destroy(struct dispatcher *dispatcher)
 
 void dispatcher_notify(struct dispatcher *dispatcher)
 {
-    /* Relaxed: which thread keeps the time only decides whom we would rather not wake. */
-    uint32_t keeper = atomic_load_explicit(&dispatcher->keeper, memory_order_relaxed);
-    uint32_t picked = idle_pick(&dispatcher->idle, keeper ? keeper - 1 : IDLE_NOBODY);
+    uint32_t picked = idle_pick(&dispatcher->idle);
 
     if (picked != IDLE_NOBODY)
         executor_wake(dispatcher->executors[picked], EXECUTOR_WOKEN);
@@ -400,16 +439,8 @@ void dispatcher_notify(struct dispatcher *dispatcher)
 
 void dispatcher_arm(struct dispatcher *dispatcher, struct timer *timer, uint64_t due_ns)
 {
-    uint32_t keeper;
-
-    if (!timers_arm(&dispatcher->timers, timer, due_ns))
-        return;
-    /* [T1] seq_cst: see publish_locked in timer.c. */
-    if (atomic_load_explicit(&dispatcher->keeper_until_ns, memory_order_seq_cst) <= due_ns)
-        return;
-    keeper = atomic_load_explicit(&dispatcher->keeper, memory_order_seq_cst);
-    if (keeper)
-        executor_wake(dispatcher->executors[keeper - 1], EXECUTOR_KICKED);
+    if (timers_arm(&dispatcher->timers, timer, due_ns) && dispatcher->options.timekeeper)
+        timekeeper_expect(dispatcher->options.timekeeper, due_ns);
 }
 
 uint64_t dispatcher_steals(const struct dispatcher *dispatcher)
@@ -426,7 +457,7 @@ uint64_t dispatcher_turns(const struct dispatcher *dispatcher)
     uint64_t sum = 0;
 
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        sum += atomic_load_explicit(&dispatcher->executors[i]->turns, memory_order_relaxed);
+        sum += atomic_load_explicit(&dispatcher->executors[i]->turns, memory_order_relaxed) / 2;
     return sum;
 }
 

@@ -4,6 +4,10 @@
  * Life: create, start (idempotent), submit..., signal_stop (also inside a turn), join (never inside
  * a turn), destroy. Threads are created here and nowhere else in the core.
  *
+ * A turn that takes too long holds up nobody else for long: the timekeeper hands what its thread
+ * has queued to the others, and starts a spare thread in its place when the program wants that
+ * (timekeeper.h). There are never more spares than threads.
+ *
  * Its threads can be more or fewer while it runs. Each has an executor, which stays for good:
  * others look into its queues at any time. A thread whose index is not below `thread_count` any
  * more leaves after its turn, and first puts what it has queued where the others find it.
@@ -20,6 +24,7 @@
 #include "dispatch/executor.h"
 #include "dispatch/global_queue.h"
 #include "dispatch/idle.h"
+#include "dispatch/timekeeper.h"
 #include "dispatch/timer.h"
 
 #define DISPATCHER_NAME_MAX 32
@@ -36,7 +41,8 @@ struct dispatcher_options {
     struct memory *memory; /* of which its threads hold shares; NULL: nothing is counted */
     void (*thread_start)(struct executor *executor); /* on each new thread, first; may be NULL */
     void (*thread_end)(struct executor *executor);   /* on each thread, last; may be NULL */
-    void (*stir)(void *context); /* see dispatcher_rest; may be NULL when nobody asks for it */
+    struct timekeeper *timekeeper; /* NULL: nobody looks at deadlines and long turns */
+    void (*stir)(void *context);   /* see dispatcher_rest; may be NULL when nobody asks for it */
     void *stir_context;
 };
 
@@ -45,7 +51,7 @@ struct dispatcher {
     struct dispatcher_options options;            /* const */
     struct executor *executors[IDLE_THREADS_MAX]; /* each written once, before slot_count says so */
     _Atomic uint32_t slot_count;   /* executors there are; written under lock, never less */
-    _Atomic uint32_t thread_count; /* wanted; written under lock, read by all */
+    _Atomic uint32_t thread_count; /* wanted, and spares; written under lock, read by all */
     _Atomic uint32_t running;      /* threads that have not left; by starters and leavers */
     _Atomic uint64_t users_begun;  /* actors that run here; by others than its own threads */
     _Atomic uint64_t users_ended;
@@ -54,13 +60,16 @@ struct dispatcher {
     struct idle idle;
     _Atomic uint32_t budget; /* written by a reload, read by turns */
     _Atomic bool stopping;
-    _Atomic bool rests;               /* whoever wakes is to call `stir`; see dispatcher_rest */
-    _Atomic uint32_t keeper;          /* index + 1 of the parked thread that keeps the time */
-    _Atomic uint64_t keeper_until_ns; /* when it wakes by itself */
-    _Atomic bool keeper_dozes;        /* advisory: it does not look at LIFO slots */
+    _Atomic bool rests; /* whoever wakes is to call `stir`; see dispatcher_rest */
+
+    /* By the timekeeper. */
+    alignas(64) _Atomic uint32_t beat; /* grows each millisecond while a thread is awake */
+    _Atomic uint32_t stuck;            /* threads whose turn takes too long; see timekeeper.h */
+    _Atomic uint32_t spares;           /* threads that take the place of stuck ones */
 
     pthread_mutex_t lock;
-    bool started; /* lock */
+    uint32_t wanted; /* lock: threads, without spares */
+    bool started;    /* lock */
 };
 
 /* WEIR_EINVALID, WEIR_ENOMEM. Returns owned in *out. */
@@ -75,6 +84,12 @@ int dispatcher_start(struct dispatcher *dispatcher);
  * WEIR_EINVALID; WEIR_ENOMEM: nothing changed. Fewer cannot fail. Not on one of its threads.
  */
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
+
+/*
+ * For the timekeeper: so many threads are stuck, and as many spares shall work beside them, but no
+ * more than there are threads, and none where the budget is 1: callbacks there are meant to block.
+ */
+void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck);
 
 /* One that runs here has been made, and has ended. On the thread of `executor`. */
 void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor);
@@ -133,6 +148,8 @@ static inline void dispatcher_stir(struct dispatcher *dispatcher)
     /* [R1] seq_cst: see dispatcher_rest. */
     if (atomic_load_explicit(&dispatcher->rests, memory_order_seq_cst))
         dispatcher_tell_stir(dispatcher);
+    if (dispatcher->options.timekeeper)
+        timekeeper_stir(dispatcher->options.timekeeper);
 }
 
 /* The calling thread may go: its index is still too high. It takes no work after this. */

@@ -6,14 +6,14 @@
 #include "dispatch/futex.h"
 #include "dispatch/schedulable.h"
 
-#define GLOBAL_INTERVAL 61      /* prime, so that it falls in step with nothing (Go, tokio) */
-#define GLOBAL_BATCH 16         /* taken at once: one lock for as many turns */
-#define BIRTH_RUNS_MAX 4        /* then one of the others: who gave birth may be waited for */
-#define LIFO_RUNS_MAX 16        /* then the ring has its turn: a pair cannot starve it */
-#define SEARCH_ROUNDS 64        /* about 30 us of looking, more than a wake-up costs */
-#define SEARCH_PAUSES 32        /* spin-loop hints between two looks */
-#define KEEPER_LOOK_NS 1000000u /* 1 ms: LIFO slots behind a long turn are found in two */
-#define KEEPER_LOOK_MAX_NS 16000000u
+#define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
+#define GLOBAL_BATCH 16    /* taken at once: one lock for as many turns */
+#define BIRTH_RUNS_MAX 4   /* then one of the others: who gave birth may be waited for */
+#define LIFO_RUNS_MAX 16   /* then the ring has its turn: a pair cannot starve it */
+#define SEARCH_ROUNDS 64   /* about 30 us of looking, more than a wake-up costs */
+#define SEARCH_PAUSES 32   /* spin-loop hints between two looks */
+#define HAND_OVER_MAX (1 + RING_CAPACITY + BIRTHS_CAPACITY) /* all that a thread can have queued */
+#define AGE_INTERVAL 17 /* looks around between two of the eldest births: 1037 takes */
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
                   struct reclaim *reclaim, struct clock clock)
@@ -29,6 +29,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->cache.share.memory = dispatcher ? dispatcher->options.memory : NULL;
     births_init(&executor->births);
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
+    pthread_mutex_init(&executor->offline_lock, NULL);
     return reader_init(&executor->reader, reclaim);
 }
 
@@ -36,6 +37,7 @@ void executor_finish(struct executor *executor)
 {
     reader_finish(&executor->reader);
     cache_finish(&executor->cache);
+    pthread_mutex_destroy(&executor->offline_lock);
 }
 
 uint64_t executor_look_at_clock(struct executor *executor)
@@ -54,6 +56,39 @@ uint64_t executor_random(struct executor *executor)
     return executor->random = x;
 }
 
+/* --- where it is ---------------------------------------------------------------------------- */
+
+static bool is_in_callback(struct executor *executor)
+{
+    /* Acquire pairs with the release in executor_enter_callback. */
+    return atomic_load_explicit(&executor->where, memory_order_acquire) == EXECUTOR_IN_CALLBACK;
+}
+
+void executor_try_put_offline(struct executor *executor, void (*barrier_everywhere)(void))
+{
+    if (!is_in_callback(executor) ||
+        atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&executor->offline_lock);
+    atomic_store_explicit(&executor->put_offline, true, memory_order_seq_cst);
+    barrier_everywhere(); /* [X1] */
+    /* In a callback still: the owner sees `put_offline` when it comes back, and waits for us. */
+    if (is_in_callback(executor))
+        reader_offline(&executor->reader);
+    else
+        atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);
+    pthread_mutex_unlock(&executor->offline_lock);
+}
+
+void executor_go_online(struct executor *executor)
+{
+    pthread_mutex_lock(&executor->offline_lock);
+    if (atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
+        reader_online(&executor->reader);
+    atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);
+    pthread_mutex_unlock(&executor->offline_lock);
+}
+
 void executor_wake(struct executor *executor, uint32_t bits)
 {
     atomic_fetch_or_explicit(&executor->token, bits, memory_order_seq_cst);
@@ -69,20 +104,6 @@ static void push_ring(struct executor *executor, struct schedulable *schedulable
     dispatcher_notify(executor->dispatcher);
 }
 
-/* The keeper sleeps without looking at LIFO slots while nothing runs: something runs now. */
-static void rouse_dozing_keeper(struct dispatcher *dispatcher)
-{
-    uint32_t keeper;
-
-    /* Relaxed: advisory; a slot that stays behind a long turn is found at the keeper's next look,
-     * or taken by its owner at the turn's end. */
-    if (!atomic_load_explicit(&dispatcher->keeper_dozes, memory_order_relaxed))
-        return;
-    keeper = atomic_load_explicit(&dispatcher->keeper, memory_order_relaxed);
-    if (keeper)
-        executor_wake(dispatcher_executor(dispatcher, keeper - 1), EXECUTOR_KICKED);
-}
-
 /* What was just woken runs next, here, where its message is hot. */
 static void push_lifo(struct executor *executor, struct schedulable *schedulable)
 {
@@ -95,8 +116,6 @@ static void push_lifo(struct executor *executor, struct schedulable *schedulable
         atomic_store_explicit(&executor->lifo, schedulable, memory_order_release);
     if (old)
         push_ring(executor, old);
-    else
-        rouse_dozing_keeper(executor->dispatcher);
 }
 
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
@@ -152,12 +171,32 @@ static struct schedulable *take_global(struct executor *executor)
                              share < GLOBAL_BATCH ? share : GLOBAL_BATCH);
 }
 
+/* True once for each beat of the timekeeper. */
+static bool has_ticked(struct executor *executor)
+{
+    /* Relaxed: a beat that is seen one take later is early enough. */
+    uint32_t beat = atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed);
+    bool ticked = beat != executor->beat_seen;
+
+    executor->beat_seen = beat;
+    return ticked;
+}
+
 static void look_around(struct executor *executor)
 {
     uint64_t now = executor_look_at_clock(executor);
 
     timers_expire(&executor->dispatcher->timers, now, executor);
     (void)reader_poll(&executor->reader);
+}
+
+/* The eldest birth goes to the ring: younger ones may overtake it there no more. */
+static void age_births(struct executor *executor)
+{
+    struct schedulable *eldest = births_steal(&executor->births);
+
+    if (eldest && !ring_push(&executor->ring, eldest))
+        global_queue_push(&executor->dispatcher->global, eldest);
 }
 
 static struct schedulable *take_born(struct executor *executor)
@@ -171,16 +210,26 @@ static struct schedulable *take_born(struct executor *executor)
     return taken;
 }
 
+/* What must not wait for the rest: looked for at each beat, so after each long turn, and at every
+ * 61st take. */
+static struct schedulable *take_overdue(struct executor *executor)
+{
+    bool ticked = has_ticked(executor);
+
+    if (!ticked && ++executor->takes % GLOBAL_INTERVAL != 0)
+        return NULL;
+    look_around(executor);
+    if (ticked || ++executor->looks % AGE_INTERVAL == 0)
+        age_births(executor);
+    return take_global(executor);
+}
+
 static struct schedulable *take_own(struct executor *executor)
 {
-    struct schedulable *taken = NULL;
+    struct schedulable *taken = take_overdue(executor);
 
-    if (++executor->tick % GLOBAL_INTERVAL == 0) {
-        look_around(executor);
-        taken = take_global(executor);
-        if (taken)
-            return taken;
-    }
+    if (taken)
+        return taken;
     taken = take_born(executor);
     if (taken)
         return taken;
@@ -290,71 +339,6 @@ static bool anything_to_do(struct executor *executor)
     return is_to_end(executor) || is_work_waiting(executor->dispatcher);
 }
 
-static bool others_run(struct dispatcher *dispatcher)
-{
-    /* seq_cst, as the parked: who starts a thread counts it before it can have work. */
-    return idle_parked_count(&dispatcher->idle) <
-           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
-}
-
-/* Until when the keeper sleeps: the next deadline, or its next look at the LIFO slots. */
-static uint64_t keeper_deadline(struct executor *executor, uint64_t look_ns)
-{
-    struct dispatcher *dispatcher = executor->dispatcher;
-    bool dozes = !others_run(dispatcher);
-    uint64_t until = dozes ? TIMER_NEVER : executor->now_ns + look_ns;
-    uint64_t due;
-
-    atomic_store_explicit(&dispatcher->keeper_dozes, dozes, memory_order_seq_cst);
-    if (dozes && others_run(dispatcher)) {
-        /* Somebody woke meanwhile, and may have missed that we doze. */
-        atomic_store_explicit(&dispatcher->keeper_dozes, false, memory_order_relaxed);
-        until = executor->now_ns + look_ns;
-    }
-    /* [T1] published before the deadlines are read: see timer.c. */
-    atomic_store_explicit(&dispatcher->keeper_until_ns, until, memory_order_seq_cst);
-    due = atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_seq_cst);
-    if (due >= until)
-        return until;
-    atomic_store_explicit(&dispatcher->keeper_until_ns, due, memory_order_seq_cst);
-    return due;
-}
-
-/* Takes what lies in a LIFO slot whose owner has been in one turn since the last look. */
-static struct schedulable *rescue(struct executor *executor)
-{
-    struct dispatcher *dispatcher = executor->dispatcher;
-
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
-        struct executor *other = dispatcher_executor(dispatcher, i);
-        uint64_t turns = atomic_load_explicit(&other->turns, memory_order_relaxed);
-        bool same = turns == other->turns_seen;
-
-        other->turns_seen = turns;
-        if (other != executor && same && atomic_load_explicit(&other->lifo, memory_order_relaxed)) {
-            /* [L1] its owner may be faster. */
-            struct schedulable *taken = atomic_exchange_explicit(&other->lifo, NULL,
-                                                                 memory_order_acq_rel);
-
-            if (taken) {
-                atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
-                return taken;
-            }
-        }
-    }
-    return NULL;
-}
-
-/* True when this thread keeps the time while it sleeps: one of the parked does. */
-static bool become_keeper(struct executor *executor)
-{
-    uint32_t nobody = 0;
-
-    return atomic_compare_exchange_strong_explicit(&executor->dispatcher->keeper, &nobody,
-                                                   executor->index + 1, memory_order_seq_cst,
-                                                   memory_order_seq_cst);
-}
-
 static void wait_for_token(struct executor *executor)
 {
     while (!(atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst) & EXECUTOR_WOKEN))
@@ -369,85 +353,17 @@ static void leave_parking(struct executor *executor)
         wait_for_token(executor);
 }
 
-static void fire_timers(struct executor *executor)
+/* Sleeps until picked, or until this thread is to end. */
+static void sleep_until_picked(struct executor *executor)
 {
-    struct dispatcher *dispatcher = executor->dispatcher;
-
-    if (executor->now_ns <
-        atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_relaxed))
-        return;
-    reader_online(&executor->reader);
-    timers_expire(&dispatcher->timers, executor->now_ns, executor);
-    reader_offline(&executor->reader);
-}
-
-/* Sleeps as keeper until picked, or until there is something to do that nobody was picked for. */
-static struct schedulable *keep_time(struct executor *executor)
-{
-    struct schedulable *found = NULL;
-    uint64_t look_ns = KEEPER_LOOK_NS;
-
     for (;;) {
-        uint64_t now = executor_look_at_clock(executor);
-        uint64_t until = keeper_deadline(executor, look_ns);
-        uint32_t token;
+        uint32_t token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
 
-        if (until > now)
-            futex_wait(&executor->token, 0, until == TIMER_NEVER ? UINT64_MAX : until - now);
-        token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
         if (token & EXECUTOR_WOKEN)
-            return NULL;
-        look_ns = token == 0 && look_ns < KEEPER_LOOK_MAX_NS ? look_ns * 2 : KEEPER_LOOK_NS;
-        executor_look_at_clock(executor);
-        fire_timers(executor);
-        found = rescue(executor);
-        if (found || anything_to_do(executor))
-            break;
-    }
-    leave_parking(executor);
-    return found;
-}
-
-static void stop_keeping(struct dispatcher *dispatcher)
-{
-    atomic_store_explicit(&dispatcher->keeper_until_ns, TIMER_NEVER, memory_order_relaxed);
-    atomic_store_explicit(&dispatcher->keeper_dozes, false, memory_order_relaxed);
-    atomic_store_explicit(&dispatcher->keeper, 0, memory_order_seq_cst);
-}
-
-/* Somebody parked must keep the time when nobody does. Who is parked no more looks: it kept it, or
- * was chosen to, by one that wrote the keeper before, and woke for something else. */
-static void have_time_kept(struct dispatcher *dispatcher)
-{
-    if (atomic_load_explicit(&dispatcher->keeper, memory_order_seq_cst) ||
-        idle_parked_count(&dispatcher->idle) == 0)
-        return;
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
-        if (idle_is_parked(&dispatcher->idle, i)) {
-            executor_wake(dispatcher_executor(dispatcher, i), EXECUTOR_KICKED);
             return;
-        }
-    }
-}
-
-/* Sleeps until picked, as keeper when there is none. May bring what it found. */
-static struct schedulable *sleep_until_picked(struct executor *executor)
-{
-    for (;;) {
-        uint32_t token;
-
-        if (become_keeper(executor)) {
-            struct schedulable *found = keep_time(executor);
-
-            stop_keeping(executor->dispatcher);
-            return found;
-        }
-        token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
-        if (token & EXECUTOR_WOKEN)
-            return NULL;
         if (is_to_end(executor)) {
             leave_parking(executor);
-            return NULL;
+            return;
         }
         if (!token)
             futex_wait(&executor->token, 0, UINT64_MAX);
@@ -461,40 +377,37 @@ static void go_offline(struct executor *executor)
     cache_flush(&executor->cache);
 }
 
-/* Sleeps; on return this thread counts as searching. May bring what it found. */
-static struct schedulable *park(struct executor *executor, bool was_searching)
+/* Sleeps; on return this thread counts as searching. */
+static void park(struct executor *executor, bool was_searching)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
-    struct schedulable *found;
 
     go_offline(executor);
     idle_park(&dispatcher->idle, executor->index, was_searching);
     if (anything_to_do(executor)) {
         leave_parking(executor);
-        found = NULL;
     } else {
         atomic_fetch_add_explicit(&executor->parks, 1, memory_order_relaxed);
-        found = sleep_until_picked(executor);
+        sleep_until_picked(executor);
     }
-    have_time_kept(dispatcher);
     dispatcher_stir(dispatcher);
     reader_online(&executor->reader);
-    return found;
+    executor_look_at_clock(executor);
 }
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
 static void run_turn(struct executor *executor, struct schedulable *schedulable)
 {
+    uint64_t turns = atomic_load_explicit(&executor->turns, memory_order_relaxed);
     enum turn turn;
 
     executor->in_turn = true;
+    /* Relaxed, both: only compared for change. */
+    atomic_store_explicit(&executor->turns, turns + 1, memory_order_relaxed);
     turn = schedulable->run(schedulable, executor);
+    atomic_store_explicit(&executor->turns, turns + 2, memory_order_relaxed);
     executor->in_turn = false;
-    /* Relaxed: only compared for change. */
-    atomic_store_explicit(&executor->turns,
-                          atomic_load_explicit(&executor->turns, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
     if (turn == TURN_AGAIN) {
         if (!ring_push(&executor->ring, schedulable))
             global_queue_push(&executor->dispatcher->global, schedulable);
@@ -528,7 +441,7 @@ static struct schedulable *next_to_run(struct executor *executor)
         if (searching)
             taken = search(executor);
         if (!taken && !is_to_end(executor)) {
-            taken = park(executor, searching);
+            park(executor, searching);
             searching = true;
         }
     }
@@ -537,15 +450,37 @@ static struct schedulable *next_to_run(struct executor *executor)
     return taken;
 }
 
+/* Where a thief is faster there may be another. */
+static struct schedulable *take_eldest(struct executor *executor)
+{
+    struct schedulable *eldest = NULL;
+
+    while (!eldest && births_count(&executor->births) > 0)
+        eldest = births_steal(&executor->births);
+    return eldest;
+}
+
+uint32_t executor_hand_over(struct executor *executor)
+{
+    struct schedulable *schedulable;
+    uint32_t count = 0;
+
+    /* Bounded: a turn that goes on may wake others as fast as they are taken. */
+    while (count < HAND_OVER_MAX &&
+           ((schedulable = take_lifo(executor)) || (schedulable = ring_take(&executor->ring)) ||
+            (schedulable = take_eldest(executor)))) {
+        global_queue_push(&executor->dispatcher->global, schedulable);
+        count++;
+    }
+    return count;
+}
+
 /* Puts what this thread has queued where the others find it, and sees that somebody looks. */
 static void hand_over_work(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
-    struct schedulable *schedulable;
 
-    while ((schedulable = take_lifo(executor)) || (schedulable = ring_pop(&executor->ring)) ||
-           (schedulable = births_pop(&executor->births)))
-        global_queue_push(&dispatcher->global, schedulable);
+    (void)executor_hand_over(executor);
     /* Also what this thread was woken for, and what nobody was woken for because it searched. */
     if (is_work_waiting(dispatcher))
         dispatcher_notify(dispatcher);

@@ -5,8 +5,13 @@
  * a memory cache and a reader record; what it wakes goes to the global queue of its dispatcher.
  * An executor is used by one thread at a time; only the fields marked so are touched by others.
  *
- *      take order: every 61st time the global queue first; births; LIFO slot; own ring; global
- *      queue; then search: timers, the other threads' rings, births, the global queue; then park.
+ * Where a thread is: in the runtime it may hold pointers that reclamation protects, in a callback
+ * of a behaviour it holds none. A thread that enters and leaves a callback, or a host call inside
+ * one, says so by a plain store. When a callback takes long, the timekeeper puts the thread
+ * off-line for reclamation (executor_try_put_offline); the thread goes on-line again when it comes
+ * back. The timekeeper writes `put_offline`, has all threads pass a barrier, and reads `where`; the
+ * thread writes `where` and reads `put_offline`. So one of them sees the other, and the usual way
+ * of a message pays no fence for it.
  */
 #ifndef DISPATCH_EXECUTOR_H
 #define DISPATCH_EXECUTOR_H
@@ -28,6 +33,12 @@ struct schedulable;
 
 #define EXECUTOR_ROUNDS 64 /* round-robin positions; pools share one when their indexes collide */
 
+enum executor_place {
+    EXECUTOR_IN_RUNTIME,
+    EXECUTOR_IN_CALLBACK,
+    EXECUTOR_IN_BLOCKING, /* callback: the thread goes off-line and on-line by itself */
+};
+
 struct executor {
     struct dispatcher *dispatcher; /* const; NULL for an outside thread */
     void *runtime;                 /* const: for those who run turns */
@@ -44,23 +55,27 @@ struct executor {
     struct stock slots; /* for actor/slots.c */
     uint64_t now_ns;    /* coarse: of the last look at the clock */
     uint64_t random;    /* xorshift state */
-    uint32_t tick;      /* takes */
+    uint32_t takes;
+    uint32_t looks;     /* around, between beats */
+    uint32_t beat_seen; /* of dispatcher->beat */
     uint32_t birth_runs;
     uint32_t lifo_runs;
     bool in_turn;
     bool blocking;   /* the turn may block: hand work to others at once */
     uint32_t budget; /* messages that this turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
-    uint64_t turns_seen;  /* the keeper's: `turns` at its last look */
     void *current;        /* what runs: read by the same thread's signal handler */
     struct note *note;    /* of that, for the crash handler; never NULL */
     struct note own_note; /* unless the host gave another */
 
     /* written by the owner, read by thieves and by who reads figures */
-    alignas(64) _Atomic uint64_t turns;
+    alignas(64) _Atomic uint64_t turns; /* odd in a turn; two for each */
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
-    _Atomic(struct schedulable *) lifo; /* also taken by a thief when this turn is long */
+    _Atomic(struct schedulable *) lifo; /* also taken by the timekeeper when this turn is long */
+    _Atomic uint32_t where;             /* enum executor_place */
+    _Atomic bool put_offline;           /* offline_lock, but for the look of the owner */
+    pthread_mutex_t offline_lock;
     /* Written by the owner, for those that run on its own dispatcher; see dispatcher_users. */
     _Atomic uint64_t users_begun;
     _Atomic uint64_t users_ended;
@@ -85,6 +100,12 @@ void *executor_main(void *argument);
  */
 bool executor_step(struct executor *executor);
 
+/*
+ * Moves what the executor has queued to the global queue of its dispatcher; how many that were. Any
+ * thread: what the owner, or a thief, takes or adds at the same time may be left.
+ */
+uint32_t executor_hand_over(struct executor *executor);
+
 /* Makes a schedulable run that was just woken, on `dispatcher`. */
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);
@@ -107,6 +128,32 @@ void executor_submit_behind(struct executor *executor, struct dispatcher *dispat
  * before the others. */
 void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
                           struct schedulable *schedulable);
+
+/* The owner enters a callback of a behaviour. Release: what it read in the runtime was before. */
+static inline void executor_enter_callback(struct executor *executor)
+{
+    atomic_store_explicit(&executor->where, EXECUTOR_IN_CALLBACK, memory_order_release);
+}
+
+/* Ends what executor_try_put_offline did. Owner. */
+void executor_go_online(struct executor *executor);
+
+/* The owner is in the runtime again, and may read what is reclaimed. */
+static inline void executor_leave_callback(struct executor *executor)
+{
+    atomic_store_explicit(&executor->where, EXECUTOR_IN_RUNTIME, memory_order_relaxed);
+    /* [X1] The compiler keeps the order; the processor does by the barrier of the timekeeper. */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(&executor->put_offline, memory_order_relaxed), false))
+        executor_go_online(executor);
+}
+
+/*
+ * Puts the thread off-line for reclamation if it is in a callback that is not flagged as blocking.
+ * `barrier_everywhere` makes all threads of the process pass a full barrier. One thread, not the
+ * owner.
+ */
+void executor_try_put_offline(struct executor *executor, void (*barrier_everywhere)(void));
 
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);

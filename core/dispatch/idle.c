@@ -81,7 +81,7 @@ bool idle_unpark_self(struct idle *idle, uint32_t index)
     return true;
 }
 
-static uint32_t claim_any(struct idle *idle, uint32_t spare)
+static uint32_t claim_any(struct idle *idle)
 {
     for (uint32_t i = 0; i < IDLE_THREADS_MAX / 64; i++) {
         uint64_t word = atomic_load_explicit(&idle->parked[i], memory_order_seq_cst);
@@ -89,22 +89,22 @@ static uint32_t claim_any(struct idle *idle, uint32_t spare)
         while (word) {
             uint32_t index = i * 64 + (uint32_t)__builtin_ctzll(word);
 
-            if (index != spare && claim(idle, index))
+            if (claim(idle, index))
                 return index;
             word &= word - 1;
         }
     }
-    return spare != IDLE_NOBODY && claim(idle, spare) ? spare : IDLE_NOBODY;
+    return IDLE_NOBODY;
 }
 
-uint32_t idle_pick(struct idle *idle, uint32_t spare)
+uint32_t idle_pick(struct idle *idle)
 {
     uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_seq_cst);
     uint32_t picked;
 
     if (searching_of(counts) > 0 || parked_of(counts) == 0)
         return IDLE_NOBODY;
-    picked = claim_any(idle, spare);
+    picked = claim_any(idle);
     if (picked != IDLE_NOBODY)
         atomic_fetch_add_explicit(&idle->counts, SEARCHING_ONE - PARKED_ONE, memory_order_seq_cst);
     return picked;

@@ -43,11 +43,9 @@ void idle_park(struct idle *idle, uint32_t index, bool was_searching);
  * token is on the way. */
 bool idle_unpark_self(struct idle *idle, uint32_t index);
 
-/*
- * Picks a parked thread to be woken, `spare` only when there is no other; it counts as searching
- * from now on. IDLE_NOBODY: nobody is parked, or somebody searches already.
- */
-uint32_t idle_pick(struct idle *idle, uint32_t spare);
+/* Picks a parked thread to be woken; it counts as searching from now on. IDLE_NOBODY: nobody is
+ * parked, or somebody searches already. */
+uint32_t idle_pick(struct idle *idle);
 
 /* Advisory. */
 bool idle_is_parked(struct idle *idle, uint32_t index);

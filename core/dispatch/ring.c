@@ -43,6 +43,25 @@ struct schedulable *ring_pop(struct ring *ring)
     return NULL;
 }
 
+struct schedulable *ring_take(struct ring *ring)
+{
+    for (;;) {
+        /* Head first: then `tail` is not older, and the difference tells what there was. */
+        uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+        /* [R2] the slots up to here are written. */
+        uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+        struct schedulable *schedulable;
+
+        if (head == tail)
+            return NULL;
+        schedulable = atomic_load_explicit(&ring->slots[head & ring->mask], memory_order_relaxed);
+        /* [R1] */
+        if (atomic_compare_exchange_strong_explicit(&ring->head, &head, head + 1,
+                                                    memory_order_acq_rel, memory_order_relaxed))
+            return schedulable;
+    }
+}
+
 struct schedulable *ring_steal(struct ring *from, struct ring *into)
 {
     uint32_t own_tail = atomic_load_explicit(&into->tail, memory_order_relaxed);

@@ -5,9 +5,9 @@
  * from the head by a compare-and-swap; a thief takes half at once. Indices are 32 bits and run on,
  * so that a thief that slept cannot mistake an old head for a new one.
  *
- *            | push pop  | steal
- *   push pop |     X     |   -      X = the owner alone; - = any threads at once
- *   steal    |     -     |   -      steal: `into` must be the thief's own ring
+ *                | push pop  | steal take
+ *   push pop     |     X     |     -       X = the owner alone; - = any threads at once
+ *   steal take   |     -     |     -       steal: `into` must be the thief's own ring
  */
 #ifndef DISPATCH_RING_H
 #define DISPATCH_RING_H
@@ -36,6 +36,9 @@ bool ring_push(struct ring *ring, struct schedulable *schedulable);
 
 /* NULL when the ring is empty. */
 struct schedulable *ring_pop(struct ring *ring);
+
+/* As ring_pop, for any thread. */
+struct schedulable *ring_take(struct ring *ring);
 
 /* Moves half of `from`, rounded up, to `into`, and returns one of them; NULL when there is none
  * or another was faster. */

@@ -58,6 +58,7 @@ struct turn_watch {
     struct probe *probe;                                 /* NULL: memory was out */
     struct probe *given_up;                              /* a thread may answer them yet */
     char dispatcher[DISPATCHER_NAME_MAX];                /* that was probed */
+    uint32_t dispatcher_index;                           /* likewise */
 };
 
 /* --- on the slow thread ---------------------------------------------------------------------- */
@@ -156,6 +157,8 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
 {
     /* Relaxed: see the field. */
     atomic_store_explicit(&watch->limit_ns, limit_ms * NS_PER_MS, memory_order_relaxed);
+    timekeeper_set_spare_after(watch->runtime->timekeeper,
+                               limit_ms < UINT32_MAX ? (uint32_t)limit_ms : UINT32_MAX);
 }
 
 /* `function` or `library+0x1234`, which addr2line takes. */
@@ -189,6 +192,16 @@ static void describe_stack(const struct probe *probe, char *text, size_t size)
     }
 }
 
+static const char *effect(const struct turn_watch *watch)
+{
+    struct dispatcher *dispatcher = watch->runtime->dispatchers[watch->dispatcher_index];
+
+    /* Relaxed: a figure. */
+    return atomic_load_explicit(&dispatcher->spares, memory_order_relaxed)
+               ? "a spare thread works in the place of its thread"
+               : "its thread does nothing else meanwhile";
+}
+
 static void log_probe(const struct turn_watch *watch, const struct probe *probe)
 {
     char stack[STACK_SIZE];
@@ -198,7 +211,7 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
               weir_uint("ms", probe->watched_ns / NS_PER_MS), weir_str("plugin", probe->plugin),
               weir_uint("generation", probe->generation), weir_uint("worker", probe->worker),
               weir_str("message", probe->tag), weir_str("stack", stack),
-              weir_str("effect", "its thread does nothing else meanwhile"));
+              weir_str("effect", effect(watch)));
 }
 
 /* The thread cannot even hear a signal: tells what is known, and goes on with another probe. */
@@ -209,7 +222,7 @@ static void give_up(struct turn_watch *watch)
     log_event(watch->sink, WEIR_LOG_WARNING, watch->dispatcher, "turn takes long",
               weir_uint("ms", probe->watched_ns / NS_PER_MS),
               weir_str("stack", "not known: the thread waits in the kernel"),
-              weir_str("effect", "its thread does nothing else meanwhile"));
+              weir_str("effect", effect(watch)));
     probe->next = watch->given_up;
     watch->given_up = probe;
     watch->probe = calloc(1, sizeof *watch->probe);
@@ -262,6 +275,7 @@ static bool probe_one(struct turn_watch *watch, uint32_t index, uint64_t now_ns)
         return false;
     probe->sent_ns = now_ns;
     memcpy(watch->dispatcher, name, sizeof name);
+    watch->dispatcher_index = index;
     /* Release: a signal is no synchronisation of C's. */
     atomic_store_explicit(&probe->state, PROBE_SENT, memory_order_release);
     if (dispatcher_try_signal(dispatcher, thread, SIGURG, probe))

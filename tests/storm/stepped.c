@@ -108,3 +108,9 @@ void __tsan_init(void);
 void __tsan_init(void)
 {
 }
+
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}

@@ -132,9 +132,10 @@ static void test_owner_and_thieves_take_each_once(void)
 
 #define FANOUT 10u
 #define DEPTH 4u
-#define TREE 1111u       /* 1 + 10 + 100 + 1000 */
-#define ALIVE_MAX 100u   /* well over DEPTH * FANOUT, far below the last row */
-#define ENDLESS_MIN 2000 /* births: many times what the queues hold */
+#define TREE 1111u        /* 1 + 10 + 100 + 1000 */
+#define ALIVE_MAX 100u    /* well over DEPTH * FANOUT, far below the last row */
+#define STEPS_MAX 400000u /* several times what it takes: one of the eldest runs in 1037 */
+#define ENDLESS_MIN 2000  /* births: many times what the queues hold */
 
 struct family;
 
@@ -183,7 +184,8 @@ static void close_it(struct weir_self *self, void *state, int reason)
     atomic_fetch_add(&level->family->ended, 1);
 }
 
-/* The first of a family, made from outside; its `open` does the rest. */
+/* The first of a family, made from outside; its `open` does the rest. With 0 threads the turns are
+ * taken by rig_step. */
 static void found(struct family *family, uint32_t threads,
                   int (*open)(struct weir_self *, const void *, void *))
 {
@@ -193,7 +195,10 @@ static void found(struct family *family, uint32_t threads,
 
     *family = (struct family){ .behaviour = { .name = "born", .open = open, .close = close_it } };
     gate_init(&family->gate);
-    rig_init(&family->rig, threads, 0);
+    if (threads > 0)
+        rig_init(&family->rig, threads, 0);
+    else
+        rig_init_still(&family->rig, 1, 0);
     for (uint32_t i = 0; i < DEPTH; i++) {
         struct level *level = &family->levels[i];
 
@@ -239,7 +244,8 @@ static void test_tree_is_walked_depth_first(void)
 {
     struct family family;
 
-    found(&family, 1, open_tree);
+    found(&family, 0, open_tree);
+    CU_ASSERT_TRUE(rig_step(&family.rig, all_have_ended, &family, STEPS_MAX));
     end(&family);
     CU_ASSERT_EQUAL(atomic_load(&family.born), TREE);
     CU_ASSERT_TRUE(atomic_load(&family.most) <= ALIVE_MAX);
@@ -329,6 +335,46 @@ static void test_births_without_end_hold_up_nobody(void)
     probe_destroy(probe);
 }
 
+/* --- a parent of many ------------------------------------------------------------------------ */
+
+#define IN_FLIGHT 100u
+
+static int open_in_crowd(struct weir_self *self, const void *settings, void *state)
+{
+    const struct level *level = settings;
+    struct family *family = level->family;
+
+    (void)state;
+    for (uint32_t i = 0; level->depth == 0 && i < IN_FLIGHT; i++)
+        bear(self, &family->levels[1]);
+    if (level->depth == 1)
+        atomic_fetch_add(&family->opened, 1);
+    /* A younger one for each that runs: the youngest are never used up. */
+    if (level->depth > 0 && !atomic_load(&family->stop))
+        bear(self, &family->levels[2]);
+    leave(self);
+    return 0;
+}
+
+static bool all_eldest_are_open(void *context)
+{
+    struct family *family = context;
+
+    return atomic_load(&family->opened) == IN_FLIGHT;
+}
+
+/* promise D6: on one thread the eldest have their turn while younger ones keep coming. */
+static void test_eldest_run_while_younger_keep_coming(void)
+{
+    struct family family;
+
+    found(&family, 0, open_in_crowd);
+    CU_ASSERT_TRUE(rig_step(&family.rig, all_eldest_are_open, &family, STEPS_MAX));
+    atomic_store(&family.stop, true);
+    CU_ASSERT_TRUE(rig_step(&family.rig, all_have_ended, &family, STEPS_MAX));
+    end(&family);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -339,6 +385,7 @@ int main(void)
         { "tree", test_tree_is_walked_depth_first },
         { "held", test_who_is_born_does_not_wait_for_who_bore_it },
         { "endless", test_births_without_end_hold_up_nobody },
+        { "eldest run", test_eldest_run_while_younger_keep_coming },
         CU_TEST_INFO_NULL,
     };
 

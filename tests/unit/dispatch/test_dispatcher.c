@@ -27,6 +27,7 @@ struct job {
 
 struct stage {
     struct reclaim reclaim;
+    struct timekeeper *timekeeper;
     struct dispatcher *dispatcher;
     struct executor outside;
     struct job jobs[MANY];
@@ -58,6 +59,8 @@ static void begin(struct stage *stage, uint32_t threads, uint32_t capacity)
                                           .clock = clock_monotonic() };
 
     reclaim_init(&stage->reclaim);
+    CU_ASSERT_EQUAL(timekeeper_create(NULL, &stage->reclaim, options.clock, &stage->timekeeper), 0);
+    options.timekeeper = stage->timekeeper;
     CU_ASSERT_EQUAL(dispatcher_create(&options, &stage->dispatcher), 0);
     CU_ASSERT_EQUAL(executor_init(&stage->outside, NULL, NULL, &stage->reclaim, options.clock), 0);
     for (uint32_t i = 0; i < MANY; i++) {
@@ -67,13 +70,17 @@ static void begin(struct stage *stage, uint32_t threads, uint32_t capacity)
         gate_init(&stage->jobs[i].gate);
         gate_open(&stage->jobs[i].gate);
     }
+    CU_ASSERT_EQUAL(timekeeper_watch(stage->timekeeper, stage->dispatcher), 0);
+    CU_ASSERT_EQUAL(timekeeper_start(stage->timekeeper), 0);
     CU_ASSERT_EQUAL(dispatcher_start(stage->dispatcher), 0);
 }
 
 static void finish(struct stage *stage)
 {
+    timekeeper_stop(stage->timekeeper);
     dispatcher_signal_stop(stage->dispatcher);
     CU_ASSERT_EQUAL(dispatcher_join(stage->dispatcher), 0);
+    timekeeper_destroy(stage->timekeeper);
     dispatcher_destroy(stage->dispatcher);
     executor_finish(&stage->outside);
     for (uint32_t i = 0; i < MANY; i++)

@@ -27,13 +27,13 @@ static void test_parked_thread_is_picked_once(void)
     struct idle idle;
 
     idle_init(&idle, 2);
-    CU_ASSERT_EQUAL(idle_pick(&idle, IDLE_NOBODY), IDLE_NOBODY);
+    CU_ASSERT_EQUAL(idle_pick(&idle), IDLE_NOBODY);
     CU_ASSERT_TRUE(idle_try_search(&idle));
     idle_park(&idle, 70, true);
     CU_ASSERT_EQUAL(idle_searching_count(&idle), 0);
     CU_ASSERT_EQUAL(idle_parked_count(&idle), 1);
     CU_ASSERT_TRUE(idle_is_parked(&idle, 70));
-    CU_ASSERT_EQUAL(idle_pick(&idle, IDLE_NOBODY), 70);
+    CU_ASSERT_EQUAL(idle_pick(&idle), 70);
     CU_ASSERT_FALSE(idle_is_parked(&idle, 70));
     CU_ASSERT_EQUAL(idle_parked_count(&idle), 0);
     CU_ASSERT_EQUAL(idle_searching_count(&idle), 1);
@@ -48,22 +48,9 @@ static void test_nobody_is_picked_while_one_searches(void)
     idle_init(&idle, 2);
     idle_park(&idle, 0, false);
     CU_ASSERT_TRUE(idle_try_search(&idle));
-    CU_ASSERT_EQUAL(idle_pick(&idle, IDLE_NOBODY), IDLE_NOBODY);
+    CU_ASSERT_EQUAL(idle_pick(&idle), IDLE_NOBODY);
     CU_ASSERT_TRUE(idle_found(&idle));
-    CU_ASSERT_EQUAL(idle_pick(&idle, IDLE_NOBODY), 0);
-}
-
-static void test_spare_thread_is_picked_last(void)
-{
-    struct idle idle;
-
-    idle_init(&idle, 4);
-    idle_park(&idle, 1, false);
-    idle_park(&idle, 65, false);
-    CU_ASSERT_EQUAL(idle_pick(&idle, 1), 65);
-    CU_ASSERT_TRUE(idle_found(&idle));
-    CU_ASSERT_EQUAL(idle_pick(&idle, 1), 1);
-    CU_ASSERT_EQUAL(idle_parked_count(&idle), 0);
+    CU_ASSERT_EQUAL(idle_pick(&idle), 0);
 }
 
 static void test_thread_that_unparks_itself_searches(void)
@@ -85,7 +72,6 @@ int main(void)
         { "searchers", test_no_more_search_than_may },
         { "picked once", test_parked_thread_is_picked_once },
         { "searching", test_nobody_is_picked_while_one_searches },
-        { "spare", test_spare_thread_is_picked_last },
         { "unparks itself", test_thread_that_unparks_itself_searches },
         CU_TEST_INFO_NULL,
     };

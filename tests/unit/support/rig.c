@@ -21,14 +21,29 @@ static void must(bool holds)
         abort();
 }
 
-void rig_init(struct rig *rig, uint32_t threads, uint32_t budget)
+void rig_init_still(struct rig *rig, uint32_t threads, uint32_t budget)
 {
     struct runtime_options options = { .clock = { now_ns, (void *)&rig->now_ns } };
 
     atomic_init(&rig->now_ns, START_NS);
     must(runtime_create(&options, &rig->runtime) == 0);
     must(runtime_add_dispatcher(rig->runtime, "default", threads, budget, &rig->dispatcher) == 0);
+}
+
+void rig_init(struct rig *rig, uint32_t threads, uint32_t budget)
+{
+    rig_init_still(rig, threads, budget);
     must(runtime_start(rig->runtime) == 0);
+}
+
+bool rig_step(struct rig *rig, bool (*done)(void *context), void *context, uint32_t steps)
+{
+    struct executor *executor = rig->dispatcher->executors[0];
+
+    while (!done(context) && steps-- > 0)
+        (void)executor_step(executor);
+    reader_offline(&executor->reader); /* until the next one */
+    return done(context);
 }
 
 void rig_finish(struct rig *rig)
@@ -40,8 +55,7 @@ void rig_finish(struct rig *rig)
 void rig_advance(struct rig *rig, uint64_t ms)
 {
     atomic_fetch_add(&rig->now_ns, ms * 1000000u);
-    for (uint32_t i = 0; i < dispatcher_slot_count(rig->dispatcher); i++)
-        executor_wake(rig->dispatcher->executors[i], EXECUTOR_KICKED);
+    timekeeper_look(rig->runtime->timekeeper);
 }
 
 bool rig_wait(struct rig *rig, bool (*done)(void *context), void *context)

@@ -22,10 +22,16 @@ struct rig {
 /* A dispatcher of `threads` threads; budget 0 = the usual one. Ends the program without memory. */
 void rig_init(struct rig *rig, uint32_t threads, uint32_t budget);
 
+/* Likewise, but no thread is started: turns are taken by rig_step alone. */
+void rig_init_still(struct rig *rig, uint32_t threads, uint32_t budget);
+
+/* Takes turns, on the thread of the test, until a condition holds; false: not after `steps`. */
+bool rig_step(struct rig *rig, bool (*done)(void *context), void *context, uint32_t steps);
+
 /* After all pools have been ended: stops, and frees everything. */
 void rig_finish(struct rig *rig);
 
-/* Moves the clock, and has every thread of the dispatcher look at it. */
+/* Moves the clock, and has the timekeeper look at it. */
 void rig_advance(struct rig *rig, uint64_t ms);
 
 /* Waits for a condition, looking at it again and again. */

@@ -1,0 +1,389 @@
+#include "dispatch/timekeeper.h"
+
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <weir/status.h>
+
+#include "dispatch/dispatcher.h"
+#include "dispatch/futex.h"
+
+#define BEAT_NS 1000000u
+#define BEATS_PER_MS 1u /* no more: a beat may be late, and is never early */
+/* 10 ms: a turn that has lasted so long may well last for seconds, and each try costs a system call
+ * that interrupts all threads of the process. */
+#define HOLD_BEATS 10u
+
+/* What is known of one thread. */
+struct sight {
+    uint64_t turns; /* of its executor, at the last beat */
+    uint32_t beats; /* that saw the same turn, after the first */
+};
+
+/* What is known of one dispatcher. */
+struct watched_dispatcher {
+    struct dispatcher *dispatcher; /* const */
+    uint64_t turns;                /* of all its threads, at the last beat */
+    uint32_t stuck;                /* as it was told last */
+    struct sight sights[IDLE_THREADS_MAX];
+};
+
+struct timekeeper {
+    struct executor executor; /* the thread's: no dispatcher */
+    struct clock pace;        /* const: beats go by the real clock, deadlines by the executor's */
+    bool can_interrupt;       /* const: membarrier is there */
+    pthread_t thread;         /* start, stop */
+    bool started;             /* start, stop */
+
+    /* the thread's */
+    uint64_t next_beat_ns;
+
+    /* by those who watch */
+    struct watched_dispatcher *watched[TIMEKEEPER_DISPATCHERS_MAX]; /* written once, before count */
+    _Atomic uint32_t watched_count;
+
+    /* by any */
+    _Atomic uint32_t token;    /* futex: 1 = look */
+    _Atomic bool dozes;        /* who wakes is to tell: timekeeper_stir */
+    _Atomic bool stopping;     /* set once */
+    _Atomic uint64_t until_ns; /* until when it sleeps */
+    _Atomic uint32_t spare_after_ms;
+};
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static bool register_barrier(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock,
+                      struct timekeeper **out)
+{
+    struct timekeeper *timekeeper = aligned_alloc(64, (sizeof *timekeeper + 63) / 64 * 64);
+
+    if (!timekeeper)
+        return WEIR_ENOMEM;
+    memset((void *)timekeeper, 0, sizeof *timekeeper);
+    if (executor_init(&timekeeper->executor, NULL, runtime, reclaim, clock) != 0) {
+        free(timekeeper);
+        return WEIR_ENOMEM;
+    }
+    timekeeper->pace = clock_monotonic();
+    timekeeper->can_interrupt = register_barrier();
+    atomic_init(&timekeeper->watched_count, 0);
+    atomic_init(&timekeeper->token, 0);
+    atomic_init(&timekeeper->dozes, false);
+    atomic_init(&timekeeper->stopping, false);
+    atomic_init(&timekeeper->until_ns, TIMER_NEVER);
+    atomic_init(&timekeeper->spare_after_ms, 0);
+    *out = timekeeper;
+    return 0;
+}
+
+int timekeeper_watch(struct timekeeper *timekeeper, struct dispatcher *dispatcher)
+{
+    uint32_t count = atomic_load_explicit(&timekeeper->watched_count, memory_order_relaxed);
+    struct watched_dispatcher *watched;
+
+    if (count == TIMEKEEPER_DISPATCHERS_MAX)
+        return WEIR_ENOMEM;
+    watched = calloc(1, sizeof *watched);
+    if (!watched)
+        return WEIR_ENOMEM;
+    watched->dispatcher = dispatcher;
+    timekeeper->watched[count] = watched;
+    /* [K1] release: the thread that sees it counted sees it whole. */
+    atomic_store_explicit(&timekeeper->watched_count, count + 1, memory_order_release);
+    return 0;
+}
+
+static uint32_t watched_count(struct timekeeper *timekeeper)
+{
+    /* [K1] */
+    return atomic_load_explicit(&timekeeper->watched_count, memory_order_acquire);
+}
+
+void timekeeper_destroy(struct timekeeper *timekeeper)
+{
+    if (!timekeeper)
+        return;
+    for (uint32_t i = 0; i < watched_count(timekeeper); i++)
+        free(timekeeper->watched[i]);
+    executor_finish(&timekeeper->executor);
+    free(timekeeper);
+}
+
+void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms)
+{
+    /* Relaxed: a changed one counts from some beat on. */
+    atomic_store_explicit(&timekeeper->spare_after_ms, ms, memory_order_relaxed);
+}
+
+/* --- waking it ------------------------------------------------------------------------------ */
+
+void timekeeper_look(struct timekeeper *timekeeper)
+{
+    atomic_store_explicit(&timekeeper->token, 1, memory_order_seq_cst);
+    futex_wake(&timekeeper->token);
+}
+
+void timekeeper_expect(struct timekeeper *timekeeper, uint64_t due_ns)
+{
+    /* [T1] seq_cst: see publish_locked in timer.c. */
+    if (atomic_load_explicit(&timekeeper->until_ns, memory_order_seq_cst) > due_ns)
+        timekeeper_look(timekeeper);
+}
+
+void timekeeper_stir(struct timekeeper *timekeeper)
+{
+    /* [K2] */
+    if (atomic_load_explicit(&timekeeper->dozes, memory_order_seq_cst) &&
+        atomic_exchange_explicit(&timekeeper->dozes, false, memory_order_seq_cst))
+        timekeeper_look(timekeeper);
+}
+
+/* --- long turns ----------------------------------------------------------------------------- */
+
+/* Makes every thread of the process pass a full barrier: see executor_try_put_offline. */
+static void barrier_everywhere(void)
+{
+    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static void let_memory_go(struct timekeeper *timekeeper, struct executor *executor)
+{
+    if (timekeeper->can_interrupt)
+        executor_try_put_offline(executor, barrier_everywhere);
+}
+
+/* Counts the beats that saw the thread in the turn that it is in. */
+static uint32_t count_beats(struct watched_dispatcher *watched, uint32_t index)
+{
+    struct dispatcher *dispatcher = watched->dispatcher;
+    struct sight *sight = &watched->sights[index];
+    /* Relaxed: only compared for change. */
+    uint64_t turns = atomic_load_explicit(&dispatcher_executor(dispatcher, index)->turns,
+                                          memory_order_relaxed);
+    bool in_turn = turns % 2 != 0;
+
+    sight->beats = in_turn && turns == sight->turns ? sight->beats + 1 : 0;
+    sight->turns = turns;
+    return sight->beats;
+}
+
+static bool may_block(struct executor *executor)
+{
+    /* Relaxed: a look too late is one of the next beat. */
+    return atomic_load_explicit(&executor->where, memory_order_relaxed) == EXECUTOR_IN_BLOCKING;
+}
+
+/* Looks at one thread; true when it is stuck. Sets *handed_over when the others have more to do. */
+static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatcher *watched,
+                           uint32_t index, bool *handed_over)
+{
+    struct executor *executor = dispatcher_executor(watched->dispatcher, index);
+    uint32_t spare_after = atomic_load_explicit(&timekeeper->spare_after_ms, memory_order_relaxed);
+    uint32_t beats = count_beats(watched, index);
+
+    if (beats == 0)
+        return false;
+    *handed_over |= executor_hand_over(executor) > 0;
+    if (beats % HOLD_BEATS == 0)
+        let_memory_go(timekeeper, executor);
+    return spare_after > 0 && beats >= spare_after * BEATS_PER_MS && !may_block(executor);
+}
+
+static void tell_stuck(struct watched_dispatcher *watched, uint32_t stuck)
+{
+    if (stuck == watched->stuck)
+        return;
+    watched->stuck = stuck;
+    dispatcher_set_stuck(watched->dispatcher, stuck);
+}
+
+/* --- beats ---------------------------------------------------------------------------------- */
+
+static void tick(struct dispatcher *dispatcher)
+{
+    /* Relaxed: one writer; who sees it one take later looks early enough. */
+    uint32_t beat = atomic_load_explicit(&dispatcher->beat, memory_order_relaxed);
+
+    atomic_store_explicit(&dispatcher->beat, beat + 1, memory_order_relaxed);
+}
+
+static bool is_awake(struct dispatcher *dispatcher)
+{
+    /* seq_cst, both: a thread is counted before it can have work; see doze. */
+    return idle_parked_count(&dispatcher->idle) <
+           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
+}
+
+/* True when anything has run in the dispatcher since the last beat, or may run now. */
+static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dispatcher *watched)
+{
+    struct dispatcher *dispatcher = watched->dispatcher;
+    uint64_t turns = dispatcher_turns(dispatcher);
+    bool has_run = turns != watched->turns;
+    bool handed_over = false;
+    uint32_t stuck = 0;
+
+    watched->turns = turns;
+    if (!has_run && !is_awake(dispatcher)) {
+        tell_stuck(watched, 0);
+        return false;
+    }
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        stuck += look_at_thread(timekeeper, watched, i, &handed_over);
+    tell_stuck(watched, stuck);
+    tick(dispatcher);
+    if (handed_over)
+        dispatcher_notify(dispatcher);
+    return true;
+}
+
+/* True when something runs. */
+static bool beat(struct timekeeper *timekeeper, uint64_t real_ns)
+{
+    bool active = false;
+
+    for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++)
+        active |= look_at_dispatcher(timekeeper, timekeeper->watched[i]);
+    timekeeper->next_beat_ns = real_ns + BEAT_NS;
+    return active;
+}
+
+/* Fires what is due; those that it wakes are taken before the next turn. */
+static void fire_timers(struct timekeeper *timekeeper)
+{
+    struct executor *executor = &timekeeper->executor;
+    uint64_t now = executor_look_at_clock(executor);
+
+    for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++) {
+        struct dispatcher *dispatcher = timekeeper->watched[i]->dispatcher;
+
+        /* Relaxed: a deadline that is missed now is seen before the timekeeper sleeps. */
+        if (atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_relaxed) > now)
+            continue;
+        reader_online(&executor->reader);
+        timers_expire(&dispatcher->timers, now, executor);
+        reader_offline(&executor->reader);
+        tick(dispatcher);
+    }
+}
+
+/* --- sleeping ------------------------------------------------------------------------------- */
+
+static bool is_any_awake(struct timekeeper *timekeeper)
+{
+    for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++)
+        if (is_awake(timekeeper->watched[i]->dispatcher))
+            return true;
+    return false;
+}
+
+/*
+ * True when the timekeeper may sleep without beats. [K2] seq_cst: `dozes` is written before the
+ * threads are counted; a thread that wakes is counted before it reads `dozes`. So the thread is
+ * seen awake here, or it rouses the timekeeper.
+ */
+static bool may_doze(struct timekeeper *timekeeper)
+{
+    atomic_store_explicit(&timekeeper->dozes, true, memory_order_seq_cst);
+    if (!is_any_awake(timekeeper))
+        return true;
+    atomic_store_explicit(&timekeeper->dozes, false, memory_order_seq_cst);
+    return false;
+}
+
+static uint64_t next_due(struct timekeeper *timekeeper)
+{
+    uint64_t next = TIMER_NEVER;
+
+    for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++) {
+        struct timers *timers = &timekeeper->watched[i]->dispatcher->timers;
+        uint64_t due = atomic_load_explicit(&timers->next_due_ns, memory_order_seq_cst);
+
+        if (due < next)
+            next = due;
+    }
+    return next;
+}
+
+/* How long to sleep until the next deadline, but no longer than `longest_ns`. */
+static uint64_t time_to_sleep(struct timekeeper *timekeeper, uint64_t longest_ns)
+{
+    uint64_t now = executor_look_at_clock(&timekeeper->executor);
+    uint64_t until = longest_ns > TIMER_NEVER - now ? TIMER_NEVER : now + longest_ns;
+    uint64_t due;
+
+    /* [T1] published before the deadlines are read: see timer.c. */
+    atomic_store_explicit(&timekeeper->until_ns, until, memory_order_seq_cst);
+    due = next_due(timekeeper);
+    if (due < until) {
+        until = due;
+        atomic_store_explicit(&timekeeper->until_ns, until, memory_order_seq_cst);
+    }
+    if (until == TIMER_NEVER)
+        return UINT64_MAX;
+    return until > now ? until - now : 0;
+}
+
+static void rest(struct timekeeper *timekeeper, bool active)
+{
+    uint64_t real = clock_now_ns(&timekeeper->pace);
+    uint64_t longest = timekeeper->next_beat_ns > real ? timekeeper->next_beat_ns - real : 0;
+    uint64_t sleep_ns;
+
+    if (!active && may_doze(timekeeper))
+        longest = UINT64_MAX;
+    sleep_ns = time_to_sleep(timekeeper, longest);
+    if (sleep_ns > 0)
+        futex_wait(&timekeeper->token, 0, sleep_ns);
+    atomic_store_explicit(&timekeeper->dozes, false, memory_order_relaxed);
+    atomic_store_explicit(&timekeeper->until_ns, 0, memory_order_relaxed);
+    atomic_exchange_explicit(&timekeeper->token, 0, memory_order_seq_cst);
+}
+
+static void *timekeeper_main(void *argument)
+{
+    struct timekeeper *timekeeper = argument;
+    bool active = true;
+
+    while (!atomic_load_explicit(&timekeeper->stopping, memory_order_seq_cst)) {
+        uint64_t real = clock_now_ns(&timekeeper->pace);
+
+        if (real >= timekeeper->next_beat_ns)
+            active = beat(timekeeper, real);
+        fire_timers(timekeeper);
+        rest(timekeeper, active);
+    }
+    return NULL;
+}
+
+/* --- its thread ----------------------------------------------------------------------------- */
+
+int timekeeper_start(struct timekeeper *timekeeper)
+{
+    if (timekeeper->started)
+        return 0;
+    atomic_store_explicit(&timekeeper->stopping, false, memory_order_seq_cst);
+    if (pthread_create(&timekeeper->thread, NULL, timekeeper_main, timekeeper) != 0)
+        return WEIR_ENOMEM;
+    (void)pthread_setname_np(timekeeper->thread, "timekeeper");
+    timekeeper->started = true;
+    return 0;
+}
+
+void timekeeper_stop(struct timekeeper *timekeeper)
+{
+    if (!timekeeper->started)
+        return;
+    atomic_store_explicit(&timekeeper->stopping, true, memory_order_seq_cst);
+    timekeeper_look(timekeeper);
+    pthread_join(timekeeper->thread, NULL);
+    timekeeper->started = false;
+}

@@ -1,0 +1,60 @@
+/*
+ * dispatch/timekeeper.h - one thread that looks at the time for all dispatchers of a runtime.
+ *
+ * While any thread of a dispatcher is awake, the timekeeper looks once a millisecond (a *beat*):
+ *  - it fires the timers that are due, and tells the threads, by `dispatcher->beat`, to look at
+ *    timers and at the global queue before their next turn: a busy thread reads no clock for that;
+ *  - it hands the run queue of a thread that is in the same turn as at the last beat to the others;
+ *  - a turn that has lasted for HOLD_BEATS no longer holds up the reclamation of memory, as long as
+ *    its callback makes no call into the host (see executor.h, *Where a thread is*);
+ *  - a turn that has lasted for `spare_after_ms` makes its thread *stuck*: a spare thread takes the
+ *    place, until the turn ends. Callbacks that are flagged as blocking are never stuck.
+ * When all threads sleep, the timekeeper sleeps until the next deadline, or until a thread wakes.
+ *
+ * Life: create, watch .. , start, stop, destroy. The dispatchers stay until after stop.
+ *
+ *                       | start stop | watch | expect stir set look
+ *   start stop          |     X      |   X   |        -           X = one thread at a time
+ *   watch               |     X      |   X   |        -           - = any threads at once
+ *   expect stir set look|     -      |   -   |        -
+ */
+#ifndef DISPATCH_TIMEKEEPER_H
+#define DISPATCH_TIMEKEEPER_H
+
+#include "dispatch/executor.h"
+
+#define TIMEKEEPER_DISPATCHERS_MAX 64
+
+struct dispatcher;
+struct timekeeper;
+
+/* Its thread is not started yet. `runtime` and `reclaim` as for an executor. WEIR_ENOMEM. Returns
+ * owned in *out. */
+int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock,
+                      struct timekeeper **out);
+
+/* From now on `dispatcher` is looked at. WEIR_ENOMEM, also past TIMEKEEPER_DISPATCHERS_MAX. */
+int timekeeper_watch(struct timekeeper *timekeeper, struct dispatcher *dispatcher);
+
+/* Starts the thread; a second call does nothing. WEIR_ENOMEM. */
+int timekeeper_start(struct timekeeper *timekeeper);
+
+/* Ends the thread and waits for it; before the dispatchers are stopped. Timers fire no more. */
+void timekeeper_stop(struct timekeeper *timekeeper);
+
+/* After stop, and before the reclaim ends. NULL is allowed. */
+void timekeeper_destroy(struct timekeeper *timekeeper);
+
+/* A turn that lasts so long gets a spare thread; 0, as at first: none does. */
+void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms);
+
+/* A timer was armed that is due then: the timekeeper is awake in time. */
+void timekeeper_expect(struct timekeeper *timekeeper, uint64_t due_ns);
+
+/* The calling thread is awake, and does not count as parked any more. */
+void timekeeper_stir(struct timekeeper *timekeeper);
+
+/* Has the timekeeper look at the clock now: for a clock that a test moves. */
+void timekeeper_look(struct timekeeper *timekeeper);
+
+#endif
