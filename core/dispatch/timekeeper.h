@@ -23,7 +23,7 @@
 
 #include "dispatch/executor.h"
 
-#define TIMEKEEPER_DISPATCHERS_MAX 64
+#define TIMEKEEPER_DISPATCHERS_MAX 128
 
 struct dispatcher;
 struct timekeeper;

@@ -1,6 +1,7 @@
 /*
- * Goal: a runtime has the threads that were asked for and its timekeeper, lives beside others, tells
- * people only through its callbacks, ends gracefully in the order of the outputs, and frees all.
+ * Goal: a runtime has the threads that were asked for and its timekeeper, lives beside others,
+ * tells people only through its callbacks, ends gracefully in the order of the outputs, and frees
+ * all.
  *
  * Method: threads are counted in /proc/self/task before, with and after one and two runtimes;
  * chains and circles of pools are shut down while they are full.
