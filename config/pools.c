@@ -353,6 +353,23 @@ static void warn_unlimited(const struct pool_reading *at)
                 "0 is unlimited: senders are never told to wait, and memory may run out");
 }
 
+/* A behaviour that works alone: at most one worker, also at run time. */
+static int bound_alone(const struct pool_reading *at)
+{
+    const struct config_node *node = config_find(at->waiting->at.node, "size");
+    struct settings_pool *pool = pool_of(at);
+
+    if (!pool->use.entry || !(pool->use.entry->behaviour->flags & WEIR_ALONE))
+        return WEIR_OK;
+    if (node && pool->size_max > 1)
+        return refuse(at, &node->mark, "size", "must be 1: a worker of this behaviour is alone");
+    if (!node)
+        pool->size = 1;
+    pool->size_min = 0;
+    pool->size_max = 1;
+    return WEIR_OK;
+}
+
 static int read_workers(const struct pool_reading *at)
 {
     struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
@@ -364,6 +381,8 @@ static int read_workers(const struct pool_reading *at)
         result = refuse(at, &at->waiting->at.mark, "",
                         "needs `use` (a pool of workers), `members` or `pool` (a pool of pools)");
     status = resolve_use(at->checking, &place, &pool_of(at)->use);
+    if (result == WEIR_OK)
+        result = bound_alone(at);
     if (status != WEIR_OK)
         result = status;
     warn_unlimited(at);

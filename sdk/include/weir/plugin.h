@@ -72,6 +72,8 @@ enum weir_behaviour_flags {
     WEIR_BLOCKING = 1u << 0,  /* callbacks may wait: run me on a dispatcher of my own */
     WEIR_EXCLUSIVE = 1u << 1, /* two of me cannot live side by side: a reload stops me first */
     WEIR_ENDLESS = 1u << 2,   /* a source without an end: to stop it is not to stop too early */
+    WEIR_ALONE = 1u << 3,     /* one worker of me is in a pool: `size` is 1, and no larger one is
+                                 taken from a file or at run time. Not asked by older hosts */
 };
 
 /*

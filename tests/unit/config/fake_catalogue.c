@@ -147,6 +147,12 @@ static const struct weir_behaviour listener = {
     .handle = handle_nothing,
 };
 
+static const struct weir_behaviour total = {
+    .name = "total",
+    .flags = WEIR_ALONE,
+    .handle = handle_nothing,
+};
+
 /* --- finding ---------------------------------------------------------------------------------- */
 
 struct row {
@@ -164,6 +170,7 @@ struct row {
             { "sink.null", { &sink, "sink", plugin_version, plugin_generation, (hash) + 5 } },     \
             { "door.listen",                                                                       \
               { &listener, "door", plugin_version, plugin_generation, (hash) + 6 } },              \
+            { "count.total", { &total, "count", plugin_version, plugin_generation, (hash) + 4 } }, \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);

@@ -186,6 +186,18 @@ static void test_blocking_behaviour_gets_a_dispatcher_of_its_own(void)
     settings_destroy(declared);
 }
 
+/* Also at run time: the bounds of the size are those of `weir scale`. */
+static void test_behaviour_that_is_alone_has_one_worker_at_most(void)
+{
+    struct settings *settings = reading_settings("pools: {total: {use: count.total}}");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
+    CU_ASSERT_EQUAL(settings->pools[0].size, 1);
+    CU_ASSERT_EQUAL(settings->pools[0].size_min, 0);
+    CU_ASSERT_EQUAL(settings->pools[0].size_max, 1);
+    settings_destroy(settings);
+}
+
 static void test_source_leads_to_its_pool(void)
 {
     struct settings *settings = reading_settings(
@@ -225,6 +237,7 @@ int main(void)
         { "nested", test_nested_pools_come_after_their_parent_in_order_of_the_file },
         { "template", test_template_is_written_out_and_its_copies_share_the_options },
         { "outputs", test_outputs_stand_in_the_order_of_the_behaviour },
+        { "alone", test_behaviour_that_is_alone_has_one_worker_at_most },
         { "blocking", test_blocking_behaviour_gets_a_dispatcher_of_its_own },
         { "source", test_source_leads_to_its_pool },
         { "broken", test_broken_file_gives_no_settings },
