@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <weir/printable.h>
+
 #define PATH_SIZE 512  /* of a key, for people; a longer one is cut */
 #define ROWS_MAX 32    /* more than any table has */
 #define SECTIONS_MAX 3 /* levels of sections in the tables themselves */
@@ -187,6 +189,26 @@ static int match_pairs(const struct fill *fill, const struct language_row *rows,
     return result;
 }
 
+/* A text of the language itself is printed again: in a status, a log, a plan. */
+static int check_text(const struct fill *fill, const struct option_text *text, const char *path)
+{
+    size_t left = strlen(text->text);
+    const char *at = text->text;
+    const char *problem = text->secret ? "is shown, and cannot come from ${file:...}" : NULL;
+
+    while (!problem && left > 0) {
+        size_t length = weir_printable(at, left);
+
+        problem = length ? NULL : "has a character that a terminal would obey";
+        at += length;
+        left -= length;
+    }
+    if (!problem)
+        return WEIR_OK;
+    report_add(fill->report, &text->mark, path, "%s", problem);
+    return WEIR_EINVALID;
+}
+
 static int fill_value(const struct fill *fill, const struct language_row *row,
                       const struct config_pair *pair, const struct mark *place, const char *path,
                       void *out)
@@ -199,7 +221,10 @@ static int fill_value(const struct fill *fill, const struct language_row *row,
     status = value_of(pair, fill->store, &value);
     if (status != WEIR_OK)
         return status;
-    return option_fill(&row->option, &value, path, fill->store, fill->report, out);
+    status = option_fill(&row->option, &value, path, fill->store, fill->report, out);
+    return status == WEIR_OK && row->option.kind == WEIR_STRING
+               ? check_text(fill, &value.scalar, path)
+               : status;
 }
 
 static const char range_wanted[] = "must be a range of durations such as 100ms..10s";

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/language.h"
 #include "config/pattern.h"
 
 #define FILES_MAX 1000 /* of all patterns: far past what anybody keeps apart */
@@ -277,7 +278,7 @@ static int merge_pair(struct include_merging *merging, const struct config_pair 
     return status;
 }
 
-int include_merge(struct include_merging *merging, const struct config_node *added)
+static int merge(struct include_merging *merging, const struct config_node *added)
 {
     struct config_tree *tree = merging->tree;
     struct config_node top = { .kind = CONFIG_MAP, .height = added->height };
@@ -296,4 +297,37 @@ int include_merge(struct include_merging *merging, const struct config_node *add
         return result;
     status = append_map(merging, tree->root, &top);
     return status == WEIR_OK ? result : status;
+}
+
+static bool is_near_a_key(const char *word)
+{
+    struct text_guess guess;
+
+    text_guess_init(&guess, word);
+    for (const struct language_row *row = language_top; row->option.name; row++)
+        text_guess_offer(&guess, row->option.name);
+    return text_guess_best(&guess) != NULL;
+}
+
+/* A file that is no configuration, a list of passwords say, must not be printed as its mistakes. */
+static int check_keys(const struct include_merging *merging, const struct config_node *added)
+{
+    for (uint32_t i = 0; i < added->count; i++) {
+        const struct config_node *key = added->pairs[i].key;
+
+        if (language_find(language_top, key->text) || strncmp(key->text, "x-", 2) == 0 ||
+            is_near_a_key(key->text))
+            continue;
+        report_add(merging->report, &key->mark, NULL,
+                   "has a key here that no configuration has; is this a file to include?");
+        return WEIR_EINVALID;
+    }
+    return WEIR_OK;
+}
+
+int include_merge(struct include_merging *merging, const struct config_node *added)
+{
+    if (check_keys(merging, added) != WEIR_OK)
+        return WEIR_EINVALID;
+    return merge(merging, added);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir/printable.h>
+
 #define REASON_SIZE 768 /* a sentence with two long names in it */
 
 void report_init(struct report *report)
@@ -23,23 +25,13 @@ void report_finish(struct report *report)
     finish_list(&report->warnings);
 }
 
-/* Words of a file may hold anything: an escape sequence must not reach somebody's terminal. */
-static void make_printable(char *text)
-{
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c < 0x20 || c == 0x7f)
-            *text = '?';
-    }
-}
-
 static const char *put_text(char **at, const char *text)
 {
     size_t size = strlen(text) + 1;
     char *copy = memcpy(*at, text, size);
 
-    make_printable(copy);
+    /* Words of a file may hold anything: an escape sequence must not reach somebody's terminal. */
+    weir_printable_replace(copy, size - 1);
     *at += size;
     return copy;
 }

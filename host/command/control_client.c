@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include <weir/printable.h>
+
 #include "config/reader.h"
 #include "host/command/exchange.h"
 #include "host/control/http.h"
@@ -141,6 +143,50 @@ static int code_of(unsigned status)
     }
 }
 
+/* Of a colour, `ESC [ two digits m` or `ESC [ 0 m`, as the host writes them when it is asked to; 0:
+ * it is none. */
+static size_t colour_length(const char *text, size_t size)
+{
+    static const char *const colours[] = { "\033[0m", "\033[31m", "\033[32m", "\033[33m" };
+
+    for (size_t i = 0; i < sizeof colours / sizeof colours[0]; i++) {
+        size_t length = strlen(colours[i]);
+
+        if (length <= size && memcmp(text, colours[i], length) == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* How much of the text is printed as it is. */
+static size_t plain_length(const struct control_client *client, const char *text, size_t size)
+{
+    if (*text == '\n' || *text == '\t')
+        return 1;
+    if (*text == '\033' && client->invocation->colour)
+        return colour_length(text, size);
+    return weir_printable(text, size);
+}
+
+/* Whoever listens says what it likes: nothing that a terminal obeys is passed on. */
+static void print_text(const struct control_client *client, const char *text, size_t size,
+                       FILE *stream)
+{
+    while (size > 0) {
+        size_t length = plain_length(client, text, size);
+        unsigned char byte = (unsigned char)*text;
+
+        if (length > 0)
+            (void)fwrite(text, 1, length, stream);
+        else if (!client->json)
+            fprintf(stream, "\\x%02x", byte);
+        else
+            fprintf(stream, "\\u%04x", byte < 0x80 ? byte : 0xfffdu);
+        text += length ? length : 1;
+        size -= length ? length : 1;
+    }
+}
+
 static int print_answer(const struct control_client *client, const struct answer *answer)
 {
     const struct invocation *invocation = client->invocation;
@@ -150,7 +196,8 @@ static int print_answer(const struct control_client *client, const struct answer
         return fail(client, EX_TEMPFAIL,
                     "the host did not answer; it may have ended, or be stopped or busy");
     code = code_of(answer->status);
-    (void)fwrite(answer->text, 1, answer->size, code == EX_OK ? invocation->out : invocation->err);
+    print_text(client, answer->text, answer->size,
+               code == EX_OK ? invocation->out : invocation->err);
     return code;
 }
 

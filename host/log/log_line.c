@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <weir/printable.h>
+
 #include "host/log/line.h"
 
 /* Kept free for the end of a line that was cut. */
@@ -21,26 +23,6 @@ static int priority(enum weir_log_level level)
     static const int priorities[] = { 3, 4, 6, 7 }; /* of syslog(3) */
 
     return (unsigned)level < sizeof priorities / sizeof priorities[0] ? priorities[level] : 7;
-}
-
-/* Bytes of the UTF-8 character at `text`; 0 when there is none. Overlong forms are none. */
-static size_t utf8_size(const unsigned char *text)
-{
-    size_t size = text[0] < 0x80                      ? 1
-                  : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                  : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                  : text[0] >= 0xf0 && text[0] < 0xf5 ? 4
-                                                      : 0;
-
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if (size == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f)))
-        return 0;
-    if (size == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f)))
-        return 0;
-    return size;
 }
 
 static bool is_control(unsigned char c)
@@ -71,18 +53,20 @@ static void add_escaped(struct line *line, enum log_format format, unsigned char
 
 static void add_quoted(struct line *line, enum log_format format, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text);
 
     line_put(line, '"');
-    while (*at) {
-        size_t size = utf8_size(at);
+    while (left > 0) {
+        size_t size = *text == '"' || *text == '\\' ? 0 : weir_printable(text, left);
 
-        if (size == 0 || is_control(*at) || *at == '"' || *at == '\\') {
-            add_escaped(line, format, *at++);
+        if (size == 0) {
+            add_escaped(line, format, (unsigned char)*text);
+            size = 1;
         } else {
-            line_bytes(line, (const char *)at, size);
-            at += size;
+            line_bytes(line, text, size);
         }
+        text += size;
+        left -= size;
     }
     line_put(line, '"');
 }
@@ -110,6 +94,11 @@ static void add_string(struct line *line, enum log_format format, const char *te
         line_text(line, text);
 }
 
+static bool is_ascii_text(char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
 static void add_key(struct line *line, enum log_format format, const char *key)
 {
     if (format == LOG_JSON) {
@@ -120,7 +109,7 @@ static void add_key(struct line *line, enum log_format format, const char *key)
     }
     line_put(line, ' ');
     for (; *key; key++)
-        line_put(line, strchr(" \"\\=", *key) || is_control((unsigned char)*key) ? '_' : *key);
+        line_put(line, strchr(" \"\\=", *key) || !is_ascii_text(*key) ? '_' : *key);
     line_put(line, '=');
 }
 

@@ -1,7 +1,8 @@
 /*
  * log/log_line.h - a log line as text: logfmt or JSON. Pure; the clock is the caller's.
  *
- * Every line is one line: control characters, and bytes that are no UTF-8, are escaped. At most
+ * Every line is one line: bytes that are no UTF-8, and characters that a terminal obeys (see
+ * weir/printable.h), are escaped. At most
  * LOG_LINE_MAX bytes with the newline, which a pipe takes in one piece (PIPE_BUF); what is longer
  * ends with `cut=true`.
  */

@@ -283,10 +283,6 @@ static void quote(const struct probing *probing, char *out, size_t size)
     if (end == start)
         return;
     (void)snprintf(out, size, "; it said: %.*s", (int)(end - start), probing->words + start);
-    for (char *c = out; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == '\x7f')
-            *c = '?';
-    }
 }
 
 static int tell_end(const struct probing *probing, int wait_status, struct problem *problem)

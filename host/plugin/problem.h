@@ -14,7 +14,8 @@ struct problem {
     char text[PROBLEM_SIZE];
 };
 
-/* Sets the sentence, as printf, cut at PROBLEM_SIZE; answers `status`, for `return problem_set`. */
+/* Sets the sentence, as printf, cut at PROBLEM_SIZE, with `?` for what a terminal would obey;
+ * answers `status`, for `return problem_set`. */
 WEIR_PRINTF(3, 4) int problem_set(struct problem *problem, int status, const char *format, ...);
 
 #endif

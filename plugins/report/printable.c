@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir/printable.h>
+
 /* The first allocation: a verdict, a package and a path of usual length. */
 #define CAPACITY_MIN 256u
 
@@ -67,50 +69,10 @@ void printable_pad(struct printable *printable, size_t start, size_t size)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* How long a sequence that begins with this byte has to be; 0 for a byte that begins none. */
-static size_t utf8_length(unsigned char lead)
-{
-    if (lead >= 0xc2 && lead <= 0xdf)
-        return 2;
-    if (lead >= 0xe0 && lead <= 0xef)
-        return 3;
-    if (lead >= 0xf0 && lead <= 0xf4)
-        return 4;
-    return 0;
-}
-
-/* The second byte carries what makes a sequence overlong, a surrogate or too large a number. */
-static bool is_second_byte(unsigned char lead, unsigned char second)
-{
-    switch (lead) {
-    case 0xc2: /* below 0xa0 they are the control characters of Latin-1 */
-    case 0xe0:
-        return second >= 0xa0 && second <= 0xbf;
-    case 0xed:
-        return second >= 0x80 && second <= 0x9f;
-    case 0xf0:
-        return second >= 0x90 && second <= 0xbf;
-    case 0xf4:
-        return second >= 0x80 && second <= 0x8f;
-    default:
-        return second >= 0x80 && second <= 0xbf;
-    }
-}
-
 /* Bytes of the printable character at the start; 0 when there is none. */
 static size_t printable_length(const unsigned char *bytes, size_t size)
 {
-    size_t length = utf8_length(bytes[0]);
-
-    if (bytes[0] >= 0x20 && bytes[0] < 0x7f && bytes[0] != '\\')
-        return 1;
-    if (length == 0 || length > size || !is_second_byte(bytes[0], bytes[1]))
-        return 0;
-    for (size_t i = 2; i < length; i++) {
-        if (bytes[i] < 0x80 || bytes[i] > 0xbf)
-            return 0;
-    }
-    return length;
+    return bytes[0] == '\\' ? 0 : weir_printable((const char *)bytes, size);
 }
 
 static void add_escaped(struct printable *printable, unsigned char byte)

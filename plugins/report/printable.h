@@ -1,9 +1,10 @@
 /*
  * printable.h - builds lines for people out of names that may hold anything.
  *
- * Names of files are bytes. What a terminal would obey, or what would break a line in two, is
- * written as an escape: `\n`, `\t`, `\r`, `\\`, else `\xHH`. Well-formed UTF-8 stays as it is. So a
- * line end ends a line and a tab separates, and `printf '%b'` gives the name back.
+ * Names of files are bytes. What a terminal would obey (see weir/printable.h), or what would break
+ * a line in two, is written as an escape: `\n`, `\t`, `\r`, `\\`, else `\xHH`. Other well-formed
+ * UTF-8 stays as it is. So a line end ends a line and a tab separates, and `printf '%b'` gives the
+ * name back.
  *
  * Life: printable_init .. printable_finish. Not synchronised. When memory is out nothing more is
  * added and `failed` stays set until printable_clear.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   another user of the machine, and whoever writes a file that the host reads, gets no code
         run, no secret and no terminal, and cannot hold the host up. Shows promise T1,
-        promise T2, promise T3 and promise T4.
+        promise T2, promise T3, promise T4 and promise T5.
 Method: real hosts and real attacks. Run as root, the attacker is user 65534 and the host root; a
         test whose name ends with `_of_root` needs that and is not run as another user, who can give
         no file away. Everybody runs all others, as the own user. Every wait is for a condition.
@@ -335,6 +335,30 @@ def test_host_of_somebody_else_is_not_asked_of_root():
         os.chown(shared, NOBODY, NOBODY)
         check(here.weir_with("status", "-c", theirs).returncode == 0, "in a folder of theirs")
         check(here.stop() == 0, "the end")
+
+
+def test_answer_of_a_socket_is_printed_without_what_a_terminal_obeys():
+    hostile = b"a\x1b[2J\x9b\xc2\x9b31m\xe2\x80\xaeb\x07\xc3\xa4\n\tc\x1b[32m"
+    with place() as here, speaking(here.socket, hostile):
+        answer = here.weir_with("status", "-c", here.socket)
+        check(answer.stdout == b"a\\x1b[2J\\x9b\\xc2\\x9b31m\\xe2\\x80\\xaeb\\x07\xc3\xa4\n"
+              b"\tc\\x1b[32m", f"text: {answer}")
+        answer = here.weir_with("status", "-c", here.socket, "-o", "json")
+        check(answer.stdout.startswith(b"a\\u001b[2J\\ufffd"), f"JSON: {answer}")
+
+
+def test_secret_is_no_name():
+    with place() as here:
+        secret = here.inside("secret")
+        with open(secret, "w", encoding="utf-8") as stream:
+            stream.write("hush")
+        os.chmod(secret, 0o600)
+        for key in ("name", "control"):
+            here.write(f', {key}: "${{file:{secret}}}"')
+            answer = here.weir_with("check", here.file)
+            check(answer.returncode == 78 and b"hush" not in answer.stderr and
+                  f"host.{key}: is shown, and cannot come from".encode() in answer.stderr,
+                  f"{key}: {answer}")
 
 
 def main():

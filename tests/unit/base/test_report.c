@@ -103,6 +103,7 @@ static void test_warning_is_kept_apart(void)
     report_finish(&report);
 }
 
+/* promise T5 */
 static void test_control_characters_do_not_reach_the_terminal(void)
 {
     struct mark mark = { "a\nb", 1, 1 };
@@ -111,6 +112,9 @@ static void test_control_characters_do_not_reach_the_terminal(void)
     report_init(&report);
     report_add(&report, &mark, "x\033[31m", "got \"\r\n\"");
     expect_printed(&report, "a?b:1:1: x?[31m: got \"??\"\n");
+    report_finish(&report);
+    report_add(&report, NULL, "\xc2\x9b", "\xe2\x80\xae \xff \xc3\xa4");
+    expect_printed(&report, "??: ??? ? \xc3\xa4\n");
     report_finish(&report);
 }
 

@@ -76,6 +76,21 @@ static void test_surrogate_and_overlong_bytes_are_no_characters(void)
                                   "\"c\":\"\xe2\x82\xac\",\"d\":\"\\ufffd\\ufffd\"}"));
 }
 
+/* promise T5: U+009B begins an escape sequence, U+202E turns the line round. */
+static void test_what_a_terminal_obeys_is_escaped(void)
+{
+    struct weir_field fields[] = { weir_str("a", "\xc2\x9b"
+                                                 "2J"),
+                                   weir_str("b", "\xe2\x80\xae"),
+                                   weir_str("c\xc2\x9b", "\xe2\x81\xa6"), weir_str(NULL, NULL) };
+    struct log_line line = { WEIR_LOG_DEBUG, "c", "e", fields };
+
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&logfmt, &line),
+                                  "a=\"\\xc2\\x9b2J\" b=\"\\xe2\\x80\\xae\" "
+                                  "c__=\"\\xe2\\x81\\xa6\"\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line), "\"a\":\"\\ufffd\\ufffd2J\""));
+}
+
 static void test_real_that_is_no_number_is_null_in_json(void)
 {
     double zero = 0;
@@ -139,6 +154,7 @@ int main(void)
         { "key cannot forge a field", test_key_with_space_cannot_forge_a_field },
         { "field over the limit", test_field_over_the_limit_is_left_out_whole },
         { "event over the limit", test_event_over_the_limit_is_told_of },
+        { "what a terminal obeys", test_what_a_terminal_obeys_is_escaped },
         CU_TEST_INFO_NULL,
     };
 

@@ -52,6 +52,7 @@ static void test_name_is_shown_without_control_characters(void)
           "31m",
           "\\xc2\\x9b31m" },
         { "\xc2\xa0", "\xc2\xa0" },
+        { "gpj.\xe2\x80\xae", "gpj.\\xe2\\x80\\xae" },
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
