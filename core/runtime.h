@@ -33,8 +33,10 @@ struct place;
 struct runtime_options {
     struct clock clock;
     struct log_sink log; /* see base/log.h */
-    /* Whole text to standard output, from any thread. May be NULL. */
+    /* Whole text to standard output, from any thread; whether whoever prints shall wait before it
+     * is given more to do. May be NULL, both or the second. */
     void (*print)(void *context, const char *text, size_t size);
+    bool (*print_is_full)(void *context);
     void *print_context;
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */

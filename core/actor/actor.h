@@ -129,6 +129,7 @@ enum actor_flags {
     ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; outbox or children are left */
     ACTOR_ANNOUNCES = 1u << 10, /* to those who know its pool to be full: pool/fullness.h */
     ACTOR_QUICK = 1u << 11,     /* was quick up to the last look at the clock: see watch_clock */
+    ACTOR_PRINTS = 1u << 12,    /* and waits until some of it is read: printing.h */
     ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };
 

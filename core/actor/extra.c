@@ -8,6 +8,7 @@
 #include "actor/leave.h"
 #include "actor/place.h"
 #include "actor/port.h"
+#include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/tie.h"
 #include "actor/watched.h"
@@ -69,6 +70,7 @@ void extra_time(struct actor *actor)
     next = earlier(next, alarm_time(actor, now));
     next = earlier(next, incarnation_time(actor, now));
     next = earlier(next, leave_time(actor, now));
+    next = earlier(next, printing_time(actor, now));
     if (next != TIMER_NEVER)
         extra_arm(actor, next);
 }

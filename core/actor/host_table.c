@@ -17,6 +17,7 @@
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/port.h"
+#include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/send.h"
 #include "actor/settle.h"
@@ -353,10 +354,7 @@ static void host_exit_status(struct weir_self *self, int wanted)
 
 static void host_print(struct weir_self *self, const char *text, size_t size)
 {
-    const struct runtime_options *options = &actor_of_self(self)->runtime->options;
-
-    if (options->print)
-        options->print(options->print_context, text, size);
+    printing_print(actor_of_self(self), text, size);
 }
 
 const struct weir_host host_table = {

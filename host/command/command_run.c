@@ -8,7 +8,6 @@
 #include "host/command/command.h"
 #include "host/command/start_watch.h"
 #include "host/log/logger.h"
-#include "host/log/printer.h"
 #include "host/pages/control_routes.h"
 #include "host/reload/configuration.h"
 #include "host/reload/file_watch.h"
@@ -20,6 +19,7 @@
 #include "host/run/exit_guard.h"
 #include "host/run/io.h"
 #include "host/run/poll_set.h"
+#include "host/run/printing.h"
 #include "host/run/progress.h"
 #include "host/run/turn_watch.h"
 
@@ -35,7 +35,7 @@ struct host {
     struct configuration configuration;
     struct screen *screen;
     struct logger *logger;
-    struct printer printer;
+    struct printing printing;
     struct progress_display *progress;
     struct runtime *runtime;
     struct assembly assembly;
@@ -58,11 +58,6 @@ struct host {
 
 /* --- the runtime's callbacks ---------------------------------------------------------------- */
 
-static void print(void *context, const char *text, size_t size)
-{
-    printer_print(context, text, size);
-}
-
 static void read_progress(void *context, struct progress_figures *out)
 {
     accounts_progress(context, out);
@@ -78,16 +73,9 @@ static void on_finished(void *context, bool drained)
     io_wake(host->io);
 }
 
-/* Errands are done, an inspect is answered, or a socket is to be served. Any thread. */
-static void on_errands(void *context)
-{
-    struct host *host = context;
-
-    io_wake(host->io);
-}
-
-/* The first thread wakes after all slept. */
-static void on_stir(void *context)
+/* Errands are done, an inspect is answered, a socket is to be served, all is printed, or the first
+ * thread wakes after all slept. Any thread. */
+static void wake(void *context)
 {
     struct host *host = context;
 
@@ -133,6 +121,7 @@ static void leave_at_once(struct host *host, const char *event, int code)
 {
     log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
               weir_str("effect", "what was left is lost"));
+    (void)printer_flush(&host->printing.printer, PRINTING_PATIENCE_MS);
     accounts_log_ledger(&host->assembly, NULL);
     leave_threads_behind(host, code);
 }
@@ -167,6 +156,14 @@ static void serve_sockets(struct host *host)
                   weir_str("effect", "nobody can ask this host; restart it"));
 }
 
+/* All has ended; what was printed is to be written, for as long as the end may take. */
+static void stop_when_written(struct host *host)
+{
+    if (printing_is_over(&host->printing, host->assembly.held->settings->host.shutdown_timeout_ms,
+                         wake, host))
+        io_stop(host->io);
+}
+
 static void on_wake(void *context)
 {
     struct host *host = context;
@@ -179,7 +176,7 @@ static void on_wake(void *context)
     serve_sockets(host);
     file_watch_collect(host->file_watch);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
-        io_stop(host->io);
+        stop_when_written(host);
 }
 
 /* All that the beat looks at is moved by turns: when there are none it stops, until the next one. A
@@ -208,7 +205,10 @@ static void on_tick(void *context, uint64_t now_ms)
     cpu_watch_tick(&host->cpu_watch, now_ms);
     if (accounts_are_done(&host->assembly) || runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
-    rest_when_nothing_moves(host, now_ms);
+    if (atomic_load_explicit(&host->finished, memory_order_acquire))
+        stop_when_written(host);
+    else
+        rest_when_nothing_moves(host, now_ms);
 }
 
 static uint32_t read_cpus(void *context)
@@ -242,8 +242,7 @@ static int make_voice(struct host *host)
     host->logger = logger_create(&setup);
     if (!host->logger)
         return WEIR_ENOMEM;
-    host->printer = (struct printer){ .screen = host->screen, .sink = logger_sink(host->logger) };
-    return 0;
+    return printing_init(&host->printing, host->screen, logger_sink(host->logger));
 }
 
 static int make_runtime(struct host *host, uint64_t memory)
@@ -251,12 +250,10 @@ static int make_runtime(struct host *host, uint64_t memory)
     struct runtime_options options = {
         .clock = clock_monotonic(),
         .log = *logger_sink(host->logger),
-        .print = print,
-        .print_context = &host->printer,
         .thread_start = exit_guard_thread_start,
         .thread_end = exit_guard_thread_end,
         .memory = memory,
-        .stir = on_stir,
+        .stir = wake,
         .stir_context = host,
     };
     int status = poll_set_create(&host->poll_set);
@@ -264,6 +261,7 @@ static int make_runtime(struct host *host, uint64_t memory)
     if (status != 0)
         return status;
     options.poller = poll_set_poller(host->poll_set);
+    printing_connect(&host->printing, &options);
     status = runtime_create(&options, &host->runtime);
     if (status == 0)
         assembly_init(&host->assembly, host->runtime);
@@ -341,7 +339,7 @@ static int start_supervisor(struct host *host)
         .on_finished = on_finished,
         .on_read = on_read,
         .control = host->control,
-        .on_control = on_errands,
+        .on_control = wake,
         .context = host,
         .errands = &host->errands,
     };
@@ -375,7 +373,7 @@ static int make_io(struct host *host)
     report_init(&report);
     status = io_create(&callbacks, tick_ms, &report, &host->io);
     if (status == 0)
-        exit_guard_set_wake(on_stir, host);
+        exit_guard_set_wake(wake, host);
     if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)
         status = WEIR_ENOMEM;
     configuration_tell(&report, host->invocation->err);
@@ -412,7 +410,7 @@ static int serve(struct host *host)
         },
         .supervisor = &host->supervisor,
     };
-    inspections_init(&host->routes.inspections, &host->assembly, on_errands, host);
+    inspections_init(&host->routes.inspections, &host->assembly, wake, host);
     listener = start_watch_take_listener(&host->start_watch);
     if (listener)
         control_offer(host->control, listener);
@@ -436,12 +434,13 @@ static int work(struct host *host)
     progress_finish(host->progress, clock_now_ns(&clock) / 1000000u);
     ending.is_complete = atomic_load_explicit(&host->drained, memory_order_relaxed) &&
                          !host->unfinished;
-    ending.lost_bytes = printer_lost_bytes(&host->printer);
+    ending.lost_bytes = printer_lost_bytes(&host->printing.printer);
     ending_look(&ending, &host->assembly);
     code = ending_exit_code(&ending);
     logger_flush(host->logger);
     ending_log(&ending, logger_sink(host->logger), code);
-    if (!atomic_load_explicit(&host->drained, memory_order_relaxed))
+    if (!atomic_load_explicit(&host->drained, memory_order_relaxed) ||
+        !printer_flush(&host->printing.printer, 0))
         leave_threads_behind(host, code);
     return code == EX_SOFTWARE ? COMMAND_FAILED : code;
 }
@@ -466,8 +465,10 @@ static void tear_down(struct host *host)
     poll_set_destroy(host->poll_set);
     errands_finish(&host->errands);
     crash_watch_end();
-    logger_destroy(host->logger);
-    screen_destroy(host->screen);
+    if (printing_finish(&host->printing)) { /* else its thread needs them */
+        logger_destroy(host->logger);
+        screen_destroy(host->screen);
+    }
     configuration_finish(&host->configuration);
 }
 
@@ -546,7 +547,7 @@ static int run(const struct invocation *invocation)
     };
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
-    errands_init(&host.errands, on_errands, &host);
+    errands_init(&host.errands, wake, &host);
     code = run_host(&host);
     tear_down(&host);
     return code;

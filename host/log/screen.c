@@ -78,15 +78,15 @@ static bool is_writable(int descriptor, int patience_ms)
     return ready > 0;
 }
 
-/* 0, or the errno that says why it cannot be written. */
-static int write_whole(int descriptor, const char *text, size_t size)
+/* 0, or the errno that says why it cannot be written; leaves in `*size` what has not been. */
+static int write_rest(int descriptor, const char *text, size_t *size)
 {
-    while (size) {
-        ssize_t written = write(descriptor, text, size);
+    while (*size) {
+        ssize_t written = write(descriptor, text, *size);
 
         if (written > 0) {
             text += written;
-            size -= (size_t)written;
+            *size -= (size_t)written;
         } else if (written < 0 && errno == EAGAIN) {
             (void)is_writable(descriptor, -1);
         } else if (written < 0 && errno != EINTR) {
@@ -94,6 +94,11 @@ static int write_whole(int descriptor, const char *text, size_t size)
         }
     }
     return 0;
+}
+
+static int write_whole(int descriptor, const char *text, size_t size)
+{
+    return write_rest(descriptor, text, &size);
 }
 
 /* One system call for all parts, so that other writers of the terminal cannot come between. */
@@ -132,20 +137,20 @@ int screen_log(struct screen *screen, const char *line, size_t size)
     return status;
 }
 
-static int print_around_status(struct screen *screen, const char *text, size_t size)
+static int print_around_status(struct screen *screen, const char *text, size_t *size)
 {
     size_t length = strlen(screen->status);
     int error;
 
     if (length)
         (void)write_whole(screen->error, WIPE, sizeof WIPE - 1);
-    error = write_whole(screen->output, text, size);
+    error = write_rest(screen->output, text, size);
     if (length)
         (void)write_whole(screen->error, screen->status, length);
     return error;
 }
 
-int screen_print(struct screen *screen, const char *text, size_t size, int *out_error)
+int screen_print(struct screen *screen, const char *text, size_t *size, int *out_error)
 {
     int error;
 
@@ -155,7 +160,7 @@ int screen_print(struct screen *screen, const char *text, size_t size, int *out_
         error = print_around_status(screen, text, size);
         pthread_mutex_unlock(&screen->terminal);
     } else {
-        error = write_whole(screen->output, text, size);
+        error = write_rest(screen->output, text, size);
     }
     pthread_mutex_unlock(&screen->printing);
     if (error == 0)

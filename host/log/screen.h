@@ -30,9 +30,9 @@ void screen_destroy(struct screen *screen);
  */
 int screen_log(struct screen *screen, const char *line, size_t size);
 
-/* Writes text to standard output, whole, waiting for its reader. Borrows. WEIR_ECLOSED: it cannot
- * be written, some of it perhaps has been; `out_error` is the errno that says why. */
-int screen_print(struct screen *screen, const char *text, size_t size, int *out_error);
+/* Writes text of `*size` to standard output, whole, waiting for its reader. Borrows. WEIR_ECLOSED:
+ * `*size` of it, the end, cannot be written; `out_error` is the errno that says why. */
+int screen_print(struct screen *screen, const char *text, size_t *size, int *out_error);
 
 /* Shows a progress line, shorter than screen_width and without control characters; "" wipes it. */
 void screen_status(struct screen *screen, const char *text);

@@ -541,7 +541,11 @@ static inline void weir_exit_status(struct weir_self *self, int status)
     self->host->exit_status(self, status);
 }
 
-/* Writes text to the host's standard output, whole; never mixed with a progress line. Borrows. */
+/*
+ * Writes text to the host's standard output, whole, in order, never mixed with a progress line.
+ * Borrows. It never waits for the reader: while much is waiting to be read, this actor is given no
+ * more messages, as when an output has no room. Return from the callback now and then.
+ */
 static inline void weir_print(struct weir_self *self, const char *text, size_t size)
 {
     self->host->print(self, text, size);

@@ -127,7 +127,7 @@ static void test_printing_elsewhere_leaves_the_status(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     screen_status(stage.screen, "50%");
     check_shown(stage.master, WIPE "50%");
-    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5, NULL), WEIR_OK);
+    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", &(size_t){ 5 }, NULL), WEIR_OK);
     check_shown(stage.output[0], "text\n");
     check_shown(stage.master, "");
     stage_end(&stage);
@@ -142,7 +142,7 @@ static void test_printing_on_the_same_terminal_wipes_the_status(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     screen_status(stage.screen, "50%");
     check_shown(stage.master, WIPE "50%");
-    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5, NULL), WEIR_OK);
+    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", &(size_t){ 5 }, NULL), WEIR_OK);
     check_shown(stage.master, WIPE "text\n50%");
     stage_end(&stage);
 }
@@ -181,7 +181,7 @@ static void test_reader_that_left_is_told(void)
     stage.screen = screen_create(stage.output[1], stage.terminal);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     close(stage.output[0]);
-    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", 5, &error), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(screen_print(stage.screen, "text\n", &(size_t){ 5 }, &error), WEIR_ECLOSED);
     CU_ASSERT_EQUAL(error, EPIPE);
     stage.output[0] = -1;
     stage_end(&stage);

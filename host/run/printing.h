@@ -1,0 +1,33 @@
+/*
+ * run/printing.h - what workers print, from the runtime to standard output, and its end.
+ *
+ * Life: printing_init .. printing_finish. On the program's first thread.
+ */
+#ifndef HOST_RUN_PRINTING_H
+#define HOST_RUN_PRINTING_H
+
+#include "host/log/printer.h"
+#include "runtime.h"
+
+#define PRINTING_PATIENCE_MS 100 /* for a reader, where the host cannot wait */
+
+struct printing {
+    struct printer printer;
+    uint64_t until_ms; /* what is not written by then is lost; 0 = it is not over yet */
+};
+
+/* Borrows screen and sink. WEIR_ENOMEM. */
+int printing_init(struct printing *printing, struct screen *screen, const struct log_sink *sink);
+
+/* Has a runtime print there. */
+void printing_connect(struct printing *printing, struct runtime_options *out_options);
+
+/* Nobody prints any more: true when all is written, or `timeout_ms` have passed since the first
+ * call. False: ask again when `on_empty` is called, on another thread, and now and then. */
+bool printing_is_over(struct printing *printing, uint64_t timeout_ms,
+                      void (*on_empty)(void *context), void *context);
+
+/* Waits a moment for what is not written. False: its thread still needs screen and sink. */
+bool printing_finish(struct printing *printing);
+
+#endif
