@@ -71,7 +71,8 @@ static void add(struct report_list *list, const struct mark *mark, const char *p
 
 void report_close_places(struct report *report)
 {
-    report->errors.closed = report->errors.kept;
+    if (report)
+        report->errors.closed = report->errors.kept;
 }
 
 static bool is_closed(const struct report_list *list, const struct mark *mark)

@@ -66,7 +66,8 @@ void report_warn(struct report *report, const struct mark *mark, const char *pat
 
 /*
  * Closes the places of all errors so far. A later error at one of them is left out: it is a
- * consequence, such as a number that cannot be read since its `${VARIABLE}` is not set.
+ * consequence, such as a number that cannot be read since its `${VARIABLE}` is not set. NULL is
+ * allowed.
  */
 void report_close_places(struct report *report);
 
