@@ -18,6 +18,7 @@
 
 #include "config/reader.h"
 #include "host/reload/configuration.h"
+#include "host/reload/opener.h"
 #include "host/reload/rebuild.h"
 #include "unit/config/corpus.h"
 #include "unit/config/fake_catalogue.h"
@@ -180,6 +181,7 @@ static void begin(struct stage *stage)
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &stage->runtime), 0);
     assembly_init(&stage->assembly, stage->runtime);
     CU_ASSERT_EQUAL_FATAL(assembly_start(&stage->assembly, settings, &report), 0);
+    CU_ASSERT_EQUAL_FATAL(opener_create(&stage->assembly), 0);
     assembly_go(&stage->assembly);
     report_finish(&report);
 }
