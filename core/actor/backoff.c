@@ -15,6 +15,13 @@ static bool is_forgotten(const struct backoff *backoff, const struct restart *re
     return backoff->well_since_ns && now_ns >= backoff->well_since_ns + within_ns;
 }
 
+bool backoff_is_last(const struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
+{
+    uint32_t failures = is_forgotten(backoff, restart, now_ns) ? 0 : backoff->failures;
+
+    return failures >= restart->max;
+}
+
 bool backoff_fail(struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
 {
     if (is_forgotten(backoff, restart, now_ns))

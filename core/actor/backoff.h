@@ -24,6 +24,9 @@ struct backoff {
 /* It has failed, or could not be opened. True: more often than `restart` allows. */
 bool backoff_fail(struct backoff *backoff, const struct restart *restart, uint64_t now_ns);
 
+/* Whether a failure now would be one more than that. Changes nothing. */
+bool backoff_is_last(const struct backoff *backoff, const struct restart *restart, uint64_t now_ns);
+
 /* How long it waits now. */
 uint64_t backoff_next_ms(struct backoff *backoff, const struct restart *restart);
 

@@ -123,7 +123,7 @@ static void tell_of_failed_open(const struct actor *actor, int status)
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
               weir_str("status", weir_status_name(status)), weir_str("reason", extra_detail(actor)),
-              weir_str("effect", is_child ? "ended" : "tried again later"));
+              weir_str("effect", is_child ? "ended" : "closed until an open succeeds"));
 }
 
 static void has_opened(struct actor *actor)
@@ -269,13 +269,20 @@ static bool is_replaced(const struct actor *actor)
     return place_pool(actor) || actor->kind != ACTOR_WORKER;
 }
 
+static const char *effect_of_failure(struct actor *actor)
+{
+    if (!is_replaced(actor))
+        return "ended";
+    return restart_is_over(actor) ? "stopped, its mailbox is handed on or dead" : "replaced";
+}
+
 void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
 {
     struct place *place = actor->place;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
               weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
-              weir_str("effect", is_replaced(actor) ? "replaced, mailbox kept" : "ended"));
+              weir_str("effect", effect_of_failure(actor)));
     if (!is_replaced(actor)) {
         incarnation_end(actor, reason);
         return;

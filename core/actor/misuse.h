@@ -21,6 +21,8 @@ struct actor;
     X(OPENED, "open returned a positive number", "counts as a failed open")                        \
     X(OUTPUT, "emitted on an output that its behaviour does not declare",                          \
       "refused, the message is still the worker's")                                                \
+    X(KEYLESS, "emitted a message without a key to a pool that routes by hash",                    \
+      "refused for ever; set message->key (weir_key), or give the pool another route")             \
     X(SETTLED, "settled a message that it does not keep", "refused, nothing is settled twice")     \
     X(UNSETTLED, "settled a kept message with a verdict that settles nothing",                     \
       "refused, it is still kept")                                                                 \

@@ -91,6 +91,12 @@ static bool gives_up(struct actor *actor)
     }
 }
 
+bool restart_is_over(struct actor *actor)
+{
+    return gives_up(actor) && backoff_is_last(&actor->place->backoff, &actor->spec->restart,
+                                              executor_look_at_clock(actor->executor));
+}
+
 void restart_after_failure(struct actor *actor)
 {
     if (!restarts_too_often(actor))

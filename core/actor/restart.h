@@ -7,6 +7,9 @@
 
 #include "actor/actor.h"
 
+/* A failure now, of one that is open, would have it stay closed. Owner's turn. */
+bool restart_is_over(struct actor *actor);
+
 /* It is STARTING again: let it be, or, past its bound, have it wait, or stay closed. */
 void restart_after_failure(struct actor *actor);
 

@@ -521,6 +521,8 @@ bool source_step(struct actor *actor)
     else if (produced != WEIR_MORE) {
         if (produced > WEIR_END)
             misuse_report(actor, MISUSE_PRODUCED, produced);
+        else if (!extra_detail(actor)[0])
+            extra_set_detail(actor, weir_status_text(produced));
         incarnation_fail(actor, WEIR_END_CRASH);
     }
     return true;

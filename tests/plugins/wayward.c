@@ -45,7 +45,21 @@ static int fail(struct weir_self *self, void *state, const struct weir_message *
     return WEIR_FAIL;
 }
 
+static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
+{
+    (void)self;
+    (void)state;
+    (void)credit;
+    return WEIR_END;
+}
+
+static const struct weir_output source_outputs[] = { { .name = "out", .required = true }, { 0 } };
+
 static const struct weir_behaviour behaviours[] = {
+    { .name = "keyless",
+      .flags = WEIR_KEYLESS,
+      .outputs = source_outputs,
+      .produce = produce_nothing },
     { .name = "reject", .handle = reject },
     { .name = "retry", .handle = retry },
     { .name = "put_off", .handle = put_off },

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Goal:   a run in which work was lost says so, in the log and by its exit code. Shows promises H2
-#         and H9.
+# Goal:   a run in which work was lost says so, in the log and by its exit code. Shows promises H2,
+#         H9 and H11.
 # Method: finite runs of wayward.so; the log and the exit code of each.
 #
 #     silent.sh WEIR PLUGINS FAULTY
@@ -62,6 +62,34 @@ last 'level=info component=host event="ended" exit=0$'
 
 run 0 'use: sink.record, args: {path: /dev/null}'
 last 'level=info component=host event="ended" exit=0$'
+
+# A worker that stops says so, and not that it is replaced with its mailbox.
+run 70 'use: wayward.fail, restart: {max: 0, within: 1s, backoff: 1ms..1ms, then: escalate}'
+says 1 'event="worker failed" .* effect="stopped, its mailbox is handed on or dead"'
+says 0 'mailbox kept'
+
+# Keys that nobody sets: told at the first message, and by the check where it is declared.
+printf 'version: 1\nhost: {plugins: ["%s", "%s"], shutdown_timeout: 1s}\n' "$plugins" "$faulty" \
+    >"$work/hash.yaml"
+printf 'sources: {numbers: {use: gen.numbers, args: {count: 1}, to: work}}\n' >>"$work/hash.yaml"
+printf 'pools: {work: {use: sink.null, size: 2, route: hash}}\n' >>"$work/hash.yaml"
+mkfifo "$work/pipe"
+"$weir" run "$work/hash.yaml" >"$work/out" 2>"$work/log" &
+until grep -q 'without a key' "$work/log"; do
+    kill -0 $! 2>/dev/null || { fail 'the host ended'; break; }
+    read -r -t 0.01 <>"$work/pipe"
+done
+kill -TERM $! && wait $!
+says 1 'component=numbers event="emitted a message without a key to a pool that routes by hash" '
+says 1 'effect="refused for ever; set message->key \(weir_key\), or give the pool another route"'
+says 0 'event="worker failed" reason="" '
+
+sed 's/gen.numbers, args: {count: 1}/wayward.keyless/' "$work/hash.yaml" >"$work/keyless.yaml"
+"$weir" check "$work/keyless.yaml" >"$work/out" 2>"$work/log" && fail 'no key: the check is content'
+says 1 'sources.numbers.to: work routes by hash, but wayward.keyless sets no key: '
+sed 's/size: 2, route: hash/size: 0/' "$work/hash.yaml" >"$work/empty.yaml"
+"$weir" check "$work/empty.yaml" >"$work/out" 2>"$work/log" || fail 'an empty pool is no mistake'
+says 1 'warning: .*work begins without workers: the source waits until somebody scales it'
 
 [[ $failures == 0 ]] && echo 'all as expected'
 exit $((failures > 0))
