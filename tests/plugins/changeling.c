@@ -69,6 +69,21 @@ static int pass_on_by_second(struct weir_self *self, void *memory,
     return pass_to(self, 1, message);
 }
 
+/* --- stumble: fails now and then ------------------------------------------------------------- */
+
+#define STUMBLES_EVERY 1000u /* of all messages that its workers are given */
+
+static int stumble(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    static _Atomic uint32_t count;
+
+    (void)self;
+    (void)memory;
+    (void)message;
+    return atomic_fetch_add(&count, 1) % STUMBLES_EVERY == STUMBLES_EVERY - 1 ? WEIR_FAIL
+                                                                              : WEIR_DONE;
+}
+
 /* --- mark: how long nothing is finished ------------------------------------------------------ */
 
 /* In a file of 16 bytes, which all workers and the test map. */
@@ -232,6 +247,7 @@ static const struct weir_behaviour behaviours[] = {
         .close = close_mark,
     },
     { .name = "manager", .handle = handle },
+    { .name = "stumble", .handle = stumble },
     {
         .name = "source",
         .options = options,

@@ -35,6 +35,8 @@ POOLS_MAX = 8
 
 
 class Pool:
+    spin = 4000  # steps of a sink for each message
+
     def __init__(self, layer, to=None):
         self.layer = layer
         self.to = to
@@ -65,7 +67,7 @@ class Pool:
                   f"dispatcher: {self.dispatcher}, restart: {{max: {self.restart}}}")
         if self.layer == "sink":
             return (f'use: sink.record, args: {{path: "RECORD", batch: 64, '
-                    f"spin: {4000 + self.args}}}, {common}")
+                    f"spin: {self.spin + self.args}}}, {common}")
         # `live` is taken on by the workers that are there, `fixed` needs others.
         output = "on" if self.behaviour == "through" else "out"
         return (f"use: changeling.{self.behaviour}, args: {{fixed: {self.args}, "
@@ -82,7 +84,7 @@ class Shape:
         self.memory = 0
 
     def copy(self):
-        other = Shape()
+        other = type(self)()
         other.pools = {name: self.copy_of(pool) for name, pool in self.pools.items()}
         other.sources = dict(self.sources)
         other.next_source = self.next_source
@@ -298,10 +300,12 @@ def until(condition, what):
 
 
 class Storm:
+    shape_type = Shape
+
     def __init__(self, host, options):
         self.host, self.options = host, options
         self.rng = random.Random(options.seed)
-        self.shape = Shape()
+        self.shape = self.shape_type()
         self.results = collections.Counter()
         self.measured = []
         self.times = []
@@ -328,7 +332,7 @@ class Storm:
         self.results["refused"] += 1
 
     def measure(self):
-        base = Shape()
+        base = self.shape_type()
         base.next_source = self.shape.next_source
         self.go_to(base)
         if self.measured:
@@ -369,11 +373,13 @@ class Storm:
         middle = lambda part: sorted(part)[len(part) // 2]
         return middle(sizes[-few:]) - middle(sizes[warm:warm + few] or sizes)
 
-    def check_numbers(self):
-        """How many there were, each of them once, as the ledger says."""
+    def ledger(self, component):
         log = open(self.host.log, encoding="utf-8", errors="replace").read()
-        ledger = dict(re.findall(r" (\w+)=(\w+)", re.findall(
-            r'component=host event="ledger"(.*)', log)[-1]))
+        return dict(re.findall(r" (\w+)=(\w+)", re.findall(
+            rf'component={component} event="ledger"(.*)', log)[-1]))
+
+    def count_recorded(self, accepted):
+        """How many there were, each of them once, as many as were `accepted` in all layers."""
         seen, doubled = {}, 0
         for line in open(self.host.record, "rb"):
             source, number = divmod(int(line), RANGE)
@@ -384,12 +390,18 @@ class Storm:
             marks[number] = 1
         total = sum(len(marks) for marks in seen.values())
         gaps = total - sum(sum(marks) for marks in seen.values())
-        lost = int(ledger["accepted"]) - LAYERS * total
+        lost = accepted - LAYERS * total
+        if lost or doubled or gaps:
+            fail(f"lost {lost}, doubled {doubled}, gaps {gaps}")
+        return total
+
+    def check_numbers(self):
+        ledger = self.ledger("host")
         others = {key: value for key, value in ledger.items()
                   if key in ("dead", "moved", "held", "dead_outside", "misuses") and value != "0"}
-        if lost or doubled or gaps or others or ledger["balance"] != "exact":
-            fail(f"lost {lost}, doubled {doubled}, gaps {gaps}, {others}, {ledger['balance']}")
-        return total
+        if others or ledger["balance"] != "exact":
+            fail(f"{others}, {ledger['balance']}")
+        return self.count_recorded(int(ledger["accepted"]))
 
     def report(self):
         times = sorted(self.times)
@@ -428,4 +440,5 @@ def main():
         storm.report()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Goal:   a host at full load that is reloaded, with good and bad files, and scaled, while workers
+        fail, goes on as on its first day: the ledger is exact against what sources sent and sinks
+        wrote down, and memory, descriptors, threads and what each reload logs are flat.
+        Shows promise R5 and promise L1.
+Method: the storm of tests/system/reloads, and beside it a source that feeds workers of which one
+        fails at each thousandth message. Between reloads pools are scaled at random. It ends after
+        so many seconds, or after so many steps, by which no result depends on the clock.
+
+    soak.py WEIR PLUGINS TEST_PLUGINS [--seconds N | --count N] [--seed N]
+"""
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reloads"))
+
+import reloads  # noqa: E402
+from reloads import HOST, RANGE, Host, Pool, Shape, Storm, fail  # noqa: E402
+
+SCALES = 3                 # of ten steps
+LOG_GROWTH_MAX = 2.0       # bytes for a step, in the last half against the first
+DOOMED = ("  doomed: {use: changeling.stumble, size: 3, "
+          "restart: {max: 5, within: 10ms, backoff: 1ms..20ms}}\n")
+
+
+class SoakShape(Shape):
+    def text(self, host):
+        source = f"  fated: {{use: gen.forever, to: doomed, args: {{first: {RANGE * 1000}}}}}\n"
+        return super().text(host).replace("\npools:\n", f"\n{source}pools:\n{DOOMED}")
+
+
+class Soak(Storm):
+    shape_type = SoakShape
+
+    def __init__(self, host, options):
+        super().__init__(host, options)
+        self.steps = 0
+        self.log_sizes = []
+
+    def scale(self):
+        """Not to nothing: a reload that then removes the pool would wait for it in vain."""
+        flat = [name for name, pool in self.shape.pools.items() if not pool.members]
+        if not flat:
+            return
+        path = urllib.parse.quote(self.rng.choice(flat))
+        self.host.ask("POST", f"/pools/{path}/scale?size={self.rng.randint(1, 6)}")
+        self.results["scaled"] += 1
+
+    def is_over(self, start):
+        if self.options.count:
+            return self.steps >= self.options.count
+        return time.monotonic() - start >= self.options.seconds
+
+    def run(self):
+        start = time.monotonic()
+        self.host.write(self.shape.text(self.host))
+        self.host.start()
+        while not self.is_over(start):
+            if self.rng.randrange(10) < SCALES:
+                self.scale()
+            else:
+                self.step(self.steps)
+            self.steps += 1
+            self.log_sizes.append(os.path.getsize(self.host.log))
+        self.measure()
+
+    # --- afterwards
+
+    def log_growth(self):
+        half = len(self.log_sizes) // 2
+        first = self.log_sizes[half] - self.log_sizes[0]
+        return (self.log_sizes[-1] - self.log_sizes[half]) / max(first, 1)
+
+    def check_numbers(self):
+        """What the doomed accepted was done or is dead, once each; what was not theirs was
+        written down."""
+        doomed, whole = ({key: int(value) for key, value in self.ledger(component).items()
+                          if value.isdigit()} for component in ("doomed", "host"))
+        emitted = doomed["accepted"] - doomed["moved"]
+        if emitted != doomed["done"] + doomed["dead"]:
+            fail(f"the doomed: {doomed}")
+        # At the end one that waits to be opened again finishes nothing: its rest is dead, too.
+        if not 0 < doomed["restarts"] <= doomed["dead"] == whole["dead"]:
+            fail(f"the dead: {doomed}, in all {whole}")
+        if self.ledger("host")["balance"] != "exact":
+            fail(f"the ledger: {whole}")
+        self.doomed = doomed
+        return self.count_recorded(whole["accepted"] - whole["moved"] - emitted)
+
+    def report(self):
+        total = self.check_numbers()
+        first, last = self.measured[0], self.measured[-1]
+        times = sorted(self.times)
+        rows = (("steps", f"{self.steps} {dict(self.results)}"),
+                ("numbers sent and written down", f"{total}, lost 0, doubled 0"),
+                ("failures", f"{self.doomed['dead']} of {self.doomed['done']} messages"),
+                ("descriptors", f"{first[0]} -> {last[0]}"),
+                ("threads", f"{first[1]} -> {last[1]}"),
+                ("resident KiB", f"{first[2]} -> {last[2]}, {self.growth_kib():+d} after warm-up"),
+                ("log, second half to first", f"{self.log_growth():.2f}"),
+                ("a reload, ms", f"median {times[len(times) // 2]:.1f}, longest {times[-1]:.1f}"))
+        for name, value in rows:
+            print(f"{name:32}{value}")
+        if self.options.count:
+            return  # too short a time to be judged by its growth
+        if self.growth_kib() > reloads.GROWTH_MAX_KIB:
+            fail(f"memory grew by {self.growth_kib()} KiB")
+        if self.log_growth() > LOG_GROWTH_MAX:
+            fail("the log grows faster and faster")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("weir")
+    parser.add_argument("plugins")
+    parser.add_argument("test_plugins")
+    parser.add_argument("--seconds", type=int, default=3600)
+    parser.add_argument("--count", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    options = parser.parse_args()
+    options.no_memory = False
+    print(f"seed {options.seed}", flush=True)
+    Pool.spin = 4000 if options.count else 100000  # an hour of numbers is to fit on the disk
+    with tempfile.TemporaryDirectory() as work:
+        host = Host(options.weir, [options.plugins, options.test_plugins], work)
+        HOST.append(host)
+        soak = Soak(host, options)
+        soak.run()
+        host.process.terminate()
+        if host.process.wait() != 0:
+            fail(f"the host ended with {host.process.returncode}")
+        soak.report()
+
+
+if __name__ == "__main__":
+    main()
