@@ -6,6 +6,7 @@
 #include "actor/alarm.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/giving.h"
 #include "actor/handling.h"
 #include "actor/host_table_children.h"
 #include "actor/host_table_events.h"
@@ -39,7 +40,7 @@ static const struct weir_tag *host_tag(struct weir_self *self, const char *name)
 
 static void host_message_free(struct weir_self *self, struct weir_message *message)
 {
-    if (message)
+    if (message && giving_begin(actor_of_self(self), message_of(message)))
         origin_discard(actor_of_self(self), message_of(message));
 }
 
@@ -49,10 +50,13 @@ static int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
                      struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
-    int status;
+    int status = WEIR_EINVALID;
 
-    message->from = actor_pid(actor);
-    status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
+    if (giving_begin(actor, message_of(message))) {
+        message->from = actor_pid(actor);
+        status = giving_end(message_of(message), send_message(actor->runtime, actor->executor, to,
+                                                              lane, message_of(message)));
+    }
     if (status == WEIR_EFULL)
         executor_give_way(actor->executor);
     callback_leave_host(actor);
@@ -71,7 +75,10 @@ static int host_lookup(struct weir_self *self, const char *name, weir_pid *out_p
 static int host_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = output_emit(actor, output, message_of(message));
+    int status = WEIR_EINVALID;
+
+    if (giving_begin(actor, message_of(message)))
+        status = giving_end(message_of(message), output_emit(actor, output, message_of(message)));
 
     if (status == WEIR_EFULL)
         executor_give_way(actor->executor);
@@ -87,7 +94,11 @@ static int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane
         .to = to, .lane = lane, .timeout_ms = timeout_ms, .then = then, .context = context
     };
     struct actor *actor = callback_enter_host(self);
-    int status = request_send(actor, &options, message_of(message), out_reference);
+    int status = WEIR_EINVALID;
+
+    if (giving_begin(actor, message_of(message)))
+        status = giving_end(message_of(message),
+                            request_send(actor, &options, message_of(message), out_reference));
 
     callback_leave_host(actor);
     return status;
@@ -107,7 +118,11 @@ static int host_reply(struct weir_self *self, struct weir_message *request,
                       struct weir_message *reply)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = request_reply(actor, message_of(request), message_of(reply));
+    int status = WEIR_EINVALID;
+
+    if (giving_begin(actor, message_of(reply)))
+        status = giving_end(message_of(reply),
+                            request_reply(actor, message_of(request), message_of(reply)));
 
     callback_leave_host(actor);
     return status;
@@ -184,7 +199,12 @@ static uint64_t host_now_ms(struct weir_self *self)
 static int host_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
                            struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer)
 {
-    return alarm_send(actor_of_self(self), to, lane, message_of(message), delay_ms, out_timer);
+    struct actor *actor = actor_of_self(self);
+
+    if (!giving_begin(actor, message_of(message)))
+        return WEIR_EINVALID;
+    return giving_end(message_of(message),
+                      alarm_send(actor, to, lane, message_of(message), delay_ms, out_timer));
 }
 
 static int host_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,

@@ -1,6 +1,7 @@
 #include "actor/host_table_messages.h"
 
 #include "actor/callback.h"
+#include "actor/giving.h"
 #include "actor/origin.h"
 #include "actor/request.h"
 #include "actor/send.h"
@@ -39,14 +40,16 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
                     uint32_t count)
 {
     struct actor *actor = callback_enter_host(self);
-    int taken;
-
-    for (uint32_t i = 0; i < count; i++)
-        messages[i]->from = actor_pid(actor);
     /* The public part is the first of a message: a chain of the one is a chain of the other. */
-    taken = count > INT32_MAX ? WEIR_EINVALID
-                              : send_chain(actor->runtime, actor->executor, to,
-                                           (struct message *const *)(const void *)messages, count);
+    struct message *const *chain = (struct message *const *)(const void *)messages;
+    int taken = WEIR_EINVALID;
+
+    if (count <= INT32_MAX && giving_begin_chain(actor, chain, count)) {
+        for (uint32_t i = 0; i < count; i++)
+            messages[i]->from = actor_pid(actor);
+        taken = giving_end_chain(chain, count,
+                                 send_chain(actor->runtime, actor->executor, to, chain, count));
+    }
     if (taken == WEIR_EFULL)
         executor_give_way(actor->executor);
     callback_leave_host(actor);

@@ -45,6 +45,7 @@ enum message_flags {
     MESSAGE_BLOB = 1u << 5,     /* the payload is a blob's, which it holds */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
     MESSAGE_COUNTED = 1u << 16, /* taken out of the cap on memory */
+    MESSAGE_GIVEN = 1u << 17,   /* a plugin has given it to the host: actor/giving.h */
     MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it gives something else back, too */
     MESSAGE_FAILURE = 1u << 24, /* eight bits: how often it was given again after a failure */
 };

@@ -45,6 +45,22 @@ static int fail(struct weir_self *self, void *state, const struct weir_message *
     return WEIR_FAIL;
 }
 
+/* Passes each message on, and again, and frees it then. */
+static int twice(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct weir_message *copy = weir_message_new(self, message->tag, 0);
+
+    (void)state;
+    if (!copy || weir_emit(self, OUTPUT_OUT, copy) != 0)
+        return WEIR_FAIL;
+    if (weir_emit(self, OUTPUT_OUT, copy) == 0)
+        return WEIR_DONE;
+    weir_message_free(self, copy);
+    return WEIR_DONE;
+}
+
+static const struct weir_output outputs[] = { { .name = "out" }, { 0 } };
+
 static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
 {
     (void)self;
@@ -60,6 +76,7 @@ static const struct weir_behaviour behaviours[] = {
       .flags = WEIR_KEYLESS,
       .outputs = source_outputs,
       .produce = produce_nothing },
+    { .name = "twice", .outputs = outputs, .handle = twice },
     { .name = "reject", .handle = reject },
     { .name = "retry", .handle = retry },
     { .name = "put_off", .handle = put_off },

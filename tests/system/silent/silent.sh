@@ -68,6 +68,13 @@ run 70 'use: wayward.fail, restart: {max: 0, within: 1s, backoff: 1ms..1ms, then
 says 1 'event="worker failed" .* effect="stopped, its mailbox is handed on or dead"'
 says 0 'mailbox kept'
 
+# What was sent once stays where it is, whatever the plugin does with it then.
+run 0 'use: wayward.twice, outputs: {out: end}}, end: {use: sink.null, size: 1'
+says 1 'component=work#0 event="sent or freed a message that is not its own any more" pool=work '
+says 1 'plugin=wayward .* behaviour=twice .* effect="refused, the message stays where it is"'
+says 1 'component=end event="ledger" accepted=10 done=10 '
+says 1 'component=work event="ledger" .* misuses=20 .* balance=exact'
+
 # Keys that nobody sets: told at the first message, and by the check where it is declared.
 printf 'version: 1\nhost: {plugins: ["%s", "%s"], shutdown_timeout: 1s}\n' "$plugins" "$faulty" \
     >"$work/hash.yaml"
