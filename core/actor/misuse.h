@@ -18,6 +18,8 @@ struct actor;
 #define MISUSE_LIST(X)                                                                             \
     X(VERDICT, "handle returned an unknown verdict", "counts as a failure")                        \
     X(PRODUCED, "produce returned an unknown number", "counts as a failure")                       \
+    X(IDLE, "produce waits, and nothing will wake it",                                             \
+      "it produces nothing more; ask for a timer, a descriptor or an outcome first")               \
     X(OPENED, "open returned a positive number", "counts as a failed open")                        \
     X(OUTPUT, "emitted on an output that its behaviour does not declare",                          \
       "refused, the message is still the worker's")                                                \

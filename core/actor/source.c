@@ -492,6 +492,33 @@ static void show_names(struct actor *actor, struct source *source)
         names_publish(&actor->runtime->names, source->pid);
 }
 
+static bool has_alarm(const struct extra *extra)
+{
+    for (uint32_t i = 0; i < extra->alarm_count; i++)
+        if (extra->alarms[i].id)
+            return true;
+    return false;
+}
+
+static bool has_descriptor(const struct extra *extra)
+{
+    for (uint32_t i = 0; i < extra->watched_count; i++)
+        if (extra->watched[i].token)
+            return true;
+    return false;
+}
+
+/* False only when it is certain that no callback of it will come: one that has a `handle` may be
+ * sent something by whoever knows it, and arrays that were used are taken for used. */
+static bool may_be_woken(const struct actor *actor)
+{
+    const struct extra *extra = actor->extra;
+
+    return actor->spec->behaviour->handle || atomic_load(&actor->place->children) ||
+           (extra && (has_alarm(extra) || has_descriptor(extra) || extra->pending_count > 0 ||
+                      extra->port || extra->origins_open > 0));
+}
+
 bool source_step(struct actor *actor)
 {
     struct source *source = actor->place->on_end_context;
@@ -516,9 +543,11 @@ bool source_step(struct actor *actor)
     callback_end(actor);
     if (produced == WEIR_END)
         exhausted(actor);
-    else if (produced == WEIR_WAIT)
+    else if (produced == WEIR_WAIT) {
         actor->flags |= ACTOR_PAUSED;
-    else if (produced != WEIR_MORE) {
+        if (!may_be_woken(actor))
+            misuse_report(actor, MISUSE_IDLE, produced);
+    } else if (produced != WEIR_MORE) {
         if (produced > WEIR_END)
             misuse_report(actor, MISUSE_PRODUCED, produced);
         else if (!extra_detail(actor)[0])

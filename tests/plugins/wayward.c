@@ -69,6 +69,14 @@ static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
     return WEIR_END;
 }
 
+static int wait_for_nothing(struct weir_self *self, void *state, uint32_t credit)
+{
+    (void)self;
+    (void)state;
+    (void)credit;
+    return WEIR_WAIT;
+}
+
 static const struct weir_output source_outputs[] = { { .name = "out", .required = true }, { 0 } };
 
 static const struct weir_behaviour behaviours[] = {
@@ -76,6 +84,7 @@ static const struct weir_behaviour behaviours[] = {
       .flags = WEIR_KEYLESS,
       .outputs = source_outputs,
       .produce = produce_nothing },
+    { .name = "idle", .outputs = source_outputs, .produce = wait_for_nothing },
     { .name = "twice", .outputs = outputs, .handle = twice },
     { .name = "reject", .handle = reject },
     { .name = "retry", .handle = retry },

@@ -11,6 +11,7 @@ faulty=$3
 work=$(mktemp -d)
 failures=0
 trap 'rm -rf "$work"' EXIT
+mkfifo "$work/pipe"
 
 fail() {
     printf 'FAILED: %s\n' "$*"
@@ -36,6 +37,16 @@ says() {
     local count
     count=$(grep -cE -e "$2" "$work/log")
     ((count == $1)) || fail "$count lines, wanted $1: $2"
+}
+
+# run_until REGEX FILE: runs until a line of the log matches, then ends it
+run_until() {
+    "$weir" run "$2" >"$work/out" 2>"$work/log" &
+    until grep -q -e "$1" "$work/log"; do
+        kill -0 $! 2>/dev/null || { fail 'the host ended'; return; }
+        read -r -t 0.01 <>"$work/pipe"
+    done
+    kill -TERM $! && wait $!
 }
 
 # last REGEX: the last line of the log matches
@@ -80,13 +91,7 @@ printf 'version: 1\nhost: {plugins: ["%s", "%s"], shutdown_timeout: 1s}\n' "$plu
     >"$work/hash.yaml"
 printf 'sources: {numbers: {use: gen.numbers, args: {count: 1}, to: work}}\n' >>"$work/hash.yaml"
 printf 'pools: {work: {use: sink.null, size: 2, route: hash}}\n' >>"$work/hash.yaml"
-mkfifo "$work/pipe"
-"$weir" run "$work/hash.yaml" >"$work/out" 2>"$work/log" &
-until grep -q 'without a key' "$work/log"; do
-    kill -0 $! 2>/dev/null || { fail 'the host ended'; break; }
-    read -r -t 0.01 <>"$work/pipe"
-done
-kill -TERM $! && wait $!
+run_until 'without a key' "$work/hash.yaml"
 says 1 'component=numbers event="emitted a message without a key to a pool that routes by hash" '
 says 1 'effect="refused for ever; set message->key \(weir_key\), or give the pool another route"'
 says 0 'event="worker failed" reason="" '
@@ -94,6 +99,11 @@ says 0 'event="worker failed" reason="" '
 sed 's/gen.numbers, args: {count: 1}/wayward.keyless/' "$work/hash.yaml" >"$work/keyless.yaml"
 "$weir" check "$work/keyless.yaml" >"$work/out" 2>"$work/log" && fail 'no key: the check is content'
 says 1 'sources.numbers.to: work routes by hash, but wayward.keyless sets no key: '
+sed 's/gen.numbers, args: {count: 1}/wayward.idle/; s/, route: hash//' "$work/hash.yaml" \
+    >"$work/idle.yaml"
+run_until 'nothing will wake it' "$work/idle.yaml"
+says 1 'component=numbers event="produce waits, and nothing will wake it" .* behaviour=idle '
+
 sed 's/size: 2, route: hash/size: 0/' "$work/hash.yaml" >"$work/empty.yaml"
 "$weir" check "$work/empty.yaml" >"$work/out" 2>"$work/log" || fail 'an empty pool is no mistake'
 says 1 'warning: .*work begins without workers: the source waits until somebody scales it'
