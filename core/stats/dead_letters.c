@@ -46,17 +46,24 @@ static void insert_locked(struct dead_letters *letters, struct dead_message *bef
     letters->bytes += weight_of(dead);
 }
 
-static void evict_oldest_locked(struct dead_letters *letters)
+/* Frees a letter. `before` is the one in front of it; NULL: it is the oldest. */
+static void remove_locked(struct dead_letters *letters, struct dead_message *before,
+                          struct dead_message *dead)
 {
-    struct dead_message *dead = letters->first;
+    struct dead_message **link = before ? &before->next : &letters->first;
 
-    letters->first = dead->next;
-    if (!letters->first)
-        letters->last = NULL;
+    *link = dead->next;
+    if (!dead->next)
+        letters->last = before;
     letters->count--;
     letters->bytes -= weight_of(dead);
-    letters->evicted++;
     free(dead);
+}
+
+static void evict_oldest_locked(struct dead_letters *letters)
+{
+    remove_locked(letters, NULL, letters->first);
+    letters->evicted++;
 }
 
 static void evict_locked(struct dead_letters *letters)
@@ -149,6 +156,7 @@ void dead_letters_figures_add(struct dead_letters_figures *sum,
     sum->kept_bytes += figures->kept_bytes;
     sum->evicted += figures->evicted;
     sum->replayed += figures->replayed;
+    sum->deleted += figures->deleted;
 }
 
 void dead_letters_figures(struct dead_letters *letters, struct dead_letters_figures *out)
@@ -161,6 +169,7 @@ void dead_letters_figures(struct dead_letters *letters, struct dead_letters_figu
     own.kept_bytes = letters->bytes;
     own.evicted = letters->evicted;
     own.replayed = letters->replayed;
+    own.deleted = letters->deleted;
     pthread_mutex_unlock(&letters->lock);
     dead_letters_figures_add(out, &own);
 }
@@ -172,6 +181,7 @@ void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters
         letters->counts[i] += gone->counts[i];
     letters->evicted += gone->evicted + gone->kept;
     letters->replayed += gone->replayed;
+    letters->deleted += gone->deleted;
     pthread_mutex_unlock(&letters->lock);
 }
 
@@ -184,13 +194,92 @@ uint64_t dead_letters_total(const struct dead_letters_figures *figures)
     return total;
 }
 
-uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max)
+uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
+                                 struct dead_letter *out, uint32_t max)
 {
     uint32_t count = 0;
 
     pthread_mutex_lock(&letters->lock);
     for (struct dead_message *dead = letters->first; dead && count < max; dead = dead->next)
-        out[count++] = dead->letter;
+        if (dead->letter.number > number)
+            out[count++] = dead->letter;
+    pthread_mutex_unlock(&letters->lock);
+    return count;
+}
+
+uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max)
+{
+    return dead_letters_read_after(letters, 0, out, max);
+}
+
+/* The letter behind `*out_before`, which is NULL for the oldest; NULL: none has that number. */
+static struct dead_message *find_locked(struct dead_letters *letters, uint64_t number,
+                                        struct dead_message **out_before)
+{
+    struct dead_message *dead = letters->first;
+
+    *out_before = NULL;
+    while (dead && dead->letter.number != number) {
+        *out_before = dead;
+        dead = dead->next;
+    }
+    return dead;
+}
+
+static int copy_payload(const struct dead_message *dead, unsigned char **out, size_t *out_size)
+{
+    size_t size = dead->letter.size;
+    unsigned char *payload;
+
+    if (!dead->letter.whole && size > 0)
+        return WEIR_EUNSUPPORTED;
+    payload = malloc(size + 1); /* a payload may be empty */
+    if (!payload)
+        return WEIR_ENOMEM;
+    memcpy(payload, dead->payload, size);
+    *out = payload;
+    *out_size = size;
+    return 0;
+}
+
+int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned char **out,
+                         size_t *out_size)
+{
+    struct dead_message *dead, *before;
+    int status = WEIR_EUNKNOWN;
+
+    pthread_mutex_lock(&letters->lock);
+    dead = find_locked(letters, number, &before);
+    if (dead)
+        status = copy_payload(dead, out, out_size);
+    pthread_mutex_unlock(&letters->lock);
+    return status;
+}
+
+/* --- deleting ------------------------------------------------------------------------------- */
+
+bool dead_letters_delete(struct dead_letters *letters, uint64_t number)
+{
+    struct dead_message *dead, *before;
+
+    pthread_mutex_lock(&letters->lock);
+    dead = find_locked(letters, number, &before);
+    if (dead) {
+        remove_locked(letters, before, dead);
+        letters->deleted++;
+    }
+    pthread_mutex_unlock(&letters->lock);
+    return dead != NULL;
+}
+
+uint32_t dead_letters_delete_all(struct dead_letters *letters)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&letters->lock);
+    for (; letters->first; count++)
+        remove_locked(letters, NULL, letters->first);
+    letters->deleted += count;
     pthread_mutex_unlock(&letters->lock);
     return count;
 }

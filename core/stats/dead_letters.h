@@ -72,6 +72,7 @@ struct dead_letters {
     uint64_t number;                   /* lock: of the newest */
     uint64_t evicted;                  /* lock: letters that made room */
     uint64_t replayed;                 /* lock: letters that were accepted again */
+    uint64_t deleted;                  /* lock: letters that somebody threw away */
 };
 
 /* What a store holds and has held. */
@@ -81,6 +82,7 @@ struct dead_letters_figures {
     uint64_t kept_bytes;
     uint64_t evicted;
     uint64_t replayed;
+    uint64_t deleted;
 };
 
 /* `bounds` NULL: the usual ones. Borrowed until return. */
@@ -109,8 +111,21 @@ void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters
 /* Of all reasons. */
 uint64_t dead_letters_total(const struct dead_letters_figures *figures);
 
-/* Copies up to `max` letters, oldest first, without payload; returns how many. */
+/* Copies up to `max` letters, oldest first, without payload; returns how many. The second form
+ * begins behind the letter `number`. */
 uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max);
+uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
+                                 struct dead_letter *out, uint32_t max);
+
+/* Copies the payload of one letter, which the caller frees. WEIR_EUNKNOWN: no letter has that
+ * number, WEIR_EUNSUPPORTED: its payload was not kept, WEIR_ENOMEM. */
+int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned char **out,
+                         size_t *out_size);
+
+/* Deletes one letter; false: no letter has that number. */
+bool dead_letters_delete(struct dead_letters *letters, uint64_t number);
+/* Deletes all letters; returns how many. */
+uint32_t dead_letters_delete_all(struct dead_letters *letters);
 
 /* --- for actor/replay.c ---------------------------------------------------------------------- */
 

@@ -1,22 +1,125 @@
-/* `weir dead [POOL]`: what a running host could not handle; and sends it again. */
-#include "host/command/control_client.h"
+/* `weir dead [POOL]`: what a running host could not handle; sends, exports or deletes it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "host/command/letter_export.h"
+#include "host/pages/letters.h"
 
 #define LETTER_REPLAY 'r'
+#define LETTER_DELETE 'd'
+#define LETTER_ALL 'a'
+#define LETTER_EXPORT 'e'
 
 /* What the arguments say. */
 struct request {
     struct control_client client;
-    bool replay;
+    bool replay, delete, all;
+    const char *folder; /* of an export; NULL: none */
+    const char *pool;
+    uint64_t numbers[LETTERS_DELETED_MAX];
+    uint32_t count;
 };
 
 static int take(void *context, char letter, const char *argument)
 {
     struct request *request = context;
 
-    if (letter != LETTER_REPLAY)
+    switch (letter) {
+    case LETTER_REPLAY:
+        request->replay = true;
+        return COMMAND_GO_ON;
+    case LETTER_DELETE:
+        request->delete = true;
+        return COMMAND_GO_ON;
+    case LETTER_ALL:
+        request->all = true;
+        return COMMAND_GO_ON;
+    case LETTER_EXPORT:
+        request->folder = argument;
+        return COMMAND_GO_ON;
+    default:
         return control_client_take(&request->client, letter, argument);
-    request->replay = true;
+    }
+}
+
+static int take_numbers(struct request *request, int first)
+{
+    const struct invocation *invocation = request->client.invocation;
+
+    for (int i = first; i < invocation->argc; i++) {
+        if (request->count == LETTERS_DELETED_MAX)
+            return command_usage_error(invocation, "takes at most %d letters", LETTERS_DELETED_MAX);
+        if (text_parse_u64(invocation->argv[i], &request->numbers[request->count++]) != TEXT_OK)
+            return command_usage_error(invocation, "a letter has a number, not %s",
+                                       invocation->argv[i]);
+    }
     return COMMAND_GO_ON;
+}
+
+/* What is asked for must be one thing, and clear: nothing is deleted by mistake. */
+static int check(const struct request *request)
+{
+    const struct invocation *invocation = request->client.invocation;
+    bool exports = request->folder;
+
+    if (request->replay + request->delete + exports > 1)
+        return command_usage_error(invocation, "takes one of --replay, --delete and --export");
+    if ((request->replay || request->delete || exports) && !request->pool)
+        return command_usage_error(invocation, "--replay, --delete and --export need a pool");
+    if (request->count > 0 && !request->delete &&!exports)
+        return command_usage_error(invocation, "takes one pool, or none for all");
+    if (request->all && !request->delete)
+        return command_usage_error(invocation, "--all belongs to --delete");
+    if (request->delete &&request->all == (request->count > 0))
+        return command_usage_error(invocation, "--delete needs numbers of letters, or --all");
+    if (exports && strcmp(request->folder, "-") == 0 && request->count != 1)
+        return command_usage_error(invocation, "--export - needs the number of one letter");
+    return COMMAND_GO_ON;
+}
+
+static int delete_letters(const struct request *request)
+{
+    char *after = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&after, &size);
+    int code = COMMAND_FAILED;
+
+    if (!stream)
+        return code;
+    fputs("/delete?numbers=", stream);
+    if (request->all)
+        fputs("all", stream);
+    for (uint32_t i = 0; i < request->count; i++)
+        fprintf(stream, "%s%" PRIu64, i ? "," : "", request->numbers[i]);
+    if (fclose(stream) == 0)
+        code = control_client_ask_of(&request->client, true, "/dead/", request->pool, after);
+    free(after);
+    return code;
+}
+
+static int export_letters(const struct request *request)
+{
+    const struct letter_export export = { .client = &request->client,
+                                          .pool = request->pool,
+                                          .folder = request->folder,
+                                          .numbers = request->numbers,
+                                          .count = request->count };
+
+    return letter_export_run(&export);
+}
+
+static int carry_out(const struct request *request)
+{
+    if (!request->pool)
+        return control_client_ask(&request->client, false, "/dead", CONTROL_CLIENT_PATIENCE_S);
+    if (request->delete)
+        return delete_letters(request);
+    if (request->folder)
+        return export_letters(request);
+    return control_client_ask_of(&request->client, request->replay, "/dead/", request->pool,
+                                 request->replay ? "/replay" : "");
 }
 
 static int run(const struct invocation *invocation)
@@ -24,35 +127,36 @@ static int run(const struct invocation *invocation)
     struct request request = { .client = { .invocation = invocation } };
     int first;
     int code = command_parse(invocation, take, &request, &first);
-    const char *pool;
 
     if (code != COMMAND_GO_ON)
         return code;
-    pool = first < invocation->argc ? invocation->argv[first] : NULL;
-    if (invocation->argc - first > 1)
-        return command_usage_error(invocation, "takes one pool, or none for all");
-    if (request.replay && !pool)
-        return command_usage_error(invocation, "--replay needs a pool");
-    if (!pool)
-        return control_client_ask(&request.client, false, "/dead", CONTROL_CLIENT_PATIENCE_S);
-    return control_client_ask_of(&request.client, request.replay, "/dead/", pool,
-                                 request.replay ? "/replay" : "");
+    if (first < invocation->argc)
+        request.pool = invocation->argv[first++];
+    code = take_numbers(&request, first);
+    if (code == COMMAND_GO_ON)
+        code = check(&request);
+    return code == COMMAND_GO_ON ? carry_out(&request) : code;
 }
 
 static const struct command_option options[] = {
     CONTROL_CLIENT_OPTIONS,
     { "replay", LETTER_REPLAY, NULL, "send the pool's dead letters again" },
+    { "delete", LETTER_DELETE, NULL, "delete the letters of these numbers" },
+    { "all", LETTER_ALL, NULL, "with --delete: all letters of the pool" },
+    { "export", LETTER_EXPORT, "DIR", "write payloads to files; - writes one to standard output" },
     { NULL, 0, NULL, NULL },
 };
 
 const struct command command_dead = {
     .name = "dead",
-    .arguments = "[POOL]",
+    .arguments = "[POOL] [NUMBER...]",
     .summary = "print the dead letters of a running host, or of one pool or source of it",
     .details =
         "What is sent again goes where it was meant to go and counts as accepted anew; what\n"
-        "finds no room there stays.\n"
-        "Exit code: 0; 66 no such pool or source;\n" CONTROL_CLIENT_CODES,
+        "finds no room there stays. --export writes DIR/POOL-NUMBER.payload, readable by you\n"
+        "alone and never over a file that is there; without numbers all letters.\n"
+        "Exit code: 0; 65 a letter has no payload any more, or one to delete is not there;\n"
+        "66 no such pool, source or letter; 73 a file cannot be made;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

@@ -8,7 +8,6 @@
 #include <weir/printable.h>
 
 #include "config/reader.h"
-#include "host/command/exchange.h"
 #include "host/control/http.h"
 #include "host/reload/configuration.h"
 
@@ -187,57 +186,83 @@ static void print_text(const struct control_client *client, const char *text, si
     }
 }
 
-static int print_answer(const struct control_client *client, const struct answer *answer)
+static int code_of_answer(const struct control_client *client, const struct answer *answer)
 {
-    const struct invocation *invocation = client->invocation;
-    int code;
-
     if (!answer->status)
         return fail(client, EX_TEMPFAIL,
                     "the host did not answer; it may have ended, or be stopped or busy");
-    code = code_of(answer->status);
-    print_text(client, answer->text, answer->size,
-               code == EX_OK ? invocation->out : invocation->err);
+    return code_of(answer->status);
+}
+
+static int fetch_from(const struct control_client *client, const struct exchange *exchange,
+                      struct answer *out)
+{
+    int status = exchange_run(exchange, out);
+    int code;
+
+    if (status != 0)
+        return tell_not_open(client, exchange->path, out, -status);
+    code = code_of_answer(client, out);
+    if (code != EX_OK)
+        print_text(client, out->text, out->size, client->invocation->err);
+    return code;
+}
+
+int control_client_fetch(const struct control_client *client, bool is_post, const char *target,
+                         uint32_t patience_s, struct answer *out)
+{
+    struct exchange exchange = {
+        .target = target, .is_post = is_post, .wants_json = client->json, .patience_s = patience_s
+    };
+    int code = EX_SOFTWARE;
+    char *path;
+
+    *out = (struct answer){ .status = 0 };
+    path = find_path(client, &code);
+    if (!path)
+        return code;
+    exchange.path = path;
+    code = fetch_from(client, &exchange, out);
+    free(path);
     return code;
 }
 
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
                        uint32_t patience_s)
 {
-    struct exchange exchange = {
-        .target = target, .is_post = is_post, .wants_json = client->json, .patience_s = patience_s
-    };
-    int code = EX_SOFTWARE, status;
     struct answer answer;
-    char *path = find_path(client, &code);
+    int code = control_client_fetch(client, is_post, target, patience_s, &answer);
 
-    if (!path)
-        return code;
-    exchange.path = path;
-    status = exchange_run(&exchange, &answer);
-    if (status == 0)
-        code = print_answer(client, &answer);
-    else
-        code = tell_not_open(client, path, &answer, -status);
+    if (code == EX_OK)
+        print_text(client, answer.text, answer.size, client->invocation->out);
     exchange_finish(&answer);
-    free(path);
     return code;
+}
+
+char *control_client_target(const char *before, const char *path, const char *after)
+{
+    char *target = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&target, &size);
+
+    if (!stream)
+        return NULL;
+    fputs(before, stream);
+    http_write_escaped(stream, path);
+    fputs(after, stream);
+    if (fclose(stream) == 0)
+        return target;
+    free(target);
+    return NULL;
 }
 
 int control_client_ask_of(const struct control_client *client, bool is_post, const char *before,
                           const char *path, const char *after)
 {
-    char *target = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&target, &size);
+    char *target = control_client_target(before, path, after);
     int code = EX_SOFTWARE;
 
-    if (!stream)
-        return code;
-    fputs(before, stream);
-    http_write_escaped(stream, path);
-    fputs(after, stream);
-    if (fclose(stream) == 0)
+    if (target)
         code = control_client_ask(client, is_post, target, CONTROL_CLIENT_PATIENCE_S);
     free(target);
     return code;

@@ -8,6 +8,7 @@
 #define HOST_COMMAND_CONTROL_CLIENT_H
 
 #include "host/command/command.h"
+#include "host/command/exchange.h"
 
 #define CONTROL_VARIABLE "WEIR_CONTROL"
 
@@ -52,6 +53,14 @@ int control_client_parse(struct control_client *client, int *out_first);
  */
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
                        uint32_t patience_s);
+
+/* Likewise, and leaves the answer to the caller, who finishes it whatever comes of it; only what is
+ * wrong is printed. */
+int control_client_fetch(const struct control_client *client, bool is_post, const char *target,
+                         uint32_t patience_s, struct answer *out);
+
+/* `before`, the path of a pool and `after`, as part of a request. Owned; NULL: memory is out. */
+char *control_client_target(const char *before, const char *path, const char *after);
 
 /*
  * Asks for `before`, the path of a pool and `after`, such as /pools/ images/fast /pause, and waits

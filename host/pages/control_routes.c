@@ -13,6 +13,7 @@
 
 #define TYPE_JSON "application/json"
 #define TYPE_TEXT "text/plain; charset=utf-8"
+#define TYPE_BYTES "application/octet-stream"
 
 /* One request, and the answer that is being written. */
 struct inquiry {
@@ -125,12 +126,63 @@ static unsigned get_dead(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
+/* The number that `name` has in the query. */
+static bool query_number(const struct inquiry *inquiry, const char *name, uint64_t *out)
+{
+    char text[32];
+
+    return http_query(inquiry->request, name, text, sizeof text) &&
+           text_parse_u64(text, out) == TEXT_OK;
+}
+
+/* As many as an answer may have; `?after=N` goes on behind the letter N. */
 static unsigned get_letters(struct inquiry *inquiry)
 {
-    return letters_list(&inquiry->routes->overview, inquiry->rest, inquiry->request->wants_text,
-                        inquiry->stream)
+    uint64_t after = 0;
+
+    (void)query_number(inquiry, "after", &after);
+    return letters_list(&inquiry->routes->overview, inquiry->rest, after,
+                        inquiry->request->wants_text, inquiry->stream)
                ? HTTP_STATUS_OK
                : no_such_pool(inquiry);
+}
+
+static unsigned refuse_payload(struct inquiry *inquiry, uint64_t number, int status)
+{
+    if (status == WEIR_EUNSUPPORTED)
+        return refuse(inquiry, HTTP_STATUS_CONFLICT, "%s: the payload of letter %ju was not kept",
+                      inquiry->rest, (uintmax_t)number);
+    if (status == WEIR_EUNKNOWN)
+        return refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s has no letter %ju", inquiry->rest,
+                      (uintmax_t)number);
+    return refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "%s", weir_status_text(status));
+}
+
+/* For programs that want each: the numbers, a line each. */
+static unsigned get_numbers(struct inquiry *inquiry)
+{
+    uint64_t after = 0;
+
+    (void)query_number(inquiry, "after", &after);
+    inquiry->reply.content_type = TYPE_TEXT;
+    return letters_numbers(&inquiry->routes->overview, inquiry->rest, after, inquiry->stream)
+               ? HTTP_STATUS_OK
+               : no_such_pool(inquiry);
+}
+
+/* `?number=N`: the payload of one letter. `?after=N`: the numbers behind the letter N. */
+static unsigned get_payload(struct inquiry *inquiry)
+{
+    uint64_t number = 0;
+    int status;
+
+    if (!query_number(inquiry, "number", &number))
+        return get_numbers(inquiry);
+    status = letters_payload(&inquiry->routes->overview, inquiry->rest, number, inquiry->stream);
+    if (status != 0)
+        return refuse_payload(inquiry, number, status);
+    inquiry->reply.content_type = TYPE_BYTES;
+    return HTTP_STATUS_OK;
 }
 
 /* --- changing ------------------------------------------------------------------------------- */
@@ -141,6 +193,67 @@ static unsigned post_replay(struct inquiry *inquiry)
                           inquiry->stream)
                ? HTTP_STATUS_OK
                : no_such_pool(inquiry);
+}
+
+/* Numbers between commas. Answers how many; 0: `text` is something else. */
+static uint32_t parse_numbers(char *text, uint64_t numbers[LETTERS_DELETED_MAX])
+{
+    uint32_t count = 0;
+    char *rest = text;
+    char *number;
+
+    while ((number = strsep(&rest, ",")))
+        if (count == LETTERS_DELETED_MAX || text_parse_u64(number, &numbers[count++]) != TEXT_OK)
+            return 0;
+    return count;
+}
+
+/* Those that were not there make it a conflict: what was asked for has not been done. */
+static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t missing)
+{
+    unsigned status = missing ? HTTP_STATUS_CONFLICT : HTTP_STATUS_OK;
+    struct json json;
+
+    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+              "dead letters deleted", weir_str("path", inquiry->rest),
+              weir_uint("deleted", deleted));
+    if (inquiry->request->wants_text) {
+        fprintf(inquiry->stream, "%s: %u letters deleted", inquiry->rest, deleted);
+        if (missing)
+            fprintf(inquiry->stream, ", %u are not there", missing);
+        fputc('\n', inquiry->stream);
+        return status;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", inquiry->rest);
+    json_unsigned(&json, "deleted", deleted);
+    json_unsigned(&json, "missing", missing);
+    json_end(&json);
+    json_finish(&json);
+    return status;
+}
+
+/* `?numbers=N,N` or `?numbers=all` */
+static unsigned post_delete(struct inquiry *inquiry)
+{
+    uint64_t numbers[LETTERS_DELETED_MAX];
+    char text[HTTP_TARGET_MAX];
+    uint32_t count = 0, deleted = 0;
+    bool all;
+
+    if (!http_query(inquiry->request, "numbers", text, sizeof text))
+        text[0] = '\0';
+    all = strcmp(text, "all") == 0;
+    if (!all)
+        count = parse_numbers(text, numbers);
+    if (!all && count == 0)
+        return refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
+                      "numbers must be those of letters, at most %d, or all", LETTERS_DELETED_MAX);
+    if (letters_delete(&inquiry->routes->overview, inquiry->rest, all ? NULL : numbers, count,
+                       &deleted) != 0)
+        return no_such_pool(inquiry);
+    return tell_deleted(inquiry, deleted, all ? 0 : count - deleted);
 }
 
 static void tell_resized(struct inquiry *inquiry, const struct weir_resized *resized)
@@ -362,6 +475,7 @@ static const struct route {
     { "pools/", "/scale", true, post_scale },   { "pools/", "/pause", true, post_pause },
     { "pools/", "/resume", true, post_resume }, { "pools/", NULL, false, get_pool },
     { "dead", NULL, false, get_dead },          { "dead/", "/replay", true, post_replay },
+    { "dead/", "/delete", true, post_delete },  { "letter/", NULL, false, get_payload },
     { "dead/", NULL, false, get_letters },      { "metrics", NULL, false, get_metrics },
     { "livez", NULL, false, get_livez },        { "readyz", NULL, false, get_readyz },
     { "reload", NULL, true, post_reload },      { "plan", NULL, false, get_plan },

@@ -7,6 +7,7 @@
 
 #include "config/encoding.h"
 #include "config/json.h"
+#include "host/pages/sender_names.h"
 
 #define NS_PER_MS 1000000u
 #define US_PER_S 1000000u
@@ -63,9 +64,11 @@ static void print_figures(FILE *stream, const struct owner *owner)
     struct dead_letters_figures figures = { 0 };
 
     dead_letters_figures(owner->letters, &figures);
-    fprintf(stream, "%-24s %10" PRIu64 " %6" PRIu32 " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " ",
+    fprintf(stream,
+            "%-24s %10" PRIu64 " %6" PRIu32 " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+            " ",
             owner->path, dead_letters_total(&figures), figures.kept, figures.kept_bytes,
-            figures.evicted, figures.replayed);
+            figures.evicted, figures.replayed, figures.deleted);
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         if (figures.counts[i])
             fprintf(stream, " %s:%" PRIu64, dead_reason_name((enum dead_reason)i),
@@ -103,8 +106,8 @@ void letters_summary(const struct overview *overview, bool for_people, FILE *str
 
     pthread_mutex_lock(&overview->assembly->lock);
     if (for_people) {
-        fprintf(stream, "%-24s %10s %6s %10s %8s %8s  %s\n", "POOL", "TOTAL", "KEPT", "BYTES",
-                "EVICTED", "REPLAYED", "REASONS");
+        fprintf(stream, "%-24s %10s %6s %10s %8s %8s %8s  %s\n", "POOL", "TOTAL", "KEPT", "BYTES",
+                "EVICTED", "REPLAYED", "DELETED", "REASONS");
         tell_owners_locked(overview, NULL, stream);
     } else {
         json_init(&json, stream);
@@ -152,13 +155,22 @@ static const char *tag_of(const struct dead_letter *letter)
     return letter->tag ? printable(letter->tag->name) : "";
 }
 
-static void write_letter(const struct overview *overview, struct json *json,
+/* The letters of one answer, and who sent them. */
+struct letter_list {
+    const struct overview *overview;
+    struct dead_letter *letters;
+    uint32_t count;
+    struct sender_names senders;
+};
+
+static void write_letter(const struct letter_list *list, struct json *json,
                          const struct dead_letter *letter)
 {
+    const char *sender = sender_names_get(&list->senders, letter->from);
     char time_text[32];
     char head[2 * DEAD_LETTER_HEAD + 1];
 
-    format_time(overview, letter->when_ns, time_text);
+    format_time(list->overview, letter->when_ns, time_text);
     format_head(letter, head);
     json_begin_object(json, NULL);
     json_unsigned(json, "number", letter->number);
@@ -170,6 +182,7 @@ static void write_letter(const struct overview *overview, struct json *json,
     json_bool(json, "payload_kept", letter->whole);
     json_text(json, "head", head);
     json_unsigned(json, "from", letter->from);
+    json_text(json, "from_path", sender ? sender : "");
     json_unsigned(json, "attempt", letter->attempt);
     json_unsigned(json, "lane", letter->lane);
     json_unsigned(json, "key", letter->key);
@@ -180,39 +193,85 @@ static void write_letter(const struct overview *overview, struct json *json,
     json_end(json);
 }
 
-static void print_letter(const struct overview *overview, FILE *stream,
+/* One that has no name is shown by its PID; one from outside all actors has none. */
+static void format_sender(const struct letter_list *list, const struct dead_letter *letter,
+                          char *text, size_t size)
+{
+    const char *sender = sender_names_get(&list->senders, letter->from);
+
+    if (sender)
+        (void)snprintf(text, size, "%s", sender);
+    else if (letter->from)
+        (void)snprintf(text, size, "%" PRIu64, letter->from);
+    else
+        (void)snprintf(text, size, "-");
+}
+
+static void print_letter(const struct letter_list *list, FILE *stream,
                          const struct dead_letter *letter)
 {
+    char sender[PLACE_PATH_MAX + 16];
     char time_text[32];
 
-    format_time(overview, letter->when_ns, time_text);
-    fprintf(stream, "%8" PRIu64 " %-20s %-11s %-24s %10zu %7u %20" PRIu64 "  %s%s\n",
-            letter->number, time_text, dead_reason_name(letter->reason), tag_of(letter),
-            letter->size, letter->attempt, letter->from, printable(letter->detail),
+    format_time(list->overview, letter->when_ns, time_text);
+    format_sender(list, letter, sender, sizeof sender);
+    fprintf(stream, "%8" PRIu64 " %-20s %-11s %-24s %10zu %7u %-20s  %s%s\n", letter->number,
+            time_text, dead_reason_name(letter->reason), tag_of(letter), letter->size,
+            letter->attempt, sender, printable(letter->detail),
             letter->whole || letter->size == 0 ? "" : " (payload not kept)");
 }
 
-static void tell_letters(const struct overview *overview, const struct dead_letter *letters,
-                         uint32_t count, bool for_people, FILE *stream)
+static void tell_letters(const struct letter_list *list, bool for_people, FILE *stream)
 {
     struct json json;
 
     if (for_people) {
-        fprintf(stream, "%8s %-20s %-11s %-24s %10s %7s %20s  %s\n", "NUMBER", "TIME", "REASON",
+        fprintf(stream, "%8s %-20s %-11s %-24s %10s %7s %-20s  %s\n", "NUMBER", "TIME", "REASON",
                 "TAG", "SIZE", "ATTEMPT", "FROM", "DETAIL");
-        for (uint32_t i = 0; i < count; i++)
-            print_letter(overview, stream, &letters[i]);
+        for (uint32_t i = 0; i < list->count; i++)
+            print_letter(list, stream, &list->letters[i]);
         return;
     }
     json_init(&json, stream);
     json_begin_array(&json, NULL);
-    for (uint32_t i = 0; i < count; i++)
-        write_letter(overview, &json, &letters[i]);
+    for (uint32_t i = 0; i < list->count; i++)
+        write_letter(list, &json, &list->letters[i]);
     json_end(&json);
     json_finish(&json);
 }
 
-bool letters_list(const struct overview *overview, const char *path, bool for_people, FILE *stream)
+/* assembly->lock is held. */
+static void read_letters_locked(struct letter_list *list, const struct owner *owner, uint64_t after)
+{
+    list->count = dead_letters_read_after(owner->letters, after, list->letters, LETTERS_LISTED_MAX);
+    for (uint32_t i = 0; i < list->count; i++)
+        sender_names_want(&list->senders, list->letters[i].from);
+    sender_names_find_locked(&list->senders, list->overview);
+}
+
+bool letters_list(const struct overview *overview, const char *path, uint64_t after,
+                  bool for_people, FILE *stream)
+{
+    struct letter_list list = { .overview = overview,
+                                .letters = calloc(LETTERS_LISTED_MAX, sizeof *list.letters) };
+    struct owner owner;
+    bool found;
+
+    sender_names_init(&list.senders, LETTERS_LISTED_MAX);
+    pthread_mutex_lock(&overview->assembly->lock);
+    found = find_owner_locked(overview, path, &owner);
+    if (found && list.letters)
+        read_letters_locked(&list, &owner, after);
+    pthread_mutex_unlock(&overview->assembly->lock);
+    if (found)
+        tell_letters(&list, for_people, stream);
+    sender_names_finish(&list.senders);
+    free(list.letters);
+    return found;
+}
+
+bool letters_numbers(const struct overview *overview, const char *path, uint64_t after,
+                     FILE *stream)
 {
     struct dead_letter *letters = calloc(LETTERS_LISTED_MAX, sizeof *letters);
     struct owner owner;
@@ -222,12 +281,56 @@ bool letters_list(const struct overview *overview, const char *path, bool for_pe
     pthread_mutex_lock(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found && letters)
-        count = dead_letters_read(owner.letters, letters, LETTERS_LISTED_MAX);
+        count = dead_letters_read_after(owner.letters, after, letters, LETTERS_LISTED_MAX);
     pthread_mutex_unlock(&overview->assembly->lock);
-    if (found)
-        tell_letters(overview, letters, count, for_people, stream);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(stream, "%" PRIu64 "\n", letters[i].number);
     free(letters);
     return found;
+}
+
+/* --- one payload, and deleting -------------------------------------------------------------- */
+
+int letters_payload(const struct overview *overview, const char *path, uint64_t number,
+                    FILE *stream)
+{
+    unsigned char *payload = NULL;
+    size_t size = 0;
+    struct owner owner;
+    int status = WEIR_EUNKNOWN;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    if (find_owner_locked(overview, path, &owner))
+        status = dead_letters_payload(owner.letters, number, &payload, &size);
+    pthread_mutex_unlock(&overview->assembly->lock);
+    if (status == 0)
+        (void)fwrite(payload, 1, size, stream);
+    free(payload);
+    return status;
+}
+
+static uint32_t delete_each(struct dead_letters *letters, const uint64_t *numbers, uint32_t count)
+{
+    uint32_t deleted = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        deleted += dead_letters_delete(letters, numbers[i]);
+    return deleted;
+}
+
+int letters_delete(const struct overview *overview, const char *path, const uint64_t *numbers,
+                   uint32_t count, uint32_t *out_deleted)
+{
+    struct owner owner;
+    bool found;
+
+    pthread_mutex_lock(&overview->assembly->lock);
+    found = find_owner_locked(overview, path, &owner);
+    if (found)
+        *out_deleted = numbers ? delete_each(owner.letters, numbers, count)
+                               : dead_letters_delete_all(owner.letters);
+    pthread_mutex_unlock(&overview->assembly->lock);
+    return found ? 0 : WEIR_EUNKNOWN;
 }
 
 /* --- sending again -------------------------------------------------------------------------- */

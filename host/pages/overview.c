@@ -83,6 +83,7 @@ void overview_write_dead(struct json *json, const struct dead_letters_figures *d
     json_unsigned(json, "kept_bytes", dead->kept_bytes);
     json_unsigned(json, "evicted", dead->evicted);
     json_unsigned(json, "replayed", dead->replayed);
+    json_unsigned(json, "deleted", dead->deleted);
     json_begin_object(json, "reasons");
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         json_unsigned(json, dead_reason_name((enum dead_reason)i), dead->counts[i]);

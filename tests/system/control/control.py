@@ -564,14 +564,18 @@ def test_crowds_and_nonsense_do_no_harm():
         check(host.stop() == 0, "the exit code")
 
 
+def report_failures():
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
 def main():
     for name, test in sorted(globals().items()):
         if name.startswith("test_"):
             before = time.monotonic()
             test()
             print(f"{name}: {time.monotonic() - before:.2f} s", flush=True)
-    print(f"{len(FAILURES)} failures")
-    return 1 if FAILURES else 0
+    return report_failures()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
  */
 #include "stats/dead_letters.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "message/cache.h"
@@ -242,6 +243,56 @@ static void test_counts_of_a_store_that_goes_are_absorbed(void)
     finish(&f);
 }
 
+static void test_deleted_letters_are_gone_and_counted(void)
+{
+    struct fixture f;
+    struct dead_letter records[4];
+
+    begin(&f, 10);
+    for (uint64_t i = 1; i <= 4; i++)
+        add(&f, i);
+    CU_ASSERT_TRUE(dead_letters_delete(&f.letters, 2));
+    CU_ASSERT_FALSE(dead_letters_delete(&f.letters, 2));
+    CU_ASSERT_TRUE(dead_letters_delete(&f.letters, 4));
+    add(&f, 5);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 3);
+    CU_ASSERT_EQUAL(records[0].number, 1);
+    CU_ASSERT_EQUAL(records[1].number, 3);
+    CU_ASSERT_EQUAL(records[2].number, 5);
+    CU_ASSERT_EQUAL(dead_letters_read_after(&f.letters, 1, records, 4), 2);
+    CU_ASSERT_EQUAL(records[0].number, 3);
+    CU_ASSERT_EQUAL(figures_of(&f).deleted, 2);
+    CU_ASSERT_EQUAL(figures_of(&f).kept_bytes, 72);
+    CU_ASSERT_EQUAL(dead_letters_delete_all(&f.letters), 3);
+    CU_ASSERT_EQUAL(figures_of(&f).deleted, 5);
+    CU_ASSERT_EQUAL(figures_of(&f).kept, 0);
+    CU_ASSERT_EQUAL(figures_of(&f).counts[DEAD_REJECTED], 5);
+    add(&f, 6);
+    CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 1);
+    finish(&f);
+}
+
+static void test_payload_of_one_letter_is_copied(void)
+{
+    struct fixture f;
+    unsigned char *payload = NULL;
+    size_t size = 0;
+
+    begin(&f, 10);
+    add(&f, 1);
+    CU_ASSERT_EQUAL(dead_letters_payload(&f.letters, 2, &payload, &size), WEIR_EUNKNOWN);
+    CU_ASSERT_PTR_NULL(payload);
+    CU_ASSERT_EQUAL(dead_letters_payload(&f.letters, 1, &payload, &size), 0);
+    CU_ASSERT_EQUAL(size, 24);
+    CU_ASSERT_EQUAL(memcmp(payload, "twenty-four bytes of it", 24), 0);
+    free(payload);
+    finish(&f);
+    begin_bounded(&f, 10, 0);
+    add(&f, 1);
+    CU_ASSERT_EQUAL(dead_letters_payload(&f.letters, 1, &payload, &size), WEIR_EUNSUPPORTED);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -254,6 +305,8 @@ int main(void)
         { "no bytes", test_no_bytes_keeps_letters_without_payload },
         { "smaller bounds", test_smaller_bounds_take_effect_at_once },
         { "put back", test_what_is_put_back_is_older_than_what_came_since },
+        { "deleted", test_deleted_letters_are_gone_and_counted },
+        { "payload", test_payload_of_one_letter_is_copied },
         { "absorbed", test_counts_of_a_store_that_goes_are_absorbed },
         CU_TEST_INFO_NULL,
     };
