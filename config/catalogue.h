@@ -7,6 +7,8 @@
 #ifndef CONFIG_CATALOGUE_H
 #define CONFIG_CATALOGUE_H
 
+#include <stdatomic.h>
+
 #include <weir/plugin.h>
 
 #include "base/options.h"
@@ -20,6 +22,8 @@ struct catalogue_entry {
     const char *version;
     uint32_t generation;   /* of the plugin, counted by its name */
     uint64_t content_hash; /* of the plugin's file */
+    /* Counted by whoever keeps settings that name it, for as long; NULL: nobody wants to know. */
+    _Atomic uint32_t *users;
 };
 
 /* Why one was not found: one sentence. */

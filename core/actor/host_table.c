@@ -357,11 +357,13 @@ static void host_progress(struct weir_self *self, const char *unit, uint64_t don
 
         if (known && strcmp(known, unit) != 0)
             continue;
+        /* A copy: the figures outlive the plugin. */
+        if (!known)
+            known = tag_table_label(&actor_of_self(self)->runtime->tags, unit);
         /* Relaxed: figures for people. Release: the unit's text. */
         atomic_store_explicit(&progress->done, done, memory_order_relaxed);
         atomic_store_explicit(&progress->total, total, memory_order_relaxed);
-        if (!known)
-            atomic_store_explicit(&progress->unit, unit, memory_order_release);
+        atomic_store_explicit(&progress->unit, known, memory_order_release);
         return;
     }
 }

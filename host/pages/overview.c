@@ -305,6 +305,15 @@ uint64_t overview_late_notices(const struct overview *overview)
     return atomic_load_explicit(&overview->assembly->runtime->late_notices, memory_order_relaxed);
 }
 
+/* Nobody uses them, and they cannot be unloaded. */
+static uint32_t plugins_kept(const struct overview *overview)
+{
+    const struct configuration *configuration = overview->supervisor->configuration;
+
+    /* Relaxed: a figure for people. */
+    return configuration ? atomic_load_explicit(&configuration->kept, memory_order_relaxed) : 0;
+}
+
 static void write_host_locked(const struct overview *overview, struct json *json)
 {
     const char *name = overview->assembly->held->settings->host.name;
@@ -318,6 +327,7 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_text(json, "file", overview->file);
     json_unsigned(json, "uptime_ms", uptime_ms(overview));
     json_unsigned(json, "generation", overview->assembly->generation);
+    json_unsigned(json, "plugins_kept", plugins_kept(overview));
     json_unsigned(json, "memory_limit", memory_limit(overview->assembly->runtime->memory));
     json_unsigned(json, "memory_bytes", overview_memory(overview));
     json_unsigned(json, "late_replies", overview_late_replies(overview));
@@ -349,6 +359,8 @@ static void print_host_locked(const struct overview *overview, FILE *stream)
             (int)getpid(), uptime_ms(overview) / 1000, overview->assembly->generation,
             overview->file);
     print_late(overview, stream);
+    if (plugins_kept(overview) > 0)
+        fprintf(stream, "old versions of plugins in memory: %" PRIu32 "\n", plugins_kept(overview));
     fputc('\n', stream);
 }
 

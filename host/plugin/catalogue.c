@@ -87,13 +87,41 @@ void catalogue_destroy(struct plugin_catalogue *catalogue)
     free(catalogue);
 }
 
+static void forget_entries(struct plugin_catalogue *catalogue, const struct loaded *loaded)
+{
+    struct found **link = &catalogue->found;
+
+    while (*link) {
+        struct found *found = *link;
+
+        if (found->trial.loaded != loaded) {
+            link = &found->next;
+            continue;
+        }
+        *link = found->next;
+        free(found);
+    }
+}
+
+uint32_t catalogue_tidy(struct plugin_catalogue *catalogue)
+{
+    const struct loaded *loaded;
+
+    forget_round(catalogue);
+    while ((loaded = loader_find_unused(catalogue->loader))) {
+        forget_entries(catalogue, loaded);
+        loader_unload(catalogue->loader, loaded);
+    }
+    return loader_kept(catalogue->loader);
+}
+
 int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree *tree)
 {
     const char *directories[DIRECTORIES_MAX];
     size_t count = config_plugin_directories(tree, directories, DIRECTORIES_MAX);
     int status = WEIR_OK;
 
-    forget_round(catalogue);
+    (void)catalogue_tidy(catalogue);
     if (count > DIRECTORIES_MAX)
         count = DIRECTORIES_MAX;
     for (size_t i = 0; i < count && status == WEIR_OK; i++)
@@ -163,6 +191,7 @@ static const struct catalogue_entry *entry_of(struct plugin_catalogue *catalogue
         .version = loaded->descriptor.version,
         .generation = loaded->generation,
         .content_hash = loaded->hash,
+        .users = loaded->users,
     };
     found->trial = (struct trial_behaviour){ .loaded = loaded, .name = behaviour->name };
     found->next = catalogue->found;
@@ -250,13 +279,25 @@ static int write_trial(struct plugin_catalogue *catalogue, const struct catalogu
     return trial_end(&trial);
 }
 
-static void begin_checks(void *context, const struct catalogue_check *checks, size_t count)
+static int lend_plugins(struct plugin_catalogue *catalogue, const struct catalogue_check *checks,
+                        size_t count)
 {
-    struct plugin_catalogue *catalogue = context;
+    int status = WEIR_OK;
+
+    for (size_t i = 0; i < count && status == WEIR_OK; i++) {
+        struct found *found = LIST_ENTRY((uintptr_t)checks[i].entry, struct found, entry);
+
+        status = loader_lend(catalogue->loader, found->trial.loaded, &catalogue->ended);
+    }
+    return status;
+}
+
+static void try_checks(struct plugin_catalogue *catalogue, const struct catalogue_check *checks,
+                       size_t count)
+{
     int trial;
 
-    catalogue->tried = (struct probe_progress){ 0 };
-    if (!catalogue->program)
+    if (lend_plugins(catalogue, checks, count) != WEIR_OK)
         return;
     trial = write_trial(catalogue, checks, count);
     if (trial < 0) {
@@ -266,6 +307,17 @@ static void begin_checks(void *context, const struct catalogue_check *checks, si
     }
     (void)probe_checks(catalogue->program, trial, &catalogue->tried, &catalogue->ended);
     (void)close(trial);
+}
+
+static void begin_checks(void *context, const struct catalogue_check *checks, size_t count)
+{
+    struct plugin_catalogue *catalogue = context;
+
+    catalogue->tried = (struct probe_progress){ 0 };
+    if (!catalogue->program)
+        return;
+    try_checks(catalogue, checks, count);
+    loader_take_back(catalogue->loader);
 }
 
 /* Why the present check is not called here. */

@@ -28,6 +28,13 @@ void catalogue_destroy(struct plugin_catalogue *catalogue);
 int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree *tree);
 
 /*
+ * Ends the round, and unloads the plugins that nobody uses, where they say that they can be: those
+ * that no counted settings name, so settings of an earlier round are counted or gone. Returns how
+ * many stay mapped though nobody uses them. catalogue_begin does it, too.
+ */
+uint32_t catalogue_tidy(struct plugin_catalogue *catalogue);
+
+/*
  * For this round each behaviour's `check` is called in a process of its own first, by `program`
  * (borrowed until the next round): see probe_checks. What does not return there is not called here,
  * and is wrong.
@@ -38,7 +45,8 @@ void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *progra
  * many. Borrowed until the next round. */
 const char *catalogue_file(const struct plugin_catalogue *catalogue, size_t index);
 
-/* For config_check. Borrowed until catalogue_destroy, as are the entries that it finds. */
+/* For config_check. Borrowed until catalogue_destroy; the entries that it finds until their plugin
+ * is unloaded: see catalogue_tidy. */
 const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue);
 
 #endif

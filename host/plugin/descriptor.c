@@ -343,6 +343,7 @@ int descriptor_read(const struct weir_plugin *plugin, const struct descriptor_ab
     if (status == WEIR_OK) {
         memcpy(&copy, plugin, plugin->size < sizeof copy ? plugin->size : sizeof copy);
         reading.plugin = &copy;
+        made.flags = copy.flags;
     }
     if (status == WEIR_OK)
         status = check_strides(&reading);

@@ -5,7 +5,7 @@
  * plugin's strides; what its SDK did not know yet is zero (a NULL callback, a false flag). After
  * this nobody needs to know which SDK a plugin was built with.
  *
- * The names, tables and callbacks that rows point to stay the plugin's, which is never unloaded.
+ * The names, tables and callbacks that rows point to stay the plugin's: see loader.h for how long.
  */
 #ifndef HOST_PLUGIN_DESCRIPTOR_H
 #define HOST_PLUGIN_DESCRIPTOR_H
@@ -37,6 +37,7 @@ struct descriptor {
     const char *name;
     const char *version;
     uint32_t abi_minor;
+    uint32_t flags;                    /* WEIR_UNLOADABLE */
     struct weir_behaviour *behaviours; /* owned; its options and outputs, too; ends with zeros */
     size_t behaviour_count;
 };

@@ -1,9 +1,13 @@
 #include "host/plugin/loader.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "host/plugin/private_dir.h"
 #include "host/plugin/probe.h"
@@ -13,17 +17,25 @@
 #define FOREIGN_MAJOR_MAX 9 /* SDKs that are looked for to say so, when ours is not there */
 
 /*
- * One generation that was opened. Its handle is never closed. Content that was opened and then
- * refused has a number, too: dlopen knows its copy by name and would answer with it again.
+ * One generation that was opened. Content that was opened and then refused has a number, too:
+ * dlopen knows its copy by name and would answer with it again.
  */
 struct generation {
     struct generation *next;
     struct loaded loaded;
-    void *handle; /* of dlopen */
-    char *file;   /* owned; loaded.file */
-    char *copy;   /* owned; loaded.copy */
+    void *handle;             /* of dlopen */
+    char *file;               /* owned; loaded.file */
+    struct private_copy copy; /* while it is lent; else its path is NULL */
+    _Atomic uint32_t users;
     int refused;  /* 0, or the status */
     char *reason; /* owned; why it was refused, else NULL */
+    char name[DESCRIPTOR_NAME_MAX + 1];
+};
+
+/* The number of the last generation of a name: none is used again, even when it was unloaded. */
+struct numbered {
+    struct numbered *next;
+    uint32_t last;
     char name[DESCRIPTOR_NAME_MAX + 1];
 };
 
@@ -43,6 +55,8 @@ struct loader {
     struct private_dir *directory; /* NULL before the first load */
     struct generation *generations;
     struct seen *seen;
+    struct numbered *numbered;
+    uint32_t stuck; /* closed, and mapped all the same: the loader knows why */
 };
 
 int loader_create(const char *program, struct loader **out_loader)
@@ -60,7 +74,6 @@ static void generation_destroy(struct generation *generation)
 {
     descriptor_finish(&generation->loaded.descriptor);
     free(generation->file);
-    free(generation->copy);
     free(generation->reason);
     free(generation);
 }
@@ -77,6 +90,10 @@ void loader_destroy(struct loader *loader)
          generation = next) {
         next = generation->next;
         generation_destroy(generation);
+    }
+    for (struct numbered *numbered = loader->numbered, *next; numbered; numbered = next) {
+        next = numbered->next;
+        free(numbered);
     }
     private_dir_destroy(loader->directory);
     free(loader);
@@ -165,16 +182,22 @@ static struct generation *find_content(struct loader *loader, const char *name, 
     return NULL;
 }
 
-static uint32_t next_generation(const struct loader *loader, const char *name)
+/* 0 without memory. */
+static uint32_t next_generation(struct loader *loader, const char *name)
 {
-    uint32_t last = 0;
+    struct numbered *numbered = loader->numbered;
 
-    for (const struct generation *generation = loader->generations; generation;
-         generation = generation->next) {
-        if (strcmp(generation->name, name) == 0 && generation->loaded.generation > last)
-            last = generation->loaded.generation;
+    while (numbered && strcmp(numbered->name, name) != 0)
+        numbered = numbered->next;
+    if (!numbered) {
+        numbered = calloc(1, sizeof *numbered);
+        if (!numbered)
+            return 0;
+        memcpy(numbered->name, name, strlen(name) + 1);
+        numbered->next = loader->numbered;
+        loader->numbered = numbered;
     }
-    return last + 1;
+    return ++numbered->last;
 }
 
 /* What the file was built for, when it exports no symbol of ours. */
@@ -263,7 +286,7 @@ static void judge(struct generation *generation, struct problem *problem)
 }
 
 /* A generation for the copy's content, not yet listed. Returns owned; NULL without memory. */
-static struct generation *generation_create(const struct loader *loader, const char *file,
+static struct generation *generation_create(struct loader *loader, const char *file,
                                             const char *name, const struct private_copy *copy)
 {
     struct generation *generation = calloc(1, sizeof *generation);
@@ -271,15 +294,16 @@ static struct generation *generation_create(const struct loader *loader, const c
     if (!generation)
         return NULL;
     generation->file = strdup(file);
-    if (!generation->file) {
-        free(generation);
+    generation->loaded.generation = next_generation(loader, name);
+    if (!generation->file || !generation->loaded.generation) {
+        generation_destroy(generation);
         return NULL;
     }
     memcpy(generation->name, name, strlen(name) + 1);
     generation->loaded.file = generation->file;
     generation->loaded.hash = copy->hash;
     generation->loaded.size = (uint64_t)copy->status.st_size;
-    generation->loaded.generation = next_generation(loader, name);
+    generation->loaded.users = &generation->users;
     return generation;
 }
 
@@ -294,12 +318,9 @@ static int open_generation(struct loader *loader, struct generation *generation,
     status = private_dir_rename(loader->directory, copy, name, problem);
     if (status != WEIR_OK)
         return status;
-    generation->copy = strdup(copy->path);
-    generation->loaded.copy = generation->copy;
-    if (!generation->copy)
-        status = problem_set(problem, WEIR_ENOMEM, "%s: out of memory", generation->file);
-    if (status == WEIR_OK)
-        status = open_copy(copy->path, generation->file, &generation->handle, problem);
+    status = open_copy(copy->path, generation->file, &generation->handle, problem);
+    /* It is mapped: it needs its name no more. */
+    private_dir_discard(loader->directory, copy);
     return status;
 }
 
@@ -340,7 +361,8 @@ static int load_new(struct loader *loader, const char *file, const char *name,
         return problem_set(problem, WEIR_ENOMEM, "%s: out of memory", file);
     status = open_generation(loader, generation, copy, problem);
     if (status != WEIR_OK) {
-        private_dir_discard(loader->directory, copy);
+        if (copy->path)
+            private_dir_discard(loader->directory, copy);
         generation_destroy(generation);
         return status;
     }
@@ -427,4 +449,140 @@ int loader_load_name(struct loader *loader, struct plugin_path *path, const char
     status = loader_load_file(loader, file, out_loaded, problem);
     free(file);
     return status;
+}
+
+/* --- for another process --------------------------------------------------------------------- */
+
+static struct generation *generation_of(struct loader *loader, const struct loaded *loaded)
+{
+    struct generation *generation = loader->generations;
+
+    while (generation && &generation->loaded != loaded)
+        generation = generation->next;
+    return generation;
+}
+
+/* Copies `file` for the generation, if it is that still. */
+static int lend_from(struct loader *loader, struct generation *generation, const char *file,
+                     struct problem *problem)
+{
+    char name[DESCRIPTOR_NAME_MAX + 32];
+    int status;
+
+    (void)snprintf(name, sizeof name, "%s.%u.lent.so", generation->name,
+                   generation->loaded.generation);
+    status = private_dir_copy(loader->directory, file, name, &generation->copy, problem);
+    if (status != WEIR_OK)
+        return status;
+    generation->loaded.copy = generation->copy.path;
+    if (generation->copy.hash == generation->loaded.hash)
+        return WEIR_OK;
+    private_dir_discard(loader->directory, &generation->copy);
+    generation->loaded.copy = NULL;
+    return problem_set(problem, WEIR_ENOTALLOWED, "%s: has just changed", file);
+}
+
+int loader_lend(struct loader *loader, const struct loaded *loaded, struct problem *problem)
+{
+    struct generation *generation = generation_of(loader, loaded);
+    int status = WEIR_ENOTALLOWED;
+
+    if (generation->copy.path)
+        return WEIR_OK;
+    if (!loader->directory && private_dir_create(&loader->directory, problem) != WEIR_OK)
+        return WEIR_ENOTALLOWED;
+    /* Where it was found last may be another place than where it was found first. */
+    for (struct seen *seen = loader->seen; seen && status != WEIR_OK; seen = seen->next)
+        if (seen->generation == generation)
+            status = lend_from(loader, generation, seen->file, problem);
+    return status == WEIR_OK ? status : lend_from(loader, generation, loaded->file, problem);
+}
+
+void loader_take_back(struct loader *loader)
+{
+    for (struct generation *generation = loader->generations; generation;
+         generation = generation->next) {
+        generation->loaded.copy = NULL;
+        if (generation->copy.path)
+            private_dir_discard(loader->directory, &generation->copy);
+    }
+}
+
+/* --- unloading ------------------------------------------------------------------------------- */
+
+static bool is_used(const struct generation *generation)
+{
+    /* Acquire pairs with the release of the last user: all that it did was before. */
+    return atomic_load_explicit(&generation->users, memory_order_acquire) > 0;
+}
+
+const struct loaded *loader_find_unused(struct loader *loader)
+{
+    for (struct generation *generation = loader->generations; generation;
+         generation = generation->next) {
+        if (!generation->refused && !is_used(generation) &&
+            (generation->loaded.descriptor.flags & WEIR_UNLOADABLE))
+            return &generation->loaded;
+    }
+    return NULL;
+}
+
+static void forget_seen(struct loader *loader, const struct generation *generation)
+{
+    struct seen **link = &loader->seen;
+
+    while (*link) {
+        struct seen *seen = *link;
+
+        if (seen->generation != generation) {
+            link = &seen->next;
+            continue;
+        }
+        *link = seen->next;
+        free(seen);
+    }
+}
+
+/* True when it is mapped no more. Something in it may forbid that, such as a symbol that is unique
+ * in the process. */
+static bool close_handle(struct generation *generation)
+{
+    struct link_map *map = NULL;
+    char name[PATH_MAX];
+    void *again;
+
+    if (dlinfo(generation->handle, RTLD_DI_LINKMAP, &map) != 0)
+        return false;
+    (void)snprintf(name, sizeof name, "%s", map->l_name);
+    (void)dlclose(generation->handle);
+    again = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    if (again)
+        (void)dlclose(again);
+    return !again;
+}
+
+void loader_unload(struct loader *loader, const struct loaded *loaded)
+{
+    struct generation **link = &loader->generations;
+    struct generation *generation;
+
+    while (*link && &(*link)->loaded != loaded)
+        link = &(*link)->next;
+    generation = *link;
+    if (!generation)
+        return;
+    *link = generation->next;
+    forget_seen(loader, generation);
+    loader->stuck += !close_handle(generation);
+    generation_destroy(generation);
+}
+
+uint32_t loader_kept(const struct loader *loader)
+{
+    uint32_t kept = loader->stuck;
+
+    for (const struct generation *generation = loader->generations; generation;
+         generation = generation->next)
+        kept += !is_used(generation);
+    return kept;
 }

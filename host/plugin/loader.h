@@ -4,7 +4,8 @@
  * A plugin's file is copied to a private directory and the copy is opened, so that the file may be
  * replaced while its code runs. The same content is the same generation, whatever its file is
  * called or when it was written; other content under the same name is the next generation, beside
- * the earlier ones. Code is never unmapped: a worker, a timer or a tag may still point into it.
+ * the earlier ones. The copy loses its name as soon as it is mapped. A generation that nobody uses
+ * is unloaded when the plugin says that it can be (WEIR_UNLOADABLE); any other stays mapped.
  *
  * Life: loader_create .. loader_destroy. Not synchronised: one thread at a time (the reload actor,
  * or a command).
@@ -15,11 +16,12 @@
 #include "host/plugin/descriptor.h"
 #include "host/plugin/plugin_path.h"
 
-/* One generation of a plugin. Borrowed until loader_destroy; never changes. */
+/* One generation of a plugin. Borrowed until it is unloaded. */
 struct loaded {
     struct descriptor descriptor; /* in this build's layout */
     const char *file;             /* from which it was copied first */
-    const char *copy;             /* that was opened */
+    const char *copy;             /* that another process can open: from loader_lend on */
+    _Atomic uint32_t *users;      /* counted by whoever uses it beyond a round of the catalogue */
     uint32_t generation;          /* 1, 2, ... of plugins of this name */
     uint64_t hash;                /* of the content */
     uint64_t size;                /* of the file, in bytes */
@@ -55,6 +57,22 @@ void loader_leave(struct loader *loader);
  */
 int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
                      struct problem *problem);
+
+/*
+ * Copies the plugin's file once more, for a process that is to try what it does: `loaded->copy` is
+ * its path until loader_take_back. WEIR_ENOTALLOWED: the file is another one by now; or as
+ * loader_load_file.
+ */
+int loader_lend(struct loader *loader, const struct loaded *loaded, struct problem *problem);
+/* Removes all copies that were lent. */
+void loader_take_back(struct loader *loader);
+
+/* One that is to be unloaded now; NULL: there is none. */
+const struct loaded *loader_find_unused(struct loader *loader);
+/* Unloads it. Nothing that was borrowed of it may be used any more. */
+void loader_unload(struct loader *loader, const struct loaded *loaded);
+/* How many stay mapped though nobody uses them. */
+uint32_t loader_kept(const struct loader *loader);
 
 /*
  * Opens the copy of a plugin and reads its tables as loader_load_file would, for a process that is

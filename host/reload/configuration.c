@@ -30,6 +30,18 @@ void configuration_finish(struct configuration *configuration)
     (void)pthread_mutex_destroy(&configuration->lock);
 }
 
+uint32_t configuration_tidy(struct configuration *configuration)
+{
+    uint32_t kept;
+
+    pthread_mutex_lock(&configuration->lock);
+    kept = catalogue_tidy(configuration->catalogue);
+    pthread_mutex_unlock(&configuration->lock);
+    /* Relaxed: a figure for people. */
+    atomic_store_explicit(&configuration->kept, kept, memory_order_relaxed);
+    return kept;
+}
+
 void configuration_leave(struct configuration *configuration)
 {
     /* Stays locked: nothing is to be loaded any more. Who loads now leaves its copies behind. */

@@ -19,11 +19,18 @@ struct configuration {
     struct plugin_catalogue *catalogue; /* owned */
     const char *program;                /* const: what tries plugins first; NULL: nothing does */
     pthread_mutex_t lock;               /* held while plugins are looked at and loaded */
+    _Atomic uint32_t kept; /* by configuration_tidy; read by anybody: plugins that nobody uses */
 };
 
 /* `program` is what loads new plugins first, see loader.h. WEIR_ENOMEM: nothing was made. */
 int configuration_init(struct configuration *configuration, const char *program);
 void configuration_finish(struct configuration *configuration);
+
+/*
+ * Unloads plugins that no held settings name, where they say that they can be. No settings may be
+ * left that were read and are not held. Returns how many others stay that nobody uses.
+ */
+uint32_t configuration_tidy(struct configuration *configuration);
 
 /*
  * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never

@@ -17,6 +17,7 @@
 #define TAG_FINISH "host.finish/1"
 #define TAG_PLAN "host.plan/1"
 #define TAG_CPUS "host.cpus/1"
+#define KEPT_MANY 64 /* old versions of plugins that are worth a warning */
 #define COMPONENT "reload"
 
 /* --- telling -------------------------------------------------------------------------------- */
@@ -213,6 +214,19 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
     held_settings_unref(old);
 }
 
+/* Old versions of plugins that cannot be unloaded cost memory until the host ends. */
+static void tidy(struct supervisor *supervisor)
+{
+    uint32_t kept = configuration_tidy(supervisor->configuration);
+
+    if (kept >= KEPT_MANY && kept > supervisor->kept_told)
+        log_event(sink_of(supervisor), WEIR_LOG_WARNING, COMPONENT,
+                  "old versions of plugins stay in memory", weir_uint("count", kept),
+                  weir_str("effect", "until the host ends; a plugin that says WEIR_UNLOADABLE does "
+                                     "not stay"));
+    supervisor->kept_told = kept;
+}
+
 static void reload(struct supervisor *supervisor)
 {
     struct settings *settings;
@@ -239,6 +253,7 @@ static void reload(struct supervisor *supervisor)
     if (supervisor->on_read)
         supervisor->on_read(supervisor->context, &files);
     config_files_finish(&files);
+    tidy(supervisor);
 }
 
 /* --- planning ------------------------------------------------------------------------------- */

@@ -20,11 +20,12 @@
 #define SUPERVISOR_DISPATCHER "supervisor" /* not a name that YAML can give: see config */
 
 struct supervisor {
-    struct assembly *assembly;                        /* const */
-    struct configuration *configuration;              /* its thread, after the start */
-    struct logger *logger;                            /* const */
-    struct turn_watch *turn_watch;                    /* const */
-    const char *file;                                 /* const */
+    struct assembly *assembly;           /* const */
+    struct configuration *configuration; /* its thread, after the start */
+    uint32_t kept_told;            /* its thread: old versions of plugins, at the last reload */
+    struct logger *logger;         /* const */
+    struct turn_watch *turn_watch; /* const */
+    const char *file;              /* const */
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
     /* const; on its thread, after each reload: what was read. May take them; NULL: none asks */
     void (*on_read)(void *context, struct config_files *files);

@@ -13,16 +13,55 @@ void assembly_init(struct assembly *assembly, struct runtime *runtime)
     pthread_mutex_init(&assembly->lock, NULL);
 }
 
+static _Atomic uint32_t *users_of(const struct settings_use *use)
+{
+    return use->entry ? use->entry->users : NULL;
+}
+
+/* A plugin stays while settings that somebody holds name it. The counters are kept apart: they are
+ * lowered when the settings, which refer to the plugin's tables, are gone. */
+static int count_uses(struct held_settings *held, const struct settings *settings)
+{
+    size_t most = (size_t)settings->pool_count * 2 + settings->source_count;
+
+    held->users = calloc(most + 1, sizeof *held->users);
+    if (!held->users)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        held->users[held->users_count++] = users_of(&settings->pools[i].use);
+        held->users[held->users_count++] = users_of(&settings->pools[i].manager);
+    }
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        held->users[held->users_count++] = users_of(&settings->sources[i].use);
+    /* Relaxed: this thread unloads, and no other. */
+    for (size_t i = 0; i < held->users_count; i++)
+        if (held->users[i])
+            atomic_fetch_add_explicit(held->users[i], 1, memory_order_relaxed);
+    return 0;
+}
+
+/* Release pairs with the acquire in loader_find_unused: all use of the plugin was before. */
+static void uncount_uses(struct held_settings *held)
+{
+    for (size_t i = 0; i < held->users_count; i++)
+        if (held->users[i])
+            atomic_fetch_sub_explicit(held->users[i], 1, memory_order_release);
+    free(held->users);
+}
+
 struct held_settings *held_settings_create(struct runtime *runtime, struct settings *settings)
 {
     struct held_settings *held = calloc(1, sizeof *held);
 
-    if (held) {
-        atomic_init(&held->references, 1);
-        held->settings = settings;
-        held->names = &runtime->tags;
-    }
-    return held;
+    if (!held)
+        return NULL;
+    atomic_init(&held->references, 1);
+    held->settings = settings;
+    held->names = &runtime->tags;
+    if (count_uses(held, settings) == 0)
+        return held;
+    free(held);
+    return NULL;
 }
 
 void held_settings_unref(struct held_settings *held)
@@ -31,6 +70,7 @@ void held_settings_unref(struct held_settings *held)
     if (!held || atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) != 1)
         return;
     settings_destroy(held->settings);
+    uncount_uses(held);
     free(held);
 }
 

@@ -24,6 +24,8 @@ struct held_settings {
     _Atomic uint32_t references;
     struct settings *settings; /* owned */
     struct tag_table *names;   /* const: of the runtime */
+    _Atomic uint32_t **users;  /* const: of the plugins that the settings name; some are NULL */
+    size_t users_count;        /* const */
 };
 
 struct assembly {

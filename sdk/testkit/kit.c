@@ -8,6 +8,7 @@
 #include "kit_blob.h"
 #include "kit_child.h"
 #include "kit_host.h"
+#include "kit_leaves.h"
 #include "kit_message.h"
 #include "kit_options.h"
 #include "kit_pool.h"
@@ -436,4 +437,9 @@ int weir_kit_exit_status(const struct weir_kit *kit)
 const char *weir_kit_problems(const struct weir_kit *kit)
 {
     return kit_text_get(&kit->problems);
+}
+
+bool weir_kit_leaves_nothing(void (*work)(void *context), void *context)
+{
+    return kit_leaves_nothing(work, context);
 }

@@ -137,9 +137,25 @@ struct weir_plugin {
 
     /* Since 1.1. Not NULL: the behaviours, in place of the table; ends with NULL. */
     const struct weir_behaviour *const *behaviour_list;
+    uint32_t flags; /* since 1.1: WEIR_UNLOADABLE */
+    uint32_t reserved_more;
 };
 
 #define WEIR_PLUGIN_SYMBOL "weir_plugin_v1"
+
+/*
+ * Since 1.1. In `flags`: when a reload has replaced this version of the plugin, and the last of
+ * its workers has ended, its code may be unmapped. So it leaves nothing behind that leads into
+ * it: no thread, no key of thread-local data with a destructor, no signal handler, and it is
+ * linked with no library that leaves such a thing. weir_kit_leaves_nothing tries that. Without
+ * the flag every version stays in memory until the host ends.
+ */
+#define WEIR_UNLOADABLE (1u << 0)
+
+/* Define it before this file is included: `#define WEIR_PLUGIN_FLAGS WEIR_UNLOADABLE`. */
+#ifndef WEIR_PLUGIN_FLAGS
+#define WEIR_PLUGIN_FLAGS 0
+#endif
 
 #ifdef __cplusplus
 #define WEIR_EXPORT extern "C" __attribute__((visibility("default")))
@@ -160,6 +176,8 @@ struct weir_plugin {
         sizeof(struct weir_output),                                                                \
         0,                                                                                         \
         list,                                                                                      \
+        WEIR_PLUGIN_FLAGS,                                                                         \
+        0,                                                                                         \
     }
 
 /* WEIR_PLUGIN("name", "1.0.0", behaviours); stands once, at the end of the plugin. `behaviours` is

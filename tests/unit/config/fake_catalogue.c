@@ -162,15 +162,20 @@ struct row {
 
 #define ROWS(plugin_version, plugin_generation, hash)                                              \
     {                                                                                              \
-        { "files.lines", { &lines, "files", plugin_version, plugin_generation, (hash) + 1 } },     \
+        { "files.lines",                                                                           \
+          { &lines, "files", plugin_version, plugin_generation, (hash) + 1, NULL } },              \
             { "integrity.md5",                                                                     \
-              { &digest, "integrity", plugin_version, plugin_generation, (hash) + 2 } },           \
-            { "thumb.scale", { &scale, "thumb", plugin_version, plugin_generation, (hash) + 3 } }, \
-            { "count.words", { &words, "count", plugin_version, plugin_generation, (hash) + 4 } }, \
-            { "sink.null", { &sink, "sink", plugin_version, plugin_generation, (hash) + 5 } },     \
+              { &digest, "integrity", plugin_version, plugin_generation, (hash) + 2, NULL } },     \
+            { "thumb.scale",                                                                       \
+              { &scale, "thumb", plugin_version, plugin_generation, (hash) + 3, NULL } },          \
+            { "count.words",                                                                       \
+              { &words, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
+            { "sink.null",                                                                         \
+              { &sink, "sink", plugin_version, plugin_generation, (hash) + 5, NULL } },            \
             { "door.listen",                                                                       \
-              { &listener, "door", plugin_version, plugin_generation, (hash) + 6 } },              \
-            { "count.total", { &total, "count", plugin_version, plugin_generation, (hash) + 4 } }, \
+              { &listener, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },        \
+            { "count.total",                                                                       \
+              { &total, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);

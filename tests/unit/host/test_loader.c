@@ -4,8 +4,12 @@
  * Shows promise B1, promise B2.
  * Method: the real loader on plugins built for it (tests/plugins), in a private directory.
  */
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "host/plugin/loader.h"
@@ -49,6 +53,38 @@ static const struct loaded *loaded_from(struct stage *stage, const char *file)
     return loaded;
 }
 
+/* Files in the private directory. */
+static size_t loader_files(const struct stage *stage)
+{
+    DIR *directory = opendir(stage->copies.path);
+    size_t count = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char path[512];
+
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%.200s/%.200s", stage->copies.path, entry->d_name);
+        count += workspace_count(path);
+    }
+    closedir(directory);
+    return count;
+}
+
+static bool is_mapped(const char *name)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[1024];
+    bool found = false;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+    while (!found && fgets(line, sizeof line, maps))
+        found = strstr(line, name) != NULL;
+    (void)fclose(maps);
+    return found;
+}
+
 static const char *refusal(struct stage *stage, const char *file, int wanted)
 {
     static struct problem problem;
@@ -74,6 +110,68 @@ static void test_plugin_is_loaded_from_a_copy(void)
     /* Overwriting a file whose code is mapped would kill the process. */
     workspace_write(stage.file, "gone", 4);
     CU_ASSERT_STRING_EQUAL(loaded->descriptor.behaviours[0].summary, "passes messages on");
+    stage_end(&stage);
+}
+
+static void install(struct stage *stage, const char *version)
+{
+    char from[512];
+
+    (void)snprintf(from, sizeof from, "%s/%ssample.so", TEST_PLUGINS, version);
+    workspace_copy(from, stage->file);
+}
+
+/* promise B11 */
+static void test_copy_has_no_name_once_it_is_mapped(void)
+{
+    struct problem problem = { "" };
+    struct descriptor again;
+    struct stage stage;
+    const struct loaded *loaded;
+
+    stage_begin(&stage);
+    loaded = loaded_from(&stage, stage.file);
+    CU_ASSERT_EQUAL(workspace_count(stage.copies.path), 1); /* the private directory, */
+    CU_ASSERT_EQUAL(loader_files(&stage), 0);               /* with nothing in it */
+    CU_ASSERT_PTR_NULL(loaded->copy);
+    CU_ASSERT_EQUAL_FATAL(loader_lend(stage.loader, loaded, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL(loader_files(&stage), 1);
+    CU_ASSERT_EQUAL_FATAL(loader_open(loaded->copy, loaded->file, &again, &problem), WEIR_OK);
+    loader_take_back(stage.loader);
+    CU_ASSERT_EQUAL(loader_files(&stage), 0);
+    CU_ASSERT_EQUAL(again.behaviour_count, loaded->descriptor.behaviour_count);
+    descriptor_finish(&again);
+    install(&stage, "unloadable/");
+    CU_ASSERT_EQUAL(loader_lend(stage.loader, loaded, &problem), WEIR_ENOTALLOWED);
+    stage_end(&stage);
+}
+
+/* promise B11 */
+static void test_unused_generation_is_unloaded_if_it_says_so(void)
+{
+    struct stage stage;
+    const struct loaded *first, *second;
+
+    stage_begin(&stage);
+    first = loaded_from(&stage, stage.file); /* does not say so */
+    CU_ASSERT_PTR_NULL(loader_find_unused(stage.loader));
+    CU_ASSERT_EQUAL(loader_kept(stage.loader), 1);
+    atomic_fetch_add(first->users, 1);
+    CU_ASSERT_EQUAL(loader_kept(stage.loader), 0);
+    install(&stage, "unloadable/");
+    second = loaded_from(&stage, stage.file);
+    CU_ASSERT_EQUAL(second->generation, 2);
+    atomic_fetch_add(second->users, 1);
+    CU_ASSERT_PTR_NULL(loader_find_unused(stage.loader));
+    atomic_fetch_sub(second->users, 1);
+    CU_ASSERT_PTR_EQUAL(loader_find_unused(stage.loader), second);
+    CU_ASSERT_TRUE(is_mapped("sample.2.so"));
+    loader_unload(stage.loader, second);
+    CU_ASSERT_FALSE(is_mapped("sample.2.so"));
+    CU_ASSERT_TRUE(is_mapped("sample.1.so"));
+    CU_ASSERT_EQUAL(loader_kept(stage.loader), 0);
+    /* The file did not change, and its number is not used again. */
+    CU_ASSERT_EQUAL(loaded_from(&stage, stage.file)->generation, 3);
     stage_end(&stage);
 }
 
@@ -292,6 +390,8 @@ static void test_name_is_looked_up_in_the_path_only(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "no name once mapped", test_copy_has_no_name_once_it_is_mapped },
+        { "unloaded", test_unused_generation_is_unloaded_if_it_says_so },
         { "plugin is loaded from a copy", test_plugin_is_loaded_from_a_copy },
         { "unchanged file", test_unchanged_file_is_the_same_generation },
         { "old unchanged file is not read", test_old_file_that_did_not_change_is_not_read },

@@ -222,6 +222,14 @@ int weir_kit_exit_status(const struct weir_kit *kit);
 size_t weir_kit_timer_count(const struct weir_kit *kit);
 size_t weir_kit_open_request_count(const struct weir_kit *kit);
 
+/*
+ * For a plugin that says WEIR_UNLOADABLE: calls `work`, which runs its behaviours in kits of its
+ * own from weir_kit_create to weir_kit_destroy, and looks what that left in the process: threads,
+ * keys of thread-local data, signal handlers. False, and told on standard error: there is some.
+ * Call it twice when a library makes something at its first use that stays.
+ */
+bool weir_kit_leaves_nothing(void (*work)(void *context), void *context);
+
 /* All problems up to now, a line each. */
 const char *weir_kit_problems(const struct weir_kit *kit);
 

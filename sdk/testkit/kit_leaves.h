@@ -1,0 +1,12 @@
+/*
+ * kit_leaves.h - what plugin code leaves behind in its process: threads, keys, signal handlers.
+ */
+#ifndef SDK_TESTKIT_KIT_LEAVES_H
+#define SDK_TESTKIT_KIT_LEAVES_H
+
+#include <stdbool.h>
+
+/* See weir_kit_leaves_nothing. */
+bool kit_leaves_nothing(void (*work)(void *context), void *context);
+
+#endif
