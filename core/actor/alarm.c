@@ -8,42 +8,64 @@
 #include "actor/send.h"
 #include "actor/settle.h"
 
+#define INDEX_BITS 24 /* as for requests; 2^40 in a life */
+#define INDEX_MASK ((1u << INDEX_BITS) - 1)
 #define NS_PER_MS 1000000u
 #define DELAY_MS_MAX (UINT64_MAX / NS_PER_MS / 4) /* 146 years: now + delay cannot wrap */
 
-static struct alarm *take_entry(struct extra *extra)
+static int grow(struct extra *extra)
 {
+    uint32_t count = extra->alarm_count ? extra->alarm_count * 2 : 4;
     struct alarm *alarms;
-    uint32_t count;
 
-    for (uint32_t i = 0; i < extra->alarm_count; i++)
-        if (!extra->alarms[i].id)
-            return &extra->alarms[i];
-    count = extra->alarm_count ? extra->alarm_count * 2 : 4;
+    if (count > INDEX_MASK)
+        return WEIR_ENOMEM;
     alarms = realloc(extra->alarms, count * sizeof *alarms);
     if (!alarms)
-        return NULL;
-    for (uint32_t i = extra->alarm_count; i < count; i++)
-        alarms[i] = (struct alarm){ 0 };
+        return WEIR_ENOMEM;
+    for (uint32_t i = extra->alarm_count; i < count; i++) {
+        alarms[i] = (struct alarm){ .next_free = extra->alarm_free };
+        extra->alarm_free = i + 1;
+    }
     extra->alarms = alarms;
-    alarms = &alarms[extra->alarm_count];
     extra->alarm_count = count;
-    return alarms;
+    return 0;
+}
+
+/* The index of a free entry, taken off the list; UINT32_MAX when memory is out. */
+static uint32_t take_entry(struct extra *extra)
+{
+    uint32_t index;
+
+    if ((!extra->alarm_free && grow(extra) != 0) || deadlines_reserve(extra) != 0)
+        return UINT32_MAX;
+    index = extra->alarm_free - 1;
+    extra->alarm_free = extra->alarms[index].next_free;
+    return index;
+}
+
+static void give_entry(struct extra *extra, uint32_t index)
+{
+    deadlines_clear(extra, DEADLINE_ALARM, index);
+    extra->alarms[index] = (struct alarm){ .next_free = extra->alarm_free };
+    extra->alarm_free = index + 1;
 }
 
 static int add(struct actor *actor, struct alarm alarm, uint64_t delay_ms, uint64_t *out_alarm)
 {
     struct extra *extra = extra_get(actor);
-    struct alarm *entry = extra ? take_entry(extra) : NULL;
+    uint32_t index = extra ? take_entry(extra) : UINT32_MAX;
+    uint64_t due_ns;
 
-    if (!entry)
+    if (index == UINT32_MAX)
         return WEIR_ENOMEM;
     if (delay_ms > DELAY_MS_MAX)
         delay_ms = DELAY_MS_MAX;
-    alarm.id = ++extra->next_alarm;
-    alarm.due_ns = executor_look_at_clock(actor->executor) + delay_ms * NS_PER_MS;
-    *entry = alarm;
-    extra_arm(actor, alarm.due_ns);
+    alarm.id = (++extra->next_alarm << INDEX_BITS) | index;
+    extra->alarms[index] = alarm;
+    due_ns = executor_look_at_clock(actor->executor) + delay_ms * NS_PER_MS;
+    deadlines_set(extra, DEADLINE_ALARM, index, due_ns);
+    extra_arm(actor, due_ns);
     if (out_alarm)
         *out_alarm = alarm.id;
     return 0;
@@ -74,23 +96,21 @@ int alarm_send(struct actor *actor, weir_pid to, enum weir_lane lane, struct mes
     return status;
 }
 
-static void drop(struct actor *actor, struct alarm *alarm)
+static void drop(struct actor *actor, uint32_t index)
 {
-    origin_discard(actor, alarm->message);
-    *alarm = (struct alarm){ 0 };
+    origin_discard(actor, actor->extra->alarms[index].message);
+    give_entry(actor->extra, index);
 }
 
 int alarm_cancel(struct actor *actor, uint64_t id)
 {
     struct extra *extra = actor->extra;
+    uint32_t index = (uint32_t)id & INDEX_MASK;
 
-    for (uint32_t i = 0; id && extra && i < extra->alarm_count; i++) {
-        if (extra->alarms[i].id == id) {
-            drop(actor, &extra->alarms[i]);
-            return 0;
-        }
-    }
-    return WEIR_EUNKNOWN;
+    if (!id || !extra || index >= extra->alarm_count || extra->alarms[index].id != id)
+        return WEIR_EUNKNOWN;
+    drop(actor, index);
+    return 0;
 }
 
 /* In the turn that found it refused: there is nothing between that could be lost or be full. */
@@ -125,15 +145,15 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
     settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 
-/* Runs one that is due. The callback may add and cancel alarms: the entry is done with before. */
-static void run(struct actor *actor, struct alarm *entry, uint64_t now_ns)
+/* The callback may add and cancel alarms: the entry is done with before. */
+void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
 {
-    struct alarm alarm = *entry;
+    struct alarm alarm = actor->extra->alarms[index];
 
     if (alarm.period_ns)
-        entry->due_ns = now_ns + alarm.period_ns;
+        deadlines_set(actor->extra, DEADLINE_ALARM, index, now_ns + alarm.period_ns);
     else
-        *entry = (struct alarm){ 0 };
+        give_entry(actor->extra, index);
     if (!alarm.tick) {
         send_due(actor, &alarm);
         return;
@@ -143,25 +163,11 @@ static void run(struct actor *actor, struct alarm *entry, uint64_t now_ns)
     callback_end(actor);
 }
 
-uint64_t alarm_time(struct actor *actor, uint64_t now_ns)
-{
-    struct extra *extra = actor->extra;
-    uint64_t next = TIMER_NEVER;
-
-    /* Each entry once: who arms anew what is due at once does not keep the turn for ever. */
-    for (uint32_t i = 0; i < extra->alarm_count; i++)
-        if (extra->alarms[i].id && extra->alarms[i].due_ns <= now_ns)
-            run(actor, &extra->alarms[i], now_ns);
-    for (uint32_t i = 0; i < extra->alarm_count; i++)
-        if (extra->alarms[i].id && extra->alarms[i].due_ns < next)
-            next = extra->alarms[i].due_ns;
-    return next;
-}
-
 void alarm_drop_all(struct actor *actor)
 {
     struct extra *extra = actor->extra;
 
     for (uint32_t i = 0; i < extra->alarm_count; i++)
-        drop(actor, &extra->alarms[i]);
+        if (extra->alarms[i].id)
+            drop(actor, i);
 }

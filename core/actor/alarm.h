@@ -17,8 +17,8 @@ int alarm_send(struct actor *actor, weir_pid to, enum weir_lane lane, struct mes
 /* As weir_cancel_timer. */
 int alarm_cancel(struct actor *actor, uint64_t id);
 
-/* Runs what is due; returns the earliest that is left. */
-uint64_t alarm_time(struct actor *actor, uint64_t now_ns);
+/* Entry `index` is due. */
+void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns);
 
 /* The incarnation ends. */
 void alarm_drop_all(struct actor *actor);

@@ -14,6 +14,8 @@
 #include "actor/watched.h"
 #include "runtime.h"
 
+#define DUE_MAX 32 /* callbacks in one step: as many as a turn has messages */
+
 /* Under the lock of the timers; the actor cannot end while its timer is armed. */
 static void fire(struct timer *timer, struct executor *executor)
 {
@@ -58,21 +60,39 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void extra_time(struct actor *actor)
+static uint32_t run_due(struct actor *actor, uint64_t now_ns)
+{
+    struct deadline due;
+    uint32_t count = 0;
+
+    while (count < DUE_MAX && deadlines_take_due(actor->extra, now_ns, &due)) {
+        if (due.kind == DEADLINE_REQUEST)
+            request_time(actor, due.index);
+        else
+            alarm_time(actor, due.index, now_ns);
+        count++;
+    }
+    return count;
+}
+
+uint32_t extra_time(struct actor *actor)
 {
     uint64_t now = executor_look_at_clock(actor->executor);
     uint64_t next;
+    uint32_t count;
 
     if (!actor->extra)
-        return;
+        return 0;
     actor->extra->armed_ns = TIMER_NEVER;
-    next = request_time(actor, now);
-    next = earlier(next, alarm_time(actor, now));
-    next = earlier(next, incarnation_time(actor, now));
+    count = run_due(actor, now);
+    if (deadlines_next(actor->extra) <= now)
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
+    next = earlier(deadlines_next(actor->extra), incarnation_time(actor, now));
     next = earlier(next, leave_time(actor, now));
     next = earlier(next, printing_time(actor, now));
     if (next != TIMER_NEVER)
         extra_arm(actor, next);
+    return count;
 }
 
 void extra_end_incarnation(struct actor *actor)
@@ -107,6 +127,7 @@ void extra_destroy(struct actor *actor)
     timers_release(&actor->dispatcher->timers);
     port_close(extra->port);
     watched_end_all(actor);
+    deadlines_finish(&extra->deadlines);
     free(extra->pending);
     free(extra->alarms);
     free(extra->watches);

@@ -7,23 +7,25 @@
 #define ACTOR_EXTRA_H
 
 #include "actor/actor.h"
+#include "actor/deadlines.h"
 
 struct pending {
     uint64_t reference; /* 0 = free */
-    uint64_t due_ns;
     weir_then *then;
     void *context;
-    int status; /* what is told when it is due: TIMEOUT or CANCELLED */
+    int status;     /* what is told when it is due: TIMEOUT or CANCELLED */
+    uint32_t place; /* see deadlines.h */
     uint32_t next_free;
 };
 
 struct alarm {
-    uint64_t id; /* 0 = free */
-    uint64_t due_ns;
+    uint64_t id;        /* 0 = free */
     uint64_t period_ns; /* 0 = once */
     weir_tick *tick;    /* NULL: send `message` */
     void *context;
     struct message *message;
+    uint32_t place; /* see deadlines.h */
+    uint32_t next_free;
 };
 
 struct watch {
@@ -53,7 +55,10 @@ struct extra {
 
     struct alarm *alarms;
     uint32_t alarm_count; /* of the array */
+    uint32_t alarm_free;  /* index + 1 */
     uint64_t next_alarm;
+
+    struct deadlines deadlines; /* of both */
 
     struct watch *watches; /* whom we watch */
     uint32_t watch_count;  /* of the array */
@@ -76,8 +81,9 @@ struct extra *extra_get(struct actor *actor);
 /* Sees to it that SIGNAL_TIME comes at `due_ns` or before. */
 void extra_arm(struct actor *actor, uint64_t due_ns);
 
-/* After SIGNAL_TIME: runs what is due, and arms for the rest. */
-void extra_time(struct actor *actor);
+/* After SIGNAL_TIME: runs what is due and arms for the rest; how many callbacks that were. When too
+ * much is due for one step, the rest is due at the next one. */
+uint32_t extra_time(struct actor *actor);
 
 /* Ends everything that belongs to the incarnation: requests, alarms, names, watches,
  * watched descriptors, its port. */

@@ -36,7 +36,7 @@ static struct pending *take_entry(struct extra *extra)
 {
     struct pending *entry;
 
-    if (!extra->pending_free && grow(extra) != 0)
+    if ((!extra->pending_free && grow(extra) != 0) || deadlines_reserve(extra) != 0)
         return NULL;
     entry = &extra->pending[extra->pending_free - 1];
     extra->pending_free = entry->next_free;
@@ -46,6 +46,7 @@ static struct pending *take_entry(struct extra *extra)
 
 static void give_entry(struct extra *extra, struct pending *entry)
 {
+    deadlines_clear(extra, DEADLINE_REQUEST, (uint32_t)(entry - extra->pending));
     entry->reference = 0;
     entry->next_free = extra->pending_free;
     extra->pending_free = (uint32_t)(entry - extra->pending) + 1;
@@ -84,7 +85,7 @@ int request_send(struct actor *actor, const struct request_options *options,
 {
     struct extra *extra = extra_get(actor);
     struct pending *entry;
-    uint64_t reference;
+    uint64_t reference, due_ns;
     int status;
 
     if (message->public.reserved & MESSAGE_ORIGIN)
@@ -93,7 +94,8 @@ int request_send(struct actor *actor, const struct request_options *options,
     if (!entry)
         return WEIR_ENOMEM;
     reference = entry->reference;
-    entry->due_ns = deadline(actor, options->timeout_ms);
+    due_ns = deadline(actor, options->timeout_ms);
+    deadlines_set(extra, DEADLINE_REQUEST, (uint32_t)(entry - extra->pending), due_ns);
     entry->status = WEIR_ETIMEOUT;
     entry->then = options->then;
     entry->context = options->context;
@@ -101,7 +103,7 @@ int request_send(struct actor *actor, const struct request_options *options,
     message->public.from = actor_pid(actor);
     message->public.reserved |= MESSAGE_EXPIRES;
     message->reference = reference;
-    message->deadline_ns = entry->due_ns;
+    message->deadline_ns = due_ns;
     status = dispatch(actor, options, message);
     if (status != 0) {
         give_entry(extra, entry);
@@ -109,8 +111,7 @@ int request_send(struct actor *actor, const struct request_options *options,
         message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;
         return status;
     }
-    if (entry->due_ns != TIMER_NEVER)
-        extra_arm(actor, entry->due_ns);
+    extra_arm(actor, due_ns);
     if (out_reference)
         *out_reference = reference;
     return 0;
@@ -146,7 +147,7 @@ int request_cancel(struct actor *actor, uint64_t reference)
     given_up_add(&actor->runtime->given_up, actor_pid(actor), reference);
     /* Told at the next step of this turn, as if its time were over: nothing calls back here. */
     entry->status = WEIR_ECANCELLED;
-    entry->due_ns = 0;
+    deadlines_set(actor->extra, DEADLINE_REQUEST, (uint32_t)(entry - actor->extra->pending), 0);
     return actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
 }
 
@@ -257,22 +258,11 @@ void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid
     message_destroy(&executor->cache, message);
 }
 
-uint64_t request_time(struct actor *actor, uint64_t now_ns)
+void request_time(struct actor *actor, uint32_t index)
 {
-    struct extra *extra = actor->extra;
-    uint64_t next = TIMER_NEVER;
+    struct pending *entry = &actor->extra->pending[index];
 
-    for (uint32_t i = 0; i < extra->pending_count; i++) {
-        struct pending *entry = &extra->pending[i];
-
-        if (!entry->reference)
-            continue;
-        if (entry->due_ns <= now_ns)
-            finish_without_message(actor, entry, entry->status);
-        else if (entry->due_ns < next)
-            next = entry->due_ns;
-    }
-    return next;
+    finish_without_message(actor, entry, entry->status);
 }
 
 void request_drop_all(struct actor *actor)

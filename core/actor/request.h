@@ -40,8 +40,8 @@ void request_arrived(struct actor *actor, struct message *message);
 void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
                     struct message *message);
 
-/* Owner's turn: tells those whose time is over; returns the earliest deadline that is left. */
-uint64_t request_time(struct actor *actor, uint64_t now_ns);
+/* Owner's turn: tells that the time of entry `index` is over. */
+void request_time(struct actor *actor, uint32_t index);
 
 /* The incarnation ends: its requests are forgotten, their replies will be late. */
 void request_drop_all(struct actor *actor);

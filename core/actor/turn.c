@@ -71,7 +71,7 @@ static void respec(struct actor *actor)
         incarnation_renew(actor, spec);
 }
 
-static void obey(struct actor *actor, uint32_t signals)
+static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
 {
     if (signals & SIGNAL_STOP) {
         incarnation_end_now(actor, signals & SIGNAL_KILL ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
@@ -89,7 +89,7 @@ static void obey(struct actor *actor, uint32_t signals)
         audience_tell(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= ~(uint32_t)ACTOR_PAUSED;
-        extra_time(actor);
+        stint->handled += extra_time(actor);
     }
     if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_pool(actor) &&
         !(actor->flags & ACTOR_LEAVING))
@@ -98,7 +98,7 @@ static void obey(struct actor *actor, uint32_t signals)
         incarnation_fail(actor, WEIR_END_CRASH);
 }
 
-static void take_other(struct actor *actor)
+static void take_other(struct actor *actor, struct stint *stint)
 {
     uint32_t signals;
     struct message *message = aside_take(&actor->mailbox, &signals);
@@ -109,7 +109,7 @@ static void take_other(struct actor *actor)
         sort(actor, message);
         message = next;
     }
-    obey(actor, signals);
+    obey(actor, signals, stint);
 }
 
 static void linked_ended(struct actor *actor, struct message *message)
@@ -273,11 +273,11 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
 {
     int given_up = request_given_up(actor, message);
 
+    stint->handled++; /* a flood of requests that nobody waits for yields, too */
     if (given_up != 0) {
         drop(actor, message, given_up);
         return;
     }
-    stint->handled++;
     if (!actor->spec) {
         manage(actor, message);
         return;
@@ -420,7 +420,7 @@ static bool step(struct actor *actor, struct stint *stint)
     struct message *message;
 
     if (mailbox_has_other(&actor->mailbox))
-        take_other(actor);
+        take_other(actor, stint);
     if (actor_state(actor) == ACTOR_ENDED)
         return false;
     message = message_queue_take(&actor->control);

@@ -1,0 +1,52 @@
+/*
+ * actor/deadlines.h - when the requests of an actor time out and its alarms are due: one heap.
+ *
+ * A deadline belongs to an entry of extra->pending or extra->alarms, which knows its place in the
+ * heap; so to set, to move and to take back a deadline costs O(log n), whatever else is pending.
+ *
+ * Owner only.
+ */
+#ifndef ACTOR_DEADLINES_H
+#define ACTOR_DEADLINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct extra;
+
+enum deadline_kind {
+    DEADLINE_REQUEST, /* of extra->pending */
+    DEADLINE_ALARM,   /* of extra->alarms */
+};
+
+struct deadline {
+    uint64_t due_ns;
+    uint32_t index; /* of the entry */
+    enum deadline_kind kind;
+};
+
+struct deadlines {
+    struct deadline *heap;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* Makes sure that one more deadline can be set. WEIR_ENOMEM. */
+int deadlines_reserve(struct extra *extra);
+
+/* Sets or moves the deadline of an entry. There is room: deadlines_reserve. */
+void deadlines_set(struct extra *extra, enum deadline_kind kind, uint32_t index, uint64_t due_ns);
+
+/* Takes it back; nothing happens when there is none. */
+void deadlines_clear(struct extra *extra, enum deadline_kind kind, uint32_t index);
+
+/* Takes the earliest off the heap if it is due. False: none is. */
+bool deadlines_take_due(struct extra *extra, uint64_t now_ns, struct deadline *out);
+
+/* The earliest; TIMER_NEVER when there is none. */
+uint64_t deadlines_next(const struct extra *extra);
+
+/* Frees the memory. */
+void deadlines_finish(struct deadlines *deadlines);
+
+#endif
