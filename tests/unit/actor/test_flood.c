@@ -2,8 +2,8 @@
  * Goal: what is due at once, or what nobody waits for any more, is not worked off in one turn: the
  * turn ends after as many as its budget, and others have theirs.
  *
- * Method: a worker that sets a thousand timers, or asks another a thousand times and moves the clock
- * past their time-out. Turns are taken one by one, and what each has done is counted.
+ * Method: a worker that sets a thousand timers, or asks another a thousand times and moves the
+ * clock past their time-out. Turns are taken one by one, and what each has done is counted.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
