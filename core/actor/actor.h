@@ -65,6 +65,7 @@ enum actor_signal {
     SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes;
                                    with KILL for that reason */
     SIGNAL_ANEW = 1u << 14,     /* its pool is opened anew: see pool/escalation.h */
+    SIGNAL_RENEW = 1u << 15,    /* it is restarted, or goes on after all: see pool/renewal.h */
 };
 
 /*
@@ -130,6 +131,7 @@ enum actor_flags {
     ACTOR_ANNOUNCES = 1u << 10, /* to those who know its pool to be full: pool/fullness.h */
     ACTOR_QUICK = 1u << 11,     /* was quick up to the last look at the clock: see watch_clock */
     ACTOR_PRINTS = 1u << 12,    /* and waits until some of it is read: printing.h */
+    ACTOR_RENEWS = 1u << 13,    /* takes nothing new until it has been restarted: pool/renewal.h */
     ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };
 

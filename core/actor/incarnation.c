@@ -312,6 +312,16 @@ void incarnation_stop(struct actor *actor)
     actor_set_state(actor, ACTOR_STARTING);
 }
 
+void incarnation_restart(struct actor *actor)
+{
+    if (actor_state(actor) == ACTOR_OPEN) {
+        (void)stash_give(actor, UINT32_MAX);
+        finish_life(actor, WEIR_END_SHUTDOWN);
+    }
+    extra_clear_detail(actor);
+    actor_set_state(actor, ACTOR_STARTING);
+}
+
 void incarnation_begin_anew(struct actor *actor)
 {
     if (actor_state(actor) == ACTOR_OPEN) {

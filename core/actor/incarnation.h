@@ -16,6 +16,10 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason);
 /* STOP: as an end without fault; the place starts anew at once. A plain actor ends. */
 void incarnation_stop(struct actor *actor);
 
+/* It begins another incarnation in its place. It keeps no message; the next one is given first what
+ * it has stashed. STARTING. */
+void incarnation_restart(struct actor *actor);
+
 /* Others have failed, and it begins anew with them: what it kept is dead or given again, as after a
  * failure of its own. STARTING. */
 void incarnation_begin_anew(struct actor *actor);

@@ -75,6 +75,7 @@ struct place {
     bool prepared;              /* opens, but is let in only by a commit */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* that calls itself something */
+    uint8_t renewal;            /* enum renewal */
     bool begins_anew;           /* told so by a pool above, and not done yet */
     uint64_t pause_ms;          /* then: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */

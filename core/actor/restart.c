@@ -115,13 +115,23 @@ void restart_after_failed_open(struct actor *actor)
         wait_to_open(actor, next_backoff_ms(actor));
 }
 
-void restart_anew(struct actor *actor, uint64_t pause_ms)
+static void forget_failures(struct place *place)
 {
-    struct place *place = actor->place;
-    bool was_open = actor_state(actor) == ACTOR_OPEN;
-
     atomic_store_explicit(&place->stopped, false, memory_order_relaxed);
     place->backoff = (struct backoff){ 0 };
+}
+
+void restart_renew(struct actor *actor)
+{
+    forget_failures(actor->place);
+    incarnation_restart(actor);
+}
+
+void restart_anew(struct actor *actor, uint64_t pause_ms)
+{
+    bool was_open = actor_state(actor) == ACTOR_OPEN;
+
+    forget_failures(actor->place);
     if (was_open || pause_ms == 0)
         incarnation_begin_anew(actor);
     else

@@ -16,6 +16,9 @@ void restart_after_failure(struct actor *actor);
 /* It waits for its backoff, or, past its bound, stays closed. */
 void restart_after_failed_open(struct actor *actor);
 
+/* It begins another incarnation, its bounds forgotten. It keeps no message. */
+void restart_renew(struct actor *actor);
+
 /* A pool above has it begin anew: at once, or, when it is not open, after a pause. */
 void restart_anew(struct actor *actor, uint64_t pause_ms);
 

@@ -22,6 +22,7 @@
 #include "pool/fullness.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
+#include "pool/renewal.h"
 #include "runtime.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
@@ -85,6 +86,8 @@ static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
         respec(actor);
     if (signals & SIGNAL_ANEW)
         escalation_obey(actor);
+    if (signals & SIGNAL_RENEW)
+        renewal_obey(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
         audience_tell(actor);
     if (signals & SIGNAL_TIME) {
@@ -300,7 +303,7 @@ static bool may_take(struct actor *actor)
     if (actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX)
         return false;
     return actor_state(actor) == ACTOR_OPEN &&
-           !(actor->flags & (ACTOR_SETTLING | ACTOR_CLOSED | ACTOR_PRINTS)) &&
+           !(actor->flags & (ACTOR_SETTLING | ACTOR_CLOSED | ACTOR_PRINTS | ACTOR_RENEWS)) &&
            actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
 }
 
@@ -372,6 +375,10 @@ static bool life_step(struct actor *actor, struct stint *stint)
     }
     if (actor->flags & ACTOR_CLOSED)
         return closed_step(actor);
+    if (actor->flags & ACTOR_RENEWS) {
+        stint->handled++; /* it calls `close` */
+        return renewal_step(actor);
+    }
     if (actor->flags & ACTOR_LEAVING) {
         stint->handled++; /* likewise: it may open once more */
         return leave_step(actor);

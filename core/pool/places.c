@@ -3,6 +3,7 @@
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "pool/outcome.h"
+#include "pool/renewal.h"
 #include "pool/resize.h"
 #include "runtime.h"
 
@@ -27,6 +28,7 @@ void pool_place_opened(struct pool *pool, struct place *place)
 
     pthread_mutex_lock(&pool->lock);
     place->opened = true;
+    renewal_opened_locked(place);
     place->has_names = extra && extra->has_names;
     let_in = !place->leaving && !place->prepared;
     if (let_in)
@@ -44,6 +46,7 @@ void pool_place_broken(struct pool *pool, struct place *place)
 {
     pthread_mutex_lock(&pool->lock);
     place->opened = false;
+    renewal_broken_locked(place);
     mailbox_close(&place->actor->mailbox);
     pulling_awake(place);
     pthread_mutex_unlock(&pool->lock);

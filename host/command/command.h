@@ -64,6 +64,7 @@ extern const struct command command_inspect;
 extern const struct command command_new;
 extern const struct command command_pause;
 extern const struct command command_reload;
+extern const struct command command_restart;
 extern const struct command command_resume;
 extern const struct command command_scale;
 extern const struct command command_status;

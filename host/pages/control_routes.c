@@ -405,6 +405,23 @@ static unsigned post_reload(struct inquiry *inquiry)
     return leave_errand(inquiry, ERRAND_RELOAD, NULL);
 }
 
+static bool is_pool(struct inquiry *inquiry)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    bool is;
+
+    pthread_mutex_lock(&assembly->lock);
+    is = settings_find_pool(assembly->held->settings, inquiry->rest) != SETTINGS_NONE;
+    pthread_mutex_unlock(&assembly->lock);
+    return is;
+}
+
+static unsigned post_restart(struct inquiry *inquiry)
+{
+    return is_pool(inquiry) ? leave_errand(inquiry, ERRAND_RESTART, inquiry->rest)
+                            : no_such_pool(inquiry);
+}
+
 static unsigned get_plan(struct inquiry *inquiry)
 {
     char file[PATH_MAX];
@@ -438,6 +455,22 @@ static unsigned get_inspect(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
+static unsigned status_of(const struct errand *errand)
+{
+    if (errand->status == 0)
+        return HTTP_STATUS_OK;
+    if (errand->kind != ERRAND_RESTART)
+        return HTTP_STATUS_UNPROCESSABLE_ENTITY;
+    switch (errand->status) {
+    case WEIR_EUNKNOWN:
+        return HTTP_STATUS_NOT_FOUND;
+    case WEIR_EINVALID:
+        return HTTP_STATUS_CONFLICT;
+    default:
+        return HTTP_STATUS_SERVICE_UNAVAILABLE;
+    }
+}
+
 void control_routes_collect(struct control_routes *routes)
 {
     struct errand *errand;
@@ -445,14 +478,13 @@ void control_routes_collect(struct control_routes *routes)
     inspections_collect(&routes->inspections);
 
     while ((errand = errands_collect(routes->supervisor->errands))) {
-        control_answer(
-            errand->context,
-            (struct control_reply){
-                .status = errand->status == 0 ? HTTP_STATUS_OK : HTTP_STATUS_UNPROCESSABLE_ENTITY,
-                .content_type = errand->wants_text ? TYPE_TEXT : TYPE_JSON,
-                .text = errand->text,
-                .size = errand->size,
-            });
+        control_answer(errand->context,
+                       (struct control_reply){
+                           .status = status_of(errand),
+                           .content_type = errand->wants_text ? TYPE_TEXT : TYPE_JSON,
+                           .text = errand->text,
+                           .size = errand->size,
+                       });
         errand->text = NULL;
         errand_destroy(errand);
     }
@@ -471,15 +503,25 @@ static const struct route {
     bool is_post;
     unsigned (*answer)(struct inquiry *inquiry);
 } routes[] = {
-    { "status", NULL, false, get_status },      { "pools", NULL, false, get_pools },
-    { "pools/", "/scale", true, post_scale },   { "pools/", "/pause", true, post_pause },
-    { "pools/", "/resume", true, post_resume }, { "pools/", NULL, false, get_pool },
-    { "dead", NULL, false, get_dead },          { "dead/", "/replay", true, post_replay },
-    { "dead/", "/delete", true, post_delete },  { "letter/", NULL, false, get_payload },
-    { "dead/", NULL, false, get_letters },      { "metrics", NULL, false, get_metrics },
-    { "livez", NULL, false, get_livez },        { "readyz", NULL, false, get_readyz },
-    { "reload", NULL, true, post_reload },      { "plan", NULL, false, get_plan },
-    { "inspect/", NULL, false, get_inspect },   { "members", NULL, false, get_members },
+    { "status", NULL, false, get_status },
+    { "pools", NULL, false, get_pools },
+    { "pools/", "/scale", true, post_scale },
+    { "pools/", "/pause", true, post_pause },
+    { "pools/", "/restart", true, post_restart },
+    { "pools/", "/resume", true, post_resume },
+    { "pools/", NULL, false, get_pool },
+    { "dead", NULL, false, get_dead },
+    { "dead/", "/replay", true, post_replay },
+    { "dead/", "/delete", true, post_delete },
+    { "letter/", NULL, false, get_payload },
+    { "dead/", NULL, false, get_letters },
+    { "metrics", NULL, false, get_metrics },
+    { "livez", NULL, false, get_livez },
+    { "readyz", NULL, false, get_readyz },
+    { "reload", NULL, true, post_reload },
+    { "plan", NULL, false, get_plan },
+    { "inspect/", NULL, false, get_inspect },
+    { "members", NULL, false, get_members },
     { "members/", NULL, false, get_members },
 };
 

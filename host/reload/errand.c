@@ -182,6 +182,57 @@ static void write_json(const struct errand *errand, const struct outcome *outcom
     json_finish(&json);
 }
 
+/* --- answers of a restart ------------------------------------------------------------------- */
+
+static void write_restart_text(const struct errand *errand,
+                               const struct pool_restart_result *result, FILE *stream)
+{
+    fprintf(stream, "%s: %u workers restarted", errand->file, result->restarted);
+    if (result->busy)
+        fprintf(stream, "; %u go on as they are: they had messages in hand for too long",
+                result->busy);
+    if (result->failed)
+        fprintf(stream, "; %u could not open and try again: the log says why", result->failed);
+    if (result->opening)
+        fprintf(stream, "; %u are still opening", result->opening);
+    fputc('\n', stream);
+}
+
+static void write_restart_json(const struct errand *errand,
+                               const struct pool_restart_result *result, FILE *stream)
+{
+    struct json json;
+
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", errand->file);
+    json_unsigned(&json, "restarted", result->restarted);
+    json_unsigned(&json, "busy", result->busy);
+    json_unsigned(&json, "failed", result->failed);
+    json_unsigned(&json, "opening", result->opening);
+    json_end(&json);
+    json_finish(&json);
+}
+
+static void write_restart(const struct errand *errand, const struct pool_restart_result *result,
+                          FILE *stream)
+{
+    if (errand->wants_text)
+        write_restart_text(errand, result, stream);
+    else
+        write_restart_json(errand, result, stream);
+}
+
+/* --- delivering ----------------------------------------------------------------------------- */
+
+static void close_answer(struct errand *errand, FILE *stream)
+{
+    if (fclose(stream) == 0)
+        return;
+    free(errand->text);
+    errand->text = NULL;
+}
+
 static void write_answer(struct errand *errand, const struct outcome *outcome)
 {
     FILE *stream = open_memstream(&errand->text, &errand->size);
@@ -193,10 +244,14 @@ static void write_answer(struct errand *errand, const struct outcome *outcome)
         write_text(errand, outcome, stream);
     else
         write_json(errand, outcome, stream);
-    if (fclose(stream) == 0)
-        return;
-    free(errand->text);
-    errand->text = NULL;
+    close_answer(errand, stream);
+}
+
+static void deliver(struct errands *errands, struct errand *errand)
+{
+    pthread_mutex_lock(&errands->lock);
+    append_locked(&errands->done, errand);
+    pthread_mutex_unlock(&errands->lock);
 }
 
 void errands_complete(struct errands *errands, struct errand *list, const struct outcome *outcome)
@@ -207,11 +262,30 @@ void errands_complete(struct errands *errands, struct errand *list, const struct
         struct errand *next = list->next;
 
         write_answer(list, outcome);
-        pthread_mutex_lock(&errands->lock);
-        append_locked(&errands->done, list);
-        pthread_mutex_unlock(&errands->lock);
+        deliver(errands, list);
         list = next;
     }
     if (any && errands->on_done)
+        errands->on_done(errands->context);
+}
+
+void errands_complete_restart(struct errands *errands, struct errand *errand, int status,
+                              const struct pool_restart_result *result)
+{
+    bool all = result->busy + result->failed + result->opening == 0;
+    FILE *stream = open_memstream(&errand->text, &errand->size);
+    const struct outcome none = { .status = status };
+
+    errand->status = status != 0 || all ? status : WEIR_EINVALID;
+    if (stream && status == 0)
+        write_restart(errand, result, stream);
+    else if (stream && errand->wants_text)
+        write_text(errand, &none, stream);
+    else if (stream)
+        write_json(errand, &none, stream);
+    if (stream)
+        close_answer(errand, stream);
+    deliver(errands, errand);
+    if (errands->on_done)
         errands->on_done(errands->context);
 }

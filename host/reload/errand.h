@@ -16,17 +16,19 @@
 
 #include "base/report.h"
 #include "config/plan.h"
+#include "host/reload/pool_restart.h"
 
 enum errand_kind {
     ERRAND_RELOAD,
-    ERRAND_PLAN, /* what a reload to `file` would do */
+    ERRAND_PLAN,    /* what a reload to `file` would do */
+    ERRAND_RESTART, /* of the workers of the pool `file` */
 };
 
 struct errand {
     enum errand_kind kind; /* const */
     bool wants_text;       /* const: for people, else JSON */
     bool colour;           /* const */
-    char file[PATH_MAX];   /* const: of a plan */
+    char file[PATH_MAX];   /* const: of a plan; or the path of a pool */
     void *context;         /* const: the asker's */
     struct errand *next;   /* whose list it is in */
 
@@ -68,6 +70,11 @@ struct errand *errands_take(struct errands *errands, enum errand_kind kind);
 
 /* The supervisor: writes the answer of each of a list, and takes them to the done. */
 void errands_complete(struct errands *errands, struct errand *list, const struct outcome *outcome);
+
+/* The supervisor: writes what came of the restart of a pool, and takes the errand to the done. Its
+ * status is 0 when all of the workers have been restarted, WEIR_EINVALID when some have not. */
+void errands_complete_restart(struct errands *errands, struct errand *errand, int status,
+                              const struct pool_restart_result *result);
 
 /* The asker: takes one that is done, owned; NULL: none. */
 struct errand *errands_collect(struct errands *errands);

@@ -7,6 +7,7 @@
 #include "config/plan.h"
 #include "host/reload/control_change.h"
 #include "host/reload/opener.h"
+#include "host/reload/pool_restart.h"
 #include "host/reload/rebuild.h"
 #include "host/run/closing.h"
 #include "host/run/dispatcher_change.h"
@@ -17,8 +18,9 @@
 #define TAG_FINISH "host.finish/1"
 #define TAG_PLAN "host.plan/1"
 #define TAG_CPUS "host.cpus/1"
-#define KEPT_MANY 64 /* old versions of plugins that are worth a warning */
+#define TAG_RESTART "host.restart/1"
 #define COMPONENT "reload"
+#define KEPT_MANY 64 /* old versions of plugins that are worth a warning */
 
 /* --- telling -------------------------------------------------------------------------------- */
 
@@ -295,6 +297,36 @@ static void plan_all(struct supervisor *supervisor)
     }
 }
 
+/* --- restarting a pool ---------------------------------------------------------------------- */
+
+static void restart_one(struct supervisor *supervisor, struct errand *errand)
+{
+    struct pool_restart_result result = { 0 };
+    int status = pool_restart(supervisor->assembly, errand->file, &result);
+
+    if (status == 0)
+        log_event(sink_of(supervisor), WEIR_LOG_INFO, "control", "pool restarted",
+                  weir_str("path", errand->file), weir_uint("restarted", result.restarted),
+                  weir_uint("busy", result.busy), weir_uint("failed", result.failed),
+                  weir_uint("opening", result.opening));
+    errands_complete_restart(supervisor->errands, errand, status, &result);
+}
+
+static void restart_all(struct supervisor *supervisor)
+{
+    struct errand *errand;
+
+    atomic_store_explicit(&supervisor->restart_wanted, false, memory_order_seq_cst);
+    errand = errands_take(supervisor->errands, ERRAND_RESTART);
+    while (errand) {
+        struct errand *next = errand->next;
+
+        errand->next = NULL;
+        restart_one(supervisor, errand);
+        errand = next;
+    }
+}
+
 /* --- CPUs ----------------------------------------------------------------------------------- */
 
 static void follow_cpus(struct supervisor *supervisor)
@@ -336,6 +368,8 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
         finish(supervisor);
     else if (strcmp(message->tag->name, TAG_PLAN) == 0)
         plan_all(supervisor);
+    else if (strcmp(message->tag->name, TAG_RESTART) == 0)
+        restart_all(supervisor);
     else if (strcmp(message->tag->name, TAG_CPUS) == 0)
         follow_cpus(supervisor);
     else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
@@ -452,6 +486,8 @@ void supervisor_ask(struct supervisor *supervisor, struct errand *errand)
     errands_ask(supervisor->errands, errand);
     if (kind == ERRAND_RELOAD)
         supervisor_reload(supervisor);
+    else if (kind == ERRAND_RESTART)
+        request(supervisor, &supervisor->restart_wanted, TAG_RESTART);
     else
         request(supervisor, &supervisor->plan_wanted, TAG_PLAN);
 }

@@ -40,6 +40,7 @@ struct supervisor {
     _Atomic bool reload_wanted; /* a reload message is on its way */
     _Atomic bool finish_wanted;
     _Atomic bool plan_wanted;
+    _Atomic bool restart_wanted;
     _Atomic bool cpus_wanted;
     _Atomic uint64_t accepted; /* its thread writes, all read: reloads carried out, also empty */
     _Atomic uint64_t refused;  /* likewise */

@@ -57,7 +57,8 @@ says out 'SDK 1.1'
 
 # Each exit code that a command's help tells of stands in the manual page.
 manual=$(dirname "$0")/../../../docs/man/weir.1
-for command in run check plan reload status inspect scale pause resume dead describe schema new; do
+for command in run check plan reload status inspect scale restart pause resume dead describe \
+    schema new; do
     expect 0 "$command" --help
     sed -n '/^Exit code/,$p' "$work/out" | grep -owE '6[4-9]|7[0-8]' | sort -u >"$work/codes"
     while read -r code; do

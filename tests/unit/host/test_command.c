@@ -84,9 +84,9 @@ static void test_every_command_has_help(void)
 /* What fits a terminal, of every command; `help COMMAND` says the same. */
 static void test_help_fits_a_screen(void)
 {
-    static const char *const names[] = { "run",      "check",  "plan",  "reload", "status",
-                                         "inspect",  "scale",  "pause", "resume", "dead",
-                                         "describe", "schema", "new",   "version" };
+    static const char *const names[] = { "run",     "check",    "plan",   "reload", "status",
+                                         "inspect", "scale",    "pause",  "resume", "dead",
+                                         "restart", "describe", "schema", "new",    "version" };
     struct said said, again;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -132,6 +132,7 @@ static void test_wrong_options_are_refused(void)
     CU_ASSERT_EQUAL(CALL(&said, "dead", "--replay"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "reload", "x"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "pause"), EX_USAGE);
+    CU_ASSERT_EQUAL(CALL(&said, "restart"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "check"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "describe"), EX_USAGE);
     CU_ASSERT_EQUAL(CALL(&said, "describe", "a", "b"), EX_USAGE);

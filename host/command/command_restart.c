@@ -1,0 +1,42 @@
+/* `weir restart POOL`: other incarnations of the workers of a running pool. */
+#include <stdlib.h>
+#include <sysexits.h>
+
+#include "host/command/control_client.h"
+
+static int run(const struct invocation *invocation)
+{
+    struct control_client client = { .invocation = invocation };
+    int first;
+    int code = control_client_parse(&client, &first);
+    char *target;
+
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (invocation->argc - first != 1)
+        return command_usage_error(invocation, "takes one pool");
+    target = control_client_target("/pools/", invocation->argv[first], "/restart");
+    /* It takes as long as workers take to settle what they keep: the host bounds it. */
+    code = target ? control_client_ask(&client, true, target, 0) : COMMAND_FAILED;
+    free(target);
+    return code;
+}
+
+static const struct command_option options[] = {
+    CONTROL_CLIENT_OPTIONS,
+    { NULL, 0, NULL, NULL },
+};
+
+const struct command command_restart = {
+    .name = "restart",
+    .arguments = "POOL",
+    .summary = "restart the workers of a running pool, and of the pools in it",
+    .details =
+        "Each worker ends behind the message in hand, once it has settled what it keeps, and\n"
+        "opens again in its place, as the file that runs says. Mailboxes stay: no message is\n"
+        "lost. A worker that takes longer than `remove.timeout` of its pool goes on as it is.\n"
+        "Exit code: 0; 65 not all of them have been restarted; 66 no such "
+        "pool;\n" CONTROL_CLIENT_CODES,
+    .options = options,
+    .run = run,
+};
