@@ -10,6 +10,7 @@ Method: real hosts with two threads, asked by their socket; workers, more of the
 """
 import json
 import os
+import re
 import tempfile
 
 from cases import Host
@@ -26,6 +27,11 @@ HEALTHY = ("sources: {numbers: {use: gen.forever, to: healthy}}\n"
 def hogs(size, name="new", where=""):
     return (f"  {name}: {{use: slow_open.hog, size: {size}, open_timeout: 200ms,\n"
             f"    args: {{gate: GATE}}, outputs: {{out: healthy}}{where}}}\n")
+
+
+def patient(pools):
+    """Without a gate, and on a machine as busy as it likes."""
+    return pools.replace("args: {gate: GATE}, ", "").replace("open_timeout: 200ms", "open_timeout: 60s")
 
 
 def plain(size):
@@ -71,7 +77,7 @@ def opens_that_have_not_begun(host):
     host.reload("refused", DISPATCHERS + HEALTHY + hogs(MANY))
     stuck = begun(host)
     host.check(stuck <= THREADS, f"{stuck} opens have begun")
-    host.reload("reloaded", DISPATCHERS + HEALTHY + hogs(3).replace("args: {gate: GATE}, ", ""))
+    host.reload("reloaded", DISPATCHERS + HEALTHY + patient(hogs(3)))
     host.check(host.pool("new")["live"] == 3, "the next reload has not opened its workers")
     goes_on(host)
     os.write(host.gate, b"y" * stuck)
@@ -84,14 +90,16 @@ def too_many_that_never_return(host):
     more = STUCK_MAX // 2 - THREADS
     file = f"dispatchers: {{default: {{threads: 2}}, side: {{threads: {more}}}}}\n" + HEALTHY
     host.start(file)
-    while begun(host) < STUCK_MAX:
+    answer = "did not open in time"
+    while "did not open in time" in answer:
         answer = json.dumps(host.reload("refused", file + hogs(STUCK_MAX // 2)))
-        host.check("did not open in time" in answer, answer)
     answer = json.dumps(host.reload("refused", file + plain(1)))
-    host.check(f"{begun(host)} opens of refused reloads have not returned" in answer, answer)
-    host.check(begun(host) <= STUCK_MAX * 3 // 2, f"{begun(host)} opens have begun")
+    told = re.search(r"(\d+) opens of refused reloads have not returned", answer)
+    host.check(told, answer)
+    stuck = int(told.group(1))
+    host.check(STUCK_MAX <= stuck <= STUCK_MAX * 3 // 2, f"{stuck} opens have begun")
     goes_on(host)
-    os.write(host.gate, b"y" * begun(host))
+    os.write(host.gate, b"y" * stuck)
     host.until(lambda: host.ask("POST", "/reload")["result"] == "reloaded",
                "nothing is opened any more")
     goes_on(host)

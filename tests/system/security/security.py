@@ -118,8 +118,9 @@ def place():
 # --- where plugins are loaded from ----------------------------------------------------------------
 
 def mapped(process):
+    """Paths of libraries, also of those whose file is removed, as a copy is once it is mapped."""
     with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
-        return {line.split()[-1] for line in maps if ".so" in line}
+        return {line.split()[5] for line in maps if ".so" in line}
 
 
 def is_loaded_below(process, folder):
