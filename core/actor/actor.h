@@ -47,7 +47,7 @@ enum actor_state {
     ACTOR_ENDED,
 };
 
-/* Bits of mailbox.signals: things that may be asked of an actor without any memory. */
+/* Bits of mailbox.signals: things that may be asked of an actor without any memory; 16 at most. */
 enum actor_signal {
     SIGNAL_DRAIN = 1u << 0,     /* accept nothing new, finish, end */
     SIGNAL_KILL = 1u << 1,      /* end after the message in hand */
@@ -64,8 +64,9 @@ enum actor_signal {
     SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
     SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes;
                                    with KILL for that reason */
-    SIGNAL_ANEW = 1u << 14,     /* its pool is opened anew: see pool/escalation.h */
-    SIGNAL_RENEW = 1u << 15,    /* it is restarted, or goes on after all: see pool/renewal.h */
+    SIGNAL_ANEW = 1u << 14,     /* begin another incarnation, or go on after all; its place says:
+                                   see pool/escalation.h, pool/renewal.h */
+    SIGNAL_REOPEN = 1u << 15,   /* files may have been renamed: see pool/reopening.h */
 };
 
 /*

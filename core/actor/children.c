@@ -394,6 +394,11 @@ void children_stop(struct actor *actor)
     signal_all(actor, SIGNAL_STOP);
 }
 
+void children_reopen(struct actor *actor)
+{
+    signal_all(actor, SIGNAL_REOPEN);
+}
+
 bool children_drain(struct actor *actor)
 {
     if (!children_are_alive(actor))

@@ -34,6 +34,9 @@ int children_end_one(struct actor *actor, weir_pid pid, bool now);
 /* As weir_parent. */
 weir_pid children_parent(const struct actor *actor);
 
+/* Files may have been renamed: they are told, too. */
+void children_reopen(struct actor *actor);
+
 /* The incarnation ends: they are stopped now. */
 void children_stop(struct actor *actor);
 

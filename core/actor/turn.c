@@ -1,6 +1,7 @@
 #include "actor/turn.h"
 
 #include "actor/audience.h"
+#include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
 #include "actor/extra.h"
@@ -72,6 +73,17 @@ static void respec(struct actor *actor)
         incarnation_renew(actor, spec);
 }
 
+/* Its children are told by it. */
+static void reopen(struct actor *actor)
+{
+    if (actor->spec->behaviour->reopen) {
+        callback_begin(actor);
+        actor->spec->behaviour->reopen(&actor->self, actor->memory);
+        callback_end(actor);
+    }
+    children_reopen(actor);
+}
+
 static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
 {
     if (signals & SIGNAL_STOP) {
@@ -84,10 +96,12 @@ static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
         actor->flags |= ACTOR_KILLED;
     if (signals & SIGNAL_RESPEC)
         respec(actor);
-    if (signals & SIGNAL_ANEW)
+    if (signals & SIGNAL_ANEW) {
         escalation_obey(actor);
-    if (signals & SIGNAL_RENEW)
         renewal_obey(actor);
+    }
+    if ((signals & SIGNAL_REOPEN) && is_alive(actor))
+        reopen(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
         audience_tell(actor);
     if (signals & SIGNAL_TIME) {

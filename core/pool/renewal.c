@@ -9,7 +9,7 @@ static void tell_locked(struct place *place, enum renewal renewal, struct execut
 {
     place->renewal = (uint8_t)renewal;
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
-                       SIGNAL_RENEW);
+                       SIGNAL_ANEW);
 }
 
 uint32_t renewal_ask(struct pool *pool, struct executor *executor)

@@ -17,6 +17,7 @@
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
+#include "host/run/files_reopen.h"
 #include "host/run/io.h"
 #include "host/run/poll_set.h"
 #include "host/run/printing.h"
@@ -99,6 +100,21 @@ static void on_reload(void *context)
     struct host *host = context;
 
     supervisor_reload(&host->supervisor);
+}
+
+static void on_reopen(void *context)
+{
+    struct host *host = context;
+
+    files_reopen(&host->assembly);
+    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "files are opened again");
+}
+
+/* HUP is both: logrotate sends what a program is known to take. */
+static void on_hangup(void *context)
+{
+    on_reopen(context);
+    on_reload(context);
 }
 
 static void remove_socket(struct host *host)
@@ -350,7 +366,8 @@ static int make_io(struct host *host)
 {
     struct io_callbacks callbacks = {
         .context = host,
-        .on_reload = on_reload,
+        .on_reload = on_hangup,
+        .on_reopen = on_reopen,
         .on_stop = on_stop,
         .on_dump = on_dump,
         .on_wake = on_wake,

@@ -13,13 +13,18 @@
 
 #define LINE_SIZE 24u /* 20 digits, the line end and a NUL fit */
 
+static int open_file(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+}
+
 int recorder_init(struct recorder *recorder, const char *path, uint32_t batch)
 {
     *recorder = (struct recorder){ .descriptor = -1, .batch = batch };
     recorder->buffer = malloc(RECORDER_SIZE);
     if (!recorder->buffer)
         return WEIR_ENOMEM;
-    recorder->descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+    recorder->descriptor = open_file(path);
     if (recorder->descriptor >= 0)
         return 0;
     recorder->error = errno;
@@ -59,6 +64,22 @@ int recorder_flush(struct recorder *recorder)
         memmove(recorder->buffer, recorder->buffer + written, recorder->size);
     }
     recorder->lines = 0;
+    return 0;
+}
+
+int recorder_reopen(struct recorder *recorder, const char *path)
+{
+    int status = recorder_flush(recorder);
+    int descriptor = status == 0 ? open_file(path) : -1;
+
+    if (status == 0 && descriptor < 0) {
+        recorder->error = errno;
+        status = WEIR_EINVALID;
+    }
+    if (status != 0)
+        return status;
+    (void)close(recorder->descriptor);
+    recorder->descriptor = descriptor;
     return 0;
 }
 

@@ -24,6 +24,9 @@ struct recorder {
 
 /* Borrows the path. WEIR_ENOMEM; WEIR_EINVALID and `error` when the file cannot be opened. */
 int recorder_init(struct recorder *recorder, const char *path, uint32_t batch);
+/* Opens `path`, for what was renamed; what is in the buffer is written to the former file. The same
+ * errors: then all stays as it was. */
+int recorder_reopen(struct recorder *recorder, const char *path);
 /* Legal twice. What has not been flushed is lost. */
 void recorder_finish(struct recorder *recorder);
 

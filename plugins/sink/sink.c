@@ -68,6 +68,7 @@ struct record_settings {
 
 struct record {
     const struct weir_tag *tag;
+    char *path; /* owned */
     struct recorder recorder;
     uint32_t steps;
     uint32_t noise; /* kept, so that the work is not optimised away */
@@ -91,22 +92,31 @@ static char *path_of_worker(struct weir_self *self, const char *pattern)
     return size < 0 ? NULL : path;
 }
 
-static int open_recorder(struct weir_self *self, struct recorder *recorder,
+static void tell_no_file(struct weir_self *self, const struct record *state)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_ERROR, "record cannot be opened", weir_str("path", state->path),
+             weir_str("reason", strerror_r(state->recorder.error, text, sizeof text)));
+}
+
+static int open_recorder(struct weir_self *self, struct record *state,
                          const struct record_settings *wanted)
 {
-    char *path = path_of_worker(self, wanted->path);
     char text[128];
     int status;
 
-    if (!path)
+    state->path = path_of_worker(self, wanted->path);
+    if (!state->path)
         return WEIR_ENOMEM;
-    status = recorder_init(recorder, path, wanted->batch);
+    status = recorder_init(&state->recorder, state->path, wanted->batch);
+    if (status == 0)
+        return 0;
     if (status == WEIR_EINVALID) {
-        weir_log(self, WEIR_LOG_ERROR, "record cannot be opened", weir_str("path", path),
-                 weir_str("reason", strerror_r(recorder->error, text, sizeof text)));
-        weir_reason(self, "record: %s", strerror_r(recorder->error, text, sizeof text));
+        tell_no_file(self, state);
+        weir_reason(self, "record: %s", strerror_r(state->recorder.error, text, sizeof text));
     }
-    free(path);
+    free(state->path);
     return status;
 }
 
@@ -117,7 +127,7 @@ static int record_open(struct weir_self *self, const void *settings, void *memor
 
     state->steps = wanted->spin;
     state->tag = weir_tag(self, GEN_NUMBER_TAG);
-    return state->tag ? open_recorder(self, &state->recorder, wanted) : WEIR_ENOMEM;
+    return state->tag ? open_recorder(self, state, wanted) : WEIR_ENOMEM;
 }
 
 static void tell_failure(struct weir_self *self, const struct recorder *recorder)
@@ -151,6 +161,15 @@ static int record_handle(struct weir_self *self, void *memory, const struct weir
     return WEIR_DONE;
 }
 
+/* Somebody has renamed the file: what comes goes to another one of its name. */
+static void record_reopen(struct weir_self *self, void *memory)
+{
+    struct record *state = memory;
+
+    if (recorder_reopen(&state->recorder, state->path) < 0)
+        tell_no_file(self, state);
+}
+
 static void record_close(struct weir_self *self, void *memory, int reason)
 {
     struct record *state = memory;
@@ -159,6 +178,7 @@ static void record_close(struct weir_self *self, void *memory, int reason)
     if (recorder_flush(&state->recorder) < 0)
         tell_failure(self, &state->recorder);
     recorder_finish(&state->recorder);
+    free(state->path);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -199,6 +219,7 @@ static const struct weir_behaviour behaviours[] = {
         .open = record_open,
         .handle = record_handle,
         .close = record_close,
+        .reopen = record_reopen,
     },
     { 0 },
 };

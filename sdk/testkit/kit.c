@@ -192,6 +192,15 @@ void weir_kit_reconfigure(struct weir_kit *kit, const void *settings)
     kit_turn_end(kit);
 }
 
+void weir_kit_reopen(struct weir_kit *kit)
+{
+    if (!can_run(kit, kit->behaviour.reopen, "reopen"))
+        return;
+    kit_turn_begin(kit);
+    kit->behaviour.reopen(&kit->self, kit->state);
+    kit_turn_end(kit);
+}
+
 void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
 {
     if (!kit->is_open)

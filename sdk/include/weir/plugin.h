@@ -121,6 +121,10 @@ struct weir_behaviour {
     /* Since 1.1. What this incarnation gave to weir_send_after was refused when it was due, and is
      * dead: once for each message. One with an origin is told by `settled` instead. */
     void (*undelivered)(struct weir_self *self, void *state, const struct weir_undelivered *what);
+    /* Since 1.1. Files may have been renamed, as logrotate does: who writes one opens its path
+     * again. Told by the signals USR1 and HUP, between two messages, also when the mailbox is
+     * full. What cannot be opened stays as it is; log it. */
+    void (*reopen)(struct weir_self *self, void *state);
 };
 
 /* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */

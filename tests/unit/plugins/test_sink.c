@@ -65,6 +65,27 @@ static void test_full_batch_is_written_at_once(void)
     scratch_finish(&scratch);
 }
 
+static void test_renamed_file_is_left_for_another_one(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
+    char *path;
+
+    scratch_init(&scratch);
+    path = strdup(scratch_path(&scratch, "file"));
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "path: %s", path), 0);
+    CU_ASSERT_EQUAL(give(kit, 1), WEIR_DONE);
+    CU_ASSERT_EQUAL(rename(path, scratch_path(&scratch, "file.1")), 0);
+    CU_ASSERT_EQUAL(give(kit, 2), WEIR_DONE);
+    weir_kit_reopen(kit);
+    CU_ASSERT_EQUAL(give(kit, 3), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    expect_file(&scratch, "file.1", "1\n2\n");
+    expect_file(&scratch, "file", "3\n");
+    free(path);
+    scratch_finish(&scratch);
+}
+
 static void test_two_lives_append_to_one_file(void)
 {
     struct scratch scratch;
@@ -154,6 +175,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "numbers are written by the close", test_numbers_are_written_by_the_close },
         { "full batch is written at once", test_full_batch_is_written_at_once },
+        { "renamed file", test_renamed_file_is_left_for_another_one },
         { "two lives append to one file", test_two_lives_append_to_one_file },
         { "batch larger than the buffer loses nothing",
           test_batch_larger_than_the_buffer_loses_nothing },

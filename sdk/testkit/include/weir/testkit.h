@@ -66,6 +66,8 @@ const char *weir_kit_check(struct weir_kit *kit, const void *settings);
 int weir_kit_open(struct weir_kit *kit, const void *settings);
 /* Runs `reconfigure`. Borrows the settings until `close`. */
 void weir_kit_reconfigure(struct weir_kit *kit, const void *settings);
+/* Runs `reopen`. */
+void weir_kit_reopen(struct weir_kit *kit);
 /* Runs `close`, if it is open. */
 void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason);
 /* The state of the worker; NULL before weir_kit_open. */
