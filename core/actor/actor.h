@@ -133,6 +133,7 @@ enum actor_flags {
     ACTOR_QUICK = 1u << 11,     /* was quick up to the last look at the clock: see watch_clock */
     ACTOR_PRINTS = 1u << 12,    /* and waits until some of it is read: printing.h */
     ACTOR_RENEWS = 1u << 13,    /* takes nothing new until it has been restarted: pool/renewal.h */
+    ACTOR_RETRIES = 1u << 14,   /* and takes nothing new: SPEC_RETRIES_MAX wait to be given again */
     ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
 };
 

@@ -374,10 +374,16 @@ void incarnation_respec(struct actor *actor)
 
 /* --- messages that wait --------------------------------------------------------------------- */
 
-/* Relaxed: a figure for people. */
-static void tell_retrying(struct place *place)
+/* After each change of how many wait to be given again. */
+static void note_retries(struct actor *actor)
 {
-    atomic_store_explicit(&place->retrying, place->retries.count, memory_order_relaxed);
+    uint32_t count = actor->place->retries.count;
+
+    /* Relaxed: a figure for people. */
+    atomic_store_explicit(&actor->place->retrying, count, memory_order_relaxed);
+    actor->flags &= ~(uint32_t)ACTOR_RETRIES;
+    if (count >= SPEC_RETRIES_MAX)
+        actor->flags |= ACTOR_RETRIES;
 }
 
 static void count_retry(struct actor *actor, const struct message *message)
@@ -415,7 +421,7 @@ void incarnation_retry(struct actor *actor, struct message *message)
                         (uint64_t)actor->retry_after_ms * NS_PER_MS;
     settle_hold(actor);
     message_list_append(&place->retries, message);
-    tell_retrying(place);
+    note_retries(actor);
     extra_arm(actor, message->again_ns);
 }
 
@@ -437,7 +443,7 @@ static uint64_t give_again(struct actor *actor, uint64_t now_ns)
             next = message->again_ns;
         message_list_append(&place->retries, message);
     }
-    tell_retrying(place);
+    note_retries(actor);
     return next;
 }
 
@@ -465,7 +471,7 @@ static struct message *take_backlog(struct actor *actor)
 
     if (!message && actor->place) {
         message = message_list_take(&actor->place->retries);
-        tell_retrying(actor->place);
+        note_retries(actor);
     }
     if (!message)
         return fullness_pop(actor);

@@ -314,10 +314,9 @@ static bool may_take(struct actor *actor)
 {
     if (!actor->spec)
         return true; /* the built-in manager */
-    if (actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX)
-        return false;
     return actor_state(actor) == ACTOR_OPEN &&
-           !(actor->flags & (ACTOR_SETTLING | ACTOR_CLOSED | ACTOR_PRINTS | ACTOR_RENEWS)) &&
+           !(actor->flags &
+             (ACTOR_SETTLING | ACTOR_CLOSED | ACTOR_PRINTS | ACTOR_RENEWS | ACTOR_RETRIES)) &&
            actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
 }
 

@@ -150,6 +150,33 @@ static void test_worker_takes_nothing_new_while_many_wait_to_be_given_again(void
     CU_ASSERT_EQUAL(f.ledger.dead, SPEC_RETRIES_MAX + 1);
 }
 
+/* Also in one turn, of what its mailbox holds already. promise V2 */
+static void test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given_again(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    create(&f);
+    gate_shut(&f.probe->gate);
+    send(&f, probe_wait, 500);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    for (uint64_t id = 0; id < 15; id++)
+        send(&f, retry, id);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 14, 1));
+    gate_shut(&f.probe->gate);
+    send(&f, probe_wait, 501);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    for (uint64_t id = 15; id < 20; id++)
+        send(&f, retry, id);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_held, f.pool));
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, 20 - SPEC_RETRIES_MAX);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_over, &f));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    finish(&f);
+}
+
 static int fail_first(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
@@ -439,6 +466,8 @@ int main(void)
         { "reject", test_reject_makes_a_dead_letter_with_its_reason },
         { "retry", test_retry_gives_the_message_again_until_it_is_dead },
         { "many retries", test_worker_takes_nothing_new_while_many_wait_to_be_given_again },
+        { "many retries in a turn",
+          test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given_again },
         { "apart", test_retries_and_failures_are_counted_apart },
         { "keep", test_kept_message_is_settled_by_a_later_tick },
         { "not kept", test_message_that_is_not_kept_cannot_be_settled },
