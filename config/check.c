@@ -6,6 +6,7 @@
 
 #include "config/asking.h"
 #include "config/graph.h"
+#include "config/named_pools.h"
 #include "config/outputs.h"
 #include "config/pools.h"
 #include "config/resolve.h"
@@ -435,6 +436,8 @@ static int check_all(struct checking *checking)
         check_memory(checking);
     if (status == WEIR_OK)
         check_feeds(checking);
+    if (status == WEIR_OK)
+        status = named_pools_check(checking);
     if (status == WEIR_OK)
         status = checking_note(checking, asking_carry_out(checking));
     return status;

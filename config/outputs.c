@@ -23,25 +23,35 @@ static const char *nearest_pool(const struct checking *checking, const char *nam
     return text_guess_best(&guess);
 }
 
-static int unknown_target(const struct checking *checking, const struct config_node *node,
-                          const char *path, struct report *report)
+static int unknown_target(const struct checking *checking, const char *name,
+                          const struct mark *mark, const char *path, struct report *report)
 {
-    const char *best = nearest_pool(checking, node->text, report);
+    const char *best = nearest_pool(checking, name, report);
 
     if (report_is_full(report)) /* nobody reads more than that there is another mistake */
-        report_add(report, &node->mark, path, "there is no pool \"%.100s\"", node->text);
-    else if (config_find(config_find(checking->root, "sources"), node->text))
-        report_add(report, &node->mark, path, "\"%.64s\" is a source, not a pool", node->text);
+        report_add(report, mark, path, "there is no pool \"%.100s\"", name);
+    else if (config_find(config_find(checking->root, "sources"), name))
+        report_add(report, mark, path, "\"%.64s\" is a source, not a pool", name);
     else
-        report_add(report, &node->mark, path, "there is no pool \"%.100s\"%s%s%s", node->text,
+        report_add(report, mark, path, "there is no pool \"%.100s\"%s%s%s", name,
                    best ? ", did you mean \"" : "", best ? best : "", best ? "\"?" : "");
     return WEIR_EINVALID;
+}
+
+int outputs_find(const struct checking *checking, const char *name, const struct mark *mark,
+                 const char *path, struct report *report, uint32_t *out_pool)
+{
+    uint32_t index = checking_find_pool(checking, name);
+
+    if (index == SETTINGS_NONE)
+        return unknown_target(checking, name, mark, path, report);
+    *out_pool = index;
+    return WEIR_OK;
 }
 
 int outputs_target(const struct checking *checking, const struct config_node *node,
                    const char *path, struct report *report, uint32_t *out_pool)
 {
-    uint32_t index;
     char text[96];
 
     if (node->kind != CONFIG_SCALAR || node->null) {
@@ -49,11 +59,7 @@ int outputs_target(const struct checking *checking, const struct config_node *no
                    config_describe(node, text, sizeof text));
         return WEIR_EINVALID;
     }
-    index = checking_find_pool(checking, node->text);
-    if (index == SETTINGS_NONE)
-        return unknown_target(checking, node, path, report);
-    *out_pool = index;
-    return WEIR_OK;
+    return outputs_find(checking, node->text, &node->mark, path, report, out_pool);
 }
 
 /* --- outputs ---------------------------------------------------------------------------------- */

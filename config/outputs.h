@@ -15,6 +15,10 @@
 int outputs_target(const struct checking *checking, const struct config_node *node,
                    const char *path, struct report *report, uint32_t *out_pool);
 
+/* Likewise the pool that `name` is the path of, which stands at `mark`. */
+int outputs_find(const struct checking *checking, const char *name, const struct mark *mark,
+                 const char *path, struct report *report, uint32_t *out_pool);
+
 /* Binds the outputs of all pools of workers. Mistakes are noted in `checking`; WEIR_ENOMEM. */
 int outputs_bind(struct checking *checking);
 

@@ -143,7 +143,7 @@ static void write_default(struct json *json, const struct weir_option *row)
         write_default_number(json, text);
     else if (row->kind == WEIR_BOOL)
         json_bool(json, "default", strcmp(text, "true") == 0);
-    else if (row->kind != WEIR_STRING && row->kind != WEIR_ENUM &&
+    else if (row->kind != WEIR_STRING && row->kind != WEIR_POOL && row->kind != WEIR_ENUM &&
              text_parse_u64(text + (text[0] == '-'), &value) == TEXT_OK)
         json_number(json, "default", text);
     else
@@ -251,6 +251,7 @@ static void write_any_of(struct json *json, const struct weir_option *row)
         write_choices(json, row);
         break;
     case WEIR_STRING:
+    case WEIR_POOL:
         schema_value_refer(json, NULL, SCHEMA_TEXT);
         break;
     default:

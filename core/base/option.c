@@ -308,6 +308,7 @@ int option_fill(const struct weir_option *row, const struct option_value *value,
     case WEIR_F64:
         return fill_f64(&filling);
     case WEIR_STRING:
+    case WEIR_POOL:
         return fill_string(&filling);
     case WEIR_ENUM:
         return fill_enum(&filling);

@@ -23,6 +23,7 @@ static const struct option_kind kinds[] = {
     [WEIR_ENUM] = KIND("enum", uint32_t, "a word"),
     [WEIR_LIST] = KIND("list", struct weir_list, "a list of texts"),
     [WEIR_MAP] = KIND("map", struct weir_map, "a map of texts"),
+    [WEIR_POOL] = KIND("pool", const char *, "the path of a pool"),
 };
 
 const struct option_kind *option_kind(uint32_t kind)
@@ -237,6 +238,7 @@ static void put_value(FILE *stream, const struct weir_option *row, const void *f
         put_real(stream, real);
         break;
     case WEIR_STRING:
+    case WEIR_POOL:
         put_text(stream, field);
         break;
     case WEIR_ENUM:

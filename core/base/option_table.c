@@ -62,7 +62,8 @@ static int check_bounds(const struct table_check *check, const struct weir_optio
 {
     struct option_bounds bounds = option_bounds_of(row);
     struct option_bounds type = option_bounds_of_type(row);
-    bool unbounded = row->kind == WEIR_BOOL || row->kind == WEIR_STRING || row->kind == WEIR_ENUM;
+    bool unbounded = row->kind == WEIR_BOOL || row->kind == WEIR_STRING || row->kind == WEIR_ENUM ||
+                     row->kind == WEIR_POOL;
 
     if (!option_has_bounds(row))
         return WEIR_OK;

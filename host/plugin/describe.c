@@ -60,6 +60,8 @@ static const char *kind_name(uint32_t kind)
         return "duration";
     case WEIR_STRING:
         return "text";
+    case WEIR_POOL:
+        return "path of a pool";
     case WEIR_ENUM:
         return "one of";
     case WEIR_LIST:

@@ -33,6 +33,8 @@ enum weir_option_kind {
     WEIR_ENUM = 9,     /* uint32_t index into choices */
     WEIR_LIST = 10,    /* struct weir_list: a sequence of strings */
     WEIR_MAP = 11,     /* struct weir_map: string keys and string values, in order of the file */
+    WEIR_POOL = 12,    /* since 1.1: const char *, the path of a pool of the file; NULL when absent.
+                          The check refuses what no pool is called */
 };
 
 struct weir_list {
@@ -101,6 +103,8 @@ struct weir_option {
     WEIR_OPTION_ROW(type, field, uint64_t, WEIR_DURATION, __VA_ARGS__)
 #define WEIR_OPTION_STRING(type, field, ...)                                                       \
     WEIR_OPTION_ROW(type, field, const char *, WEIR_STRING, __VA_ARGS__)
+#define WEIR_OPTION_POOL(type, field, ...)                                                         \
+    WEIR_OPTION_ROW(type, field, const char *, WEIR_POOL, __VA_ARGS__)
 #define WEIR_OPTION_ENUM(type, field, ...)                                                         \
     WEIR_OPTION_ROW(type, field, uint32_t, WEIR_ENUM, __VA_ARGS__)
 #define WEIR_OPTION_LIST(type, field, ...)                                                         \

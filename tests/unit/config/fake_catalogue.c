@@ -71,6 +71,15 @@ static const struct weir_output digest_outputs[] = {
     { 0 },
 };
 
+struct relay {
+    const char *through;
+};
+
+static const struct weir_option relay_options[] = {
+    WEIR_OPTION_POOL(struct relay, through, .help = "the pool that is asked"),
+    { 0 },
+};
+
 static const char *const formats[] = { "jpeg", "png", "webp", NULL };
 
 static const struct weir_option scale_options[] = {
@@ -153,6 +162,13 @@ static const struct weir_behaviour total = {
     .handle = handle_nothing,
 };
 
+static const struct weir_behaviour relay = {
+    .name = "relay",
+    .options = relay_options,
+    .settings_size = sizeof(struct relay),
+    .handle = handle_nothing,
+};
+
 /* --- finding ---------------------------------------------------------------------------------- */
 
 struct row {
@@ -176,6 +192,8 @@ struct row {
               { &listener, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },        \
             { "count.total",                                                                       \
               { &total, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
+            { "count.relay",                                                                       \
+              { &relay, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);

@@ -1,0 +1,83 @@
+#include "config/named_pools.h"
+
+#include <string.h>
+
+#include "config/outputs.h"
+
+/* What an option says; NULL: nothing. */
+static const char *value_of(const struct settings_use *use, const struct weir_option *row)
+{
+    const char *text = NULL;
+
+    memcpy(&text, (const char *)options_settings(use->options) + row->offset, sizeof text);
+    return text;
+}
+
+/* Where the args of a behaviour stand: `section`, the name of their owner, and a key of it. */
+struct place {
+    const char *section;
+    const char *owner;
+    const char *key;
+};
+
+static int check_option(struct checking *checking, const struct settings_use *use,
+                        const struct weir_option *row, const struct place *place)
+{
+    const char *name = value_of(use, row);
+    const struct mark mark = options_mark(use->options, row->name);
+    const char *path;
+    uint32_t pool;
+
+    if (!name)
+        return WEIR_OK;
+    path = checking_text(checking, "%s%s.%s.%s", place->section, place->owner, place->key,
+                         row->name);
+    if (!path)
+        return WEIR_ENOMEM;
+    return checking_note(checking,
+                         outputs_find(checking, name, &mark, path, checking->report, &pool));
+}
+
+/* A behaviour whose options are wrong has none here. */
+static int check_use(struct checking *checking, const struct settings_use *use,
+                     const struct place *place)
+{
+    const struct weir_option *row = use->options ? use->entry->behaviour->options : NULL;
+    int status = WEIR_OK;
+
+    for (; row && row->name && status == WEIR_OK; row++)
+        if (row->kind == WEIR_POOL)
+            status = check_option(checking, use, row, place);
+    return status;
+}
+
+static int check_source(struct checking *checking, const struct settings_source *source)
+{
+    return check_use(checking, &source->use, &(struct place){ "sources.", source->name, "args" });
+}
+
+static int check_pool(struct checking *checking, uint32_t index)
+{
+    const struct settings_pool *pool = &checking->settings->pools[index];
+    const char *path = checking->pools[index].path;
+    int status;
+
+    if (pool->copy)
+        return WEIR_OK;
+    status = check_use(checking, &pool->use, &(struct place){ "", path, "args" });
+    if (status != WEIR_OK)
+        return status;
+    return check_use(checking, &pool->manager, &(struct place){ "", path, "manager_args" });
+}
+
+int named_pools_check(struct checking *checking)
+{
+    const struct settings *settings = checking->settings;
+    int status = WEIR_OK;
+
+    for (uint32_t i = 0; i < settings->source_count && checking_goes_on(checking, status); i++)
+        status = check_source(checking, &settings->sources[i]);
+    for (uint32_t i = 0; i < settings->pool_count && checking_goes_on(checking, status); i++)
+        status = check_pool(checking, i);
+    return status;
+}
