@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/asking.h"
+#include "config/feeds.h"
 #include "config/graph.h"
 #include "config/named_pools.h"
 #include "config/outputs.h"
@@ -385,37 +386,6 @@ static void check_memory(struct checking *checking)
     checking->wrong = true;
 }
 
-/* What a source leads to: somebody must be there, and know by what to choose. */
-static void check_feed(struct checking *checking, const struct settings_source *source)
-{
-    const struct settings_pool *pool = &checking->settings->pools[source->to];
-    const struct mark *mark = written_mark(&source->written, "to");
-    char path[PATH_SIZE];
-
-    (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
-    if (!pool->nested && pool->size == 0)
-        report_warn(checking->report, mark, path,
-                    "%s begins without workers: the source waits until somebody scales it",
-                    pool->path);
-    if (pool->route == SETTINGS_HASH && source->use.entry &&
-        (source->use.entry->behaviour->flags & WEIR_KEYLESS)) {
-        report_add(checking->report, mark, path,
-                   "%s routes by hash, but %s sets no key: each message would be refused; give "
-                   "the pool another route",
-                   pool->path, source->use.use);
-        checking->wrong = true;
-    }
-}
-
-static void check_feeds(struct checking *checking)
-{
-    const struct settings *settings = checking->settings;
-
-    for (uint32_t i = 0; i < settings->source_count; i++)
-        if (settings->sources[i].to < settings->pool_count)
-            check_feed(checking, &settings->sources[i]);
-}
-
 /* --- all -------------------------------------------------------------------------------------- */
 
 static int check_all(struct checking *checking)
@@ -435,7 +405,7 @@ static int check_all(struct checking *checking)
     if (status == WEIR_OK)
         check_memory(checking);
     if (status == WEIR_OK)
-        check_feeds(checking);
+        status = feeds_check(checking);
     if (status == WEIR_OK)
         status = named_pools_check(checking);
     if (status == WEIR_OK)

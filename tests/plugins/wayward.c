@@ -69,6 +69,20 @@ static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
     return WEIR_END;
 }
 
+/* One message without a key, which it does not say of itself. */
+static int produce_one(struct weir_self *self, void *state, uint32_t credit)
+{
+    struct weir_message *message = weir_message_new(self, weir_tag(self, "wayward.one/1"), 0);
+    int status = message ? weir_emit(self, OUTPUT_OUT, message) : WEIR_ENOMEM;
+
+    (void)state;
+    (void)credit;
+    if (status == 0)
+        return WEIR_END;
+    weir_message_free(self, message);
+    return status;
+}
+
 static int wait_for_nothing(struct weir_self *self, void *state, uint32_t credit)
 {
     (void)self;
@@ -84,6 +98,7 @@ static const struct weir_behaviour behaviours[] = {
       .flags = WEIR_KEYLESS,
       .outputs = source_outputs,
       .produce = produce_nothing },
+    { .name = "one", .outputs = source_outputs, .produce = produce_one },
     { .name = "idle", .outputs = source_outputs, .produce = wait_for_nothing },
     { .name = "twice", .outputs = outputs, .handle = twice },
     { .name = "reject", .handle = reject },

@@ -74,7 +74,9 @@ enum weir_behaviour_flags {
     WEIR_ENDLESS = 1u << 2,   /* a source without an end: to stop it is not to stop too early */
     WEIR_ALONE = 1u << 3,     /* one worker of me is in a pool: `size` is 1, and no larger one is
                                  taken from a file or at run time. Not asked by older hosts */
-    WEIR_KEYLESS = 1u << 4,   /* a source that sets no key: the check keeps it from `route: hash` */
+    WEIR_KEYLESS = 1u << 4,   /* a source that sets no key: the check keeps it from `route: hash`,
+                                 also below the pool that it feeds. With an option `key`, a
+                                 WEIR_BOOL: while that is not `true` */
 };
 
 /*

@@ -89,17 +89,22 @@ says 1 'component=work event="ledger" .* misuses=20 .* balance=exact'
 # Keys that nobody sets: told at the first message, and by the check where it is declared.
 printf 'version: 1\nhost: {plugins: ["%s", "%s"], shutdown_timeout: 1s}\n' "$plugins" "$faulty" \
     >"$work/hash.yaml"
-printf 'sources: {numbers: {use: gen.numbers, args: {count: 1}, to: work}}\n' >>"$work/hash.yaml"
+printf 'sources: {numbers: {use: wayward.one, to: work}}\n' >>"$work/hash.yaml"
 printf 'pools: {work: {use: sink.null, size: 2, route: hash}}\n' >>"$work/hash.yaml"
 run_until 'without a key' "$work/hash.yaml"
 says 1 'component=numbers event="emitted a message without a key to a pool that routes by hash" '
 says 1 'effect="refused for ever; set message->key \(weir_key\), or give the pool another route"'
 says 0 'event="worker failed" reason="" '
 
-sed 's/gen.numbers, args: {count: 1}/wayward.keyless/' "$work/hash.yaml" >"$work/keyless.yaml"
+sed 's/wayward.one/wayward.keyless/' "$work/hash.yaml" >"$work/keyless.yaml"
 "$weir" check "$work/keyless.yaml" >"$work/out" 2>"$work/log" && fail 'no key: the check is content'
 says 1 'sources.numbers.to: work routes by hash, but wayward.keyless sets no key: '
-sed 's/gen.numbers, args: {count: 1}/wayward.idle/; s/, route: hash//' "$work/hash.yaml" \
+sed 's/wayward.one/gen.forever/' "$work/hash.yaml" >"$work/keyless.yaml"
+"$weir" check "$work/keyless.yaml" >"$work/out" 2>"$work/log" && fail 'gen: the check is content'
+says 1 'gen.forever sets no key: .* give the pool another route, or the source `key: true`'
+sed 's/wayward.one/gen.forever, args: {key: true}/' "$work/hash.yaml" >"$work/keyed.yaml"
+"$weir" check "$work/keyed.yaml" >"$work/out" 2>"$work/log" || fail 'the check wants another key'
+sed 's/wayward.one/wayward.idle/; s/, route: hash//' "$work/hash.yaml" \
     >"$work/idle.yaml"
 run_until 'nothing will wake it' "$work/idle.yaml"
 says 1 'component=numbers event="produce waits, and nothing will wake it" .* behaviour=idle '

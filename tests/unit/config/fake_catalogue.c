@@ -119,6 +119,24 @@ static const struct weir_behaviour lines = {
     .produce = produce_nothing,
 };
 
+struct numbers {
+    bool key;
+};
+
+static const struct weir_option numbers_options[] = {
+    WEIR_OPTION_BOOL(struct numbers, key, .fallback = "false", .help = "gives each one a key"),
+    { 0 },
+};
+
+static const struct weir_behaviour numbers = {
+    .name = "numbers",
+    .options = numbers_options,
+    .outputs = lines_outputs,
+    .settings_size = sizeof(struct numbers),
+    .flags = WEIR_KEYLESS,
+    .produce = produce_nothing,
+};
+
 static const struct weir_behaviour digest = {
     .name = "md5",
     .options = digest_options,
@@ -194,6 +212,8 @@ struct row {
               { &total, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
             { "count.relay",                                                                       \
               { &relay, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
+            { "gen.numbers",                                                                       \
+              { &numbers, "gen", plugin_version, plugin_generation, (hash) + 7, NULL } },          \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);

@@ -1,0 +1,106 @@
+#include "config/feeds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_SIZE 512 /* of a key, for people; a longer one is cut */
+
+/* What becomes in a pool of messages without keys. Zeros: each finds a worker. */
+struct keyless_way {
+    const struct settings_pool *hash; /* the pool, it or one below it, that refuses them */
+    uint32_t refusing;                /* of its members */
+    bool is_refused;                  /* the pool takes none of them */
+};
+
+static bool refuses(const struct settings_pool *pool, const struct keyless_way *way)
+{
+    if (pool->route == SETTINGS_HASH)
+        return true;
+    if (pool->route == SETTINGS_BROADCAST)
+        return way->refusing > 0; /* all of its members, or none */
+    return way->refusing > 0 && way->refusing == pool->member_count;
+}
+
+/* Pools come before their members, so the last one is looked at first. */
+static void find_ways(const struct settings *settings, struct keyless_way *ways)
+{
+    for (uint32_t i = settings->pool_count; i-- > 0;) {
+        const struct settings_pool *pool = &settings->pools[i];
+        struct keyless_way *above;
+
+        ways[i].is_refused = refuses(pool, &ways[i]);
+        if (pool->route == SETTINGS_HASH)
+            ways[i].hash = pool;
+        if (pool->parent == SETTINGS_NONE)
+            continue;
+        above = &ways[pool->parent];
+        above->refusing += ways[i].is_refused;
+        if (ways[i].hash)
+            above->hash = ways[i].hash;
+    }
+}
+
+/* By its flag; an option `key` that is true takes that back. Without options, which were wrong,
+ * nothing is known. */
+static bool is_keyless(const struct settings_source *source)
+{
+    const struct settings_use *use = &source->use;
+    const char *key;
+
+    if (!use->entry || !use->options || !(use->entry->behaviour->flags & WEIR_KEYLESS))
+        return false;
+    key = options_text(use->options, "key");
+    return !key || strcmp(key, "true") != 0;
+}
+
+static void check_keys(struct checking *checking, const struct settings_source *source,
+                       const struct keyless_way *way, const struct mark *mark, const char *path)
+{
+    const char *use = source->use.use;
+
+    if (way->is_refused) {
+        report_add(checking->report, mark, path,
+                   "%s routes by hash, but %s sets no key: each message would be refused; give "
+                   "the pool another route%s",
+                   way->hash->path, use,
+                   options_text(source->use.options, "key") ? ", or the source `key: true`" : "");
+        checking->wrong = true;
+    } else if (way->hash) {
+        report_warn(checking->report, mark, path,
+                    "%s routes by hash, but %s sets no key: that pool gets no message of this "
+                    "source",
+                    way->hash->path, use);
+    }
+}
+
+static void check_feed(struct checking *checking, const struct settings_source *source,
+                       const struct keyless_way *ways)
+{
+    const struct settings_pool *pool = &checking->settings->pools[source->to];
+    const struct mark *mark = written_mark(&source->written, "to");
+    char path[PATH_SIZE];
+
+    (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
+    if (!pool->nested && pool->size == 0)
+        report_warn(checking->report, mark, path,
+                    "%s begins without workers: the source waits until somebody scales it",
+                    pool->path);
+    if (is_keyless(source))
+        check_keys(checking, source, &ways[source->to], mark, path);
+}
+
+int feeds_check(struct checking *checking)
+{
+    const struct settings *settings = checking->settings;
+    struct keyless_way *ways = calloc(settings->pool_count + 1, sizeof *ways);
+
+    if (!ways)
+        return WEIR_ENOMEM;
+    find_ways(settings, ways);
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        if (settings->sources[i].to < settings->pool_count)
+            check_feed(checking, &settings->sources[i], ways);
+    free(ways);
+    return WEIR_OK;
+}
