@@ -117,13 +117,21 @@ static void end_unopened_child(struct actor *actor, int status)
     end_actor(actor, WEIR_END_CRASH);
 }
 
+/* What a reload makes has an opener until it has opened. */
+static const char *effect_of_failed_open(const struct actor *actor)
+{
+    if (actor->place && actor->place->child)
+        return "ended";
+    if (actor->place && actor->place->opener)
+        return "unless its next try opens it in time, the reload is refused and what runs goes on";
+    return "closed until an open succeeds";
+}
+
 static void tell_of_failed_open(const struct actor *actor, int status)
 {
-    bool is_child = actor->place && actor->place->child;
-
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
               weir_str("status", weir_status_name(status)), weir_str("reason", extra_detail(actor)),
-              weir_str("effect", is_child ? "ended" : "closed until an open succeeds"));
+              weir_str("effect", effect_of_failed_open(actor)));
 }
 
 static void has_opened(struct actor *actor)

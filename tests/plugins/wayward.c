@@ -45,6 +45,14 @@ static int fail(struct weir_self *self, void *state, const struct weir_message *
     return WEIR_FAIL;
 }
 
+static int stay_shut(struct weir_self *self, const void *settings, void *state)
+{
+    (void)settings;
+    (void)state;
+    weir_reason(self, "no key to the door");
+    return WEIR_EINVALID;
+}
+
 /* Passes each message on, and again, and frees it then. */
 static int twice(struct weir_self *self, void *state, const struct weir_message *message)
 {
@@ -101,6 +109,7 @@ static const struct weir_behaviour behaviours[] = {
     { .name = "one", .outputs = source_outputs, .produce = produce_one },
     { .name = "idle", .outputs = source_outputs, .produce = wait_for_nothing },
     { .name = "twice", .outputs = outputs, .handle = twice },
+    { .name = "shut", .open = stay_shut, .handle = reject },
     { .name = "reject", .handle = reject },
     { .name = "retry", .handle = retry },
     { .name = "put_off", .handle = put_off },

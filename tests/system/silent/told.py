@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Goal:   an operator sees at a glance what a running host does not do: pools that serve nobody,
-        what waits and why, and which worker it is. Shows promise C13 and promise C14.
+        what waits and why, and which worker it is. Shows promise C13, promise C14 and promise H11.
 Method: hosts whose workers (wayward.so) get nowhere; the socket and the commands are asked until
         they tell it. Every wait is for a condition.
 
@@ -9,6 +9,7 @@ Method: hosts whose workers (wayward.so) get nowhere; the socket and the command
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -41,9 +42,13 @@ class Host:
     def path(self, name):
         return os.path.join(self.work.name, name)
 
-    def log(self):
-        with open(self.log_path, encoding="utf-8") as stream:
+    @staticmethod
+    def read(path):
+        with open(path, encoding="utf-8") as stream:
             return stream.read()
+
+    def log(self):
+        return self.read(self.log_path)
 
     @staticmethod
     def until(condition):
@@ -130,7 +135,25 @@ def retries_that_wait():
     host.end()
 
 
-for test in (a_stopped_pool, pools_that_are_empty_or_paused, retries_that_wait):
+def opens_that_fail():
+    """promise H11"""
+    shut = 'event="open failed" status=INVALID reason="no key to the door" effect='
+    host = Host("pools: {work: {use: wayward.shut, size: 0}}\n")
+    text = Host.read(host.path("yaml")).replace("size: 0}", "size: 0}, more: {use: wayward.shut}")
+    with open(host.path("yaml"), "w", encoding="utf-8") as stream:
+        stream.write(text)
+    host.process.send_signal(signal.SIGHUP)
+    host.until(lambda: "keeping the running configuration" in host.log())
+    told = "unless its next try opens it in time, the reload is refused and what runs goes on"
+    check(f'component=more#0 {shut}"{told}"' in host.log(), f"a reload: {host.log()}")
+    host.weir("scale", "work", "1")
+    host.until(lambda: "component=work#0 " in host.log())
+    check(f'component=work#0 {shut}"closed until an open succeeds"' in host.log(),
+          f"a worker at run time: {host.log()}")
+    host.end()
+
+
+for test in (opens_that_fail, a_stopped_pool, pools_that_are_empty_or_paused, retries_that_wait):
     test()
 print("FAILED" if FAILURES else "all as expected")
 sys.exit(bool(FAILURES))
