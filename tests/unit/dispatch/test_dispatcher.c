@@ -50,7 +50,8 @@ static enum turn arrive(struct job *job, struct executor *executor)
     return TURN_IDLE;
 }
 
-static void begin(struct stage *stage, uint32_t threads, uint32_t capacity)
+/* Nobody but the threads themselves moves what is queued. */
+static void begin_without_beats(struct stage *stage, uint32_t threads, uint32_t capacity)
 {
     struct dispatcher_options options = { .name = "stage",
                                           .threads = threads,
@@ -71,8 +72,13 @@ static void begin(struct stage *stage, uint32_t threads, uint32_t capacity)
         gate_open(&stage->jobs[i].gate);
     }
     CU_ASSERT_EQUAL(timekeeper_watch(stage->timekeeper, stage->dispatcher), 0);
-    CU_ASSERT_EQUAL(timekeeper_start(stage->timekeeper), 0);
     CU_ASSERT_EQUAL(dispatcher_start(stage->dispatcher), 0);
+}
+
+static void begin(struct stage *stage, uint32_t threads, uint32_t capacity)
+{
+    begin_without_beats(stage, threads, capacity);
+    CU_ASSERT_EQUAL(timekeeper_start(stage->timekeeper), 0);
 }
 
 static void finish(struct stage *stage)
@@ -140,7 +146,7 @@ static void test_job_behind_a_held_turn_is_stolen(void)
 {
     static struct stage s;
 
-    begin(&s, 2, 0);
+    begin_without_beats(&s, 2, 0); /* a beat may be faster than the thief */
     s.jobs[0].act = share;
     submit(&s, 0);
     CU_ASSERT_TRUE(gate_await(&s.jobs[1].gate, 1));
