@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <weir/status.h>
@@ -22,7 +24,7 @@ struct screen {
     bool output_is_terminal; /* const */
     pthread_mutex_t printing;
     pthread_mutex_t terminal;
-    bool stuck;              /* terminal: the last line did not go through */
+    _Atomic bool stuck;      /* advisory: the last line did not go through */
     char status[STATUS_MAX]; /* terminal: what stands below, "" = nothing */
 };
 
@@ -64,6 +66,42 @@ void screen_destroy(struct screen *screen)
     pthread_mutex_destroy(&screen->terminal);
     pthread_mutex_destroy(&screen->printing);
     free(screen);
+}
+
+static struct timespec patience_from_now(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_mutex_timedlock */
+    until.tv_nsec += SCREEN_PATIENCE_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return until;
+}
+
+static bool is_stuck(const struct screen *screen)
+{
+    /* Relaxed: a look too late costs one wait more, or one line. */
+    return atomic_load_explicit(&screen->stuck, memory_order_relaxed);
+}
+
+static void set_stuck(struct screen *screen, bool stuck)
+{
+    atomic_store_explicit(&screen->stuck, stuck, memory_order_relaxed);
+}
+
+/* False: whoever prints there waits for a terminal that its user has stopped. Nobody else waits for
+ * it longer than SCREEN_PATIENCE_MS. */
+static bool lock_terminal(struct screen *screen)
+{
+    struct timespec until = patience_from_now();
+    bool locked = pthread_mutex_trylock(&screen->terminal) == 0;
+
+    if (!locked && !is_stuck(screen))
+        locked = pthread_mutex_timedlock(&screen->terminal, &until) == 0;
+    if (!locked)
+        set_stuck(screen, true);
+    return locked;
 }
 
 /* True when a write of up to PIPE_BUF bytes would not wait. */
@@ -129,10 +167,11 @@ int screen_log(struct screen *screen, const char *line, size_t size)
 {
     int status = WEIR_EFULL;
 
-    pthread_mutex_lock(&screen->terminal);
-    if (is_writable(screen->error, screen->stuck ? 0 : SCREEN_PATIENCE_MS))
+    if (!lock_terminal(screen))
+        return WEIR_EFULL;
+    if (is_writable(screen->error, is_stuck(screen) ? 0 : SCREEN_PATIENCE_MS))
         status = write_around_status(screen, line, size);
-    screen->stuck = status != WEIR_OK;
+    set_stuck(screen, status != WEIR_OK);
     pthread_mutex_unlock(&screen->terminal);
     return status;
 }
@@ -173,9 +212,8 @@ void screen_status(struct screen *screen, const char *text)
 {
     size_t length = strnlen(text, STATUS_MAX - 1);
 
-    if (!screen->status_possible)
+    if (!screen->status_possible || !lock_terminal(screen))
         return;
-    pthread_mutex_lock(&screen->terminal);
     if ((length || screen->status[0]) && is_writable(screen->error, 0)) {
         memcpy(screen->status, text, length);
         screen->status[length] = '\0';

@@ -6,8 +6,8 @@
  *
  * Life: screen_create .. screen_destroy. Every function may be called from any thread, several at
  * once. Two locks, taken in this order: printing (who prints may wait for a slow reader of
- * standard output), then terminal (held no longer than SCREEN_PATIENCE_MS, unless both streams are
- * one terminal that its user has stopped).
+ * standard output), then terminal. Who prints on a terminal that its user has stopped holds both;
+ * log lines and the progress line wait SCREEN_PATIENCE_MS for it, and are lost then.
  */
 #ifndef HOST_LOG_SCREEN_H
 #define HOST_LOG_SCREEN_H

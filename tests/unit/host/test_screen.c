@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <pty.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 
 #include "host/log/screen.h"
 #include "suite.h"
+#include "unit/support/gate.h"
 #include <weir/status.h>
 
 #define PATIENCE_MS 30000 /* then what was expected does not come */
@@ -27,6 +29,7 @@ struct stage {
     int terminal;
     int output[2];
     struct screen *screen;
+    struct gate told;
 };
 
 /* A bare root has no /dev/pts: as root we mount one for this process alone. */
@@ -49,6 +52,7 @@ static void stage_begin(struct stage *stage)
     struct termios raw;
 
     setenv("TERM", "xterm", 1);
+    gate_init(&stage->told);
     mount_pseudo_terminals();
     CU_ASSERT_EQUAL_FATAL(openpty(&stage->master, &stage->terminal, NULL, NULL, &size), 0);
     CU_ASSERT_EQUAL_FATAL(tcgetattr(stage->terminal, &raw), 0);
@@ -61,6 +65,7 @@ static void stage_begin(struct stage *stage)
 static void stage_end(struct stage *stage)
 {
     screen_destroy(stage->screen);
+    gate_finish(&stage->told);
     close(stage->master);
     close(stage->terminal);
     close(stage->output[0]);
@@ -147,6 +152,80 @@ static void test_printing_on_the_same_terminal_wipes_the_status(void)
     stage_end(&stage);
 }
 
+/* --- a terminal that its user has stopped --------------------------------------------------- */
+
+#define MUCH ((size_t)1024 * 1024) /* more than any terminal keeps for its reader */
+
+static void *print_much(void *argument)
+{
+    struct stage *stage = argument;
+    size_t left = MUCH;
+    char *text = calloc(1, MUCH);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    memset(text, 'x', MUCH);
+    CU_ASSERT_EQUAL(screen_print(stage->screen, text, &left, &(int){ 0 }), WEIR_OK);
+    free(text);
+    return NULL;
+}
+
+static void *log_and_show(void *argument)
+{
+    struct stage *stage = argument;
+
+    CU_ASSERT_EQUAL(screen_log(stage->screen, "line\n", 5), WEIR_EFULL);
+    screen_status(stage->screen, "50%");
+    gate_open(&stage->told);
+    return NULL;
+}
+
+/* Takes what is printed until all of it has come, and those who print have gone on. */
+static void read_all(struct stage *stage)
+{
+    size_t count = 0;
+
+    while (count < MUCH) {
+        struct pollfd readable = { .fd = stage->master, .events = POLLIN };
+        char text[8192];
+        ssize_t size;
+
+        if (poll(&readable, 1, PATIENCE_MS) <= 0)
+            break;
+        size = read(stage->master, text, sizeof text);
+        for (ssize_t i = 0; i < size; i++)
+            count += text[i] == 'x';
+    }
+    CU_ASSERT_EQUAL(count, MUCH);
+}
+
+static bool is_printing(struct stage *stage)
+{
+    struct pollfd readable = { .fd = stage->master, .events = POLLIN };
+
+    return poll(&readable, 1, PATIENCE_MS) > 0;
+}
+
+/* promise H10 */
+static void test_stopped_terminal_holds_up_only_those_who_print(void)
+{
+    struct stage stage;
+    pthread_t printing, telling;
+
+    stage_begin(&stage);
+    stage.screen = screen_create(stage.terminal, stage.terminal);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&printing, NULL, print_much, &stage), 0);
+    CU_ASSERT_TRUE(is_printing(&stage));
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&telling, NULL, log_and_show, &stage), 0);
+    CU_ASSERT_TRUE(gate_pass(&stage.told));
+    read_all(&stage);
+    pthread_join(printing, NULL);
+    pthread_join(telling, NULL);
+    CU_ASSERT_EQUAL(screen_log(stage.screen, "line\n", 5), WEIR_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(shown_at(stage.master, 5), "line\n"));
+    stage_end(&stage);
+}
+
 static void test_without_a_terminal_there_is_no_status(void)
 {
     struct stage stage;
@@ -193,6 +272,7 @@ int main(void)
         { "status around a line", test_status_is_wiped_before_a_line_and_drawn_after },
         { "printing elsewhere", test_printing_elsewhere_leaves_the_status },
         { "printing on the terminal", test_printing_on_the_same_terminal_wipes_the_status },
+        { "stopped terminal", test_stopped_terminal_holds_up_only_those_who_print },
         { "no terminal, no status", test_without_a_terminal_there_is_no_status },
         { "dumb terminal", test_terminal_that_cannot_move_its_cursor_has_no_status },
         { "reader that left", test_reader_that_left_is_told },
