@@ -5,6 +5,7 @@
 
 #include "actor/alarm.h"
 #include "actor/incarnation.h"
+#include "actor/kept.h"
 #include "actor/leave.h"
 #include "actor/place.h"
 #include "actor/port.h"
@@ -90,6 +91,7 @@ uint32_t extra_time(struct actor *actor)
     next = earlier(deadlines_next(actor->extra), incarnation_time(actor, now));
     next = earlier(next, leave_time(actor, now));
     next = earlier(next, printing_time(actor, now));
+    next = earlier(next, kept_time(actor, now));
     if (next != TIMER_NEVER)
         extra_arm(actor, next);
     return count;

@@ -3,6 +3,7 @@
 #include "actor/callback.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "actor/kept.h"
 #include "actor/output.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
@@ -40,19 +41,13 @@ static void finish_rejected(struct actor *actor, struct message *message)
         settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
 }
 
-static void finish_kept(struct actor *actor, struct message *message)
-{
-    message->public.reserved |= MESSAGE_KEPT;
-    message_list_append(&actor->kept, message);
-}
-
 /* Settles the message in hand as a verdict says that leaves the incarnation alive. */
 static void finish_message(struct actor *actor, struct message *message, int verdict)
 {
     if (verdict == WEIR_DONE)
         finish_done(actor, message);
     else if (verdict == WEIR_KEEP)
-        finish_kept(actor, message);
+        kept_add(actor, message);
     else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_ASIDE))
         incarnation_retry(actor, message);
     else

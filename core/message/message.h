@@ -74,6 +74,7 @@ struct message {
     union {
         weir_pid to;       /* while it waits in a timer */
         uint64_t again_ns; /* while it waits for a retry */
+        uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: it was told */
     };
     union {
         int32_t status;       /* of a reply: 0 or why there is no payload; of a MESSAGE_READY */

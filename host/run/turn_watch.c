@@ -22,6 +22,7 @@
 #define FRAMES_TOLD 12
 #define WORD_SIZE 128
 #define STACK_SIZE 1024
+#define KEPT_TURNS 30u        /* limits long: then a message is kept for long */
 #define ANSWER_NS 2000000000u /* a thread that takes longer is in the kernel and hears nothing */
 
 /* What a probe is about. */
@@ -157,6 +158,8 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
 {
     /* Relaxed: see the field. */
     atomic_store_explicit(&watch->limit_ns, limit_ms * NS_PER_MS, memory_order_relaxed);
+    atomic_store_explicit(&watch->runtime->kept_warning_ns, limit_ms * KEPT_TURNS * NS_PER_MS,
+                          memory_order_relaxed);
     timekeeper_set_spare_after(watch->runtime->timekeeper,
                                limit_ms < UINT32_MAX ? (uint32_t)limit_ms : UINT32_MAX);
 }

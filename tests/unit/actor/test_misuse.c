@@ -1,6 +1,7 @@
 /*
  * Goal: what a behaviour does against its contract is answered, counted for its pool, and told once
  * with whose it was and what followed; the ledger balances all the same. Shows promise V3.
+ * Also what is no misuse, but told as well: promise H13.
  * Method: one worker on one thread whose orders commit each misuse twice; the lines of the log are
  * kept by the test.
  */
@@ -59,6 +60,26 @@ static uint32_t count_lines(struct fixture *f, const char *words)
     return count;
 }
 
+struct lines_wish {
+    struct fixture *f;
+    const char *words;
+    uint32_t count;
+};
+
+static bool have_come(void *context)
+{
+    struct lines_wish *wish = context;
+
+    return count_lines(wish->f, wish->words) == wish->count;
+}
+
+static bool lines_come(struct fixture *f, const char *words, uint32_t count)
+{
+    struct lines_wish wish = { f, words, count };
+
+    return rig_wait(&f->rig, have_come, &wish);
+}
+
 static struct fixture *begin(void)
 {
     struct fixture *f = calloc(1, sizeof *f);
@@ -104,6 +125,54 @@ static void finish(struct fixture *f)
 static uint64_t misuses(struct fixture *f, enum misuse misuse)
 {
     return atomic_load(&f->pool->misuses.counts[misuse]);
+}
+
+/* --- no misuse, but told as well --- */
+
+static struct weir_message *kept_messages[2]; /* of the only worker */
+
+static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    kept_messages[probe_order(message)->id] = (struct weir_message *)(uintptr_t)message;
+    probe_note(probe, 250);
+    return WEIR_KEEP;
+}
+
+static int settle_both(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    CU_ASSERT_EQUAL(weir_settle(self, kept_messages[0], WEIR_DONE), 0);
+    CU_ASSERT_EQUAL(weir_settle(self, kept_messages[1], WEIR_DONE), 0);
+    return WEIR_DONE;
+}
+
+/* promise H13 */
+static void test_message_that_is_kept_for_long_is_told_once(void)
+{
+    struct fixture *f = begin();
+
+    f->spec->in_hand_max = 3;
+    atomic_store(&f->rig.runtime->kept_warning_ns, 100000000u);
+    create(f);
+    send(f, keep, 0);
+    CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, 250, 1));
+    rig_advance(&f->rig, 60);
+    send(f, keep, 1);
+    CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, 250, 2));
+    CU_ASSERT_EQUAL(count_lines(f, "kept for long"), 0);
+    rig_advance(&f->rig, 40);
+    CU_ASSERT_TRUE(
+        lines_come(f, "work: message is kept for long ms=100 plugin=unruly worker=0 ", 1));
+    rig_advance(&f->rig, 60);
+    CU_ASSERT_TRUE(lines_come(f, "kept for long", 2));
+    rig_advance(&f->rig, 1000);
+    send(f, settle_both, 2);
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+    CU_ASSERT_EQUAL(count_lines(f, "kept for long"), 2);
+    finish(f);
 }
 
 /* Sends the order twice and one that is right: two are counted, one is told, in these words. */
@@ -369,6 +438,7 @@ static void test_next_generation_is_told_again(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "kept", test_message_that_is_kept_for_long_is_told_once },
         { "unknown verdict", test_unknown_verdict_is_told_with_whose_it_was },
         { "undeclared output", test_undeclared_output_is_told },
         { "settled twice", test_second_settling_is_told_and_settles_nothing },
