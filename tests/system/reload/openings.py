@@ -31,7 +31,8 @@ def hogs(size, name="new", where=""):
 
 def patient(pools):
     """Without a gate, and on a machine as busy as it likes."""
-    return pools.replace("args: {gate: GATE}, ", "").replace("open_timeout: 200ms", "open_timeout: 60s")
+    pools = pools.replace("args: {gate: GATE}, ", "")
+    return pools.replace("open_timeout: 200ms", "open_timeout: 60s")
 
 
 def plain(size):
