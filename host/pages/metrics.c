@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "host/pages/stuck.h"
+
 #define NS_PER_S 1e9
 #define US_PER_S 1e6
 
@@ -225,6 +227,11 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
     begin(stream, "weir_late_notices_total", "counter",
           "Notices of settled messages to origins that had ended.");
     fprintf(stream, "weir_late_notices_total %" PRIu64 "\n", overview_late_notices(overview));
+    begin(stream, "weir_threads_stuck", "gauge",
+          "Threads in a callback that takes longer than host.turn_warning.");
+    fprintf(stream, "weir_threads_stuck %" PRIu32 "\n", stuck_look(overview).stuck);
+    begin(stream, "weir_threads_spare", "gauge", "Spare threads that work in their place.");
+    fprintf(stream, "weir_threads_spare %" PRIu32 "\n", stuck_look(overview).spares);
     begin(stream, "weir_build_info", "gauge", "1; what runs here.");
     fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,
             WEIR_ABI_MAJOR, WEIR_ABI_MINOR);

@@ -7,6 +7,7 @@
 
 #include "config/json.h"
 #include "host/pages/readiness.h"
+#include "host/pages/stuck.h"
 #include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
@@ -198,6 +199,7 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
         print_row(&pool, width, stream);
     }
     readiness_tell_locked(overview, "warning: ", stream);
+    stuck_tell(overview, "warning: ", "warning: ", stream);
 }
 
 static void print_pool(const struct overview_pool *pool, FILE *stream)
@@ -328,6 +330,8 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_unsigned(json, "uptime_ms", uptime_ms(overview));
     json_unsigned(json, "generation", overview->assembly->generation);
     json_unsigned(json, "plugins_kept", plugins_kept(overview));
+    json_unsigned(json, "threads_stuck", stuck_look(overview).stuck);
+    json_unsigned(json, "threads_spare", stuck_look(overview).spares);
     json_unsigned(json, "memory_limit", memory_limit(overview->assembly->runtime->memory));
     json_unsigned(json, "memory_bytes", overview_memory(overview));
     json_unsigned(json, "late_replies", overview_late_replies(overview));

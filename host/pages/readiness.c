@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "host/pages/stuck.h"
+
 static bool may_be_empty(const struct settings_pool *settings)
 {
     return settings->size_min == 0 && settings->size_max > 0;
@@ -60,7 +62,9 @@ bool readiness_write(const struct overview *overview, FILE *stream)
     pthread_mutex_lock(&overview->assembly->lock);
     is_ready = readiness_tell_locked(overview, "not ready: ", stream);
     pthread_mutex_unlock(&overview->assembly->lock);
+    is_ready &= !stuck_look(overview).is_blocked;
     if (is_ready)
         fprintf(stream, "%s\n", overview_state(overview));
+    stuck_tell(overview, "not ready: ", is_ready ? "warning: " : NULL, stream);
     return is_ready;
 }

@@ -1,5 +1,6 @@
 /*
- * pages/readiness.h - which pools serve nobody, and why: the host is not ready then.
+ * pages/readiness.h - which pools serve nobody, and why, and whether a dispatcher has no thread
+ * left that works: the host is not ready then.
  *
  * A pool serves nobody when it is paused, or when none of its workers is open. A pool whose range
  * of sizes begins at 0 may be empty. Any thread.

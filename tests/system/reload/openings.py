@@ -34,6 +34,9 @@ def patient(pools):
     pools = pools.replace("args: {gate: GATE}, ", "")
     return pools.replace("open_timeout: 200ms", "open_timeout: 60s")
 
+    return (pools.replace("args: {gate: GATE}, ", "")
+            .replace("open_timeout: 200ms", "open_timeout: 60s"))
+
 
 def plain(size):
     return f"  new: {{use: sink.null, size: {size}}}\n"

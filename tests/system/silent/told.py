@@ -111,6 +111,41 @@ def pools_that_are_empty_or_paused():
     host.end()
 
 
+def stuck(host):
+    return host.json("status")["host"]["threads_stuck"]
+
+
+def goes_on(host, pool):
+    before = host.json("status", pool)["done"]
+    host.until(lambda: host.json("status", pool)["done"] > before + 10000)
+
+
+def threads_that_are_stuck():
+    """promise C15, promise D6 and promise D15: two threads, and callbacks that do not return."""
+    for hogs, status, word in ((2, 200, "warning"), (4, 503, "not ready")):
+        text = ("dispatchers: {default: {threads: 2}}\n"
+                "sources: {ones: {use: gen.forever, to: hog}, twos: {use: gen.forever, to: work}}\n"
+                "pools:\n"
+                f"  hog: {{use: slow_open.hog, size: {hogs}, outputs: {{out: last}},\n"
+                "        args: {barrier: BARRIER}}\n"
+                "  work: {use: sink.null, size: 2}\n  last: {use: sink.null, size: 1}\n")
+        barrier = tempfile.mkdtemp() + "/barrier"
+        os.mkfifo(barrier)
+        host = Host(text.replace("BARRIER", barrier), ", turn_warning: 20ms")
+        host.until(lambda: stuck(host) == hogs)
+        if hogs == 2:
+            goes_on(host, "work")
+        line = (f"{word}: dispatcher default: threads in a callback that takes longer than "
+                f"turn_warning: {hogs}; spare threads in their place: 2")
+        answer = host.get("/readyz")
+        check(answer[0] == status and line in answer[1], f"/readyz: {answer}")
+        check(line.split(": ", 1)[1] in host.weir("status"), "weir status does not tell it")
+        check(f"\nweir_threads_stuck {hogs}\n" in host.get("/metrics")[1], "the metrics")
+        host.end()
+        os.unlink(barrier)
+        os.rmdir(os.path.dirname(barrier))
+
+
 def retries_that_wait():
     """promise C14"""
     host = Host(FOREVER + "pools: {work: {use: wayward.put_off, size: 2, mailbox: 4}}\n")
@@ -154,6 +189,9 @@ def opens_that_fail():
 
 
 for test in (opens_that_fail, a_stopped_pool, pools_that_are_empty_or_paused, retries_that_wait):
+
+for test in (a_stopped_pool, pools_that_are_empty_or_paused, threads_that_are_stuck,
+             retries_that_wait):
     test()
 print("FAILED" if FAILURES else "all as expected")
 sys.exit(bool(FAILURES))
