@@ -9,7 +9,7 @@
 
 #include <weir/status.h>
 
-/* The thread of the start goes on meanwhile: what it is about to make is a leftover. */
+/* The thread of the start goes on meanwhile, and cannot make a copy of a plugin any more. */
 static void leave(struct start_watch *watch)
 {
     fputs("weir: stopped while it started\n", watch->err);

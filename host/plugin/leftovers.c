@@ -41,18 +41,20 @@ int leftovers_lock(int parent, const char *name)
     return -1;
 }
 
-/* Takes the descriptor. Removes nothing that is a directory: copies are files. */
-static void remove_files(int descriptor)
+/* Nothing that is a directory: copies are files. */
+void leftovers_remove_files(int directory)
 {
-    DIR *directory = fdopendir(descriptor);
+    int descriptor = open_directory(directory, ".");
+    DIR *stream = descriptor < 0 ? NULL : fdopendir(descriptor);
 
-    if (!directory) {
-        close(descriptor);
+    if (!stream) {
+        if (descriptor >= 0)
+            close(descriptor);
         return;
     }
-    for (struct dirent *entry; (entry = readdir(directory));)
-        (void)unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
+    for (struct dirent *entry; (entry = readdir(stream));)
+        (void)unlinkat(dirfd(stream), entry->d_name, 0);
+    closedir(stream);
 }
 
 static bool is_ours(int descriptor)
@@ -65,14 +67,11 @@ static bool is_ours(int descriptor)
 static void sweep_one(int parent, const char *name)
 {
     int descriptor = open_directory(parent, name);
-    int files;
 
     if (descriptor < 0)
         return;
     if (is_ours(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
-        files = open_directory(descriptor, ".");
-        if (files >= 0)
-            remove_files(files);
+        leftovers_remove_files(descriptor);
         /* Still locked: a host that has just made it does not get the lock, and makes another. */
         (void)unlinkat(parent, name, AT_REMOVEDIR);
     }

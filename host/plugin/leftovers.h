@@ -18,6 +18,9 @@
  */
 int leftovers_lock(int parent, const char *name);
 
+/* Removes the files in the directory that is open there; what cannot be removed stays. */
+void leftovers_remove_files(int directory);
+
 /*
  * Removes the directories LEFTOVERS_PREFIX* of this user in `parent` that nobody holds, with the
  * files in them. What cannot be removed stays, in silence: it is in nobody's way.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ struct seen {
 
 struct loader {
     const char *program;           /* loads new content first; NULL: nothing does */
-    struct private_dir *directory; /* NULL before the first load */
+    pthread_mutex_t lock;          /* held while the directory is made, removed or left */
+    struct private_dir *directory; /* lock, to write; NULL before the first load */
     struct generation *generations;
     struct seen *seen;
     struct numbered *numbered;
@@ -65,6 +67,7 @@ int loader_create(const char *program, struct loader **out_loader)
 
     if (!loader)
         return WEIR_ENOMEM;
+    (void)pthread_mutex_init(&loader->lock, NULL);
     loader->program = program;
     *out_loader = loader;
     return WEIR_OK;
@@ -96,13 +99,16 @@ void loader_destroy(struct loader *loader)
         free(numbered);
     }
     private_dir_destroy(loader->directory);
+    (void)pthread_mutex_destroy(&loader->lock);
     free(loader);
 }
 
 void loader_leave(struct loader *loader)
 {
-    private_dir_destroy(loader->directory);
-    loader->directory = NULL;
+    /* Stays locked: whoever is to make another directory waits for the end of the process. */
+    pthread_mutex_lock(&loader->lock);
+    if (loader->directory)
+        private_dir_leave(loader->directory);
 }
 
 static struct seen *find_seen(struct loader *loader, const char *file)
@@ -390,45 +396,37 @@ static int load_copy(struct loader *loader, const char *file, struct private_cop
 }
 
 /* One that was swept away is made again. What was loaded from it stays mapped. */
-static void drop_lost_directory(struct loader *loader)
+static int need_directory(struct loader *loader, struct problem *problem)
 {
-    if (!loader->directory || private_dir_is_there(loader->directory))
-        return;
-    private_dir_destroy(loader->directory);
-    loader->directory = NULL;
+    int status = WEIR_OK;
+
+    pthread_mutex_lock(&loader->lock);
+    if (loader->directory && !private_dir_is_there(loader->directory)) {
+        private_dir_destroy(loader->directory);
+        loader->directory = NULL;
+    }
+    if (!loader->directory)
+        status = private_dir_create(&loader->directory, problem);
+    pthread_mutex_unlock(&loader->lock);
+    return status;
 }
 
 static int load_changed(struct loader *loader, const char *file, const struct loaded **out,
                         struct problem *problem)
 {
     struct private_copy copy = { .path = NULL };
-    int status = WEIR_OK;
+    int status = need_directory(loader, problem);
 
-    drop_lost_directory(loader);
-    if (!loader->directory)
-        status = private_dir_create(&loader->directory, problem);
     if (status == WEIR_OK)
         status = private_dir_copy(loader->directory, file, "incoming.so", &copy, problem);
     return status == WEIR_OK ? load_copy(loader, file, &copy, out, problem) : status;
-}
-
-/* What is not there is told when it is opened. */
-static int check_trust(const char *file, struct problem *problem)
-{
-    struct trust trust;
-    char why[PROBLEM_SIZE / 2];
-
-    if (trust_look(file, &trust) != 0 || !trust_forbids(&trust))
-        return WEIR_OK;
-    trust_describe(&trust, why, sizeof why);
-    return problem_set(problem, WEIR_ENOTALLOWED, "%s: is not loaded by root: %s", file, why);
 }
 
 int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
                      struct problem *problem)
 {
     const struct seen *seen = find_seen(loader, file);
-    int status = check_trust(file, problem);
+    int status = trust_check(file, problem);
 
     if (status != WEIR_OK)
         return status;
@@ -482,6 +480,15 @@ static int lend_from(struct loader *loader, struct generation *generation, const
     return problem_set(problem, WEIR_ENOTALLOWED, "%s: has just changed", file);
 }
 
+static bool is_lending(const struct loader *loader)
+{
+    const struct generation *generation = loader->generations;
+
+    while (generation && !generation->copy.path)
+        generation = generation->next;
+    return generation;
+}
+
 int loader_lend(struct loader *loader, const struct loaded *loaded, struct problem *problem)
 {
     struct generation *generation = generation_of(loader, loaded);
@@ -489,7 +496,7 @@ int loader_lend(struct loader *loader, const struct loaded *loaded, struct probl
 
     if (generation->copy.path)
         return WEIR_OK;
-    if (!loader->directory && private_dir_create(&loader->directory, problem) != WEIR_OK)
+    if (!is_lending(loader) && need_directory(loader, problem) != WEIR_OK)
         return WEIR_ENOTALLOWED;
     /* Where it was found last may be another place than where it was found first. */
     for (struct seen *seen = loader->seen; seen && status != WEIR_OK; seen = seen->next)

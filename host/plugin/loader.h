@@ -8,7 +8,7 @@
  * is unloaded when the plugin says that it can be (WEIR_UNLOADABLE); any other stays mapped.
  *
  * Life: loader_create .. loader_destroy. Not synchronised: one thread at a time (the reload actor,
- * or a command).
+ * or a command). Any thread may leave.
  */
 #ifndef HOST_PLUGIN_LOADER_H
 #define HOST_PLUGIN_LOADER_H
@@ -41,8 +41,9 @@ int loader_create(const char *program, struct loader **out_loader);
  */
 void loader_destroy(struct loader *loader);
 /*
- * Removes the private directory and nothing else: for a process that ends while code of a plugin
- * may still run. What was loaded stays valid.
+ * Removes the private directory and nothing else, just before `_exit`: code of a plugin may still
+ * run, and another thread may be loading one. What was loaded stays valid, and no directory is
+ * made.
  */
 void loader_leave(struct loader *loader);
 

@@ -18,7 +18,8 @@
 #define FNV_START 14695981039346656037u /* FNV-1a, 64 bits */
 #define FNV_PRIME 1099511628211u
 #define NAME_SIZE (sizeof LEFTOVERS_PREFIX + 16) /* with sixteen digits and the NUL */
-#define MAKE_TRIES 16 /* a directory is lost to a sweep only in the moment after it was made */
+#define LEAVE_TRIES 64 /* one copy at a time is made, and its file once or twice */
+#define MAKE_TRIES 16  /* a directory is lost to a sweep only in the moment after it was made */
 
 /* One copy, so that it can be removed at the end. */
 struct kept {
@@ -173,6 +174,18 @@ void private_dir_destroy(struct private_dir *dir)
     close(dir->folder);
     close(dir->parent);
     free(dir);
+}
+
+void private_dir_leave(const struct private_dir *dir)
+{
+    int tries = 0;
+
+    /* A copy that was begun meanwhile is removed in the next round; no file is made in a directory
+     * that has no name any more. */
+    do
+        leftovers_remove_files(dir->folder);
+    while (private_dir_is_there(dir) && unlinkat(dir->parent, dir->name, AT_REMOVEDIR) != 0 &&
+           ++tries < LEAVE_TRIES);
 }
 
 bool private_dir_is_there(const struct private_dir *dir)

@@ -30,6 +30,12 @@ int private_dir_create(struct private_dir **out_dir, struct problem *problem);
 /* Removes the copies and the directory. NULL is allowed. */
 void private_dir_destroy(struct private_dir *dir);
 
+/*
+ * Removes them just before `_exit`, while another thread may be making a copy: that fails then.
+ * What is in memory stays as it is.
+ */
+void private_dir_leave(const struct private_dir *dir);
+
 /* False when it was removed or moved away: nothing can be loaded from it any more. */
 bool private_dir_is_there(const struct private_dir *dir);
 

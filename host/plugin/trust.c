@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weir/status.h>
+
 #define LINKS_MAX 40             /* the kernel's own limit */
 #define NAME_SIZE (NAME_MAX + 2) /* one more than any file's name has, and the NUL */
 
@@ -167,4 +169,15 @@ void trust_describe(const struct trust *trust, char *text, size_t size)
     else if (trust->flaw == TRUST_FOREIGN)
         (void)snprintf(text, size, "%.256s belongs to user %u, who is neither root nor the host's",
                        trust->where, (unsigned)trust->owner);
+}
+
+int trust_check(const char *plugin, struct problem *problem)
+{
+    struct trust trust;
+    char why[PROBLEM_SIZE / 2];
+
+    if (trust_look(plugin, &trust) != 0 || !trust_forbids(&trust))
+        return WEIR_OK;
+    trust_describe(&trust, why, sizeof why);
+    return problem_set(problem, WEIR_ENOTALLOWED, "%s: is not loaded by root: %s", plugin, why);
 }

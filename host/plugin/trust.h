@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "host/plugin/problem.h"
+
 /* In order of weight: the first of the heaviest is told. */
 enum trust_flaw {
     TRUST_SAFE = 0,
@@ -38,5 +40,9 @@ bool trust_forbids(const struct trust *trust);
 
 /* What is wrong, as a clause without full stop, cut at `size`; "" for TRUST_SAFE. */
 void trust_describe(const struct trust *trust, char *text, size_t size);
+
+/* Refuses a plugin that root is not to load, with a reason: WEIR_ENOTALLOWED. What is not there is
+ * told when it is opened. */
+int trust_check(const char *plugin, struct problem *problem);
 
 #endif

@@ -19,7 +19,6 @@ int configuration_init(struct configuration *configuration, const char *program)
         loader_destroy(configuration->loader);
         return WEIR_ENOMEM;
     }
-    (void)pthread_mutex_init(&configuration->lock, NULL);
     return WEIR_OK;
 }
 
@@ -27,16 +26,12 @@ void configuration_finish(struct configuration *configuration)
 {
     catalogue_destroy(configuration->catalogue);
     loader_destroy(configuration->loader);
-    (void)pthread_mutex_destroy(&configuration->lock);
 }
 
 uint32_t configuration_tidy(struct configuration *configuration)
 {
-    uint32_t kept;
+    uint32_t kept = catalogue_tidy(configuration->catalogue);
 
-    pthread_mutex_lock(&configuration->lock);
-    kept = catalogue_tidy(configuration->catalogue);
-    pthread_mutex_unlock(&configuration->lock);
     /* Relaxed: a figure for people. */
     atomic_store_explicit(&configuration->kept, kept, memory_order_relaxed);
     return kept;
@@ -44,9 +39,7 @@ uint32_t configuration_tidy(struct configuration *configuration)
 
 void configuration_leave(struct configuration *configuration)
 {
-    /* Stays locked: nothing is to be loaded any more. Who loads now leaves its copies behind. */
-    if (pthread_mutex_trylock(&configuration->lock) == 0)
-        loader_leave(configuration->loader);
+    loader_leave(configuration->loader);
 }
 
 int configuration_check(const struct config_tree *tree, const struct catalogue *catalogue,
@@ -106,9 +99,9 @@ static int check_trust(const struct configuration *configuration, const struct c
     return doubts.status;
 }
 
-static int read_locked(struct configuration *configuration, const char *file,
-                       struct config_files *files, struct report *report,
-                       struct settings **out_settings)
+static int read_whole(struct configuration *configuration, const char *file,
+                      struct config_files *files, struct report *report,
+                      struct settings **out_settings)
 {
     struct config_source source = { .files = files, .is_checked_next = true };
     struct settings *settings = NULL;
@@ -140,9 +133,7 @@ int configuration_read(struct configuration *configuration, const char *file,
     int status;
 
     config_files_init(&read);
-    pthread_mutex_lock(&configuration->lock);
-    status = read_locked(configuration, file, files ? files : &read, report, out_settings);
-    pthread_mutex_unlock(&configuration->lock);
+    status = read_whole(configuration, file, files ? files : &read, report, out_settings);
     config_files_finish(&read);
     return status;
 }

@@ -2,12 +2,12 @@
  * reload/configuration.h - from a file to settings: the one way of check, plan, run and reload.
  *
  * Life: configuration_init .. configuration_finish holds what settings need: loaded plugins. The
- * settings are freed by their owner before that. Any thread may read or leave; finish is the last.
+ * settings are freed by their owner before that. One thread at a time reads, tidies and finishes;
+ * any thread may leave meanwhile.
  */
 #ifndef HOST_RELOAD_CONFIGURATION_H
 #define HOST_RELOAD_CONFIGURATION_H
 
-#include <pthread.h>
 #include <stdio.h>
 
 #include "config/files.h"
@@ -18,7 +18,6 @@ struct configuration {
     struct loader *loader;              /* owned */
     struct plugin_catalogue *catalogue; /* owned */
     const char *program;                /* const: what tries plugins first; NULL: nothing does */
-    pthread_mutex_t lock;               /* held while plugins are looked at and loaded */
     _Atomic uint32_t kept; /* by configuration_tidy; read by anybody: plugins that nobody uses */
 };
 
@@ -33,8 +32,8 @@ void configuration_finish(struct configuration *configuration);
 uint32_t configuration_tidy(struct configuration *configuration);
 
 /*
- * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. Never
- * waits. No read after it returns.
+ * Removes what would stay on disk, and leaves what running plugins use: just before `_exit`. A
+ * read that goes on fails, or waits for the end of the process.
  */
 void configuration_leave(struct configuration *configuration);
 

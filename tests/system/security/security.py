@@ -249,6 +249,7 @@ def test_term_ends_a_start_at_every_moment():
         until(lambda: any(name.endswith("incoming.so") for folder in leftovers(ours)
                           for name in os.listdir(os.path.join(ours, folder))))
         check(here.stop() == 75, f"while a plugin is tried: {here.text()}")
+        check(leftovers(ours) == [], f"copies: {leftovers(ours)}")
 
         shutil.copy(os.path.join(TEST_PLUGINS, "slow_open.so"), here.plugins)
         os.mkfifo(here.inside("gate"))
