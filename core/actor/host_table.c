@@ -341,7 +341,9 @@ static void host_log(struct weir_self *self, enum weir_log_level level, const ch
                      const struct weir_field *fields)
 {
     struct actor *actor = actor_of_self(self);
-    struct log_line line = { level, actor_path(actor), event, fields };
+    struct log_line line = {
+        .level = level, .component = actor_path(actor), .event = event, .fields = fields
+    };
 
     log_write(&actor->runtime->options.log, &line);
 }

@@ -8,15 +8,11 @@ void log_write(const struct log_sink *sink, const struct log_line *line)
         sink->write(sink->context, line);
 }
 
-void log_event_fields(const struct log_sink *sink, enum weir_log_level level, const char *component,
-                      const char *event, ...)
+static void write_fields(const struct log_sink *sink, struct log_line *line, va_list arguments)
 {
     struct weir_field fields[LOG_FIELDS_MAX + 1];
-    struct log_line line = { level, component, event, fields };
-    va_list arguments;
     size_t count = 0;
 
-    va_start(arguments, event);
     while (count < LOG_FIELDS_MAX) {
         fields[count] = va_arg(arguments, struct weir_field);
         if (!fields[count].key)
@@ -24,6 +20,30 @@ void log_event_fields(const struct log_sink *sink, enum weir_log_level level, co
         count++;
     }
     fields[count].key = NULL;
+    line->fields = fields;
+    log_write(sink, line);
+}
+
+void log_event_fields(const struct log_sink *sink, enum weir_log_level level, const char *component,
+                      const char *event, ...)
+{
+    struct log_line line = { .level = level, .component = component, .event = event };
+    va_list arguments;
+
+    va_start(arguments, event);
+    write_fields(sink, &line, arguments);
     va_end(arguments);
-    log_write(sink, &line);
+}
+
+void log_answer_fields(const struct log_sink *sink, enum weir_log_level level,
+                       const char *component, const char *event, ...)
+{
+    struct log_line line = {
+        .level = level, .component = component, .event = event, .is_answer = true
+    };
+    va_list arguments;
+
+    va_start(arguments, event);
+    write_fields(sink, &line, arguments);
+    va_end(arguments);
 }

@@ -135,8 +135,8 @@ static void leave_threads_behind(struct host *host, int code)
 
 static void leave_at_once(struct host *host, const char *event, int code)
 {
-    log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
-              weir_str("effect", "what was left is lost"));
+    log_answer(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
+               weir_str("effect", "what was left is lost"));
     (void)printer_flush(&host->printing.printer, PRINTING_PATIENCE_MS);
     accounts_log_ledger(&host->assembly, NULL);
     leave_threads_behind(host, code);
@@ -151,10 +151,10 @@ static void on_stop(void *context, uint32_t count)
         leave_at_once(host, "stopped at once", EX_TEMPFAIL);
     accounts_totals(&host->assembly, &totals);
     host->unfinished = totals.unfinished_sources > 0;
-    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
-              weir_uint("unfinished_sources", totals.unfinished_sources),
-              weir_uint("waiting", totals.accepted - totals.settled),
-              weir_str("effect", "finishing what was accepted; a second signal ends at once"));
+    log_answer(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
+               weir_uint("unfinished_sources", totals.unfinished_sources),
+               weir_uint("waiting", totals.accepted - totals.settled),
+               weir_str("effect", "finishing what was accepted; a second signal ends at once"));
     supervisor_finish(&host->supervisor);
 }
 
@@ -442,10 +442,10 @@ static int work(struct host *host)
     struct ending ending = { .allows_dead = host->allows_dead };
     int code;
 
-    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "started",
-              weir_str("file", host->file),
-              weir_uint("pools", host->assembly.held->settings->pool_count),
-              weir_uint("sources", host->assembly.held->settings->source_count));
+    log_answer(logger_sink(host->logger), WEIR_LOG_INFO, "host", "started",
+               weir_str("file", host->file),
+               weir_uint("pools", host->assembly.held->settings->pool_count),
+               weir_uint("sources", host->assembly.held->settings->source_count));
     assembly_go(&host->assembly);
     io_run(host->io);
     progress_finish(host->progress, clock_now_ns(&clock) / 1000000u);
@@ -498,6 +498,7 @@ static int start_host(struct host *host)
 
     if (code != EX_OK)
         return code;
+    exit_guard_set_wake(start_watch_wake, &host->start_watch);
     if (make_voice(host) != 0 || exit_guard_begin(STDERR_FILENO) != 0 ||
         make_runtime(host, settings->host.memory) != 0) {
         settings_destroy(settings);
@@ -530,6 +531,7 @@ static int run_host(struct host *host)
     if (start_watch_begin(&host->start_watch, &host->configuration, host->invocation->err) != 0)
         return tell_cannot_start(host);
     code = start_host(host);
+    exit_guard_set_wake(NULL, NULL);
     start_watch_end(&host->start_watch);
     if (code != EX_OK)
         return code;

@@ -9,13 +9,14 @@
 
 #include <weir/status.h>
 
+#include "host/run/exit_guard.h"
+
 /* The thread of the start goes on meanwhile, and cannot make a copy of a plugin any more. */
-static void leave(struct start_watch *watch)
+static void leave(struct start_watch *watch, int code)
 {
-    fputs("weir: stopped while it started\n", watch->err);
     control_listener_destroy(start_watch_take_listener(watch));
     configuration_leave(watch->configuration);
-    _exit(EX_TEMPFAIL);
+    _exit(code);
 }
 
 /* Leaves a signal alone once the start is over. */
@@ -26,9 +27,13 @@ static void *run(void *context)
                                    { .fd = watch->signals, .events = POLLIN } };
 
     while (!waited_for[0].revents) {
-        if (poll(waited_for, 2, -1) > 0 && !waited_for[0].revents && waited_for[1].revents)
-            leave(watch);
+        if (poll(waited_for, 2, -1) > 0 && !waited_for[0].revents && waited_for[1].revents) {
+            fputs("weir: stopped while it started\n", watch->err);
+            leave(watch, EX_TEMPFAIL);
+        }
     }
+    if (exit_guard_is_asked())
+        leave(watch, EXIT_GUARD_CODE);
     return NULL;
 }
 
@@ -56,6 +61,13 @@ int start_watch_begin(struct start_watch *watch, struct configuration *configura
         return WEIR_OK;
     close_both(watch);
     return WEIR_ENOMEM;
+}
+
+void start_watch_wake(void *context)
+{
+    const struct start_watch *watch = context;
+
+    (void)eventfd_write(watch->end, 1);
 }
 
 void start_watch_end(struct start_watch *watch)

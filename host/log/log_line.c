@@ -187,8 +187,9 @@ static bool add_field(struct line *line, enum log_format format, const struct we
 static void replace_head(struct line *line, enum log_format format, uint64_t date_us,
                          const struct log_line *from)
 {
-    struct log_line shorter = { from->level, "log", "a line longer than the limit was left out",
-                                NULL };
+    struct log_line shorter = { .level = from->level,
+                                .component = "log",
+                                .event = "a line longer than the limit was left out" };
 
     line->used = 0;
     line->cut = false;

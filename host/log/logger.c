@@ -88,8 +88,10 @@ static void tell_lost(struct logger *logger)
 {
     uint64_t lost = atomic_exchange_explicit(&logger->lost, 0, memory_order_relaxed);
     struct weir_field fields[] = { weir_uint("lost", lost), weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_WARNING, "log", "lines lost, their reader was too slow",
-                             fields };
+    struct log_line line = { .level = WEIR_LOG_WARNING,
+                             .component = "log",
+                             .event = "lines lost, their reader was too slow",
+                             .fields = fields };
 
     if (lost && write_line(logger, &line) != WEIR_OK)
         atomic_fetch_add_explicit(&logger->lost, lost, memory_order_relaxed);
@@ -106,20 +108,13 @@ static void write_or_count(struct logger *logger, const struct log_line *line)
 static void tell_repeated(struct logger *logger, const struct log_kind *kind)
 {
     struct weir_field fields[] = { weir_uint("repeated", kind->untold), weir_str(NULL, NULL) };
-    struct log_line line = { kind->level, kind->component[0] ? kind->component : "log", kind->event,
-                             fields };
+    struct log_line line = { .level = kind->level,
+                             .component = kind->component[0] ? kind->component : "log",
+                             .event = kind->event,
+                             .fields = fields };
 
     if (kind->untold)
         write_or_count(logger, &line);
-}
-
-/* Answers to the operator come as often as they were asked for, and each one counts. */
-static bool is_answer(const struct log_line *line)
-{
-    const char *component = line->component ? line->component : "";
-
-    return strcmp(component, "reload") == 0 || strcmp(component, "host") == 0 ||
-           strcmp(line->event, "ledger") == 0;
 }
 
 /* Of the line's pool, if that has one of its own. */
@@ -142,7 +137,7 @@ static void logger_line(void *context, const struct log_line *line)
         return;
     pthread_mutex_lock(&logger->lock);
     admitted = (int)line->level <= level_of_locked(logger, line) &&
-               (is_answer(line) ||
+               (line->is_answer ||
                 log_limit_admit(&logger->limit, line, clock_now_ns(&logger->clock), &over));
     pthread_mutex_unlock(&logger->lock);
     tell_repeated(logger, &over);

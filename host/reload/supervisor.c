@@ -36,7 +36,7 @@ static void log_entries(const struct supervisor *supervisor, const struct report
         char text[512];
 
         (void)report_format(&list->entries[i], text, sizeof text);
-        log_event(sink_of(supervisor), level, COMPONENT, text);
+        log_answer(sink_of(supervisor), level, COMPONENT, text);
     }
 }
 
@@ -59,18 +59,18 @@ static void refuse(struct supervisor *supervisor, int status, const struct repor
 {
     tell_askers(supervisor, status, NULL, report);
     log_entries(supervisor, &report->errors, WEIR_LOG_ERROR);
-    log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "configuration refused",
-              weir_str("file", supervisor->file), weir_uint("errors", report_count(report)),
-              weir_uint("generation", supervisor->assembly->generation),
-              weir_str("effect", "keeping the running configuration"));
+    log_answer(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "configuration refused",
+               weir_str("file", supervisor->file), weir_uint("errors", report_count(report)),
+               weir_uint("generation", supervisor->assembly->generation),
+               weir_str("effect", "keeping the running configuration"));
 }
 
 static void log_step(const struct supervisor *supervisor, const struct plan_step *step)
 {
-    log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, plan_kind_name(step->kind),
-              weir_str("path", step->path), weir_str("field", step->field ? step->field : "-"),
-              weir_str("from", step->old_text ? step->old_text : "-"),
-              weir_str("to", step->new_text ? step->new_text : "-"));
+    log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, plan_kind_name(step->kind),
+               weir_str("path", step->path), weir_str("field", step->field ? step->field : "-"),
+               weir_str("from", step->old_text ? step->old_text : "-"),
+               weir_str("to", step->new_text ? step->new_text : "-"));
 }
 
 static void accept(struct supervisor *supervisor, const struct plan *plan,
@@ -79,13 +79,13 @@ static void accept(struct supervisor *supervisor, const struct plan *plan,
     tell_askers(supervisor, 0, plan, report);
     for (size_t i = 0; i < plan->count; i++)
         log_step(supervisor, &plan->steps[i]);
-    log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
-              weir_uint("steps", plan->count),
-              weir_uint("generation", supervisor->assembly->generation),
-              weir_real("check_ms", (double)times->check_ns / 1e6),
-              weir_real("prepare_ms", (double)times->prepare_ns / 1e6),
-              weir_real("commit_ms", (double)times->commit_ns / 1e6),
-              weir_real("drain_ms", (double)times->drain_ns / 1e6));
+    log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
+               weir_uint("steps", plan->count),
+               weir_uint("generation", supervisor->assembly->generation),
+               weir_real("check_ms", (double)times->check_ns / 1e6),
+               weir_real("prepare_ms", (double)times->prepare_ns / 1e6),
+               weir_real("commit_ms", (double)times->commit_ns / 1e6),
+               weir_real("drain_ms", (double)times->drain_ns / 1e6));
 }
 
 /* --- reloading ------------------------------------------------------------------------------ */
@@ -119,9 +119,9 @@ static void apply_log_levels(const struct supervisor *supervisor)
     if (log_levels_create(supervisor->assembly->held->settings, &levels) == WEIR_OK)
         logger_set_levels(supervisor->logger, levels);
     else
-        log_event(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "log levels cannot be set",
-                  weir_str("reason", weir_status_text(WEIR_ENOMEM)),
-                  weir_str("effect", "pools log as before; reload again"));
+        log_answer(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "log levels cannot be set",
+                   weir_str("reason", weir_status_text(WEIR_ENOMEM)),
+                   weir_str("effect", "pools log as before; reload again"));
 }
 
 /* Nothing of it can fail. */
@@ -202,9 +202,9 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
     }
     if (plan->count == 0 && !control_change_is_lost(supervisor->control, settings)) {
         tell_askers(supervisor, 0, plan, report);
-        log_event(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
-                  weir_str("file", supervisor->file),
-                  weir_uint("generation", supervisor->assembly->generation));
+        log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
+                   weir_str("file", supervisor->file),
+                   weir_uint("generation", supervisor->assembly->generation));
         settings_destroy(settings);
         plan_destroy(plan);
         return;
@@ -222,10 +222,11 @@ static void tidy(struct supervisor *supervisor)
     uint32_t kept = configuration_tidy(supervisor->configuration);
 
     if (kept >= KEPT_MANY && kept > supervisor->kept_told)
-        log_event(sink_of(supervisor), WEIR_LOG_WARNING, COMPONENT,
-                  "old versions of plugins stay in memory", weir_uint("count", kept),
-                  weir_str("effect", "until the host ends; a plugin that says WEIR_UNLOADABLE does "
-                                     "not stay"));
+        log_answer(sink_of(supervisor), WEIR_LOG_WARNING, COMPONENT,
+                   "old versions of plugins stay in memory", weir_uint("count", kept),
+                   weir_str("effect",
+                            "until the host ends; a plugin that says WEIR_UNLOADABLE does "
+                            "not stay"));
     supervisor->kept_told = kept;
 }
 
@@ -305,10 +306,10 @@ static void restart_one(struct supervisor *supervisor, struct errand *errand)
     int status = pool_restart(supervisor->assembly, errand->file, &result);
 
     if (status == 0)
-        log_event(sink_of(supervisor), WEIR_LOG_INFO, "control", "pool restarted",
-                  weir_str("path", errand->file), weir_uint("restarted", result.restarted),
-                  weir_uint("busy", result.busy), weir_uint("failed", result.failed),
-                  weir_uint("opening", result.opening));
+        log_answer(sink_of(supervisor), WEIR_LOG_INFO, "control", "pool restarted",
+                   weir_str("path", errand->file), weir_uint("restarted", result.restarted),
+                   weir_uint("busy", result.busy), weir_uint("failed", result.failed),
+                   weir_uint("opening", result.opening));
     errands_complete_restart(supervisor->errands, errand, status, &result);
 }
 

@@ -30,16 +30,16 @@ static void log_account(struct assembly *assembly, const char *component,
 {
     const struct ledger_reading *reading = &account->ledger;
 
-    log_event(&assembly->runtime->options.log,
-              ledger_reading_difference(reading) ? WEIR_LOG_ERROR : WEIR_LOG_INFO, component,
-              "ledger", weir_uint("accepted", reading->accepted), weir_uint("done", reading->done),
-              weir_uint("dead", reading->dead), weir_uint("moved", reading->moved),
-              weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
-              weir_uint("held", reading->held), weir_uint("refused", account->refused),
-              weir_uint("restarts", account->restarts), weir_uint("retried", account->retried),
-              weir_uint("dead_outside", outside(account)), weir_uint("misuses", account->misuses),
-              weir_uint("unbound", account->unbound),
-              weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
+    log_answer(&assembly->runtime->options.log,
+               ledger_reading_difference(reading) ? WEIR_LOG_ERROR : WEIR_LOG_INFO, component,
+               "ledger", weir_uint("accepted", reading->accepted), weir_uint("done", reading->done),
+               weir_uint("dead", reading->dead), weir_uint("moved", reading->moved),
+               weir_uint("queued", reading->queued), weir_uint("in_hand", reading->in_hand),
+               weir_uint("held", reading->held), weir_uint("refused", account->refused),
+               weir_uint("restarts", account->restarts), weir_uint("retried", account->retried),
+               weir_uint("dead_outside", outside(account)), weir_uint("misuses", account->misuses),
+               weir_uint("unbound", account->unbound),
+               weir_str("balance", ledger_reading_difference(reading) ? "wrong" : "exact"));
 }
 
 static void add_account(struct account *sum, const struct account *account)
@@ -79,12 +79,12 @@ void accounts_log_source(struct assembly *assembly, struct source *source)
 
     dead_letters_figures(&source->dead, &dead);
     total = dead_letters_total(&dead);
-    log_event(&assembly->runtime->options.log, total ? WEIR_LOG_WARNING : WEIR_LOG_INFO,
-              source->path, "source", weir_uint("emitted", source_emitted(source)),
-              weir_uint("dead", total), weir_uint("no_target", dead.counts[DEAD_NO_TARGET]),
-              weir_uint("output_full", dead.counts[DEAD_OUTPUT_FULL]),
-              weir_uint("full", dead.counts[DEAD_FULL]),
-              weir_uint("misuses", misuses_total(&source->misuses)));
+    log_answer(&assembly->runtime->options.log, total ? WEIR_LOG_WARNING : WEIR_LOG_INFO,
+               source->path, "source", weir_uint("emitted", source_emitted(source)),
+               weir_uint("dead", total), weir_uint("no_target", dead.counts[DEAD_NO_TARGET]),
+               weir_uint("output_full", dead.counts[DEAD_OUTPUT_FULL]),
+               weir_uint("full", dead.counts[DEAD_FULL]),
+               weir_uint("misuses", misuses_total(&source->misuses)));
 }
 
 static void log_accounts_locked(struct assembly *assembly, struct account *sum)

@@ -82,12 +82,12 @@ void ending_log(const struct ending *ending, const struct log_sink *sink, int ex
 
     tell(ending, text);
     if (ending->lost_bytes)
-        log_event(sink, WEIR_LOG_ERROR, "host", "printed text was lost",
-                  weir_uint("bytes", ending->lost_bytes),
-                  weir_str("reason", "standard output could not be written"));
+        log_answer(sink, WEIR_LOG_ERROR, "host", "printed text was lost",
+                   weir_uint("bytes", ending->lost_bytes),
+                   weir_str("reason", "standard output could not be written"));
     if (text[0])
-        log_event(sink, WEIR_LOG_WARNING, "host", "ended", weir_int("exit", exit_code),
-                  weir_str("but", text));
+        log_answer(sink, WEIR_LOG_WARNING, "host", "ended", weir_int("exit", exit_code),
+                   weir_str("but", text));
     else
-        log_event(sink, WEIR_LOG_INFO, "host", "ended", weir_int("exit", exit_code));
+        log_answer(sink, WEIR_LOG_INFO, "host", "ended", weir_int("exit", exit_code));
 }

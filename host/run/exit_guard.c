@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,11 +16,13 @@
 #include "host/run/crash_watch.h"
 
 #define WORDS_SIZE 1024
+#define HANDLERS_MORE 8  /* for the first thread, and those that plugins start themselves */
 #define PATIENCE_MS 5000 /* the I/O thread has some lines to write */
 
 /* Those that end a process and that nobody sends a host on purpose. The crash handler has others,
  * and the I/O thread has its own. */
-static const int signals[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGPWR };
+static const int signals[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO,    SIGXCPU,
+                               SIGPWR,  SIGTRAP,   SIGSYS,  SIGSTKFLT };
 
 #define SIGNALS_COUNT (sizeof signals / sizeof signals[0])
 
@@ -33,7 +36,9 @@ static struct {
     struct sigaction before[SIGNALS_COUNT];
     _Atomic(void (*)(void *)) wake; /* written by the owner, behind `context` */
     void *context;
-    atomic_flag telling; /* taken by the first thread */
+    _Atomic uint32_t threads;  /* of ours */
+    _Atomic uint32_t handlers; /* that are registered; never fewer than threads */
+    atomic_flag telling;       /* taken by the first thread */
     atomic_bool asked;
 } guard = { .telling = ATOMIC_FLAG_INIT };
 
@@ -188,11 +193,29 @@ static void uninstall_signals(void)
     }
 }
 
+/* `exit` takes each handler off its list before it calls it. So each thread that calls it while the
+ * first one waits in its handler needs another one, or it ends the process by itself. */
+static bool register_handlers(uint32_t wanted)
+{
+    /* Relaxed: whoever raises the count registers; nothing else is ordered by it. */
+    uint32_t count = atomic_load_explicit(&guard.handlers, memory_order_relaxed);
+
+    while (count < wanted) {
+        if (!atomic_compare_exchange_weak_explicit(&guard.handlers, &count, count + 1,
+                                                   memory_order_relaxed, memory_order_relaxed))
+            continue;
+        if (on_exit(on_exit_call, NULL) != 0 || at_quick_exit(on_quick_exit) != 0)
+            return false;
+        count++;
+    }
+    return true;
+}
+
 int exit_guard_begin(int descriptor)
 {
     if (pthread_key_create(&guard.key, on_thread_end) != 0)
         return WEIR_ENOMEM;
-    if (on_exit(on_exit_call, NULL) != 0 || at_quick_exit(on_quick_exit) != 0) {
+    if (!register_handlers(HANDLERS_MORE)) {
         pthread_key_delete(guard.key);
         return WEIR_ENOMEM;
     }
@@ -229,6 +252,10 @@ bool exit_guard_is_asked(void)
 
 void exit_guard_thread_start(struct executor *executor)
 {
+    /* Relaxed: see register_handlers. Without memory a second thread may have its own way. */
+    uint32_t threads = atomic_fetch_add_explicit(&guard.threads, 1, memory_order_relaxed) + 1;
+
+    (void)register_handlers(threads + HANDLERS_MORE);
     crash_watch_thread_start(executor);
     (void)pthread_setspecific(guard.key, &guard);
 }
@@ -236,5 +263,6 @@ void exit_guard_thread_start(struct executor *executor)
 void exit_guard_thread_end(struct executor *executor)
 {
     (void)pthread_setspecific(guard.key, NULL);
+    atomic_fetch_sub_explicit(&guard.threads, 1, memory_order_relaxed);
     crash_watch_thread_end(executor);
 }

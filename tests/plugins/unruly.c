@@ -193,6 +193,23 @@ static int leave_by_alarm(struct weir_self *self, void *state, const struct weir
     return WEIR_DONE;
 }
 
+static int leave_by_trap(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    (void)raise(SIGTRAP);
+    return WEIR_DONE;
+}
+
+static int leave_in_open(struct weir_self *self, const void *settings, void *state)
+{
+    (void)self;
+    (void)settings;
+    (void)state;
+    exit(3);
+}
+
 static int leave_by_thread(struct weir_self *self, void *state, const struct weir_message *message)
 {
     (void)self;
@@ -241,6 +258,8 @@ static const struct weir_behaviour behaviours[] = {
     { .name = "overwrite", .handle = overwrite },
     { .name = "exit", .handle = leave_by_exit },
     { .name = "alarm", .handle = leave_by_alarm },
+    { .name = "trap", .handle = leave_by_trap },
+    { .name = "leave_open", .open = leave_in_open, .handle = talk },
     { .name = "thread", .handle = leave_by_thread },
     { 0 },
 };

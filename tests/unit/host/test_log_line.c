@@ -27,7 +27,9 @@ static void test_plain_line_is_logfmt(void)
     struct weir_field fields[] = { weir_str("pool", "images/small"), weir_int("delta", -3),
                                    weir_uint("size", 18446744073709551615u), weir_real("rate", 0.5),
                                    weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_INFO, "pool", "resized", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_INFO, .component = "pool", .event = "resized", .fields = fields
+    };
 
     CU_ASSERT_STRING_EQUAL(written(&logfmt, &line),
                            "ts=2026-01-02T03:04:05.006Z level=info component=pool "
@@ -44,7 +46,9 @@ static void test_value_that_is_not_plain_is_quoted(void)
                                    weir_str("e", "na\xc3\xafve \xff"),
                                    weir_str("f", NULL),
                                    weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_ERROR, "x y", "e", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_ERROR, .component = "x y", .event = "e", .fields = fields
+    };
 
     CU_ASSERT_STRING_EQUAL(written(&logfmt, &line),
                            "ts=2026-01-02T03:04:05.006Z level=error component=\"x y\" event=\"e\" "
@@ -56,7 +60,9 @@ static void test_same_line_is_json(void)
 {
     struct weir_field fields[] = { weir_str("a", "q\"\n\x01\xff"), weir_int("n", -1),
                                    weir_real("r", 1.0 / 3), weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_WARNING, "pool", "it is full", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_WARNING, .component = "pool", .event = "it is full", .fields = fields
+    };
 
     CU_ASSERT_STRING_EQUAL(written(&json, &line),
                            "{\"ts\":\"2026-01-02T03:04:05.006Z\",\"level\":\"warning\","
@@ -69,7 +75,9 @@ static void test_surrogate_and_overlong_bytes_are_no_characters(void)
     struct weir_field fields[] = { weir_str("a", "\xed\xa0\x80"), weir_str("b", "\xc0\xaf"),
                                    weir_str("c", "\xe2\x82\xac"), weir_str("d", "\xe2\x82"),
                                    weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_DEBUG, "c", "e", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_DEBUG, .component = "c", .event = "e", .fields = fields
+    };
 
     CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line),
                                   "\"a\":\"\\ufffd\\ufffd\\ufffd\",\"b\":\"\\ufffd\\ufffd\","
@@ -83,7 +91,9 @@ static void test_what_a_terminal_obeys_is_escaped(void)
                                                  "2J"),
                                    weir_str("b", "\xe2\x80\xae"),
                                    weir_str("c\xc2\x9b", "\xe2\x81\xa6"), weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_DEBUG, "c", "e", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_DEBUG, .component = "c", .event = "e", .fields = fields
+    };
 
     CU_ASSERT_PTR_NOT_NULL(strstr(written(&logfmt, &line),
                                   "a=\"\\xc2\\x9b2J\" b=\"\\xe2\\x80\\xae\" "
@@ -95,7 +105,9 @@ static void test_real_that_is_no_number_is_null_in_json(void)
 {
     double zero = 0;
     struct weir_field fields[] = { weir_real("a", 1 / zero), weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_INFO, "c", "e", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_INFO, .component = "c", .event = "e", .fields = fields
+    };
 
     CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line), "\"a\":null}"));
 }
@@ -103,7 +115,7 @@ static void test_real_that_is_no_number_is_null_in_json(void)
 static void test_journal_gets_a_priority(void)
 {
     struct log_style style = { LOG_LOGFMT, true };
-    struct log_line line = { WEIR_LOG_WARNING, "c", "e", NULL };
+    struct log_line line = { .level = WEIR_LOG_WARNING, .component = "c", .event = "e" };
 
     CU_ASSERT_EQUAL(strncmp(written(&style, &line), "<4>ts=", 6), 0);
 }
@@ -111,7 +123,9 @@ static void test_journal_gets_a_priority(void)
 static void test_key_with_space_cannot_forge_a_field(void)
 {
     struct weir_field fields[] = { weir_str("a b=c\n", "1"), weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_INFO, "c", "e", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_INFO, .component = "c", .event = "e", .fields = fields
+    };
 
     CU_ASSERT_PTR_NOT_NULL(strstr(written(&logfmt, &line), " a_b_c_=1\n"));
 }
@@ -121,7 +135,9 @@ static void test_field_over_the_limit_is_left_out_whole(void)
     char large[LOG_LINE_MAX];
     struct weir_field fields[] = { weir_str("a", "1"), weir_str("large", large), weir_str("z", "2"),
                                    weir_str(NULL, NULL) };
-    struct log_line line = { WEIR_LOG_INFO, "c", "e", fields };
+    struct log_line line = {
+        .level = WEIR_LOG_INFO, .component = "c", .event = "e", .fields = fields
+    };
     const char *text;
 
     memset(large, 'x', sizeof large - 1);
@@ -135,7 +151,7 @@ static void test_field_over_the_limit_is_left_out_whole(void)
 static void test_event_over_the_limit_is_told_of(void)
 {
     char large[LOG_LINE_MAX + 1];
-    struct log_line line = { WEIR_LOG_INFO, "c", large, NULL };
+    struct log_line line = { .level = WEIR_LOG_INFO, .component = "c", .event = large };
 
     memset(large, 'x', sizeof large - 1);
     large[sizeof large - 1] = '\0';

@@ -176,6 +176,23 @@ static void test_repeated_line_is_limited_and_counted(void)
     stage_end(&stage);
 }
 
+/* The figures at the end of a run, whatever pools are called; a plugin may say the same words. */
+static void test_answer_is_never_counted_instead(void)
+{
+    struct stage stage;
+    const char *text;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    for (unsigned i = 0; i < 100; i++) {
+        log_answer(logger_sink(stage.logger), WEIR_LOG_INFO, "lines", "source", weir_uint("n", i));
+        log_event(logger_sink(stage.logger), WEIR_LOG_INFO, "host", "ledger", weir_uint("n", i));
+    }
+    text = output(&stage);
+    CU_ASSERT_EQUAL(count_of(text, "source"), 100);
+    CU_ASSERT_EQUAL(count_of(text, "ledger"), LOG_LIMIT_LINES);
+    stage_end(&stage);
+}
+
 static void test_next_second_tells_before_the_line(void)
 {
     struct stage stage;
@@ -388,6 +405,7 @@ int main(void)
         { "a pool's own level", test_pool_logs_by_its_own_level },
         { "no pool has its own", test_pools_without_a_level_need_no_table },
         { "repeated line is limited and counted", test_repeated_line_is_limited_and_counted },
+        { "answers are all written", test_answer_is_never_counted_instead },
         { "next second tells before the line", test_next_second_tells_before_the_line },
         { "many workers", test_lines_of_many_workers_are_one_kind },
         { "a line that goes on", test_line_that_goes_on_is_told_ever_less_often },
