@@ -64,16 +64,15 @@ static bool is_in_callback(struct executor *executor)
     return atomic_load_explicit(&executor->where, memory_order_acquire) == EXECUTOR_IN_CALLBACK;
 }
 
-void executor_try_put_offline(struct executor *executor, void (*barrier_everywhere)(void))
+void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhere)(void))
 {
     if (!is_in_callback(executor) ||
         atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
         return;
     pthread_mutex_lock(&executor->offline_lock);
     atomic_store_explicit(&executor->put_offline, true, memory_order_seq_cst);
-    barrier_everywhere(); /* [X1] */
-    /* In a callback still: the owner sees `put_offline` when it comes back, and waits for us. */
-    if (is_in_callback(executor))
+    /* [X1] In a callback still: the owner sees `put_offline` when it comes back, and waits. */
+    if (barrier_everywhere() && is_in_callback(executor))
         reader_offline(&executor->reader);
     else
         atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);

@@ -150,10 +150,10 @@ static inline void executor_leave_callback(struct executor *executor)
 
 /*
  * Puts the thread off-line for reclamation if it is in a callback that is not flagged as blocking.
- * `barrier_everywhere` makes all threads of the process pass a full barrier. One thread, not the
- * owner.
+ * `barrier_everywhere` makes all threads of the process pass a full barrier; false: it cannot, and
+ * nothing happens. One thread, not the owner.
  */
-void executor_try_put_offline(struct executor *executor, void (*barrier_everywhere)(void));
+void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhere)(void));
 
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);

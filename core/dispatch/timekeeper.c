@@ -149,9 +149,9 @@ void timekeeper_stir(struct timekeeper *timekeeper)
 /* --- long turns ----------------------------------------------------------------------------- */
 
 /* Makes every thread of the process pass a full barrier: see executor_try_put_offline. */
-static void barrier_everywhere(void)
+static bool barrier_everywhere(void)
 {
-    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 static void let_memory_go(struct timekeeper *timekeeper, struct executor *executor)

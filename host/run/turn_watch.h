@@ -27,7 +27,7 @@ int turn_watch_create(struct runtime *runtime, const struct log_sink *sink, cons
 void turn_watch_destroy(struct turn_watch *watch);
 
 /* From now on turns that take `limit_ms` or longer are told of, and a spare thread works in the
- * place of theirs (dispatch/timekeeper.h). A message that is kept for 30 times that is told, too. */
+ * place of theirs (dispatch/timekeeper.h). A message that is kept for 30 times that is told. */
 void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms);
 
 void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms);

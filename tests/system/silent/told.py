@@ -188,10 +188,8 @@ def opens_that_fail():
     host.end()
 
 
-for test in (opens_that_fail, a_stopped_pool, pools_that_are_empty_or_paused, retries_that_wait):
-
-for test in (a_stopped_pool, pools_that_are_empty_or_paused, threads_that_are_stuck,
-             retries_that_wait):
+for test in (opens_that_fail, a_stopped_pool, pools_that_are_empty_or_paused,
+             threads_that_are_stuck, retries_that_wait):
     test()
 print("FAILED" if FAILURES else "all as expected")
 sys.exit(bool(FAILURES))
