@@ -94,7 +94,8 @@ const struct language_row language_host[] = {
         .help = "reload when the file, or one that it includes or takes a value from, has changed"),
     VALUE(struct settings_host, turn_warning_ms, "turn_warning", uint64_t, WEIR_DURATION,
           .fallback = "1s", .min = 10, .max = HOUR_MS,
-          .help = "how long a callback may take before it is reported"),
+          .help = "how long a callback may take before it is reported and a spare thread takes "
+                  "its place; a message that is kept for 30 times that is reported, too"),
     SECTION(0, struct settings_host, log, "log", host_log, .help = "what is logged, and how"),
     END,
 };

@@ -460,7 +460,7 @@ static void test_bounds_are_told_in_their_own_unit(void)
     CU_ASSERT_STRING_EQUAL(text, "");
     CU_ASSERT_STRING_EQUAL(option_kind_name(WEIR_DURATION), "duration");
     CU_ASSERT_PTR_NULL(option_kind_name(0));
-    CU_ASSERT_PTR_NULL(option_kind_name(12));
+    CU_ASSERT_PTR_NULL(option_kind_name(13));
 }
 
 int main(void)
