@@ -98,7 +98,7 @@ static void list_pools_locked(const struct overview *overview, const char *wante
 static void list_all_locked(const struct overview *overview, const char *path, bool for_people,
                             FILE *stream)
 {
-    struct json json;
+    struct json json = { 0 };
     struct listing listing = { .json = for_people ? NULL : &json, .stream = stream };
 
     if (for_people) {
