@@ -23,8 +23,6 @@ struct actor;
     X(OPENED, "open returned a positive number", "counts as a failed open")                        \
     X(OUTPUT, "emitted on an output that its behaviour does not declare",                          \
       "refused, the message is still the worker's")                                                \
-    X(KEYLESS, "emitted a message without a key to a pool that routes by hash",                    \
-      "refused for ever; set message->key (weir_key), or give the pool another route")             \
     X(GIVEN, "sent or freed a message that is not its own any more",                               \
       "refused, the message stays where it is")                                                    \
     X(SETTLED, "settled a message that it does not keep", "refused, nothing is settled twice")     \

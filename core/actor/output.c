@@ -94,26 +94,11 @@ static int put_aside(struct actor *actor, uint32_t output, struct message *messa
     return 0;
 }
 
-/* A key that is missing will be missing in the next message, too. */
-static void tell_invalid(struct actor *actor, uint32_t output, const struct binding *binding,
-                         const struct message *message)
-{
-    struct actor *target;
-
-    if (message->public.key == 0 &&
-        actor_find_alive(actor->runtime, binding->target, &target) == 0 &&
-        target->kind == ACTOR_POOL &&
-        atomic_load_explicit(&target->pool->route, memory_order_relaxed) == ROUTE_HASH)
-        misuse_report(actor, MISUSE_KEYLESS, output);
-}
-
 static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
                    struct message *message, int status)
 {
-    if (status == WEIR_EINVALID) {
-        tell_invalid(actor, output, binding, message);
+    if (status == WEIR_EINVALID)
         return status;
-    }
     if (status != WEIR_EFULL) {
         drop(actor, output, message, DEAD_NO_TARGET, status);
         return 0;

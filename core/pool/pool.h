@@ -96,7 +96,8 @@ struct pool {
     struct pull_queue pull;
     struct dead_letters dead;
     struct misuses misuses;
-    _Atomic uint64_t refused; /* away from what senders read */
+    _Atomic uint64_t refused;        /* away from what senders read */
+    _Atomic weir_pid keyless_sender; /* told last by keyless.h; 0 = none */
 
     pthread_mutex_t lock;
     struct list places;                /* lock: members that stay */

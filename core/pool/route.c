@@ -2,6 +2,7 @@
 
 #include "actor/send.h"
 #include "pool/broadcast.h"
+#include "pool/keyless.h"
 #include "pool/owner.h"
 #include "pool/pool.h"
 #include "pool/refusal.h"
@@ -103,8 +104,10 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
         all.first = two_choices(members, executor);
         return all;
     case ROUTE_HASH:
-        if (message->public.key == 0)
+        if (message->public.key == 0) {
+            keyless_tell(pool, executor);
             return (struct route_choice){ 0, 0 };
+        }
         return (struct route_choice){ route_owner(pool, members, message->public.key), 1 };
     default:
         return all;

@@ -41,6 +41,7 @@ says() {
 
 # run_until REGEX FILE: runs until a line of the log matches, then ends it
 run_until() {
+    : >"$work/log" # that of the run before does not count
     "$weir" run "$2" >"$work/out" 2>"$work/log" &
     until grep -q -e "$1" "$work/log"; do
         kill -0 $! 2>/dev/null || { fail 'the host ended'; return; }
@@ -92,9 +93,19 @@ printf 'version: 1\nhost: {plugins: ["%s", "%s"], shutdown_timeout: 1s}\n' "$plu
 printf 'sources: {numbers: {use: wayward.one, to: work}}\n' >>"$work/hash.yaml"
 printf 'pools: {work: {use: sink.null, size: 2, route: hash}}\n' >>"$work/hash.yaml"
 run_until 'without a key' "$work/hash.yaml"
-says 1 'component=numbers event="emitted a message without a key to a pool that routes by hash" '
-says 1 'effect="refused for ever; set message->key \(weir_key\), or give the pool another route"'
+says 1 'component=work event="a message without a key, and the pool routes by hash" from=numbers '
+says 1 'effect="the pool does not take it; set message->key \(weir_key\), or give it another route"'
 says 0 'event="worker failed" reason="" '
+
+# Likewise a pool below the one that a source feeds, also when its neighbour takes the messages.
+sed 's/{use: sink.null, size: 2, route: hash}/{members: {deep: &}}/' "$work/hash.yaml" \
+    >"$work/deep.yaml"
+run_until 'without a key' "$work/deep.yaml"
+says 1 'component=work/deep event="a message without a key, .* from=numbers '
+sed 's/{use: sink.null, size: 2, route: hash}/{members: {other: {use: sink.null}, deep: &}}/' \
+    "$work/hash.yaml" | sed 's/wayward.one/gen.forever/' >"$work/mixed.yaml"
+run_until 'without a key' "$work/mixed.yaml"
+says 1 'component=work/deep event="a message without a key, .* from=numbers '
 
 sed 's/wayward.one/wayward.keyless/' "$work/hash.yaml" >"$work/keyless.yaml"
 "$weir" check "$work/keyless.yaml" >"$work/out" 2>"$work/log" && fail 'no key: the check is content'
