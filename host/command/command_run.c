@@ -4,241 +4,15 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "base/cpus.h"
 #include "host/command/command.h"
-#include "host/command/start_watch.h"
-#include "host/log/logger.h"
-#include "host/pages/control_routes.h"
-#include "host/reload/configuration.h"
-#include "host/reload/file_watch.h"
-#include "host/reload/supervisor.h"
+#include "host/command/running.h"
 #include "host/run/accounts.h"
-#include "host/run/cpu_watch.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
-#include "host/run/files_reopen.h"
-#include "host/run/io.h"
-#include "host/run/poll_set.h"
-#include "host/run/printing.h"
-#include "host/run/progress.h"
-#include "host/run/turn_watch.h"
 
 #define IDLE_TICK_MS 1000 /* without sources: one may come with a reload */
 #define TICK_MS 100       /* of the progress and of the look whether all is done */
-#define REST_MS 1000 /* without a turn: what the beat is for, a line's repetitions too, is told */
-
-/* One running host. */
-struct host {
-    const struct invocation *invocation;
-    const char *file;
-    bool allows_dead; /* --allow-dead: dead letters are no reason for 65 */
-    struct configuration configuration;
-    struct screen *screen;
-    struct logger *logger;
-    struct printing printing;
-    struct progress_display *progress;
-    struct runtime *runtime;
-    struct assembly assembly;
-    struct supervisor supervisor;
-    struct errands errands;
-    struct control_routes routes;
-    struct start_watch start_watch; /* has the listener, until it is served */
-    struct control *control;
-    struct io *io;
-    struct poll_set *poll_set;
-    struct turn_watch *turn_watch;
-    struct file_watch *file_watch;
-    struct config_files files; /* as they were read first */
-    struct cpu_watch cpu_watch;
-    uint64_t rests_since_ms; /* all threads sleep; 0 = one of them may be awake */
-    bool unfinished;         /* told to stop before the sources were done */
-    _Atomic bool finished;   /* by the supervisor */
-    _Atomic bool drained;
-};
-
-/* --- the runtime's callbacks ---------------------------------------------------------------- */
-
-static void read_progress(void *context, struct progress_figures *out)
-{
-    accounts_progress(context, out);
-}
-
-/* On the supervisor's thread. */
-static void on_finished(void *context, bool drained)
-{
-    struct host *host = context;
-
-    atomic_store_explicit(&host->drained, drained, memory_order_relaxed);
-    atomic_store_explicit(&host->finished, true, memory_order_release);
-    io_wake(host->io);
-}
-
-/* Errands are done, an inspect is answered, a socket is to be served, all is printed, or the first
- * thread wakes after all slept. Any thread. */
-static void wake(void *context)
-{
-    struct host *host = context;
-
-    io_wake(host->io);
-}
-
-/* On the supervisor's thread: a reload has read these files, and was taken on or refused. */
-static void on_read(void *context, struct config_files *files)
-{
-    struct host *host = context;
-    bool watches = host->assembly.held->settings->host.watch;
-
-    file_watch_offer(host->file_watch, watches ? files : NULL);
-    io_wake(host->io);
-}
-
-/* --- the I/O thread's callbacks ------------------------------------------------------------- */
-
-static void on_reload(void *context)
-{
-    struct host *host = context;
-
-    supervisor_reload(&host->supervisor);
-}
-
-static void on_reopen(void *context)
-{
-    struct host *host = context;
-
-    files_reopen(&host->assembly);
-    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "files are opened again");
-}
-
-/* HUP is both: logrotate sends what a program is known to take. */
-static void on_hangup(void *context)
-{
-    on_reopen(context);
-    on_reload(context);
-}
-
-static void remove_socket(struct host *host)
-{
-    control_listener_destroy(start_watch_take_listener(&host->start_watch));
-    if (host->control)
-        control_leave(host->control);
-}
-
-/* A callback that never returns would hold up its thread, and us, for ever. */
-static void leave_threads_behind(struct host *host, int code)
-{
-    progress_destroy(host->progress);
-    remove_socket(host);
-    configuration_leave(&host->configuration);
-    _exit(code);
-}
-
-static void leave_at_once(struct host *host, const char *event, int code)
-{
-    log_answer(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
-               weir_str("effect", "what was left is lost"));
-    (void)printer_flush(&host->printing.printer, PRINTING_PATIENCE_MS);
-    accounts_log_ledger(&host->assembly, NULL);
-    leave_threads_behind(host, code);
-}
-
-static void on_stop(void *context, uint32_t count)
-{
-    struct host *host = context;
-    struct accounts_totals totals;
-
-    if (count > 1)
-        leave_at_once(host, "stopped at once", EX_TEMPFAIL);
-    accounts_totals(&host->assembly, &totals);
-    host->unfinished = totals.unfinished_sources > 0;
-    log_answer(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
-               weir_uint("unfinished_sources", totals.unfinished_sources),
-               weir_uint("waiting", totals.accepted - totals.settled),
-               weir_str("effect", "finishing what was accepted; a second signal ends at once"));
-    supervisor_finish(&host->supervisor);
-}
-
-static void on_dump(void *context)
-{
-    struct host *host = context;
-
-    accounts_log_ledger(&host->assembly, NULL);
-}
-
-static void serve_sockets(struct host *host)
-{
-    if (control_collect(host->control) != 0)
-        log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "control", "socket cannot be served",
-                  weir_str("effect", "nobody can ask this host; restart it"));
-}
-
-/* All has ended; what was printed is to be written, for as long as the end may take. */
-static void stop_when_written(struct host *host)
-{
-    if (printing_is_over(&host->printing, host->assembly.held->settings->host.shutdown_timeout_ms,
-                         wake, host))
-        io_stop(host->io);
-}
-
-static void on_wake(void *context)
-{
-    struct host *host = context;
-
-    if (exit_guard_is_asked())
-        leave_at_once(host, "ended by code of a plugin", EXIT_GUARD_CODE);
-    host->rests_since_ms = 0;
-    io_resume_tick(host->io);
-    control_routes_collect(&host->routes);
-    serve_sockets(host);
-    file_watch_collect(host->file_watch);
-    if (atomic_load_explicit(&host->finished, memory_order_acquire))
-        stop_when_written(host);
-}
-
-/* All that the beat looks at is moved by turns: when there are none it stops, until the next one. A
- * line on a terminal is alive for as long as somebody may look at it. */
-static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
-{
-    if (screen_can_show_status(host->screen) || !runtime_rest(host->runtime))
-        host->rests_since_ms = 0;
-    else if (!host->rests_since_ms)
-        host->rests_since_ms = now_ms;
-    else if (now_ms - host->rests_since_ms >= REST_MS) {
-        logger_flush(host->logger);
-        io_pause_tick(host->io);
-    }
-}
-
-static void on_tick(void *context, uint64_t now_ms)
-{
-    struct host *host = context;
-
-    progress_tick(host->progress, now_ms);
-    logger_tick(host->logger);
-    turn_watch_tick(host->turn_watch, now_ms);
-    poll_set_tick(host->poll_set, now_ms);
-    control_routes_collect(&host->routes);
-    cpu_watch_tick(&host->cpu_watch, now_ms);
-    if (accounts_are_done(&host->assembly) || runtime_has_escalated(host->runtime))
-        supervisor_finish(&host->supervisor);
-    if (atomic_load_explicit(&host->finished, memory_order_acquire))
-        stop_when_written(host);
-    else
-        rest_when_nothing_moves(host, now_ms);
-}
-
-static uint32_t read_cpus(void *context)
-{
-    (void)context;
-    return cpus_effective("");
-}
-
-static void on_cpus(void *context)
-{
-    struct host *host = context;
-
-    supervisor_follow_cpus(&host->supervisor);
-}
 
 /* --- setting up ----------------------------------------------------------------------------- */
 
@@ -269,7 +43,7 @@ static int make_runtime(struct host *host, uint64_t memory)
         .thread_start = exit_guard_thread_start,
         .thread_end = exit_guard_thread_end,
         .memory = memory,
-        .stir = wake,
+        .stir = running_wake,
         .stir_context = host,
     };
     int status = poll_set_create(&host->poll_set);
@@ -332,7 +106,7 @@ static int make_file_watch(struct host *host)
     struct file_watch_setup setup = {
         .loop = io_loop(host->io),
         .sink = logger_sink(host->logger),
-        .on_change = on_reload,
+        .on_change = running_reload,
         .context = host,
     };
     int status = file_watch_create(&setup, &host->file_watch);
@@ -352,27 +126,24 @@ static int start_supervisor(struct host *host)
         .logger = host->logger,
         .turn_watch = host->turn_watch,
         .file = host->file,
-        .on_finished = on_finished,
-        .on_read = on_read,
+        .on_finished = running_finish,
+        .on_read = running_note_files,
         .control = host->control,
-        .on_control = wake,
+        .on_control = running_wake,
         .context = host,
         .errands = &host->errands,
     };
     return supervisor_start(&host->supervisor);
 }
 
+static void read_progress(void *context, struct progress_figures *out)
+{
+    accounts_progress(context, out);
+}
+
 static int make_io(struct host *host)
 {
-    struct io_callbacks callbacks = {
-        .context = host,
-        .on_reload = on_hangup,
-        .on_reopen = on_reopen,
-        .on_stop = on_stop,
-        .on_dump = on_dump,
-        .on_wake = on_wake,
-        .on_tick = on_tick,
-    };
+    struct io_callbacks callbacks = running_callbacks(host);
     uint64_t tick_ms = host->assembly.held->settings->source_count ? TICK_MS : IDLE_TICK_MS;
     struct progress_setup progress = {
         .screen = host->screen,
@@ -390,7 +161,7 @@ static int make_io(struct host *host)
     report_init(&report);
     status = io_create(&callbacks, tick_ms, &report, &host->io);
     if (status == 0)
-        exit_guard_set_wake(wake, host);
+        exit_guard_set_wake(running_wake, host);
     if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)
         status = WEIR_ENOMEM;
     configuration_tell(&report, host->invocation->err);
@@ -427,7 +198,7 @@ static int serve(struct host *host)
         },
         .supervisor = &host->supervisor,
     };
-    inspections_init(&host->routes.inspections, &host->assembly, wake, host);
+    inspections_init(&host->routes.inspections, &host->assembly, running_wake, host);
     listener = start_watch_take_listener(&host->start_watch);
     if (listener)
         control_offer(host->control, listener);
@@ -458,7 +229,7 @@ static int work(struct host *host)
     ending_log(&ending, logger_sink(host->logger), code);
     if (!atomic_load_explicit(&host->drained, memory_order_relaxed) ||
         !printer_flush(&host->printing.printer, 0))
-        leave_threads_behind(host, code);
+        running_leave_threads_behind(host, code);
     return code == EX_SOFTWARE ? COMMAND_FAILED : code;
 }
 
@@ -473,7 +244,7 @@ static void tear_down(struct host *host)
     exit_guard_end();
     inspections_finish(&host->routes.inspections);
     progress_destroy(host->progress);
-    remove_socket(host);
+    running_remove_socket(host);
     control_destroy(host->control);
     file_watch_destroy(host->file_watch);
     config_files_finish(&host->files);
@@ -512,7 +283,7 @@ static int start_host(struct host *host)
     crash_watch_begin(STDERR_FILENO);
     status = start(host, settings);
     if (status == WEIR_ETIMEOUT)
-        leave_threads_behind(host, EX_CONFIG);
+        running_leave_threads_behind(host, EX_CONFIG);
     return status == 0 ? EX_OK : EX_CONFIG;
 }
 
@@ -561,12 +332,10 @@ static int run(const struct invocation *invocation)
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one file");
     host.file = invocation->argv[first];
-    host.cpu_watch = (struct cpu_watch){
-        .read = read_cpus, .on_change = on_cpus, .context = &host, .seen = cpus_effective("")
-    };
+    host.cpu_watch = running_cpu_watch(&host);
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
-    errands_init(&host.errands, wake, &host);
+    errands_init(&host.errands, running_wake, &host);
     code = run_host(&host);
     tear_down(&host);
     return code;

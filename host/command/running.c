@@ -1,0 +1,205 @@
+#include "host/command/running.h"
+
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "host/run/accounts.h"
+#include "host/run/exit_guard.h"
+#include "host/run/files_reopen.h"
+
+#define REST_MS 1000 /* without a turn: what the beat is for, a line's repetitions too, is told */
+
+/* --- the runtime's callbacks ---------------------------------------------------------------- */
+
+void running_finish(void *context, bool drained)
+{
+    struct host *host = context;
+
+    atomic_store_explicit(&host->drained, drained, memory_order_relaxed);
+    atomic_store_explicit(&host->finished, true, memory_order_release);
+    io_wake(host->io);
+}
+
+void running_wake(void *context)
+{
+    struct host *host = context;
+
+    io_wake(host->io);
+}
+
+void running_note_files(void *context, struct config_files *files)
+{
+    struct host *host = context;
+    bool watches = host->assembly.held->settings->host.watch;
+
+    file_watch_offer(host->file_watch, watches ? files : NULL);
+    io_wake(host->io);
+}
+
+/* --- the I/O thread's callbacks ------------------------------------------------------------- */
+
+void running_reload(void *context)
+{
+    struct host *host = context;
+
+    supervisor_reload(&host->supervisor);
+}
+
+static void on_reopen(void *context)
+{
+    struct host *host = context;
+
+    files_reopen(&host->assembly);
+    log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "files are opened again");
+}
+
+/* HUP is both: logrotate sends what a program is known to take. */
+static void on_hangup(void *context)
+{
+    on_reopen(context);
+    running_reload(context);
+}
+
+void running_remove_socket(struct host *host)
+{
+    control_listener_destroy(start_watch_take_listener(&host->start_watch));
+    if (host->control)
+        control_leave(host->control);
+}
+
+void running_leave_threads_behind(struct host *host, int code)
+{
+    progress_destroy(host->progress);
+    running_remove_socket(host);
+    configuration_leave(&host->configuration);
+    _exit(code);
+}
+
+static void leave_at_once(struct host *host, const char *event, int code)
+{
+    log_answer(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
+               weir_str("effect", "what was left is lost"));
+    (void)printer_flush(&host->printing.printer, PRINTING_PATIENCE_MS);
+    accounts_log_ledger(&host->assembly, NULL);
+    running_leave_threads_behind(host, code);
+}
+
+static void on_stop(void *context, uint32_t count)
+{
+    struct host *host = context;
+    struct accounts_totals totals;
+
+    if (count > 1)
+        leave_at_once(host, "stopped at once", EX_TEMPFAIL);
+    accounts_totals(&host->assembly, &totals);
+    host->unfinished = totals.unfinished_sources > 0;
+    log_answer(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
+               weir_uint("unfinished_sources", totals.unfinished_sources),
+               weir_uint("waiting", totals.accepted - totals.settled),
+               weir_str("effect", "finishing what was accepted; a second signal ends at once"));
+    supervisor_finish(&host->supervisor);
+}
+
+static void on_dump(void *context)
+{
+    struct host *host = context;
+
+    accounts_log_ledger(&host->assembly, NULL);
+}
+
+static void serve_sockets(struct host *host)
+{
+    if (control_collect(host->control) != 0)
+        log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "control", "socket cannot be served",
+                  weir_str("effect", "nobody can ask this host; restart it"));
+}
+
+/* All has ended; what was printed is to be written, for as long as the end may take. */
+static void stop_when_written(struct host *host)
+{
+    if (printing_is_over(&host->printing, host->assembly.held->settings->host.shutdown_timeout_ms,
+                         running_wake, host))
+        io_stop(host->io);
+}
+
+static void on_wake(void *context)
+{
+    struct host *host = context;
+
+    if (exit_guard_is_asked())
+        leave_at_once(host, "ended by code of a plugin", EXIT_GUARD_CODE);
+    host->rests_since_ms = 0;
+    io_resume_tick(host->io);
+    control_routes_collect(&host->routes);
+    serve_sockets(host);
+    file_watch_collect(host->file_watch);
+    if (atomic_load_explicit(&host->finished, memory_order_acquire))
+        stop_when_written(host);
+}
+
+/* All that the beat looks at is moved by turns: when there are none it stops, until the next one. A
+ * line on a terminal is alive for as long as somebody may look at it. */
+static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
+{
+    if (screen_can_show_status(host->screen) || !runtime_rest(host->runtime))
+        host->rests_since_ms = 0;
+    else if (!host->rests_since_ms)
+        host->rests_since_ms = now_ms;
+    else if (now_ms - host->rests_since_ms >= REST_MS) {
+        logger_flush(host->logger);
+        io_pause_tick(host->io);
+    }
+}
+
+static void on_tick(void *context, uint64_t now_ms)
+{
+    struct host *host = context;
+
+    progress_tick(host->progress, now_ms);
+    logger_tick(host->logger);
+    turn_watch_tick(host->turn_watch, now_ms);
+    poll_set_tick(host->poll_set, now_ms);
+    control_routes_collect(&host->routes);
+    cpu_watch_tick(&host->cpu_watch, now_ms);
+    if (accounts_are_done(&host->assembly) || runtime_has_escalated(host->runtime))
+        supervisor_finish(&host->supervisor);
+    if (atomic_load_explicit(&host->finished, memory_order_acquire))
+        stop_when_written(host);
+    else
+        rest_when_nothing_moves(host, now_ms);
+}
+
+static uint32_t read_cpus(void *context)
+{
+    (void)context;
+    return cpus_effective("");
+}
+
+static void on_cpus(void *context)
+{
+    struct host *host = context;
+
+    supervisor_follow_cpus(&host->supervisor);
+}
+
+struct cpu_watch running_cpu_watch(struct host *host)
+{
+    return (struct cpu_watch){
+        .read = read_cpus, .on_change = on_cpus, .context = host, .seen = cpus_effective("")
+    };
+}
+
+struct io_callbacks running_callbacks(struct host *host)
+{
+    return (struct io_callbacks){
+        .context = host,
+        .on_reload = on_hangup,
+        .on_reopen = on_reopen,
+        .on_stop = on_stop,
+        .on_dump = on_dump,
+        .on_wake = on_wake,
+        .on_tick = on_tick,
+    };
+}

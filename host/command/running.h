@@ -1,0 +1,81 @@
+/*
+ * command/running.h - one running host: its parts, and what their callbacks do.
+ *
+ * command_run.c makes the parts and takes them down. The callbacks run on the I/O thread unless
+ * they say otherwise.
+ */
+#ifndef HOST_COMMAND_RUNNING_H
+#define HOST_COMMAND_RUNNING_H
+
+#include "host/command/start_watch.h"
+#include "host/log/logger.h"
+#include "host/pages/control_routes.h"
+#include "host/reload/configuration.h"
+#include "host/reload/file_watch.h"
+#include "host/reload/supervisor.h"
+#include "host/run/cpu_watch.h"
+#include "host/run/io.h"
+#include "host/run/poll_set.h"
+#include "host/run/printing.h"
+#include "host/run/progress.h"
+#include "host/run/turn_watch.h"
+
+struct invocation;
+
+/* One running host. */
+struct host {
+    const struct invocation *invocation;
+    const char *file;
+    bool allows_dead; /* --allow-dead: dead letters are no reason for 65 */
+    struct configuration configuration;
+    struct screen *screen;
+    struct logger *logger;
+    struct printing printing;
+    struct progress_display *progress;
+    struct runtime *runtime;
+    struct assembly assembly;
+    struct supervisor supervisor;
+    struct errands errands;
+    struct control_routes routes;
+    struct start_watch start_watch; /* has the listener, until it is served */
+    struct control *control;
+    struct io *io;
+    struct poll_set *poll_set;
+    struct turn_watch *turn_watch;
+    struct file_watch *file_watch;
+    struct config_files files; /* as they were read first */
+    struct cpu_watch cpu_watch;
+    uint64_t rests_since_ms; /* all threads sleep; 0 = one of them may be awake */
+    bool unfinished;         /* told to stop before the sources were done */
+    _Atomic bool finished;   /* by the supervisor */
+    _Atomic bool drained;
+};
+
+/* What the I/O thread calls. */
+struct io_callbacks running_callbacks(struct host *host);
+
+/* Of the CPUs that the process may use, as they are now. */
+struct cpu_watch running_cpu_watch(struct host *host);
+
+/* Takes on the changed file. `context` is the host, here and below. */
+void running_reload(void *context);
+
+/*
+ * Wakes the I/O thread: errands are done, an inspect is answered, a socket is to be served, all is
+ * printed, or the first thread wakes after all slept. Any thread.
+ */
+void running_wake(void *context);
+
+/* The supervisor has ended everything. On its thread. */
+void running_finish(void *context, bool drained);
+
+/* A reload has read these files, and was taken on or refused. On the supervisor's thread. */
+void running_note_files(void *context, struct config_files *files);
+
+void running_remove_socket(struct host *host);
+
+/* Ends the process with this code. A callback that never returns would hold up its thread, and us,
+ * for ever. */
+void running_leave_threads_behind(struct host *host, int code);
+
+#endif
