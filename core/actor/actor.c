@@ -50,14 +50,12 @@ int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out)
     return 0;
 }
 
-struct pool *actor_find_pool(struct runtime *runtime, weir_pid pid)
+struct router *actor_find_router(struct runtime *runtime, weir_pid pid)
 {
     struct actor *actor;
 
-    /* Its pool is freed a grace period after the word was ended. */
-    if (actor_find_alive(runtime, pid, &actor) != 0 || actor->kind != ACTOR_POOL)
-        return NULL;
-    return actor->pool;
+    /* What it stands for is freed a grace period after the word was ended. */
+    return actor_find_alive(runtime, pid, &actor) == 0 ? actor->router : NULL;
 }
 
 const char *actor_path(const struct actor *actor)
@@ -90,7 +88,7 @@ int actor_create(struct runtime *runtime, struct executor *executor,
     actor->dispatcher = options->dispatcher;
     actor->spec = options->spec ? spec_ref(options->spec) : NULL;
     actor->place = options->place;
-    actor->pool = options->pool;
+    actor->router = options->router;
     actor->kind = (uint8_t)options->kind;
     atomic_init(&actor->state, ACTOR_STARTING);
     if (actor->place)

@@ -30,7 +30,7 @@
 struct runtime;
 struct place;
 struct extra;
-struct pool;
+struct router;
 struct waiters;
 
 enum actor_kind {
@@ -96,8 +96,8 @@ struct actor {
     };
     struct runtime *runtime;
     struct dispatcher *dispatcher;
-    struct place *place; /* of a plain actor: owner, see place_get */
-    struct pool *pool;   /* what it is, when kind is ACTOR_POOL */
+    struct place *place;   /* of a plain actor: owner, see place_get */
+    struct router *router; /* what it stands for, when kind is ACTOR_POOL */
     uint32_t slot;
     uint8_t kind; /* enum actor_kind */
 
@@ -145,7 +145,7 @@ struct actor_options {
     struct dispatcher *dispatcher;
     struct spec *spec;   /* takes a reference of its own; NULL for a bare pool */
     struct place *place; /* ownership moves on success; NULL for a plain actor */
-    struct pool *pool;
+    struct router *router;
     enum actor_kind kind;
     uint32_t limit;       /* of the normal lane; 0 = unlimited */
     uint64_t bytes_limit; /* of payload in it; 0 = unlimited */
@@ -173,9 +173,9 @@ struct actor *actor_find(struct runtime *runtime, weir_pid pid);
 int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out);
 uint32_t actor_serial_of(weir_pid pid);
 
-/* The pool of a PID; NULL: it has ended, or is no pool's. Any thread, in a read section, in which
- * alone it may be used: the slot of one that has ended still says what it was. */
-struct pool *actor_find_pool(struct runtime *runtime, weir_pid pid);
+/* What the actor of a PID stands for; NULL: it has ended, or stands for none. Any thread, in a read
+ * section, in which alone it may be used: the slot of one that has ended still says what it was. */
+struct router *actor_find_router(struct runtime *runtime, weir_pid pid);
 
 static inline struct actor *actor_of_self(struct weir_self *self)
 {

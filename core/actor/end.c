@@ -134,8 +134,8 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     bounce_all(actor, actor->executor, pid);
     if (place && place->pool)
         pool_place_ended(place->pool, place, actor->executor);
-    if (actor->pool)
-        pool_actor_ended(actor->pool, actor->executor);
+    if (actor->router)
+        pool_actor_ended(pool_of_router(actor->router), actor->executor);
     if (place && place->on_end)
         place->on_end(place->on_end_context, place);
     retire_slot(actor, actor->executor);

@@ -5,6 +5,7 @@
 
 #include "actor/send.h"
 #include "pool/fan_out.h"
+#include "pool/pool.h"
 #include "runtime.h"
 
 /* Who gets an event: immutable, but that a PID may be struck out, or come where it has reserved. */
@@ -499,13 +500,13 @@ static void give(struct runtime *runtime, struct executor *executor,
                  const struct subscriber *subscriber, weir_pid pid, const struct message *message,
                  struct fan_out *result)
 {
-    struct pool *pool = NULL;
+    struct router *router = NULL;
     struct message *copy;
 
     if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire))
-        pool = actor_find_pool(runtime, pid);
-    if (pool) {
-        fan_out_below(pool, executor, message, result);
+        router = actor_find_router(runtime, pid);
+    if (router) {
+        fan_out_below(pool_of_router(router), executor, message, result);
         return;
     }
     copy = message_copy(&executor->cache, message);

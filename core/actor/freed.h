@@ -9,6 +9,8 @@
 
 #include "actor/actor.h"
 
+struct pool;
+
 struct freed {
     uint32_t places; /* in the normal lane */
     uint32_t pulled; /* in the queue of the pool */

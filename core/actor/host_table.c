@@ -20,10 +20,10 @@
 #include "actor/port.h"
 #include "actor/printing.h"
 #include "actor/request.h"
+#include "actor/router.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "actor/tie.h"
-#include "pool/pool.h"
 #include "runtime.h"
 
 #define LINKED_END_SIGNALS(reason)                                                                 \
@@ -283,13 +283,10 @@ static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason 
 
     if (status != 0)
         return status;
-    if (target->kind != ACTOR_POOL)
+    if (!target->router)
         return actor_signal(target, actor_serial_of(other), actor->executor,
                             LINKED_END_SIGNALS(reason));
-    if (reason == WEIR_END_KILL)
-        pool_kill(target->pool, actor->executor);
-    else
-        pool_close(target->pool, actor->executor);
+    target->router->ops->close(target->router, reason, actor->executor);
     return 0;
 }
 

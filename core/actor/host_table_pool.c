@@ -14,7 +14,7 @@ int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
         return status;
     if (found->kind != ACTOR_POOL)
         return WEIR_EINVALID;
-    *out = found->pool;
+    *out = pool_of_router(found->router);
     return 0;
 }
 
@@ -22,7 +22,7 @@ int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
 static struct pool *own_pool(const struct actor *actor)
 {
     if (actor->kind == ACTOR_POOL)
-        return actor->pool;
+        return pool_of_router(actor->router);
     return actor->place ? actor->place->pool : NULL;
 }
 

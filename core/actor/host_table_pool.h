@@ -6,6 +6,8 @@
 
 #include "actor/actor.h"
 
+struct pool;
+
 /* WEIR_EUNKNOWN, WEIR_ETERMINATED, WEIR_EINVALID: it is no pool. In a read section. */
 int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out);
 

@@ -7,7 +7,7 @@
 #include "actor/inspection.h"
 #include "actor/items.h"
 #include "actor/request.h"
-#include "pool/pool_items.h"
+#include "actor/router.h"
 #include "runtime.h"
 
 #define TAG_ANSWER "weir.inspected/1"
@@ -74,8 +74,8 @@ static void ask_behaviour(struct actor *actor, struct inspection *inspection)
 
 static void look(struct actor *actor, struct inspection *inspection)
 {
-    if (actor->kind == ACTOR_POOL)
-        pool_items(inspection, actor->pool);
+    if (actor->router)
+        actor->router->ops->inspect(actor->router, inspection);
     items_of_actor(inspection, actor);
     ask_behaviour(actor, inspection);
 }

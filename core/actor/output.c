@@ -1,10 +1,9 @@
 #include "actor/output.h"
 
 #include "actor/room.h"
+#include "actor/router.h"
 #include "actor/send.h"
 #include "actor/settle.h"
-#include "pool/pool.h"
-#include "pool/route.h"
 #include "runtime.h"
 
 #define CHAIN_MAX 64u /* as many as a usual mailbox takes */
@@ -185,8 +184,8 @@ static bool waits_for(struct actor *actor, weir_pid target)
 /* How many may go to the target in one step. One, when they are to be spread over its members. */
 static uint32_t chain_max(struct actor *actor, const struct binding *binding)
 {
-    struct pool *pool = binding ? actor_find_pool(actor->runtime, binding->target) : NULL;
-    uint32_t room = pool ? route_room_of_only_worker(pool) : 1;
+    struct router *target = binding ? actor_find_router(actor->runtime, binding->target) : NULL;
+    uint32_t room = target ? target->ops->chain_room(target) : 1;
 
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }

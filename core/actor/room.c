@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "pool/pool.h"
+#include "actor/router.h"
 
 static struct waiters *make_room(struct actor *actor)
 {
@@ -25,8 +25,8 @@ struct waiters *room_of(struct actor *actor)
 {
     struct waiters *present;
 
-    if (actor->kind == ACTOR_POOL)
-        return &actor->pool->waiters;
+    if (actor->router)
+        return actor->router->waiters;
     /* Acquire pairs with the exchange in make_room. */
     present = atomic_load_explicit(&actor->room, memory_order_acquire);
     return present ? present : make_room(actor);

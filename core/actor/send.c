@@ -1,8 +1,7 @@
 #include "actor/send.h"
 
+#include "actor/router.h"
 #include "message/aside.h"
-#include "pool/route.h"
-#include "pool/route_chain.h"
 #include "runtime.h"
 
 int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
@@ -111,7 +110,7 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
     if (lane != WEIR_NORMAL)
         return deliver_lane(actor, actor_serial_of(to), executor, lane, message);
     if (actor->kind == ACTOR_POOL)
-        return route_message(actor->pool, executor, message);
+        return actor->router->ops->route(actor->router, executor, message);
     status = send_deliver(actor, actor_serial_of(to), executor, message);
     if (status == WEIR_ECLOSED)
         return send_to_closed(actor, actor_serial_of(to), executor, message);
@@ -127,7 +126,7 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
     if (status != 0 || count == 0)
         return status;
     if (actor->kind == ACTOR_POOL)
-        return route_chain(actor->pool, executor, messages, count);
+        return actor->router->ops->route_chain(actor->router, executor, messages, count);
     status = send_deliver_chain(actor, actor_serial_of(to), executor, messages, count);
     if (status != WEIR_ECLOSED)
         return status;

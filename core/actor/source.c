@@ -10,8 +10,7 @@
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/output.h"
-#include "pool/pool.h"
-#include "pool/route.h"
+#include "actor/router.h"
 #include "runtime.h"
 
 #define SCARCE_LOOK_NS 10000000u /* 10 ms: nobody tells of memory that comes free */
@@ -381,27 +380,27 @@ void source_ledger(struct source *source, struct ledger_reading *out)
 /* --- in its own turn ------------------------------------------------------------------------ */
 
 /* The pool it feeds; NULL: it has ended, and what is sent there is dead `no_target`. */
-static struct pool *target_of(struct actor *actor)
+static struct router *target_of(struct actor *actor)
 {
     const struct wiring *wiring = wiring_get(actor->place->wiring);
     weir_pid pid = wiring ? wiring->bindings[0].target : 0;
-    struct pool *pool = actor_find_pool(actor->runtime, pid);
+    struct router *target = actor_find_router(actor->runtime, pid);
 
-    return pool && atomic_load_explicit(&pool->closing, memory_order_acquire) ? NULL : pool;
+    return target && target->ops->is_closing(target) ? NULL : target;
 }
 
 /* Free places in the pool it feeds; joins those who wait when there are none. */
 static uint32_t credit_of(struct actor *actor)
 {
-    struct pool *pool = target_of(actor);
+    struct router *target = target_of(actor);
     uint32_t room;
 
-    if (!pool)
+    if (!target)
         return CREDIT_MAX;
-    room = route_room(pool);
+    room = target->ops->room(target);
     if (room == 0) {
-        waiters_join(&pool->waiters, &actor->place->waiter, 1, actor->executor);
-        room = route_room(pool); /* second look: see waiters.h */
+        waiters_join(target->waiters, &actor->place->waiter, 1, actor->executor);
+        room = target->ops->room(target); /* second look: see waiters.h */
     }
     if (room > 0) {
         waiters_use(&actor->place->waiter, 1);

@@ -14,6 +14,7 @@
 #include "actor/output.h"
 #include "actor/port.h"
 #include "actor/request.h"
+#include "actor/router.h"
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/tie.h"
@@ -69,7 +70,7 @@ static void respec(struct actor *actor)
 
     if (actor->kind != ACTOR_POOL)
         incarnation_respec(actor);
-    else if (manager_take(actor->pool, &spec))
+    else if (manager_take(pool_of_router(actor->router), &spec))
         incarnation_renew(actor, spec);
 }
 
@@ -237,7 +238,7 @@ static struct message *take_message(struct actor *actor, struct stint *stint)
 /* A message for a pool without a behaviour as manager. */
 static void manage(struct actor *actor, struct message *message)
 {
-    int status = manager_handle(actor, message);
+    int status = actor->router->ops->manage(actor->router, message);
 
     if (status == WEIR_EUNSUPPORTED)
         handling_unhandled(actor, message);
@@ -361,8 +362,7 @@ static void obey_kill(struct actor *actor)
 /* Nobody waits any more for the manager of a pool that a reload made and has given up. */
 static bool is_given_up(const struct actor *actor)
 {
-    return actor->place->opener && actor->pool &&
-           atomic_load_explicit(&actor->pool->closing, memory_order_acquire);
+    return actor->place->opener && actor->router && actor->router->ops->is_closing(actor->router);
 }
 
 /* It counts: one that fails, without memory for a pause behind it, is tried again in a turn. What

@@ -121,7 +121,7 @@ static int set_paused(const struct errand *errand, bool paused)
 
 int manager_handle(struct actor *actor, struct message *message)
 {
-    struct errand errand = { actor, actor->pool, message };
+    struct errand errand = { actor, pool_of_router(actor->router), message };
     enum change change = change_of(message);
 
     if (change != CHANGE_NONE)

@@ -240,7 +240,7 @@ bool outlet_has_former(struct pool *pool)
 
 static bool is_in(struct runtime *runtime, weir_pid pid, const struct pool *above)
 {
-    const struct pool *pool = actor_find_pool(runtime, pid);
+    const struct pool *pool = pool_find(runtime, pid);
 
     while (pool && pool != above)
         pool = pool->parent;

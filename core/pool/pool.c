@@ -11,6 +11,7 @@
 #include "pool/nesting.h"
 #include "pool/outcome.h"
 #include "pool/places.h"
+#include "pool/pool_router.h"
 #include "pool/resize.h"
 #include "runtime.h"
 
@@ -39,6 +40,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
                         const struct pool_options *options)
 {
     pool->runtime = runtime;
+    pool->router = (struct router){ &pool_router_ops, &pool->waiters };
     pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
     pool->parent = options->parent;
     pool->depth = options->parent ? options->parent->depth + 1 : 0;
@@ -116,7 +118,7 @@ static int create_actor(struct pool *pool, struct executor *executor,
         .dispatcher = options->manager_dispatcher ? options->manager_dispatcher
                                                   : options->dispatcher,
         .spec = options->manager,
-        .pool = pool,
+        .router = &pool->router,
         .kind = ACTOR_POOL,
     };
     int status = make_manager_place(pool, options);
@@ -250,6 +252,13 @@ int pool_create(struct runtime *runtime, struct executor *executor,
     actor_begin(pool->actor, executor);
     *out = pool;
     return 0;
+}
+
+struct pool *pool_find(struct runtime *runtime, weir_pid pid)
+{
+    struct router *router = actor_find_router(runtime, pid);
+
+    return router ? pool_of_router(router) : NULL;
 }
 
 void pool_end_trial(struct pool *pool)

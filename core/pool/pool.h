@@ -14,6 +14,7 @@
 
 #include "actor/place.h"
 #include "actor/progress.h"
+#include "actor/router.h"
 #include "actor/waiters.h"
 #include "pool/fullness.h"
 #include "pool/members.h"
@@ -76,6 +77,7 @@ struct escalation {
 struct pool {
     struct runtime *runtime;       /* const */
     struct actor *actor;           /* const */
+    struct router router;          /* what the actor stands for; as senders see it */
     weir_pid pid;                  /* const */
     uint32_t number;               /* const: which of the executors' positions it uses */
     char path[PLACE_PATH_MAX];     /* const */
@@ -138,6 +140,15 @@ struct pool {
     struct pool *next_lost;            /* the parent's lock */
     struct retired retired;
 };
+
+static inline struct pool *pool_of_router(struct router *router)
+{
+    return (struct pool *)(void *)((char *)router - offsetof(struct pool, router));
+}
+
+/* The pool of a PID; NULL: it has ended, or is no pool's. Any thread, in a read section, in which
+ * alone it may be used. */
+struct pool *pool_find(struct runtime *runtime, weir_pid pid);
 
 /*
  * Makes a pool with its workers, which open in their first turns. Returns borrowed: it lives until

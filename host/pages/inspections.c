@@ -79,7 +79,7 @@ static int find_worker(struct runtime *runtime, const char *path, weir_pid *out)
     (void)snprintf(pool, sizeof pool, "%.*s", (int)(mark - path), path);
     if (names_find(&runtime->names, pool, &pid) != 0)
         return WEIR_EUNKNOWN;
-    found = actor_find_pool(runtime, pid);
+    found = pool_find(runtime, pid);
     return found ? find_member(found, (uint32_t)index, out) : WEIR_EUNKNOWN;
 }
 

@@ -352,11 +352,11 @@ static void test_target_that_is_freed_while_others_are_waited_for_is_not_looked_
     others[0] = rig_workers(&f.rig, f.from, "gone", 1, 1);
     pid = others[0]->pid;
     others[1] = feeder_of_two(&f, f.fed->pid, pid);
-    CU_ASSERT_PTR_EQUAL(actor_find_pool(f.rig.runtime, pid), others[0]);
+    CU_ASSERT_PTR_EQUAL(pool_find(f.rig.runtime, pid), others[0]);
     CU_ASSERT_EQUAL(rig_send(&f.rig, others[1]->pid, (struct order){ .act = emit_to_both }), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, others[1]));
     end_and_free(&f, others[0]);
-    CU_ASSERT_PTR_NULL(actor_find_pool(f.rig.runtime, pid));
+    CU_ASSERT_PTR_NULL(pool_find(f.rig.runtime, pid));
     pause_fed(&f, false);
     CU_ASSERT_TRUE(rig_drained(&f.rig, others[1]));
     CU_ASSERT_EQUAL(rig_dead(others[1], DEAD_NO_TARGET), 1);

@@ -1,0 +1,55 @@
+/*
+ * actor/router.h - what an actor is that stands for others: the actor of a pool.
+ *
+ * A message to its normal lane never enters its own mailbox: the sender's thread routes it on to
+ * another actor, by this table. The other lanes are the actor's own, and its manager handles them.
+ * Who routes fills in the table; core/actor knows nothing else of it.
+ */
+#ifndef ACTOR_ROUTER_H
+#define ACTOR_ROUTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/message.h>
+
+struct actor;
+struct executor;
+struct inspection;
+struct message;
+struct router;
+struct waiters;
+
+struct router_ops {
+    /* For senders: any thread, in a read section, in which alone the router may be used. */
+
+    /* Takes the message on 0; as weir_send. */
+    int (*route)(struct router *router, struct executor *executor, struct message *message);
+    /* How many it took, from the front, or why it took none; as weir_send. */
+    int (*route_chain)(struct router *router, struct executor *executor,
+                       struct message *const *messages, uint32_t count);
+    /* How many messages it would take now: a hint. Unlimited mailboxes count as 64. */
+    uint32_t (*room)(struct router *router);
+    /* How many of them in one chain, to one actor; 0: they are to be spread. */
+    uint32_t (*chain_room)(struct router *router);
+    /* True once it takes nothing more. */
+    bool (*is_closing)(struct router *router);
+    /* It ends, and so do those below it: drained, or with the reason KILL behind the messages that
+     * they have in hand. */
+    void (*close)(struct router *router, enum weir_end_reason reason, struct executor *executor);
+
+    /* In the actor's own turn. */
+
+    /* Carries out a message without a behaviour as manager; does not take it. WEIR_EUNSUPPORTED: it
+     * is none of those that it knows; else why it was not carried out. */
+    int (*manage)(struct router *router, struct message *message);
+    /* Adds its figures to an answer. */
+    void (*inspect)(struct router *router, struct inspection *out);
+};
+
+struct router {
+    const struct router_ops *ops; /* const */
+    struct waiters *waiters;      /* const: who waits for room behind it */
+};
+
+#endif

@@ -1,0 +1,62 @@
+#include "pool/pool_router.h"
+
+#include "pool/manager.h"
+#include "pool/pool.h"
+#include "pool/pool_items.h"
+#include "pool/route.h"
+#include "pool/route_chain.h"
+
+static int route(struct router *router, struct executor *executor, struct message *message)
+{
+    return route_message(pool_of_router(router), executor, message);
+}
+
+static int chain(struct router *router, struct executor *executor, struct message *const *messages,
+                 uint32_t count)
+{
+    return route_chain(pool_of_router(router), executor, messages, count);
+}
+
+static uint32_t room(struct router *router)
+{
+    return route_room(pool_of_router(router));
+}
+
+static uint32_t chain_room(struct router *router)
+{
+    return route_room_of_only_worker(pool_of_router(router));
+}
+
+static bool is_closing(struct router *router)
+{
+    return atomic_load_explicit(&pool_of_router(router)->closing, memory_order_acquire);
+}
+
+static void end(struct router *router, enum weir_end_reason reason, struct executor *executor)
+{
+    if (reason == WEIR_END_KILL)
+        pool_kill(pool_of_router(router), executor);
+    else
+        pool_close(pool_of_router(router), executor);
+}
+
+static int manage(struct router *router, struct message *message)
+{
+    return manager_handle(pool_of_router(router)->actor, message);
+}
+
+static void inspect(struct router *router, struct inspection *out)
+{
+    pool_items(out, pool_of_router(router));
+}
+
+const struct router_ops pool_router_ops = {
+    .route = route,
+    .route_chain = chain,
+    .room = room,
+    .chain_room = chain_room,
+    .is_closing = is_closing,
+    .close = end,
+    .manage = manage,
+    .inspect = inspect,
+};
