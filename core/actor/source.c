@@ -121,20 +121,8 @@ int source_create(struct runtime *runtime, struct executor *executor,
         return status;
     }
     *out = source;
-    if (!options->unborn)
-        actor_begin(source->actor, executor);
-    return 0;
-}
-
-void source_begin(struct source *source, struct executor *executor)
-{
     actor_begin(source->actor, executor);
-}
-
-void source_discard(struct source *source, struct executor *executor)
-{
-    end_unborn(source->actor, executor);
-    destroy(source);
+    return 0;
 }
 
 /* --- taking over ---------------------------------------------------------------------------- */

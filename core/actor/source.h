@@ -24,7 +24,6 @@ struct source_options {
     bool registered;                                /* its path can be looked up */
     bool held;                                      /* opens, but produces only after source_go */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
-    bool unborn;                                    /* does nothing before source_begin */
 };
 
 /* Owned by whoever created it; the actor in it ends by itself. */
@@ -60,10 +59,6 @@ struct source {
 /* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
 int source_create(struct runtime *runtime, struct executor *executor,
                   const struct source_options *options, struct source **out);
-
-/* For an unborn one: its first turn opens it; or it is freed as if it had never been. */
-void source_begin(struct source *source, struct executor *executor);
-void source_discard(struct source *source, struct executor *executor);
 
 /*
  * `heir`, which is held, goes on where `source` ends, as soon as it has; the caller closes `source`

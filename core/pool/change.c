@@ -44,25 +44,6 @@ static void begin_prepared_locked(struct pool_change *change, struct list *made,
     move_all(made, &change->pool->prepared);
 }
 
-/* The new workers wait unborn, and so do others like the old ones. */
-static int make_spare_locked(struct pool_change *change, struct executor *executor,
-                             struct list *made)
-{
-    struct pool *pool = change->pool;
-    int status = WEIR_ENOMEM;
-
-    change->none = members_create(0);
-    change->back_size = pool->target;
-    change->back = members_create(change->back_size);
-    if (change->none && change->back)
-        status = resize_make_locked(pool, executor, pool->spec, pool->target, &change->spare);
-    if (status == 0)
-        move_all(made, &change->fresh);
-    else
-        resize_unmake_locked(made, executor);
-    return status;
-}
-
 /* What the pool's workers are made of from the commit on; NULL: it has none. */
 static struct spec *next_spec_locked(const struct pool_change *change)
 {
@@ -132,8 +113,6 @@ static int prepare_workers_locked(struct pool_change *change, struct executor *e
     status = make_workers_locked(change, executor, &made);
     if (status != 0)
         return status;
-    if (change->options.exclusive)
-        return make_spare_locked(change, executor, &made);
     begin_prepared_locked(change, &made, executor);
     return 0;
 }
@@ -158,8 +137,6 @@ static int prepare_locked(struct pool_change *change, struct executor *executor)
 static void free_change(struct pool_change *change)
 {
     members_destroy(change->next);
-    members_destroy(change->none);
-    members_destroy(change->back);
     wiring_destroy(change->options.wiring);
     spec_unref(change->options.spec);
     spec_unref(change->options.manager);
@@ -182,8 +159,6 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
         spec_ref(options->spec);
     if (options->manager)
         spec_ref(options->manager);
-    list_init(&change->fresh);
-    list_init(&change->spare);
     pthread_mutex_lock(&pool->lock);
     status = prepare_locked(change, executor);
     pthread_mutex_unlock(&pool->lock);
@@ -193,41 +168,6 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
     }
     free_change(change);
     return status;
-}
-
-/* --- stopping first ------------------------------------------------------------------------- */
-
-void pool_change_stop(struct pool_change *change, struct executor *executor)
-{
-    struct pool *pool = change->pool;
-    struct list leaving;
-
-    list_init(&leaving);
-    pthread_mutex_lock(&pool->lock);
-    move_all(&pool->places, &leaving);
-    resize_publish_locked(pool, change->none, executor);
-    resize_dismiss_locked(pool, &leaving, executor);
-    change->none = NULL;
-    change->stopped = true;
-    pthread_mutex_unlock(&pool->lock);
-}
-
-bool pool_change_has_stopped(struct pool_change *change)
-{
-    struct pool *pool = change->pool;
-    bool stopped;
-
-    pthread_mutex_lock(&pool->lock);
-    stopped = list_empty(&pool->leavers) && list_empty(&pool->closers);
-    pthread_mutex_unlock(&pool->lock);
-    return stopped;
-}
-
-void pool_change_begin(struct pool_change *change, struct executor *executor)
-{
-    pthread_mutex_lock(&change->pool->lock);
-    begin_prepared_locked(change, &change->fresh, executor);
-    pthread_mutex_unlock(&change->pool->lock);
 }
 
 /* --- committing ----------------------------------------------------------------------------- */
@@ -376,7 +316,6 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
         return;
     }
     old = commit_spec_locked(change);
-    resize_unmake_locked(&change->spare, executor);
     if (change->options.nests)
         commit_nesting_locked(change, executor);
     else if (pool->spec)
@@ -388,41 +327,6 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     pulling_end_if_left(pool, executor);
     outcome_tell(pool, executor);
     free_change(change);
-}
-
-/* The target is what there is: a resize meanwhile counted on workers that had been told to go. */
-static void set_target_locked(struct pool *pool)
-{
-    uint32_t count = resize_count_locked(pool);
-
-    if (pool->target == count)
-        return;
-    pool->target = count;
-    pulling_set_bounds_locked(pool);
-    pool->epoch++;
-}
-
-/* As many like the old ones as are missing: the pool may have been resized meanwhile. */
-static void open_again_locked(struct pool_change *change, struct executor *executor)
-{
-    struct pool *pool = change->pool;
-    uint32_t present = resize_count_locked(pool);
-    struct list again;
-
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
-        return;
-    list_init(&again);
-    while (present < change->back_size && present < pool->target && !list_empty(&change->spare)) {
-        move(change->spare.next, &again);
-        present++;
-    }
-    if (!list_empty(&again)) {
-        resize_begin_locked(&again, NULL, executor);
-        move_all(&again, &pool->places);
-        resize_publish_locked(pool, change->back, executor);
-        change->back = NULL;
-    }
-    set_target_locked(pool);
 }
 
 void pool_change_abort(struct pool_change *change, struct executor *executor)
@@ -437,11 +341,67 @@ void pool_change_abort(struct pool_change *change, struct executor *executor)
     pthread_mutex_lock(&pool->lock);
     move_all(&pool->prepared, &leaving);
     resize_dismiss_locked(pool, &leaving, executor);
-    resize_unmake_locked(&change->fresh, executor);
-    if (change->stopped)
-        open_again_locked(change, executor);
-    resize_unmake_locked(&change->spare, executor);
     abort_outlets_locked(change, executor);
     pthread_mutex_unlock(&pool->lock);
     free_change(change);
+}
+
+/* --- stopping first ------------------------------------------------------------------------- */
+
+int pool_change_stop(struct pool *pool, struct executor *executor)
+{
+    struct members *none = members_create(0);
+    struct list leaving;
+
+    if (!none)
+        return WEIR_ENOMEM;
+    list_init(&leaving);
+    pthread_mutex_lock(&pool->lock);
+    move_all(&pool->places, &leaving);
+    resize_publish_locked(pool, none, executor);
+    resize_dismiss_locked(pool, &leaving, executor);
+    pthread_mutex_unlock(&pool->lock);
+    return 0;
+}
+
+bool pool_change_has_stopped(struct pool *pool)
+{
+    bool stopped;
+
+    pthread_mutex_lock(&pool->lock);
+    stopped = list_empty(&pool->leavers) && list_empty(&pool->closers);
+    pthread_mutex_unlock(&pool->lock);
+    return stopped;
+}
+
+/* As many as are missing: the pool may have been resized meanwhile. */
+static int reopen_locked(struct pool *pool, struct executor *executor)
+{
+    uint32_t present = resize_count_locked(pool);
+    struct members *next = members_create(pool->target);
+    struct list made;
+    int status = next ? 0 : WEIR_ENOMEM;
+
+    list_init(&made);
+    if (status == 0 && present < pool->target)
+        status = resize_make_locked(pool, executor, pool->spec, pool->target - present, &made);
+    if (status != 0) {
+        members_destroy(next);
+        return status;
+    }
+    resize_begin_locked(&made, NULL, executor);
+    move_all(&made, &pool->places);
+    resize_publish_locked(pool, next, executor);
+    return 0;
+}
+
+int pool_change_reopen(struct pool *pool, struct executor *executor)
+{
+    int status = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    if (!atomic_load_explicit(&pool->closing, memory_order_relaxed))
+        status = reopen_locked(pool, executor);
+    pthread_mutex_unlock(&pool->lock);
+    return status;
 }

@@ -11,6 +11,7 @@ struct pool_wish {
     bool spec;      /* workers made of something else, or opened again otherwise */
     bool fresh;     /* not all of it is live: new workers beside the old */
     bool exclusive; /* or after them */
+    bool stopped;   /* they have been told to end */
     bool manager;   /* another one, or none */
     bool joined;    /* other pools come below it, which runs */
 };
@@ -198,7 +199,6 @@ static int make_options(struct pool_changes *changes, uint32_t index,
     assembly_change_options(rebuilding->assembly, rebuilding->settings, index,
                             pool_target(changes->all[index]), out);
     out->live = !wish->fresh;
-    out->exclusive = wish->exclusive;
     out->renews_manager = wish->manager;
     out->nests = wanted->nested && !was_nested(changes, index);
     out->joining = wanted->member_count;
@@ -218,7 +218,6 @@ static int prepare_change(struct pool_changes *changes, uint32_t index, struct e
     struct pool_change_options options;
     int status = make_options(changes, index, &options);
 
-    changes->exclusive_count += changes->wishes[index].exclusive;
     if (status == 0)
         status = pool_change_prepare(changes->all[index], executor, &options,
                                      &changes->changes[index]);
@@ -231,12 +230,15 @@ static int prepare_change(struct pool_changes *changes, uint32_t index, struct e
     return status;
 }
 
-static int prepare_changes(struct pool_changes *changes, struct executor *executor)
+/* The exclusive ones, or the others. */
+static int prepare_changes(struct pool_changes *changes, bool exclusive, struct executor *executor)
 {
     for (uint32_t i = 0; i < changes->rebuilding->settings->pool_count; i++) {
+        const struct pool_wish *wish = &changes->wishes[i];
         int status = 0;
 
-        if (changes->wishes[i].any && !changes->made[i])
+        changes->exclusive_count += wish->exclusive && !exclusive;
+        if (wish->any && wish->exclusive == exclusive && !changes->made[i])
             status = prepare_change(changes, i, executor);
         if (status != 0)
             return fail(changes, i, status);
@@ -257,10 +259,10 @@ static void pick_gone(struct pool_changes *changes, const uint32_t *order, bool 
             changes->gone[changes->gone_count++] = order[i];
 }
 
-/* Events: nobody gets any of the new ones before the commit. */
-static int subscribe(struct pool_changes *changes, struct executor *executor)
+/* Events, of those from number `first` on: nobody gets any of the new ones before the commit. */
+static int subscribe(struct pool_changes *changes, uint32_t first, struct executor *executor)
 {
-    for (uint32_t i = 0; i < changes->touched_count; i++) {
+    for (uint32_t i = first; i < changes->touched_count; i++) {
         uint32_t index = changes->touched[i];
         int status = subscription_prepare(changes->all[index], executor,
                                           &changes->rebuilding->settings->pools[index].subscribe);
@@ -301,35 +303,43 @@ int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *
     if (status == 0)
         status = wire(changes, executor);
     if (status == 0)
-        status = prepare_changes(changes, executor);
+        status = prepare_changes(changes, false, executor);
     if (status == 0)
-        status = subscribe(changes, executor);
+        status = subscribe(changes, 0, executor);
     return status == 0 ? list_gone(changes) : status;
 }
 
 /* --- those that stop first ------------------------------------------------------------------ */
 
-void pool_changes_stop(struct pool_changes *changes, struct executor *executor)
+int pool_changes_stop(struct pool_changes *changes, struct executor *executor)
 {
-    for (uint32_t i = 0; i < changes->touched_count; i++)
-        if (changes->wishes[changes->touched[i]].exclusive)
-            pool_change_stop(changes->changes[changes->touched[i]], executor);
+    for (uint32_t i = 0; i < changes->rebuilding->settings->pool_count; i++) {
+        struct pool_wish *wish = &changes->wishes[i];
+        int status = wish->exclusive ? pool_change_stop(changes->all[i], executor) : 0;
+
+        if (status != 0)
+            return fail(changes, i, status);
+        wish->stopped = wish->exclusive;
+    }
+    return 0;
 }
 
 bool pool_changes_have_stopped(const struct pool_changes *changes)
 {
-    for (uint32_t i = 0; i < changes->touched_count; i++)
-        if (changes->wishes[changes->touched[i]].exclusive &&
-            !pool_change_has_stopped(changes->changes[changes->touched[i]]))
+    if (!changes->allocated)
+        return true;
+    for (uint32_t i = 0; i < changes->rebuilding->settings->pool_count; i++)
+        if (changes->wishes[i].stopped && !pool_change_has_stopped(changes->all[i]))
             return false;
     return true;
 }
 
-void pool_changes_begin(struct pool_changes *changes, struct executor *executor)
+int pool_changes_exchange(struct pool_changes *changes, struct executor *executor)
 {
-    for (uint32_t i = 0; i < changes->touched_count; i++)
-        if (changes->wishes[changes->touched[i]].exclusive)
-            pool_change_begin(changes->changes[changes->touched[i]], executor);
+    uint32_t first = changes->touched_count;
+    int status = prepare_changes(changes, true, executor);
+
+    return status == 0 ? subscribe(changes, first, executor) : status;
 }
 
 /* --- committing ----------------------------------------------------------------------------- */
@@ -407,6 +417,19 @@ void pool_changes_forget(struct pool_changes *changes, const struct closing_time
     if (changes->allocated)
         closing_forget_pools(changes->rebuilding->assembly, changes->made,
                              changes->rebuilding->settings->pool_count, time);
+}
+
+int pool_changes_reopen(struct pool_changes *changes, struct executor *executor)
+{
+    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->pool_count; i++) {
+        struct pool_wish *wish = &changes->wishes[i];
+        int status = wish->stopped ? pool_change_reopen(changes->all[i], executor) : 0;
+
+        if (status != 0)
+            return status;
+        wish->stopped = false;
+    }
+    return 0;
 }
 
 void pool_changes_finish(struct pool_changes *changes)

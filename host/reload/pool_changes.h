@@ -4,8 +4,11 @@
  * New pools are made apart, changes of present ones prepared; nobody sees any of it before the
  * commit, whose work grows with what changes, not with what there is.
  *
- * Life: prepare, [stop and begin the exclusive ones], commit or abort, then finish. Inside a read
- * section where an executor is taken. One thread at a time.
+ * Two workers of an exclusive behaviour cannot live side by side. So the changes of such pools are
+ * prepared last, after their workers have stopped; an abort is followed by opening them again.
+ *
+ * Life: prepare, [stop, exchange], commit or abort [reopen], then finish. Inside a read section
+ * where an executor is taken. One thread at a time.
  */
 #ifndef HOST_RELOAD_POOL_CHANGES_H
 #define HOST_RELOAD_POOL_CHANGES_H
@@ -36,10 +39,11 @@ struct pool_changes {
 int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *rebuilding,
                          struct executor *executor);
 
-/* The exclusive ones: tells the old workers to end; whether they have; opens the new. */
-void pool_changes_stop(struct pool_changes *changes, struct executor *executor);
+/* The exclusive ones: tells the old workers to end; whether all who were told so have ended;
+ * prepares the changes. What cannot be is reported. */
+int pool_changes_stop(struct pool_changes *changes, struct executor *executor);
 bool pool_changes_have_stopped(const struct pool_changes *changes);
-void pool_changes_begin(struct pool_changes *changes, struct executor *executor);
+int pool_changes_exchange(struct pool_changes *changes, struct executor *executor);
 
 /* Publishes all of it; assembly->lock is held. Cannot fail. */
 void pool_changes_commit(struct pool_changes *changes, struct executor *executor);
@@ -47,6 +51,9 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
 /* Undoes what was prepared; then `pool_changes_forget`, outside the read section. */
 void pool_changes_abort(struct pool_changes *changes, struct executor *executor);
 void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time);
+
+/* After an abort: opens workers like those that were stopped. WEIR_ENOMEM: not all yet. */
+int pool_changes_reopen(struct pool_changes *changes, struct executor *executor);
 
 /* Frees the tables. */
 void pool_changes_finish(struct pool_changes *changes);

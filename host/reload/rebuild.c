@@ -4,6 +4,8 @@
 #include "host/run/closing.h"
 #include "host/run/opening.h"
 
+#define REOPEN_PAUSE_MS 100 /* between two tries to get the memory for what was running before */
+
 /* --- preparing ------------------------------------------------------------------------------ */
 
 static int make_everything(struct rebuild *rebuild)
@@ -50,15 +52,22 @@ static bool have_stopped(void *context)
             source_changes_have_stopped(&rebuild->sources));
 }
 
-/* Stops what cannot live beside its successor, and opens that. */
-static int exchange(struct rebuild *rebuild)
+static int stop_exclusive(struct rebuild *rebuild)
+{
+    int status;
+
+    runtime_resume(rebuild->executor);
+    status = pool_changes_stop(&rebuild->pools, rebuild->executor);
+    if (status == 0)
+        source_changes_stop(&rebuild->sources, rebuild->executor);
+    runtime_pause(rebuild->executor);
+    return status;
+}
+
+static int await_stop(struct rebuild *rebuild)
 {
     const struct rebuilding *rebuilding = &rebuild->rebuilding;
 
-    runtime_resume(rebuild->executor);
-    pool_changes_stop(&rebuild->pools, rebuild->executor);
-    source_changes_stop(&rebuild->sources, rebuild->executor);
-    runtime_pause(rebuild->executor);
     if (!runtime_wait(rebuilding->assembly->runtime, have_stopped, rebuild, CLOSING_TIMEOUT_MS)) {
         report_add(rebuilding->report, NULL, NULL,
                    "what must stop before its successor opens did not stop in time");
@@ -69,11 +78,34 @@ static int exchange(struct rebuild *rebuild)
         report_add(rebuilding->report, NULL, NULL, "the host is to end");
         return WEIR_ECANCELLED;
     }
+    return 0;
+}
+
+static int open_successors(struct rebuild *rebuild)
+{
+    int status;
+
     runtime_resume(rebuild->executor);
-    pool_changes_begin(&rebuild->pools, rebuild->executor);
-    source_changes_begin(&rebuild->sources, rebuild->executor);
+    status = pool_changes_exchange(&rebuild->pools, rebuild->executor);
+    if (status == 0)
+        status = source_changes_exchange(&rebuild->sources, rebuild->executor);
     runtime_pause(rebuild->executor);
-    return wait_until_open(rebuild);
+    return status == 0 ? wait_until_open(rebuild) : status;
+}
+
+/* Stops what cannot live beside its successor, and opens that. */
+static int exchange(struct rebuild *rebuild)
+{
+    int status = stop_exclusive(rebuild);
+
+    if (status == 0)
+        status = await_stop(rebuild);
+    if (status == 0)
+        status = open_successors(rebuild);
+    if (status != 0)
+        report_add(rebuild->rebuilding.report, NULL, NULL,
+                   "what had stopped for its successor is opened again");
+    return status;
 }
 
 static int prepare(struct rebuild *rebuild)
@@ -193,6 +225,45 @@ void rebuild_drain(struct rebuild *rebuild)
 
 /* --- going back ----------------------------------------------------------------------------- */
 
+static bool is_vacant(void *context)
+{
+    const struct rebuild *rebuild = context;
+
+    return pool_changes_have_stopped(&rebuild->pools) &&
+           source_changes_are_vacant(&rebuild->sources);
+}
+
+static bool is_stopping(void *context)
+{
+    const struct assembly *assembly = context;
+
+    return atomic_load_explicit(&assembly->stopping, memory_order_acquire);
+}
+
+static int reopen(struct rebuild *rebuild)
+{
+    int status;
+
+    runtime_resume(rebuild->executor);
+    status = pool_changes_reopen(&rebuild->pools, rebuild->executor);
+    if (status == 0)
+        status = source_changes_reopen(&rebuild->sources, rebuild->executor);
+    runtime_pause(rebuild->executor);
+    return status;
+}
+
+/* Opens again what was stopped, when its successor has ended or had `time` for that. Without memory
+ * it is tried again, until there is some or the host ends. */
+static void reopen_exclusive(struct rebuild *rebuild, const struct closing_time *time)
+{
+    struct assembly *assembly = rebuild->rebuilding.assembly;
+
+    (void)runtime_wait(assembly->runtime, is_vacant, rebuild, closing_time_left_ms(time));
+    while (reopen(rebuild) != 0 &&
+           !runtime_wait(assembly->runtime, is_stopping, assembly, REOPEN_PAUSE_MS))
+        ;
+}
+
 /* The pools and sources made here end before anybody knew of them. */
 void rebuild_abandon(struct rebuild *rebuild)
 {
@@ -204,7 +275,7 @@ void rebuild_abandon(struct rebuild *rebuild)
         pool_changes_abort(&rebuild->pools, rebuild->executor);
         source_changes_abort(&rebuild->sources, rebuild->executor);
         runtime_pause(rebuild->executor);
-        source_changes_reopen(&rebuild->sources, rebuild->executor);
+        reopen_exclusive(rebuild, &time);
         source_changes_forget(&rebuild->sources, &time);
         pool_changes_forget(&rebuild->pools, &time);
         dispatcher_change_abort(&rebuild->dispatchers, assembly, closing_time_left_ms(&time));

@@ -10,6 +10,7 @@ struct source_wish {
     bool live;      /* live options */
     bool bound;     /* feeds another pool */
     bool exclusive; /* the old one stops first */
+    bool stopped;   /* it has been told to end */
 };
 
 static int fail(const struct source_changes *changes, uint32_t index, int status)
@@ -33,16 +34,13 @@ static int allocate(struct source_changes *changes)
 
     changes->all = calloc(count, sizeof *changes->all);
     changes->made = calloc(count, sizeof *changes->made);
-    changes->unborn = calloc(count, sizeof *changes->unborn);
-    changes->spare = calloc(count, sizeof *changes->spare);
     changes->wirings = calloc(count, sizeof *changes->wirings);
     changes->specs = calloc(count, sizeof *changes->specs);
     changes->wishes = calloc(count, sizeof *changes->wishes);
     changes->old_of = calloc(count, sizeof *changes->old_of);
     changes->closed = calloc(old_count, sizeof *changes->closed);
-    changes->allocated = changes->all && changes->made && changes->unborn && changes->spare &&
-                         changes->wirings && changes->specs && changes->wishes && changes->old_of &&
-                         changes->closed;
+    changes->allocated = changes->all && changes->made && changes->wirings && changes->specs &&
+                         changes->wishes && changes->old_of && changes->closed;
     return changes->allocated ? 0 : WEIR_ENOMEM;
 }
 
@@ -102,43 +100,37 @@ static int match_sources(struct source_changes *changes)
     return status;
 }
 
-static int make(struct source_changes *changes, uint32_t index, struct pool *const *pools,
-                struct executor *executor)
+static int make(struct source_changes *changes, uint32_t index, struct executor *executor)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
-    bool unborn = changes->wishes[index].exclusive;
-    struct source **made = unborn ? &changes->unborn[index] : &changes->made[index];
     int status = assembly_create_source(rebuilding->assembly, executor, rebuilding->held, index,
-                                        pools, unborn, made);
+                                        changes->pools, rebuilding->assembly->opener,
+                                        &changes->made[index]);
 
-    changes->all[index] = *made;
-    if (status == 0 && unborn)
-        status = assembly_create_source(rebuilding->assembly, executor, rebuilding->old_held,
-                                        changes->old_of[index], rebuilding->assembly->pools, true,
-                                        &changes->spare[index]);
+    changes->all[index] = changes->made[index];
     return status;
 }
 
-static int bind(struct source_changes *changes, uint32_t index, struct pool *const *pools)
+static int bind(struct source_changes *changes, uint32_t index)
 {
     const struct settings_source *wanted = &changes->rebuilding->settings->sources[index];
     struct wiring *wiring = wiring_create(1);
 
     if (!wiring)
         return WEIR_ENOMEM;
-    wiring->bindings[0] = assembly_binding_of(wanted, pools);
+    wiring->bindings[0] = assembly_binding_of(wanted, changes->pools);
     changes->wirings[index] = wiring;
     return 0;
 }
 
-static int adapt(struct source_changes *changes, uint32_t index, struct pool *const *pools)
+static int adapt(struct source_changes *changes, uint32_t index)
 {
     const struct source_wish *wish = &changes->wishes[index];
     int status = 0;
 
     changes->all[index] = old_at(changes, index);
     if (wish->bound)
-        status = bind(changes, index, pools);
+        status = bind(changes, index);
     if (status == 0 && wish->live) {
         changes->specs[index] = assembly_spec_of_source(changes->rebuilding->held, index);
         status = changes->specs[index] ? 0 : WEIR_ENOMEM;
@@ -146,16 +138,15 @@ static int adapt(struct source_changes *changes, uint32_t index, struct pool *co
     return status;
 }
 
-static int prepare_one(struct source_changes *changes, uint32_t index, struct pool *const *pools,
-                       struct executor *executor)
+static int prepare_one(struct source_changes *changes, uint32_t index, struct executor *executor)
 {
     const struct source_wish *wish = &changes->wishes[index];
-    int status;
+    int status = 0;
 
     if (changes->old_of[index] != SETTINGS_NONE && !wish->remade)
-        status = adapt(changes, index, pools);
-    else
-        status = make(changes, index, pools, executor);
+        status = adapt(changes, index);
+    else if (!wish->exclusive)
+        status = make(changes, index, executor);
     if (status != 0)
         return fail(changes, index, status);
     if (wish->remade)
@@ -169,7 +160,7 @@ int source_changes_prepare(struct source_changes *changes, const struct rebuildi
 {
     int status;
 
-    *changes = (struct source_changes){ .rebuilding = rebuilding };
+    *changes = (struct source_changes){ .rebuilding = rebuilding, .pools = pools };
     status = allocate(changes);
     if (status != 0)
         return status;
@@ -178,7 +169,7 @@ int source_changes_prepare(struct source_changes *changes, const struct rebuildi
         return status;
     fold_steps(changes);
     for (uint32_t i = 0; i < rebuilding->settings->source_count && status == 0; i++)
-        status = prepare_one(changes, i, pools, executor);
+        status = prepare_one(changes, i, executor);
     return status;
 }
 
@@ -186,10 +177,13 @@ int source_changes_prepare(struct source_changes *changes, const struct rebuildi
 
 void source_changes_stop(struct source_changes *changes, struct executor *executor)
 {
-    changes->stopped = true;
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
-        if (changes->wishes[i].exclusive)
+    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
+        struct source_wish *wish = &changes->wishes[i];
+
+        if (wish->exclusive)
             source_close(old_at(changes, i), executor);
+        wish->stopped = wish->exclusive;
+    }
 }
 
 static bool has_ended(struct source *source)
@@ -200,21 +194,22 @@ static bool has_ended(struct source *source)
 bool source_changes_have_stopped(const struct source_changes *changes)
 {
     for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
-        if (changes->wishes[i].exclusive && !has_ended(old_at(changes, i)))
+        if (changes->wishes[i].stopped && !has_ended(old_at(changes, i)))
             return false;
     return true;
 }
 
-void source_changes_begin(struct source_changes *changes, struct executor *executor)
+int source_changes_exchange(struct source_changes *changes, struct executor *executor)
 {
     for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
-        if (!changes->wishes[i].exclusive)
-            continue;
-        changes->made[i] = changes->unborn[i]; /* born: it is like any other now */
-        changes->unborn[i] = NULL;
-        source_inherit(changes->made[i], old_at(changes, i));
-        source_begin(changes->made[i], executor);
+        int status = changes->wishes[i].exclusive ? make(changes, i, executor) : 0;
+
+        if (status != 0)
+            return fail(changes, i, status);
+        if (changes->wishes[i].exclusive)
+            source_inherit(changes->made[i], old_at(changes, i));
     }
+    return 0;
 }
 
 /* --- committing ----------------------------------------------------------------------------- */
@@ -231,13 +226,10 @@ static void commit_one(struct source_changes *changes, uint32_t index, struct ex
     changes->specs[index] = NULL;
     if (!changes->made[index])
         return;
-    if (changes->old_of[index] == SETTINGS_NONE || changes->spare[index])
+    if (changes->old_of[index] == SETTINGS_NONE || changes->wishes[index].exclusive)
         source_go(source, executor);
     else
         source_succeed(old_at(changes, index), source, executor);
-    if (changes->spare[index])
-        source_discard(changes->spare[index], executor);
-    changes->spare[index] = NULL;
 }
 
 void source_changes_commit(struct source_changes *changes, struct executor *executor)
@@ -261,76 +253,59 @@ void source_changes_drain(struct source_changes *changes)
 
 /* --- going back ----------------------------------------------------------------------------- */
 
-/* One like it goes on where it was, in the place of the one that was stopped. */
-static void open_again(struct source_changes *changes, uint32_t index, struct executor *executor)
+void source_changes_abort(struct source_changes *changes, struct executor *executor)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
-    struct source *old = old_at(changes, index);
-    struct source *spare = changes->spare[index];
-
-    source_begin(spare, executor);
-    if (changes->made[index] && has_ended(old))
-        source_inherit(spare, changes->made[index]);
-    source_succeed(old, spare, executor);
-    pthread_mutex_lock(&assembly->lock);
-    assembly->sources[changes->old_of[index]] = spare;
-    pthread_mutex_unlock(&assembly->lock);
-    changes->spare[index] = NULL;
-    changes->closed[changes->closed_count++] = old;
-}
-
-/* Those that were born here end; those that were not are as if they had never been. */
-static void end_made(struct source_changes *changes, struct executor *executor)
-{
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
+    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->source_count;
+         i++) {
         wiring_destroy(changes->wirings[i]);
         spec_unref(changes->specs[i]);
-        if (changes->unborn[i])
-            source_discard(changes->unborn[i], executor);
         if (changes->made[i])
             source_close(changes->made[i], executor);
     }
+    changes->closed_count = 0; /* those that were to be replaced stay */
 }
 
-/* Two of them cannot live side by side. */
-static bool have_exclusive_ended(void *context)
+bool source_changes_are_vacant(const struct source_changes *changes)
 {
-    const struct source_changes *changes = context;
-
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
-        if (changes->spare[i] && changes->made[i] && !has_ended(changes->made[i]))
+    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->source_count; i++)
+        if (changes->wishes[i].stopped && changes->made[i] && !has_ended(changes->made[i]))
             return false;
     return true;
 }
 
-static void replace_stopped(struct source_changes *changes, struct executor *executor)
+/* One like it goes on where it was, in the place of the one that was stopped. */
+static int open_again(struct source_changes *changes, uint32_t index, struct executor *executor)
 {
-    changes->closed_count = 0;
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
-        if (!changes->spare[i])
-            continue;
-        if (changes->stopped)
-            open_again(changes, i, executor);
-        else
-            source_discard(changes->spare[i], executor);
+    struct assembly *assembly = changes->rebuilding->assembly;
+    struct source *old = old_at(changes, index);
+    struct source *again;
+    int status = assembly_create_source(assembly, executor, changes->rebuilding->old_held,
+                                        changes->old_of[index], assembly->pools, NULL, &again);
+
+    if (status != 0)
+        return status;
+    if (changes->made[index] && has_ended(old))
+        source_inherit(again, changes->made[index]);
+    source_succeed(old, again, executor);
+    pthread_mutex_lock(&assembly->lock);
+    assembly->sources[changes->old_of[index]] = again;
+    pthread_mutex_unlock(&assembly->lock);
+    changes->closed[changes->closed_count++] = old;
+    return 0;
+}
+
+int source_changes_reopen(struct source_changes *changes, struct executor *executor)
+{
+    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->source_count;
+         i++) {
+        struct source_wish *wish = &changes->wishes[i];
+        int status = wish->stopped ? open_again(changes, i, executor) : 0;
+
+        if (status != 0)
+            return status;
+        wish->stopped = false;
     }
-}
-
-void source_changes_abort(struct source_changes *changes, struct executor *executor)
-{
-    if (changes->allocated) /* else what comes before them has failed */
-        end_made(changes, executor);
-}
-
-void source_changes_reopen(struct source_changes *changes, struct executor *executor)
-{
-    if (!changes->allocated)
-        return;
-    (void)runtime_wait(changes->rebuilding->assembly->runtime, have_exclusive_ended, changes,
-                       CLOSING_TIMEOUT_MS);
-    runtime_resume(executor);
-    replace_stopped(changes, executor);
-    runtime_pause(executor);
+    return 0;
 }
 
 void source_changes_forget(struct source_changes *changes, const struct closing_time *time)
@@ -349,8 +324,6 @@ void source_changes_finish(struct source_changes *changes)
 {
     free(changes->all);
     free(changes->made);
-    free(changes->unborn);
-    free(changes->spare);
     free(changes->wirings);
     free(changes->specs);
     free(changes->wishes);

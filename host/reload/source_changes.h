@@ -5,8 +5,8 @@
  * that has ended and left its position. Where the behaviour says that two cannot live side by side
  * the old one is stopped first; should anything fail then, one like it is opened again.
  *
- * Life: prepare, [stop, begin], commit or abort, then finish. Inside a read section where an
- * executor is taken. One thread at a time.
+ * Life: prepare, [stop, exchange], commit or abort [reopen], then finish. Inside a read section
+ * where an executor is taken. One thread at a time.
  */
 #ifndef HOST_RELOAD_SOURCE_CHANGES_H
 #define HOST_RELOAD_SOURCE_CHANGES_H
@@ -19,8 +19,6 @@ struct source_changes {
     /* by index of the new settings */
     struct source **all;     /* every one of them */
     struct source **made;    /* those made here */
-    struct source **unborn;  /* the new ones that wait until the old have stopped */
-    struct source **spare;   /* as the old ones, unborn: for those that are stopped first */
     struct wiring **wirings; /* of those that feed another pool now */
     struct spec **specs;     /* of those whose changed options are live */
     struct source_wish *wishes;
@@ -28,7 +26,7 @@ struct source_changes {
     struct source **closed; /* the old ones that end: removed, or replaced */
     uint32_t closed_count;
     uint32_t exclusive_count;
-    bool stopped; /* the exclusive ones are told to stop */
+    struct pool *const *pools; /* by index of the new settings */
     bool allocated;
 };
 
@@ -36,10 +34,11 @@ struct source_changes {
 int source_changes_prepare(struct source_changes *changes, const struct rebuilding *rebuilding,
                            struct pool *const *pools, struct executor *executor);
 
-/* The exclusive ones: tells the old to end; whether they have; opens the new in their places. */
+/* The exclusive ones: tells the old to end; whether all who were told so have ended; makes the new
+ * in their places. What cannot be is reported. */
 void source_changes_stop(struct source_changes *changes, struct executor *executor);
 bool source_changes_have_stopped(const struct source_changes *changes);
-void source_changes_begin(struct source_changes *changes, struct executor *executor);
+int source_changes_exchange(struct source_changes *changes, struct executor *executor);
 
 /* assembly->lock is held. Cannot fail. */
 void source_changes_commit(struct source_changes *changes, struct executor *executor);
@@ -47,12 +46,15 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 /* Waits for those that the commit closed, and frees them. Outside the read section. */
 void source_changes_drain(struct source_changes *changes);
 
-/* Undoes what was prepared, inside the read section. Then, outside: those that were stopped first
- * are opened again, when what was to take their places has ended; and what was opened here is
- * waited for and freed. */
+/* Undoes what was prepared. Then, outside the read section, what was made here is waited for and
+ * freed. */
 void source_changes_abort(struct source_changes *changes, struct executor *executor);
-void source_changes_reopen(struct source_changes *changes, struct executor *executor);
 void source_changes_forget(struct source_changes *changes, const struct closing_time *time);
+
+/* After an abort: whether what took the places of those that were stopped has ended; opens others
+ * like those. WEIR_ENOMEM: not all yet. */
+bool source_changes_are_vacant(const struct source_changes *changes);
+int source_changes_reopen(struct source_changes *changes, struct executor *executor);
 
 /* Frees the tables. */
 void source_changes_finish(struct source_changes *changes);

@@ -300,7 +300,7 @@ struct binding assembly_binding_of(const struct settings_source *source, struct 
 
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           bool unborn, struct source **out)
+                           struct dispatcher *opener, struct source **out)
 {
     const struct settings_source *wanted = &held->settings->sources[index];
     struct spec *spec = assembly_spec_of_source(held, index);
@@ -309,13 +309,12 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
     struct source_options options = {
         .path = wanted->name,
         .dispatcher = dispatcher_at(assembly, held->settings, wanted->use.dispatcher),
-        .opener = assembly->opener,
+        .opener = opener,
         .spec = spec,
         .target = binding.target,
         .when_full = binding.when_full,
         .output_count = 1,
         .held = true,
-        .unborn = unborn,
         .dead_letters = &dead_letters,
     };
     int status = spec ? source_create(assembly->runtime, executor, &options, out) : WEIR_ENOMEM;
@@ -420,7 +419,7 @@ static int create_sources(struct assembly *assembly, struct executor *executor,
 
     for (uint32_t i = 0; i < settings->source_count; i++) {
         int status = assembly_create_source(assembly, executor, assembly->held, i, assembly->pools,
-                                            false, &assembly->sources[i]);
+                                            assembly->opener, &assembly->sources[i]);
 
         if (status != 0) {
             written_report(&settings->sources[i].written, NULL, report, "cannot be made: %s",

@@ -99,10 +99,10 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
 /* Where a source's messages go. */
 struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools);
 
-/* Makes source `index`, held; `unborn` see source.h. */
+/* Makes source `index`, held. It opens on the threads of `opener`; NULL: on its own. */
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           bool unborn, struct source **out);
+                           struct dispatcher *opener, struct source **out);
 
 /* What the settings say of pool `index`, which has `present` workers now. */
 void assembly_change_options(struct assembly *assembly, const struct settings *settings,

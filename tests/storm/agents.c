@@ -252,7 +252,6 @@ static struct pool_change_options changed(struct agent *agent, enum hall_name na
         .remove = (enum remove_mode)draw(agent, 3),
         .remove_timeout_ms = draw(agent, 3),
         .dispatcher = world->dispatchers[draw(agent, WORLD_DISPATCHERS)],
-        .exclusive = draw(agent, 4) == 0,
     };
 
     if (name == HALL_PULL || (name == HALL_BACK && draw(agent, 3) == 0))
@@ -273,32 +272,46 @@ static struct spec *another_spec(struct hall *hall)
     return spec;
 }
 
-static void stop_and_begin(struct agent *agent, struct pool_change *change)
+static void stop_workers(struct agent *agent, struct hall *hall)
 {
     struct executor *executor = enter(agent->world);
+    int status = pool_change_stop(hall->pool, executor);
 
-    pool_change_stop(change, executor);
     runtime_leave(executor);
-    while (!pool_change_has_stopped(change))
+    world_expect(agent->world, status == 0, "workers cannot be stopped", (uint64_t)-status);
+    while (!pool_change_has_stopped(hall->pool))
         wait_for(agent->world);
-    executor = enter(agent->world);
-    pool_change_begin(change, executor);
-    runtime_leave(executor);
 }
 
-static void end_change(struct agent *agent, struct hall *hall, struct pool_change *change)
+static void reopen_workers(struct agent *agent, struct hall *hall)
+{
+    struct executor *executor;
+    int status;
+
+    while (!pool_change_has_stopped(hall->pool))
+        wait_for(agent->world);
+    executor = enter(agent->world);
+    status = pool_change_reopen(hall->pool, executor);
+    runtime_leave(executor);
+    world_expect(agent->world, status == 0, "workers cannot be opened again", (uint64_t)-status);
+}
+
+/* False: it was taken back. */
+static bool end_change(struct agent *agent, struct hall *hall, struct pool_change *change)
 {
     struct world *world = agent->world;
     struct executor *executor;
-    bool failed;
+    bool refused;
 
-    wait_until_prepared(world, hall->pool, &failed);
+    wait_until_prepared(world, hall->pool, &refused);
+    refused |= draw(agent, 4) == 0;
     executor = enter(world);
-    if (failed || draw(agent, 4) == 0)
+    if (refused)
         pool_change_abort(change, executor);
     else
         pool_change_commit(change, executor);
     runtime_leave(executor);
+    return !refused;
 }
 
 /* A pool's change, prepared, waited for, and carried out or taken back. */
@@ -309,11 +322,16 @@ static void reload(struct agent *agent)
     struct hall *hall = &world->halls[name];
     struct pool_change_options options = changed(agent, name);
     struct pool_change *change;
+    bool exclusive = draw(agent, 4) == 0;
     struct executor *executor;
     int status;
 
-    if (options.exclusive || draw(agent, 2))
+    if (exclusive || draw(agent, 2))
         options.spec = another_spec(hall);
+    if (exclusive) {
+        atomic_store(&hall->stopped, true);
+        stop_workers(agent, hall);
+    }
     executor = enter(world);
     status = pool_change_prepare(hall->pool, executor, &options, &change);
     runtime_leave(executor);
@@ -321,11 +339,8 @@ static void reload(struct agent *agent)
     world_expect(world, status == 0, "a change cannot be prepared", (uint64_t)-status);
     if (status != 0)
         return;
-    if (options.exclusive) {
-        atomic_store(&hall->stopped, true);
-        stop_and_begin(agent, change);
-    }
-    end_change(agent, hall, change);
+    if (!end_change(agent, hall, change) && exclusive)
+        reopen_workers(agent, hall);
     atomic_store(&hall->stopped, false);
     atomic_fetch_add(&world->changes, 1);
 }

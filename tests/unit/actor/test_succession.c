@@ -119,7 +119,7 @@ static void begin(struct fixture *f, uint64_t fails_at, uint64_t until)
     f->spec = spec_create(&f->behaviour, f);
 }
 
-static struct source *make(struct fixture *f, bool held, bool unborn)
+static struct source *make(struct fixture *f, bool held)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct source_options options = {
@@ -129,7 +129,6 @@ static struct source *make(struct fixture *f, bool held, bool unborn)
         .spec = f->spec,
         .target = f->pool->pid,
         .held = held,
-        .unborn = unborn,
     };
     struct source *source = NULL;
 
@@ -195,7 +194,7 @@ static void test_source_that_lost_its_position_ends(void)
 
     begin(&f, 17, UINT64_MAX);
     atomic_store(&f.loses, 1);
-    destroy(&f, make(&f, false, false));
+    destroy(&f, make(&f, false));
     CU_ASSERT_EQUAL(atomic_load(&f.resumed), 0);
     CU_ASSERT_EQUAL(runtime_exit_status(f.rig.runtime), EX_TEMPFAIL);
     finish_at(&f, 17);
@@ -208,9 +207,9 @@ static void test_heir_of_one_that_lost_its_position_ends(void)
     struct source *first, *heir;
 
     begin(&f, UINT64_MAX, 9);
-    first = make(&f, false, false);
+    first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
-    heir = make(&f, true, false);
+    heir = make(&f, true);
     atomic_store(&f.loses, 1);
     succeed(&f, first, heir);
     close_one(&f, first);
@@ -227,7 +226,7 @@ static void test_position_that_could_not_be_taken_is_given_again(void)
 
     begin(&f, 17, UINT64_MAX);
     atomic_store(&f.unable, 2);
-    destroy(&f, make(&f, false, false));
+    destroy(&f, make(&f, false));
     CU_ASSERT_EQUAL(atomic_load(&f.resumed), 1);
     CU_ASSERT_EQUAL(atomic_load(&f.opened), 4);
     finish(&f);
@@ -240,7 +239,7 @@ static void test_failed_source_goes_on_where_it_was(void)
     struct source *source;
 
     begin(&f, 17, UINT64_MAX);
-    source = make(&f, false, false);
+    source = make(&f, false);
     destroy(&f, source);
     CU_ASSERT_EQUAL(atomic_load(&f.resumed), 1);
     CU_ASSERT_EQUAL(atomic_load(&f.opened), 2);
@@ -254,9 +253,9 @@ static void test_heir_goes_on_where_the_first_ended(void)
     struct source *first, *heir;
 
     begin(&f, UINT64_MAX, 9);
-    first = make(&f, false, false);
+    first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1)); /* then the first one waits */
-    heir = make(&f, true, false);
+    heir = make(&f, true);
     succeed(&f, first, heir);
     while (atomic_load(&f.opened) < 2)
         (void)sched_yield();
@@ -275,12 +274,12 @@ static void test_figures_of_a_source_go_on_in_its_heirs(void)
     struct source *first, *second, *third;
 
     begin(&f, UINT64_MAX, 9);
-    first = make(&f, false, false);
+    first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
-    second = make(&f, true, false);
+    second = make(&f, true);
     succeed(&f, first, second);
     CU_ASSERT_EQUAL(source_emitted(second), 9);
-    third = make(&f, true, false);
+    third = make(&f, true);
     succeed(&f, second, third);
     CU_ASSERT_EQUAL(source_emitted(third), 9);
     close_one(&f, second);
@@ -303,10 +302,10 @@ static void test_heir_that_still_waits_can_be_replaced(void)
 
     begin(&f, UINT64_MAX, 9);
     gate_shut(&f.probe->gate);
-    first = make(&f, false, false);
+    first = make(&f, false);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
-    second = make(&f, true, false);
-    third = make(&f, true, false);
+    second = make(&f, true);
+    third = make(&f, true);
     succeed(&f, first, second);
     close_one(&f, first);
     succeed(&f, second, third);
@@ -326,12 +325,12 @@ static void test_heir_of_one_that_has_ended_goes_at_once(void)
     struct source *first, *heir;
 
     begin(&f, UINT64_MAX, 9);
-    first = make(&f, false, false);
+    first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
     close_one(&f, first);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, first));
     atomic_store(&f.until, UINT64_MAX);
-    heir = make(&f, true, false);
+    heir = make(&f, true);
     succeed(&f, first, heir);
     destroy(&f, first);
     destroy(&f, heir);
@@ -345,18 +344,18 @@ static void test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given(v
     struct source *first, *heir, *third;
 
     begin(&f, UINT64_MAX, 9);
-    first = make(&f, false, false);
+    first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
     close_one(&f, first);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, first));
     atomic_store(&f.until, UINT64_MAX);
-    heir = make(&f, true, false);
+    heir = make(&f, true);
     while (atomic_load(&f.opened) < 2)
         (void)sched_yield();
     source_inherit(heir, first);
     close_one(&f, heir);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, heir));
-    third = make(&f, true, false);
+    third = make(&f, true);
     succeed(&f, heir, third);
     destroy(&f, first);
     destroy(&f, heir);
@@ -370,24 +369,8 @@ static void test_one_without_a_position_begins_anew(void)
 
     begin(&f, 0, UINT64_MAX);
     f.mute = true;
-    destroy(&f, make(&f, false, false)); /* failed before the first number */
+    destroy(&f, make(&f, false)); /* failed before the first number */
     CU_ASSERT_EQUAL(atomic_load(&f.resumed), 0);
-    finish(&f);
-}
-
-static void test_unborn_source_is_discarded_without_a_trace(void)
-{
-    static struct fixture f;
-    struct executor *executor;
-    struct source *source;
-
-    begin(&f, UINT64_MAX, UINT64_MAX);
-    source = make(&f, true, true);
-    executor = runtime_enter(f.rig.runtime);
-    source_discard(source, executor);
-    runtime_leave(executor);
-    CU_ASSERT_EQUAL(atomic_load(&f.opened), 0);
-    destroy(&f, make(&f, false, false));
     finish(&f);
 }
 
@@ -401,7 +384,7 @@ static void test_position_that_is_too_large_changes_nothing(void)
     CU_ASSERT_EQUAL(position_set(&position, "", (size_t)WEIR_POSITION_MAX + 1), WEIR_EINVALID);
     CU_ASSERT_EQUAL(position.size, 4); /* as it was */
     position_clear(&position);
-    destroy(&f, make(&f, false, false));
+    destroy(&f, make(&f, false));
     finish(&f);
 }
 
@@ -418,7 +401,6 @@ int main(void)
         { "heir of a lost position", test_heir_of_one_that_lost_its_position_ends },
         { "given again", test_position_that_could_not_be_taken_is_given_again },
         { "no position", test_one_without_a_position_begins_anew },
-        { "unborn", test_unborn_source_is_discarded_without_a_trace },
         { "too large", test_position_that_is_too_large_changes_nothing },
         CU_TEST_INFO_NULL,
     };

@@ -1,8 +1,10 @@
 /*
  * Goal: workers of which two cannot live side by side are replaced one after the other: the old end
- * before the new open; senders are told FULL meanwhile; an abort opens workers like the old ones.
+ * before the new open; senders get FULL meanwhile; when the change is given up, workers like the
+ * old ones open after the new ones have ended, by the ordinary restart policy.
  *
- * Method: workers that count how many of them are open at once, changed while one is held.
+ * Method: two probes count the opens and closes of the old and the new workers; one old worker is
+ * held at a gate.
  */
 #include "pool/change.h"
 
@@ -36,17 +38,6 @@ static void begin(struct fixture *f)
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }
 
-static void prepare(struct fixture *f, uint32_t size)
-{
-    struct executor *executor = runtime_enter(f->rig.runtime);
-    struct pool_change_options options = {
-        .spec = f->new_spec, .exclusive = true, .size = size, .limit = LIMIT
-    };
-
-    CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f->pool, executor, &options, &f->change), 0);
-    runtime_leave(executor);
-}
-
 /* One worker holds a message, whose sender waits for nothing. */
 static void hold_one(struct fixture *f)
 {
@@ -63,14 +54,15 @@ static void stop(struct fixture *f)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    pool_change_stop(f->change, executor);
+    CU_ASSERT_EQUAL(pool_change_stop(f->pool, executor), 0);
     runtime_leave(executor);
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 2 }), WEIR_EFULL);
-    CU_ASSERT_FALSE(pool_change_has_stopped(f->change)); /* one is held */
+    CU_ASSERT_FALSE(pool_change_has_stopped(f->pool)); /* one is held */
     gate_open(&f->old->gate);
-    CU_ASSERT_TRUE(rig_wait(&f->rig, has_stopped, f->change));
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_stopped, f->pool));
     CU_ASSERT_EQUAL(atomic_load(&f->old->closed), 2);
     CU_ASSERT_EQUAL(atomic_load(&f->new->opened), 0);
+    CU_ASSERT_EQUAL(pool_target(f->pool), 2);
 }
 
 static bool is_prepared(void *context)
@@ -81,22 +73,47 @@ static bool is_prepared(void *context)
     return opening.starting == 0;
 }
 
-static void open_new(struct fixture *f)
+static void open_new(struct fixture *f, uint32_t size)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
+    struct pool_change_options options = { .spec = f->new_spec, .size = size, .limit = LIMIT };
 
-    pool_change_begin(f->change, executor);
+    CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f->pool, executor, &options, &f->change), 0);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_wait(&f->rig, is_prepared, f->pool));
 }
 
-static void decide(struct fixture *f, void (*how)(struct pool_change *, struct executor *))
+static void commit(struct fixture *f)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    how(f->change, executor);
+    pool_change_commit(f->change, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+/* The clock moves meanwhile: a worker that failed is tried again. */
+static bool is_settled_later(void *context)
+{
+    struct fixture *f = context;
+
+    rig_advance(&f->rig, 10);
+    return rig_stats(f->pool).live == pool_target(f->pool);
+}
+
+/* The new workers end, then others like the old ones open. */
+static void go_back(struct fixture *f)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    pool_change_abort(f->change, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_stopped, f->pool));
+    CU_ASSERT_EQUAL(atomic_load(&f->new->opened), atomic_load(&f->new->closed));
+    executor = runtime_enter(f->rig.runtime);
+    CU_ASSERT_EQUAL(pool_change_reopen(f->pool, executor), 0);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, is_settled_later, f));
 }
 
 static void finish(struct fixture *f)
@@ -121,13 +138,11 @@ static void test_new_workers_open_after_the_old_have_ended(void)
     static struct fixture f;
 
     begin(&f);
-    prepare(&f, 3);
-    CU_ASSERT_EQUAL(atomic_load(&f.new->opened), 0);
     hold_one(&f);
     stop(&f);
-    open_new(&f);
+    open_new(&f, 3);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 3 }), WEIR_EFULL);
-    decide(&f, pool_change_commit);
+    commit(&f);
     CU_ASSERT_EQUAL(pool_target(f.pool), 3);
     CU_ASSERT_EQUAL(atomic_load(&f.new->opened), 3);
     CU_ASSERT_EQUAL(atomic_load(&f.old->opened), 2); /* none was opened again */
@@ -137,16 +152,15 @@ static void test_new_workers_open_after_the_old_have_ended(void)
 }
 
 /* promise R11 */
-static void test_abort_opens_workers_like_the_old_ones(void)
+static void test_reopen_opens_workers_like_the_old_ones(void)
 {
     static struct fixture f;
 
     begin(&f);
-    prepare(&f, 3);
     hold_one(&f);
     stop(&f);
-    open_new(&f);
-    decide(&f, pool_change_abort);
+    open_new(&f, 3);
+    go_back(&f);
     CU_ASSERT_EQUAL(pool_target(f.pool), 2);
     CU_ASSERT_EQUAL(atomic_load(&f.old->opened), 4);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 3 }), 0);
@@ -154,46 +168,53 @@ static void test_abort_opens_workers_like_the_old_ones(void)
     finish(&f);
 }
 
-/* Grows while it is stopped, when none of the old is left to count on; then the change is aborted:
- * the target is what there is, and who reads it sees that it is another one. */
-static void expect_abort_after_resize(uint32_t target, uint32_t left)
+static int fail_once(struct weir_self *self, struct probe *probe)
+{
+    (void)self;
+    return atomic_load(&probe->refused) == 0 ? WEIR_EINVALID : 0;
+}
+
+/* promise R11 */
+static void test_reopened_worker_that_fails_is_tried_again(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    hold_one(&f);
+    stop(&f);
+    f.old->opens = fail_once;
+    open_new(&f, 2);
+    go_back(&f);
+    CU_ASSERT(atomic_load(&f.old->refused) > 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.old->opened), 4);
+    finish(&f);
+}
+
+/* A resize while the workers are stopped sets the target; as many are there after the reopening. */
+static void expect_reopen_after_resize(uint32_t target)
 {
     static struct fixture f;
     struct weir_resized told;
 
     begin(&f);
-    prepare(&f, 3);
     hold_one(&f);
     stop(&f);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, target, &told), 0);
-    open_new(&f);
-    decide(&f, pool_change_abort);
-    CU_ASSERT_EQUAL(pool_target(f.pool), left);
-    CU_ASSERT_EQUAL(rig_stats(f.pool).live, left);
-    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, told.epoch + (target != left));
+    open_new(&f, 3);
+    go_back(&f);
+    CU_ASSERT_EQUAL(pool_target(f.pool), target);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).live, target);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, told.epoch);
     finish(&f);
 }
 
 /* promises P7 and Z3 */
-static void test_abort_after_a_resize_tells_the_target_that_is_left(void)
+static void test_reopening_after_a_resize_keeps_the_resized_target(void)
 {
-    expect_abort_after_resize(3, 2);
-    expect_abort_after_resize(5, 3);
-    expect_abort_after_resize(1, 1);
-}
-
-static void test_abort_before_the_stop_changes_nothing(void)
-{
-    static struct fixture f;
-
-    begin(&f);
-    prepare(&f, 3);
-    decide(&f, pool_change_abort);
-    CU_ASSERT_EQUAL(pool_target(f.pool), 2);
-    CU_ASSERT_EQUAL(atomic_load(&f.old->opened), 2);
-    CU_ASSERT_EQUAL(atomic_load(&f.old->closed), 0);
-    CU_ASSERT_EQUAL(atomic_load(&f.new->opened), 0);
-    finish(&f);
+    expect_reopen_after_resize(3);
+    expect_reopen_after_resize(5);
+    expect_reopen_after_resize(1);
+    expect_reopen_after_resize(0);
 }
 
 static void test_pool_that_closes_meanwhile_ends(void)
@@ -201,11 +222,11 @@ static void test_pool_that_closes_meanwhile_ends(void)
     static struct fixture f;
 
     begin(&f);
-    prepare(&f, 3);
     hold_one(&f);
     stop(&f);
+    open_new(&f, 3);
     rig_close(&f.rig, f.pool);
-    decide(&f, pool_change_abort);
+    go_back(&f);
     CU_ASSERT_EQUAL(atomic_load(&f.old->opened), 2);
     finish(&f);
 }
@@ -214,9 +235,9 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "one after the other", test_new_workers_open_after_the_old_have_ended },
-        { "abort", test_abort_opens_workers_like_the_old_ones },
-        { "resized", test_abort_after_a_resize_tells_the_target_that_is_left },
-        { "early abort", test_abort_before_the_stop_changes_nothing },
+        { "refused", test_reopen_opens_workers_like_the_old_ones },
+        { "fails again", test_reopened_worker_that_fails_is_tried_again },
+        { "resized", test_reopening_after_a_resize_keeps_the_resized_target },
         { "closed", test_pool_that_closes_meanwhile_ends },
         CU_TEST_INFO_NULL,
     };
