@@ -198,6 +198,8 @@ static int serve(struct host *host)
         },
         .supervisor = &host->supervisor,
     };
+    host->unserved = (struct unserved){ .overview = &host->routes.overview,
+                                        .sink = logger_sink(host->logger) };
     inspections_init(&host->routes.inspections, &host->assembly, running_wake, host);
     listener = start_watch_take_listener(&host->start_watch);
     if (listener)
@@ -243,6 +245,7 @@ static void tear_down(struct host *host)
     }
     exit_guard_end();
     inspections_finish(&host->routes.inspections);
+    unserved_finish(&host->unserved);
     progress_destroy(host->progress);
     running_remove_socket(host);
     control_destroy(host->control);

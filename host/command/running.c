@@ -148,6 +148,7 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
     else if (!host->rests_since_ms)
         host->rests_since_ms = now_ms;
     else if (now_ms - host->rests_since_ms >= REST_MS) {
+        unserved_look(&host->unserved);
         logger_flush(host->logger);
         io_pause_tick(host->io);
     }
@@ -163,6 +164,7 @@ static void on_tick(void *context, uint64_t now_ms)
     poll_set_tick(host->poll_set, now_ms);
     control_routes_collect(&host->routes);
     cpu_watch_tick(&host->cpu_watch, now_ms);
+    unserved_tick(&host->unserved, now_ms);
     if (accounts_are_done(&host->assembly) || runtime_has_escalated(host->runtime))
         supervisor_finish(&host->supervisor);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))

@@ -10,6 +10,7 @@
 #include "host/command/start_watch.h"
 #include "host/log/logger.h"
 #include "host/pages/control_routes.h"
+#include "host/pages/unserved.h"
 #include "host/reload/configuration.h"
 #include "host/reload/file_watch.h"
 #include "host/reload/supervisor.h"
@@ -45,6 +46,7 @@ struct host {
     struct file_watch *file_watch;
     struct config_files files; /* as they were read first */
     struct cpu_watch cpu_watch;
+    struct unserved unserved;
     uint64_t rests_since_ms; /* all threads sleep; 0 = one of them may be awake */
     bool unfinished;         /* told to stop before the sources were done */
     _Atomic bool finished;   /* by the supervisor */

@@ -9,6 +9,30 @@ static bool may_be_empty(const struct settings_pool *settings)
     return settings->size_min == 0 && settings->size_max > 0;
 }
 
+/* Why no worker is open. */
+static void say_why(const struct weir_pool_stats *stats, char *why, size_t size)
+{
+    if (stats->target == 0)
+        (void)snprintf(why, size, "it has no workers");
+    else if (stats->stopped > 0)
+        (void)snprintf(why, size,
+                       "%" PRIu32 " of its %" PRIu32 " workers failed too often and are stopped "
+                       "until a reload",
+                       stats->stopped, stats->target);
+    else
+        (void)snprintf(why, size, "none of its %" PRIu32 " workers is open", stats->target);
+}
+
+bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size)
+{
+    const struct weir_pool_stats *stats = &pool->stats;
+
+    if (stats->live > 0 || stats->stopped < stats->target)
+        return false;
+    say_why(stats, why, size);
+    return true;
+}
+
 /* Why it serves nobody; false: it does serve, or need not. */
 static bool serves_nobody(const struct overview_pool *pool, char *why, size_t size)
 {
@@ -20,15 +44,7 @@ static bool serves_nobody(const struct overview_pool *pool, char *why, size_t si
     }
     if (stats->live > 0 || (stats->target == 0 && may_be_empty(pool->settings)))
         return false;
-    if (stats->target == 0)
-        (void)snprintf(why, size, "it has no workers");
-    else if (stats->stopped > 0)
-        (void)snprintf(why, size,
-                       "%" PRIu32 " of its %" PRIu32 " workers failed too often and are stopped "
-                       "until a reload",
-                       stats->stopped, stats->target);
-    else
-        (void)snprintf(why, size, "none of its %" PRIu32 " workers is open", stats->target);
+    say_why(stats, why, size);
     return true;
 }
 
@@ -39,7 +55,7 @@ bool readiness_tell_locked(const struct overview *overview, const char *prefix, 
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         struct overview_pool pool;
-        char why[96];
+        char why[READINESS_REASON_SIZE];
 
         overview_look_locked(overview, i, &pool);
         if (!serves_nobody(&pool, why, sizeof why))

@@ -10,6 +10,14 @@
 
 #include "host/pages/overview.h"
 
+#define READINESS_REASON_SIZE 96
+
+/*
+ * True when a pool has no open worker, and none that opens or is tried again: it has no workers, or
+ * all of them are stopped. Writes the reason for people.
+ */
+bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size);
+
 /* A line for each such pool, behind `prefix`. True when there is none. assembly->lock is held. */
 bool readiness_tell_locked(const struct overview *overview, const char *prefix, FILE *stream);
 

@@ -92,6 +92,37 @@ def a_stopped_pool():
           "too often and are stopped until a reload\n", f"/readyz: {status} {body}")
     table = host.weir("status")
     check("\nwarning: pool work serves nobody: 2 of its 2" in table, f"no warning: {table}")
+    host.until(lambda: served_nobody(host, "work", "numbers", "2 of its 2 workers failed"))
+    host.end()
+
+
+def served_nobody(host, pool, feeder, why):
+    """How often the log tells it of the pool."""
+    return len(re.findall(f'level=error component={pool} event="pool serves nobody" '
+                          f'fed_by={feeder} reason="{why}', host.log()))
+
+
+def pools_that_become_empty():
+    """promise H14: fed by a source, by an output, and below a pool that is fed; one is not fed."""
+    host = Host("sources: {numbers: {use: gen.forever, to: first}}\n"
+                "pools:\n  first: {use: wayward.twice, size: 1, outputs: {out: tree}}\n"
+                "  tree: {members: {leaf: {use: sink.null, size: 1},"
+                " range: {use: sink.null, size: {min: 0, max: 2}}}}\n"
+                "  apart: {use: sink.null, size: 0}\n")
+    goes_on(host, "tree")
+    host.weir("scale", "tree/leaf", "0")
+    host.until(lambda: served_nobody(host, "tree/leaf", "first", "it has no workers"))
+    host.weir("scale", "first", "0")
+    host.until(lambda: served_nobody(host, "first", "numbers", "it has no workers"))
+    for pool in ("first", "tree/leaf"):
+        host.weir("scale", pool, "1")
+        again = f'level=info component={pool} event="pool serves again" live=1'
+        host.until(lambda again=again: again in host.log())
+    host.weir("scale", "tree/leaf", "0")
+    host.until(lambda: served_nobody(host, "tree/leaf", "first", "it has no workers") == 2)
+    check(served_nobody(host, "first", "numbers", "") == 1, f"told twice: {host.log()}")
+    check(served_nobody(host, "tree/range", "first", "it has no workers") == 1, "the other leaf")
+    check(host.log().count("serves nobody") == 4, f"told of others: {host.log()}")
     host.end()
 
 
@@ -188,7 +219,8 @@ def opens_that_fail():
     host.end()
 
 
-for test in (opens_that_fail, a_stopped_pool, pools_that_are_empty_or_paused,
+for test in (opens_that_fail, a_stopped_pool, pools_that_become_empty,
+             pools_that_are_empty_or_paused,
              threads_that_are_stuck, retries_that_wait):
     test()
 print("FAILED" if FAILURES else "all as expected")
