@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 
+#include "base/table.h"
 #include "message/message.h"
 
 struct executor;
@@ -30,6 +31,8 @@ struct event;
 struct events {
     pthread_mutex_t lock;
     uint64_t last_token;                             /* lock */
+    struct table participants;                       /* lock: who owns or subscribes; event.h */
+    struct table subscribers;                        /* lock: of all events */
     _Atomic(struct event *) buckets[EVENTS_BUCKETS]; /* written under lock, read by all */
 };
 
