@@ -1,35 +1,14 @@
 #include "runtime.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "actor/asking.h"
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/port.h"
 #include "actor/send.h"
-
-/* An outside thread's executor. Reused, and freed with the runtime: messages may refer to its
- * cache for as long as they live. */
-struct entry {
-    struct executor executor; /* first */
-    struct entry *next;       /* const */
-    bool in_use;              /* entry_lock */
-};
-
-static void init_notice(struct runtime *runtime)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&runtime->notice_lock, NULL);
-    pthread_cond_init(&runtime->notice, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
 
 int runtime_create(const struct runtime_options *options, struct runtime **out)
 {
@@ -54,8 +33,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     given_up_init(&runtime->given_up);
     tag_table_init(&runtime->tags);
     polls_init(&runtime->polls);
-    pthread_mutex_init(&runtime->entry_lock, NULL);
-    init_notice(runtime);
+    runtime_init_entries(runtime);
     *out = runtime;
     return 0;
 
@@ -82,17 +60,6 @@ struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *
         if (strcmp(runtime->dispatchers[i]->name, name) == 0)
             return runtime->dispatchers[i];
     return NULL;
-}
-
-bool runtime_is_own_thread(struct runtime *runtime)
-{
-    /* Acquire as above: those that are added later are not the one that asks. */
-    uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
-
-    for (uint32_t i = 0; i < count; i++)
-        if (dispatcher_is_own_thread(runtime->dispatchers[i]))
-            return true;
-    return false;
 }
 
 /* One that was retired: messages still refer to the memory of its threads, so it is used again. */
@@ -209,79 +176,6 @@ int runtime_stop(struct runtime *runtime)
     return status;
 }
 
-/* --- outside threads ------------------------------------------------------------------------ */
-
-static struct entry *take_entry_locked(struct runtime *runtime)
-{
-    for (struct entry *entry = runtime->entries; entry; entry = entry->next) {
-        if (!entry->in_use) {
-            entry->in_use = true;
-            return entry;
-        }
-    }
-    return NULL;
-}
-
-static struct entry *make_entry(struct runtime *runtime)
-{
-    struct entry *entry = aligned_alloc(64, (sizeof *entry + 63) / 64 * 64);
-
-    if (!entry)
-        return NULL;
-    memset((void *)entry, 0, sizeof *entry);
-    if (executor_init(&entry->executor, NULL, runtime, &runtime->reclaim, runtime->options.clock) !=
-        0) {
-        free(entry);
-        return NULL;
-    }
-    entry->executor.cache.share.memory = runtime->memory;
-    entry->in_use = true;
-    return entry;
-}
-
-struct executor *runtime_enter(struct runtime *runtime)
-{
-    struct entry *entry;
-
-    pthread_mutex_lock(&runtime->entry_lock);
-    entry = take_entry_locked(runtime);
-    if (!entry) {
-        entry = make_entry(runtime);
-        if (entry) {
-            entry->next = runtime->entries;
-            runtime->entries = entry;
-        }
-    }
-    pthread_mutex_unlock(&runtime->entry_lock);
-    if (!entry)
-        return NULL;
-    runtime_resume(&entry->executor);
-    return &entry->executor;
-}
-
-void runtime_pause(struct executor *executor)
-{
-    reader_rest(&executor->reader);
-    cache_flush(&executor->cache);
-}
-
-void runtime_resume(struct executor *executor)
-{
-    reader_online(&executor->reader);
-    executor_look_at_clock(executor);
-}
-
-void runtime_leave(struct executor *executor)
-{
-    struct runtime *runtime = executor->runtime;
-    struct entry *entry = (struct entry *)(void *)executor;
-
-    runtime_pause(executor);
-    pthread_mutex_lock(&runtime->entry_lock);
-    entry->in_use = false;
-    pthread_mutex_unlock(&runtime->entry_lock);
-}
-
 /* --- descriptors ---------------------------------------------------------------------------- */
 
 int runtime_ready(struct runtime *runtime, uint64_t token, int readiness)
@@ -302,68 +196,6 @@ int runtime_ready(struct runtime *runtime, uint64_t token, int readiness)
     return 0;
 }
 
-/* --- waiting -------------------------------------------------------------------------------- */
-
-void runtime_notice(struct runtime *runtime)
-{
-    pthread_mutex_lock(&runtime->notice_lock);
-    runtime->notice_count++;
-    pthread_cond_broadcast(&runtime->notice);
-    pthread_mutex_unlock(&runtime->notice_lock);
-}
-
-static struct timespec deadline_after(uint64_t timeout_ms)
-{
-    struct timespec deadline;
-    uint64_t ns;
-
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    ns = (uint64_t)deadline.tv_nsec + timeout_ms % 1000 * 1000000u;
-    deadline.tv_sec += (time_t)(timeout_ms / 1000 + ns / 1000000000u);
-    deadline.tv_nsec = (long)(ns % 1000000000u);
-    return deadline;
-}
-
-bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *context,
-                  uint64_t timeout_ms)
-{
-    struct timespec deadline = deadline_after(timeout_ms);
-    bool in_time = true;
-
-    for (;;) {
-        uint64_t seen;
-
-        pthread_mutex_lock(&runtime->notice_lock);
-        seen = runtime->notice_count;
-        pthread_mutex_unlock(&runtime->notice_lock);
-        /* Outside the lock: it may lock pools, whose turns give notice. */
-        if (done(context))
-            return true;
-        if (!in_time)
-            return false;
-        pthread_mutex_lock(&runtime->notice_lock);
-        while (seen == runtime->notice_count && in_time)
-            in_time = pthread_cond_timedwait(&runtime->notice, &runtime->notice_lock, &deadline) !=
-                      ETIMEDOUT;
-        pthread_mutex_unlock(&runtime->notice_lock);
-    }
-}
-
-void runtime_raise_exit_status(struct runtime *runtime, int wanted)
-{
-    int present = atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);
-
-    while (present < wanted &&
-           !atomic_compare_exchange_weak_explicit(&runtime->exit_status, &present, wanted,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
-int runtime_exit_status(struct runtime *runtime)
-{
-    return atomic_load_explicit(&runtime->exit_status, memory_order_relaxed);
-}
-
 bool runtime_rest(struct runtime *runtime)
 {
     /* Acquire: see create_dispatcher. Who adds one does so on a thread that is awake. */
@@ -377,18 +209,6 @@ bool runtime_rest(struct runtime *runtime)
     return rests;
 }
 
-void runtime_escalate(struct runtime *runtime)
-{
-    /* Relaxed: it is looked at again and again. */
-    atomic_store_explicit(&runtime->escalated, true, memory_order_relaxed);
-    runtime_notice(runtime);
-}
-
-bool runtime_has_escalated(struct runtime *runtime)
-{
-    return atomic_load_explicit(&runtime->escalated, memory_order_relaxed);
-}
-
 /* --- the end -------------------------------------------------------------------------------- */
 
 /* Threads of plugins stay outside from now on. */
@@ -399,17 +219,6 @@ static void close_port(struct actor *actor, void *context)
         return;
     port_close(actor->extra->port);
     actor->extra->port = NULL;
-}
-
-static bool is_anybody_inside(struct runtime *runtime)
-{
-    bool inside = false;
-
-    pthread_mutex_lock(&runtime->entry_lock);
-    for (struct entry *entry = runtime->entries; entry && !inside; entry = entry->next)
-        inside = entry->in_use;
-    pthread_mutex_unlock(&runtime->entry_lock);
-    return inside;
 }
 
 static void abandon(struct actor *actor, void *context)
@@ -431,19 +240,6 @@ static void hand_over_all(struct runtime *runtime)
     }
 }
 
-static void finish_entries(struct runtime *runtime)
-{
-    struct entry *entry = runtime->entries;
-
-    while (entry) {
-        struct entry *next = entry->next;
-
-        executor_finish(&entry->executor);
-        free(entry);
-        entry = next;
-    }
-}
-
 void runtime_destroy(struct runtime *runtime)
 {
     struct executor *executor;
@@ -451,7 +247,7 @@ void runtime_destroy(struct runtime *runtime)
     if (!runtime)
         return;
     slots_visit(&runtime->slots, close_port, NULL);
-    while (is_anybody_inside(runtime)) /* through a port, for the length of one call */
+    while (runtime_is_entered(runtime)) /* through a port, for the length of one call */
         (void)sched_yield();
     executor = runtime_enter(runtime);
     if (executor) {
@@ -466,7 +262,7 @@ void runtime_destroy(struct runtime *runtime)
     timekeeper_destroy(runtime->timekeeper);
     for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
         dispatcher_destroy(runtime->dispatchers[i]);
-    finish_entries(runtime);
+    runtime_finish_entries(runtime);
     reclaim_finish(&runtime->reclaim);
     slots_finish(&runtime->slots);
     events_finish(&runtime->events);
@@ -475,8 +271,5 @@ void runtime_destroy(struct runtime *runtime)
     tag_table_finish(&runtime->tags);
     askings_unref(runtime->askings);
     memory_unref(runtime->memory);
-    pthread_mutex_destroy(&runtime->entry_lock);
-    pthread_mutex_destroy(&runtime->notice_lock);
-    pthread_cond_destroy(&runtime->notice);
     free(runtime);
 }

@@ -4,12 +4,12 @@
 
 #include "actor/host_table.h"
 #include "actor/place.h"
+#include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
 #include "actor/tie.h"
 #include "actor/turn.h"
 #include "message/aside.h"
-#include "runtime.h"
 
 static weir_pid make_pid(uint32_t serial, uint32_t slot)
 {

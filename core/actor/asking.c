@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/runtime.h"
 #include "actor/send.h"
 #include "dispatch/futex.h"
-#include "runtime.h"
 
 #define INDEX_BITS 24 /* 16 million open at a time; 2^40 in a life */
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)

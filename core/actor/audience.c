@@ -2,7 +2,7 @@
 
 #include "actor/callback.h"
 #include "actor/extra.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 int audience_own(struct actor *actor, const char *name, uint64_t *out_event)
 {

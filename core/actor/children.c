@@ -7,8 +7,8 @@
 
 #include "actor/end.h"
 #include "actor/progress.h"
+#include "actor/runtime.h"
 #include "actor/tie.h"
-#include "runtime.h"
 
 #define SETTINGS_MAX ((uint32_t)1024 * 1024) /* as of a behaviour in a file */
 

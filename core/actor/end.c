@@ -10,12 +10,12 @@
 #include "actor/output.h"
 #include "actor/request.h"
 #include "actor/room.h"
+#include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
 #include "actor/tie.h"
 #include "message/aside.h"
 #include "pool/places.h"
-#include "runtime.h"
 
 static bool is_tie(const struct message *message)
 {

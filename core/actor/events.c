@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "actor/event.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
 #include "pool/fan_out.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 void events_init(struct events *events)
 {

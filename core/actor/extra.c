@@ -11,9 +11,9 @@
 #include "actor/port.h"
 #include "actor/printing.h"
 #include "actor/request.h"
+#include "actor/runtime.h"
 #include "actor/tie.h"
 #include "actor/watched.h"
-#include "runtime.h"
 
 #define DUE_MAX 32 /* callbacks in one step: as many as a turn has messages */
 

@@ -5,9 +5,9 @@
 #include "actor/incarnation.h"
 #include "actor/kept.h"
 #include "actor/output.h"
+#include "actor/runtime.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 static void hold_for_outbox(struct actor *actor, struct message *message)
 {

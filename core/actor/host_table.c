@@ -21,10 +21,10 @@
 #include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/router.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "actor/tie.h"
-#include "runtime.h"
 
 #define LINKED_END_SIGNALS(reason)                                                                 \
     ((reason) == WEIR_END_KILL    ? SIGNAL_KILL                                                    \

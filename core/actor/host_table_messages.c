@@ -4,10 +4,10 @@
 #include "actor/giving.h"
 #include "actor/origin.h"
 #include "actor/request.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/stash.h"
 #include "message/blob.h"
-#include "runtime.h"
 
 __attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
 {

@@ -10,6 +10,7 @@
 #include "actor/output.h"
 #include "actor/restart.h"
 #include "actor/room.h"
+#include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/stash.h"
@@ -17,7 +18,6 @@
 #include "pool/fullness.h"
 #include "pool/places.h"
 #include "pool/route.h"
-#include "runtime.h"
 
 #define NS_PER_MS 1000000u
 

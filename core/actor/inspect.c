@@ -8,7 +8,7 @@
 #include "actor/items.h"
 #include "actor/request.h"
 #include "actor/router.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 #define TAG_ANSWER "weir.inspected/1"
 

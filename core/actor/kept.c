@@ -1,8 +1,8 @@
 #include "actor/kept.h"
 
 #include "actor/extra.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 #define NS_PER_MS 1000000u
 

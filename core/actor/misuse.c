@@ -1,8 +1,8 @@
 #include "actor/misuse.h"
 
 #include "actor/place.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 struct words {
     const char *event;

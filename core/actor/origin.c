@@ -1,8 +1,8 @@
 #include "actor/origin.h"
 
 #include "actor/callback.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
-#include "runtime.h"
 
 /* Whether it is the present life of this actor that wants to know. */
 static bool is_ours(struct actor *actor, const struct message *message)

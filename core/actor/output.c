@@ -2,9 +2,9 @@
 
 #include "actor/room.h"
 #include "actor/router.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/settle.h"
-#include "runtime.h"
 
 #define CHAIN_MAX 64u /* as many as a usual mailbox takes */
 

@@ -8,8 +8,8 @@
 #include "actor/extra.h"
 #include "actor/handling.h"
 #include "actor/request.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
-#include "runtime.h"
 
 /* What MESSAGE_PORT_SETTLE carries; the kept message is meant by its address. */
 struct settle_order {

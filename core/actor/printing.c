@@ -1,7 +1,7 @@
 #include "actor/printing.h"
 
 #include "actor/extra.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 #define LOOK_NS 10000000u /* 10 ms: in it a quick reader takes all that is kept, some 100 MB/s */
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "actor/runtime.h"
 #include "actor/send.h"
-#include "runtime.h"
 
 struct replaying {
     struct runtime *runtime;

@@ -6,8 +6,8 @@
 #include "actor/asking.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
-#include "runtime.h"
 
 #define INDEX_BITS 24 /* 16 million open requests an actor; 2^40 in a life */
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)

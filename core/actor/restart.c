@@ -5,10 +5,10 @@
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/room.h"
+#include "actor/runtime.h"
 #include "pool/escalation.h"
 #include "pool/places.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 #define NS_PER_MS 1000000u
 

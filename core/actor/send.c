@@ -1,8 +1,8 @@
 #include "actor/send.h"
 
 #include "actor/router.h"
+#include "actor/runtime.h"
 #include "message/aside.h"
-#include "runtime.h"
 
 int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                  struct message *message)

@@ -1,9 +1,9 @@
 #include "actor/send_wait.h"
 
 #include "actor/room.h"
+#include "actor/runtime.h"
 #include "actor/send.h"
 #include "dispatch/futex.h"
-#include "runtime.h"
 
 /* One thread that waits; on its stack. */
 struct sleeper {

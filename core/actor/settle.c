@@ -4,8 +4,8 @@
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/request.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 void settle_pulled(struct actor *actor)
 {

@@ -5,7 +5,7 @@
 
 #include "actor/children.h"
 #include "actor/end.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 /* Last turn of the actor. */
 static void on_end(void *context, struct place *place)

@@ -11,7 +11,7 @@
 #include "actor/incarnation.h"
 #include "actor/output.h"
 #include "actor/router.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 #define SCARCE_LOOK_NS 10000000u /* 10 ms: nobody tells of memory that comes free */
 #define CREDIT_MAX 256 /* asked for at once: what an outbox holds, should the hint be wrong */

@@ -15,6 +15,7 @@
 #include "actor/port.h"
 #include "actor/request.h"
 #include "actor/router.h"
+#include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/tie.h"
@@ -25,7 +26,6 @@
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/renewal.h"
-#include "runtime.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */

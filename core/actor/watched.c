@@ -4,7 +4,7 @@
 
 #include "actor/callback.h"
 #include "actor/extra.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 #define EVENTS_ALL ((uint32_t)WEIR_READABLE | (uint32_t)WEIR_WRITABLE)
 

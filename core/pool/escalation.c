@@ -1,8 +1,8 @@
 #include "pool/escalation.h"
 
 #include "actor/restart.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 #define NS_PER_MS 1000000u
 

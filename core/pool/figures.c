@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor/children.h"
-#include "runtime.h"
+#include "actor/runtime.h"
 
 #define NS_PER_MS 1000000u
 

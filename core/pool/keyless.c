@@ -1,7 +1,7 @@
 #include "pool/keyless.h"
 
+#include "actor/runtime.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 #define OUTSIDE 1 /* no actor has this PID */
 

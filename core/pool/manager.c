@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "actor/request.h"
+#include "actor/runtime.h"
 #include "pool/figures.h"
 #include "pool/outcome.h"
 #include "pool/resize.h"
-#include "runtime.h"
 
 /* One message that is carried out. */
 struct errand {

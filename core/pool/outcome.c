@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "actor/runtime.h"
 #include "actor/send.h"
-#include "runtime.h"
 
 int outcome_ask(struct pool *pool, struct executor *executor, weir_pid to, uint64_t epoch)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "actor/place.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 /* --- one ------------------------------------------------------------------------------------ */
 

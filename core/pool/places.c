@@ -2,10 +2,10 @@
 
 #include "actor/children.h"
 #include "actor/extra.h"
+#include "actor/runtime.h"
 #include "pool/outcome.h"
 #include "pool/renewal.h"
 #include "pool/resize.h"
-#include "runtime.h"
 
 void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {

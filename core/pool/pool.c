@@ -6,6 +6,7 @@
 
 #include "actor/end.h"
 #include "actor/room.h"
+#include "actor/runtime.h"
 #include "pool/escalation.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
@@ -13,7 +14,6 @@
 #include "pool/places.h"
 #include "pool/pool_router.h"
 #include "pool/resize.h"
-#include "runtime.h"
 
 /* --- creating ------------------------------------------------------------------------------- */
 

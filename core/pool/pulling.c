@@ -2,9 +2,9 @@
 
 #include <sched.h>
 
+#include "actor/runtime.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
-#include "runtime.h"
 
 void pulling_init(struct pull_queue *pull)
 {

@@ -5,9 +5,9 @@
 
 #include "actor/end.h"
 #include "actor/room.h"
+#include "actor/runtime.h"
 #include "pool/outcome.h"
 #include "pool/owner.h"
-#include "runtime.h"
 
 /* --- making --------------------------------------------------------------------------------- */
 

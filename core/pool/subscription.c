@@ -1,6 +1,6 @@
 #include "pool/subscription.h"
 
-#include "runtime.h"
+#include "actor/runtime.h"
 
 /* Whether the pool has, or may have, anything to do with events. */
 static bool is_concerned(const struct pool *pool)
