@@ -9,6 +9,7 @@
 #include "actor/extra.h"
 #include "actor/port.h"
 #include "actor/send.h"
+#include "host_table.h"
 
 int runtime_create(const struct runtime_options *options, struct runtime **out)
 {
@@ -18,6 +19,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
         return WEIR_ENOMEM;
     memset((void *)runtime, 0, sizeof *runtime);
     runtime->options = *options;
+    runtime->host = &host_table;
     runtime->memory = memory_create(options->memory);
     if (!runtime->memory)
         goto fail_runtime;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "actor/host_table.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -82,7 +81,7 @@ int actor_create(struct runtime *runtime, struct executor *executor,
     if (!actor)
         return WEIR_ENOMEM;
     clear(actor);
-    actor->self.host = &host_table;
+    actor->self.host = runtime->host;
     actor->schedulable.run = actor_turn;
     actor->runtime = runtime;
     actor->dispatcher = options->dispatcher;

@@ -45,6 +45,7 @@ struct runtime_options {
 
 struct runtime {
     struct runtime_options options; /* const */
+    const struct weir_host *host;   /* const: what behaviours call */
     struct reclaim reclaim;
     struct slots slots;
     struct names names;

@@ -10,7 +10,7 @@
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
 
-#include "actor/host_table.h"
+#include "host_table.h"
 
 #define FIRST offsetof(struct weir_host, tag)
 

@@ -1,4 +1,4 @@
-#include "actor/host_table_pool.h"
+#include "pool/host_table_pool.h"
 
 #include "actor/callback.h"
 #include "pool/figures.h"

@@ -1,8 +1,8 @@
 /*
- * actor/host_table_pool.h - the part of the host table that is about pools: see <weir/host.h>.
+ * pool/host_table_pool.h - the part of the host table that is about pools: see <weir/host.h>.
  */
-#ifndef ACTOR_HOST_TABLE_POOL_H
-#define ACTOR_HOST_TABLE_POOL_H
+#ifndef POOL_HOST_TABLE_POOL_H
+#define POOL_HOST_TABLE_POOL_H
 
 #include "actor/actor.h"
 

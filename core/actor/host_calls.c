@@ -1,4 +1,4 @@
-#include "actor/host_table.h"
+#include "actor/host_calls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +8,6 @@
 #include "actor/extra.h"
 #include "actor/giving.h"
 #include "actor/handling.h"
-#include "actor/host_table_children.h"
-#include "actor/host_table_events.h"
-#include "actor/host_table_inspect.h"
-#include "actor/host_table_messages.h"
-#include "actor/host_table_pool.h"
-#include "actor/host_table_source.h"
-#include "actor/host_table_watch.h"
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/port.h"
@@ -33,12 +26,12 @@
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-static const struct weir_tag *host_tag(struct weir_self *self, const char *name)
+const struct weir_tag *host_tag(struct weir_self *self, const char *name)
 {
     return tag_table_get(&actor_of_self(self)->runtime->tags, name);
 }
 
-static void host_message_free(struct weir_self *self, struct weir_message *message)
+void host_message_free(struct weir_self *self, struct weir_message *message)
 {
     if (message && giving_begin(actor_of_self(self), message_of(message)))
         origin_discard(actor_of_self(self), message_of(message));
@@ -46,8 +39,8 @@ static void host_message_free(struct weir_self *self, struct weir_message *messa
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-static int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                     struct weir_message *message)
+int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
+              struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
     int status = WEIR_EINVALID;
@@ -63,7 +56,7 @@ static int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
     return status;
 }
 
-static int host_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
+int host_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
 {
     struct actor *actor = callback_enter_host(self);
     int status = names_find(&actor->runtime->names, name, out_pid);
@@ -72,7 +65,7 @@ static int host_lookup(struct weir_self *self, const char *name, weir_pid *out_p
     return status;
 }
 
-static int host_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
+int host_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
     int status = WEIR_EINVALID;
@@ -86,9 +79,9 @@ static int host_emit(struct weir_self *self, uint32_t output, struct weir_messag
     return status;
 }
 
-static int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                        struct weir_message *message, uint64_t timeout_ms, weir_then *then,
-                        void *context, uint64_t *out_reference)
+int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                 struct weir_message *message, uint64_t timeout_ms, weir_then *then, void *context,
+                 uint64_t *out_reference)
 {
     const struct request_options options = {
         .to = to, .lane = lane, .timeout_ms = timeout_ms, .then = then, .context = context
@@ -104,18 +97,17 @@ static int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane
     return status;
 }
 
-static struct weir_port *host_port(struct weir_self *self)
+struct weir_port *host_port(struct weir_self *self)
 {
     return port_get(actor_of_self(self));
 }
 
-static int host_cancel(struct weir_self *self, uint64_t reference)
+int host_cancel(struct weir_self *self, uint64_t reference)
 {
     return request_cancel(actor_of_self(self), reference);
 }
 
-static int host_reply(struct weir_self *self, struct weir_message *request,
-                      struct weir_message *reply)
+int host_reply(struct weir_self *self, struct weir_message *request, struct weir_message *reply)
 {
     struct actor *actor = callback_enter_host(self);
     int status = WEIR_EINVALID;
@@ -158,8 +150,8 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     return 0;
 }
 
-static int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                        struct weir_message *message)
+int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                 struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
     int status = forward(actor, to, lane, message_of(message));
@@ -168,7 +160,7 @@ static int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane
     return status;
 }
 
-static int host_settle(struct weir_self *self, struct weir_message *kept, int verdict)
+int host_settle(struct weir_self *self, struct weir_message *kept, int verdict)
 {
     struct actor *actor = callback_enter_host(self);
     int status = handling_settle_kept(actor, message_of(kept), verdict);
@@ -177,12 +169,12 @@ static int host_settle(struct weir_self *self, struct weir_message *kept, int ve
     return status;
 }
 
-static void host_retry_after(struct weir_self *self, uint64_t delay_ms)
+void host_retry_after(struct weir_self *self, uint64_t delay_ms)
 {
     actor_of_self(self)->retry_after_ms = delay_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)delay_ms;
 }
 
-static void host_reason(struct weir_self *self, const char *text)
+void host_reason(struct weir_self *self, const char *text)
 {
     struct actor *actor = actor_of_self(self);
 
@@ -191,13 +183,13 @@ static void host_reason(struct weir_self *self, const char *text)
 
 /* --- time ----------------------------------------------------------------------------------- */
 
-static uint64_t host_now_ms(struct weir_self *self)
+uint64_t host_now_ms(struct weir_self *self)
 {
     return executor_look_at_clock(actor_of_self(self)->executor) / 1000000u;
 }
 
-static int host_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                           struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer)
+int host_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                    struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer)
 {
     struct actor *actor = actor_of_self(self);
 
@@ -207,28 +199,28 @@ static int host_send_after(struct weir_self *self, weir_pid to, enum weir_lane l
                       alarm_send(actor, to, lane, message_of(message), delay_ms, out_timer));
 }
 
-static int host_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
-                      uint64_t *out_timer)
+int host_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
+               uint64_t *out_timer)
 {
     return alarm_tick(actor_of_self(self), delay_ms, 0, tick, context, out_timer);
 }
 
-static int host_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, void *context,
-                      uint64_t *out_timer)
+int host_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, void *context,
+               uint64_t *out_timer)
 {
     if (period_ms == 0)
         return WEIR_EINVALID;
     return alarm_tick(actor_of_self(self), period_ms, period_ms, tick, context, out_timer);
 }
 
-static int host_cancel_timer(struct weir_self *self, uint64_t timer)
+int host_cancel_timer(struct weir_self *self, uint64_t timer)
 {
     return alarm_cancel(actor_of_self(self), timer);
 }
 
 /* --- other actors --------------------------------------------------------------------------- */
 
-static int host_link(struct weir_self *self, weir_pid other)
+int host_link(struct weir_self *self, weir_pid other)
 {
     struct actor *actor = callback_enter_host(self);
     int status = tie_link(actor, other);
@@ -237,7 +229,7 @@ static int host_link(struct weir_self *self, weir_pid other)
     return status;
 }
 
-static int host_unlink(struct weir_self *self, weir_pid other)
+int host_unlink(struct weir_self *self, weir_pid other)
 {
     struct actor *actor = callback_enter_host(self);
     int status = tie_unlink(actor, other);
@@ -246,7 +238,7 @@ static int host_unlink(struct weir_self *self, weir_pid other)
     return status;
 }
 
-static int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
+int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 {
     struct actor *actor = callback_enter_host(self);
     int status = tie_monitor(actor, other, out_monitor);
@@ -255,7 +247,7 @@ static int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_mo
     return status;
 }
 
-static int host_demonitor(struct weir_self *self, uint64_t monitor)
+int host_demonitor(struct weir_self *self, uint64_t monitor)
 {
     struct actor *actor = callback_enter_host(self);
     int status = tie_demonitor(actor, monitor);
@@ -264,7 +256,7 @@ static int host_demonitor(struct weir_self *self, uint64_t monitor)
     return status;
 }
 
-static int host_trap_exits(struct weir_self *self, bool on)
+int host_trap_exits(struct weir_self *self, bool on)
 {
     struct actor *actor = actor_of_self(self);
 
@@ -290,7 +282,7 @@ static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason 
     return 0;
 }
 
-static int host_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
+int host_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
 {
     struct actor *actor = callback_enter_host(self);
     int status = ask_to_end(actor, other, reason);
@@ -299,7 +291,7 @@ static int host_exit(struct weir_self *self, weir_pid other, enum weir_end_reaso
     return status;
 }
 
-static int host_name(struct weir_self *self, const char *name)
+int host_name(struct weir_self *self, const char *name)
 {
     struct actor *actor = actor_of_self(self);
     struct extra *extra = extra_get(actor);
@@ -315,17 +307,17 @@ static int host_name(struct weir_self *self, const char *name)
 
 /* --- about oneself -------------------------------------------------------------------------- */
 
-static weir_pid host_pid(struct weir_self *self)
+weir_pid host_pid(struct weir_self *self)
 {
     return actor_pid(actor_of_self(self));
 }
 
-static const char *host_path(struct weir_self *self)
+const char *host_path(struct weir_self *self)
 {
     return actor_path(actor_of_self(self));
 }
 
-static uint32_t host_index(struct weir_self *self)
+uint32_t host_index(struct weir_self *self)
 {
     struct place *place = actor_of_self(self)->place;
 
@@ -334,8 +326,8 @@ static uint32_t host_index(struct weir_self *self)
 
 /* --- telling people ------------------------------------------------------------------------- */
 
-static void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
-                     const struct weir_field *fields)
+void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
+              const struct weir_field *fields)
 {
     struct actor *actor = actor_of_self(self);
     struct log_line line = {
@@ -345,7 +337,7 @@ static void host_log(struct weir_self *self, enum weir_log_level level, const ch
     log_write(&actor->runtime->options.log, &line);
 }
 
-static void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total)
+void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total)
 {
     struct place *place = actor_of_self(self)->place;
     struct progress *all = place ? place_make_progress(place) : NULL;
@@ -367,79 +359,13 @@ static void host_progress(struct weir_self *self, const char *unit, uint64_t don
     }
 }
 
-static void host_exit_status(struct weir_self *self, int wanted)
+void host_exit_status(struct weir_self *self, int wanted)
 {
     if (wanted >= 0 && wanted <= 63)
         runtime_raise_exit_status(actor_of_self(self)->runtime, wanted);
 }
 
-static void host_print(struct weir_self *self, const char *text, size_t size)
+void host_print(struct weir_self *self, const char *text, size_t size)
 {
     printing_print(actor_of_self(self), text, size);
 }
-
-const struct weir_host host_table = {
-    .size = sizeof(struct weir_host),
-    .minor = WEIR_ABI_MINOR,
-    .tag = host_tag,
-    .message_new = host_message_new,
-    .message_free = host_message_free,
-    .send = host_send,
-    .lookup = host_lookup,
-    .emit = host_emit,
-    .request = host_request,
-    .cancel = host_cancel,
-    .reply = host_reply,
-    .forward = host_forward,
-    .settle = host_settle,
-    .retry_after = host_retry_after,
-    .reason = host_reason,
-    .now_ms = host_now_ms,
-    .send_after = host_send_after,
-    .after = host_after,
-    .every = host_every,
-    .cancel_timer = host_cancel_timer,
-    .link = host_link,
-    .unlink = host_unlink,
-    .monitor = host_monitor,
-    .demonitor = host_demonitor,
-    .trap_exits = host_trap_exits,
-    .exit = host_exit,
-    .name = host_name,
-    .pid = host_pid,
-    .path = host_path,
-    .index = host_index,
-    .pool = host_table_pool,
-    .pool_resize = host_table_pool_resize,
-    .pool_add = host_table_pool_add,
-    .pool_stats = host_table_pool_stats,
-    .log = host_log,
-    .progress = host_progress,
-    .exit_status = host_exit_status,
-    .print = host_print,
-    .pool_members = host_table_pool_members,
-    .pool_pause = host_table_pool_pause,
-    .pool_size = host_table_pool_size,
-    .port = host_port,
-    .set_origin = host_set_origin,
-    .send_chain = host_send_chain,
-    .stash = host_stash,
-    .unstash = host_unstash,
-    .rename = host_rename,
-    .pool_tell = host_table_pool_tell,
-    .leave_position = host_leave_position,
-    .time_left = host_time_left,
-    .blob_new = host_blob_new,
-    .message_with_blob = host_message_with_blob,
-    .message_blob = host_message_blob,
-    .event = host_event,
-    .subscribe = host_subscribe,
-    .unsubscribe = host_unsubscribe,
-    .publish = host_publish,
-    .inspect = host_inspect,
-    .watch = host_watch,
-    .unwatch = host_unwatch,
-    .spawn = host_spawn,
-    .stop = host_stop,
-    .parent = host_parent,
-};
