@@ -300,7 +300,7 @@ int host_name(struct weir_self *self, const char *name)
     if (!extra)
         return WEIR_ENOMEM;
     status = names_claim(&actor->runtime->names, name, actor_pid(actor),
-                         actor_state(actor) == ACTOR_OPEN);
+                         actor_state(actor) == ACTOR_OPEN, &actor->executor->reader);
     extra->has_names |= status == 0;
     return status;
 }

@@ -14,39 +14,66 @@ struct move {
 
 struct name_entry {
     struct retired retired;
-    _Atomic(struct name_entry *) next; /* written under lock, read by all */
-    _Atomic(struct move *) leaves_by;  /* written under lock, read by all: NULL = it stays */
-    struct move comes_by;              /* done from the start, but for a claim or a renaming */
-    bool is_claim;                     /* const: of an incarnation, and gone with it */
-    weir_pid pid;                      /* const */
-    char name[];                       /* const */
+    _Atomic(struct move *) leaves_by; /* written under lock, read by all: NULL = it stays */
+    struct move comes_by;             /* done from the start, but for a claim or a renaming */
+    struct table_node of_pid;         /* lock */
+    uint64_t hash;                    /* const: of the name */
+    bool is_claim;                    /* const: of an incarnation, and gone with it */
+    weir_pid pid;                     /* const */
+    char name[];                      /* const */
 };
+
+/*
+ * Each name stands in the first slot behind its hash that was free when it came; a search ends at
+ * the first slot that was never used. A reader that still searches a table which has been replaced
+ * finds what was true when the reader began.
+ */
+struct name_table {
+    struct retired retired;
+    uint32_t mask;                        /* const */
+    uint32_t used;                        /* lock: slots that have or had a name */
+    _Atomic(struct name_entry *) slots[]; /* written under lock, read by all */
+};
+
+#define SLOTS_MIN 64u
+
+static const struct name_entry given_up; /* stands where a name was */
 
 void names_init(struct names *names)
 {
     pthread_mutex_init(&names->lock, NULL);
-    for (size_t i = 0; i < NAMES_BUCKETS; i++)
-        atomic_init(&names->buckets[i], NULL);
+    atomic_init(&names->table, NULL);
+    names->by_pid = (struct table){ .count = 0 };
 }
 
 void names_finish(struct names *names)
 {
-    for (size_t i = 0; i < NAMES_BUCKETS; i++) {
-        struct name_entry *entry = atomic_load_explicit(&names->buckets[i], memory_order_relaxed);
+    struct table_node *node = table_take_all(&names->by_pid);
 
-        while (entry) {
-            struct name_entry *next = atomic_load_explicit(&entry->next, memory_order_relaxed);
+    while (node) {
+        struct name_entry *entry = TABLE_ENTRY(node, struct name_entry, of_pid);
 
-            free(entry);
-            entry = next;
-        }
+        node = node->next;
+        free(entry);
     }
+    free(atomic_load_explicit(&names->table, memory_order_relaxed));
     pthread_mutex_destroy(&names->lock);
 }
 
-static _Atomic(struct name_entry *) *bucket_of(struct names *names, const char *name)
+/* [N1] pairs with the releases in put and replace_table_locked: what is read is complete. */
+static struct name_table *table_of(struct names *names)
 {
-    return &names->buckets[weir_key(name, strlen(name)) % NAMES_BUCKETS];
+    return atomic_load_explicit(&names->table, memory_order_acquire);
+}
+
+static struct name_entry *entry_at(struct name_table *table, uint32_t slot)
+{
+    return atomic_load_explicit(&table->slots[slot & table->mask], memory_order_acquire);
+}
+
+static bool has_name(const struct name_entry *entry, uint64_t hash, const char *name)
+{
+    return entry != &given_up && entry->hash == hash && strcmp(entry->name, name) == 0;
 }
 
 static bool is_done(struct move *move)
@@ -65,21 +92,30 @@ static bool counts(struct name_entry *entry)
 
 static struct name_entry *find(struct names *names, const char *name)
 {
-    /* [N1] pairs with the release in names_add: the entry is complete. */
-    struct name_entry *entry = atomic_load_explicit(bucket_of(names, name), memory_order_acquire);
+    struct name_table *table = table_of(names);
+    uint64_t hash = weir_key(name, strlen(name));
+    struct name_entry *entry = NULL;
 
-    while (entry && (strcmp(entry->name, name) != 0 || !counts(entry)))
-        entry = atomic_load_explicit(&entry->next, memory_order_acquire);
+    for (uint32_t slot = (uint32_t)hash; table; slot++) {
+        entry = entry_at(table, slot);
+        if (!entry || (has_name(entry, hash, name) && counts(entry)))
+            break;
+    }
     return entry;
 }
 
 /* Also one that is claimed and found by nobody yet. No renaming is halfway under the lock. */
 static struct name_entry *find_taken_locked(struct names *names, const char *name)
 {
-    struct name_entry *entry = atomic_load_explicit(bucket_of(names, name), memory_order_relaxed);
+    struct name_table *table = table_of(names);
+    uint64_t hash = weir_key(name, strlen(name));
+    struct name_entry *entry = NULL;
 
-    while (entry && strcmp(entry->name, name) != 0)
-        entry = atomic_load_explicit(&entry->next, memory_order_relaxed);
+    for (uint32_t slot = (uint32_t)hash; table; slot++) {
+        entry = entry_at(table, slot);
+        if (!entry || has_name(entry, hash, name))
+            break;
+    }
     return entry;
 }
 
@@ -94,30 +130,79 @@ static int make_entry(const char *name, weir_pid pid, struct name_entry **out)
     if (!entry)
         return WEIR_ENOMEM;
     memcpy(entry->name, name, length + 1);
+    entry->hash = weir_key(name, length);
     entry->pid = pid;
     atomic_init(&entry->comes_by.is_done, true);
     *out = entry;
     return 0;
 }
 
+static void free_table(struct retired *retired, struct reader *reader)
+{
+    (void)reader;
+    free((char *)retired - offsetof(struct name_table, retired));
+}
+
+static void put(struct name_table *table, struct name_entry *entry)
+{
+    uint32_t slot = (uint32_t)entry->hash;
+
+    while (entry_at(table, slot))
+        slot++;
+    table->used++;
+    atomic_store_explicit(&table->slots[slot & table->mask], entry,
+                          memory_order_release); /* [N1] */
+}
+
+/* With room for as many names again as there are, without the slots that were given up. */
+static int replace_table_locked(struct names *names, struct reader *reader)
+{
+    struct name_table *old = table_of(names);
+    struct name_table *table;
+    uint32_t size = SLOTS_MIN;
+
+    while (size < names->by_pid.count * 4 && size <= UINT32_MAX / 4)
+        size *= 2;
+    table = calloc(1, sizeof *table + size * sizeof table->slots[0]);
+    if (!table)
+        return WEIR_ENOMEM;
+    table->mask = size - 1;
+    for (uint32_t i = 0; old && i <= old->mask; i++)
+        if (entry_at(old, i) && entry_at(old, i) != &given_up)
+            put(table, entry_at(old, i));
+    atomic_store_explicit(&names->table, table, memory_order_release); /* [N1] */
+    if (old) {
+        old->retired.free = free_table;
+        reader_retire(reader, &old->retired);
+    }
+    return 0;
+}
+
+/* At most half of the slots are used, so that searches are short. */
+static int reserve_locked(struct names *names, struct reader *reader)
+{
+    struct name_table *table = table_of(names);
+
+    return table && table->used <= table->mask / 2 ? 0 : replace_table_locked(names, reader);
+}
+
+/* There is room: reserve_locked. */
 static void insert_locked(struct names *names, struct name_entry *entry)
 {
-    _Atomic(struct name_entry *) *bucket = bucket_of(names, entry->name);
-
-    atomic_store_explicit(&entry->next, atomic_load_explicit(bucket, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(bucket, entry, memory_order_release); /* [N1] */
+    table_add(&names->by_pid, &entry->of_pid, entry->pid);
+    put(table_of(names), entry);
 }
 
 /* Takes the entry on 0. */
-static int insert(struct names *names, struct name_entry *entry)
+static int insert(struct names *names, struct name_entry *entry, struct reader *reader)
 {
-    int status = 0;
+    int status;
 
     pthread_mutex_lock(&names->lock);
-    if (find_taken_locked(names, entry->name))
+    status = reserve_locked(names, reader);
+    if (status == 0 && find_taken_locked(names, entry->name))
         status = WEIR_EEXISTS;
-    else
+    if (status == 0)
         insert_locked(names, entry);
     pthread_mutex_unlock(&names->lock);
     if (status != 0)
@@ -125,15 +210,16 @@ static int insert(struct names *names, struct name_entry *entry)
     return status;
 }
 
-int names_add(struct names *names, const char *name, weir_pid pid)
+int names_add(struct names *names, const char *name, weir_pid pid, struct reader *reader)
 {
     struct name_entry *entry;
     int status = make_entry(name, pid, &entry);
 
-    return status == 0 ? insert(names, entry) : status;
+    return status == 0 ? insert(names, entry, reader) : status;
 }
 
-int names_claim(struct names *names, const char *name, weir_pid pid, bool is_found)
+int names_claim(struct names *names, const char *name, weir_pid pid, bool is_found,
+                struct reader *reader)
 {
     struct name_entry *entry;
     int status = make_entry(name, pid, &entry);
@@ -142,19 +228,31 @@ int names_claim(struct names *names, const char *name, weir_pid pid, bool is_fou
         return status;
     entry->is_claim = true;
     atomic_init(&entry->comes_by.is_done, is_found);
-    return insert(names, entry);
+    return insert(names, entry, reader);
+}
+
+/* The names of a PID, one after the other. */
+static struct name_entry *entry_of(struct table_node *node)
+{
+    return node ? TABLE_ENTRY(node, struct name_entry, of_pid) : NULL;
+}
+
+static struct name_entry *first_of_locked(struct names *names, weir_pid pid)
+{
+    return entry_of(table_first(&names->by_pid, pid));
+}
+
+static struct name_entry *next_of_locked(const struct name_entry *entry)
+{
+    return entry_of(table_next(&entry->of_pid));
 }
 
 void names_publish(struct names *names, weir_pid pid)
 {
     pthread_mutex_lock(&names->lock);
-    for (size_t i = 0; i < NAMES_BUCKETS; i++) {
-        struct name_entry *entry = atomic_load_explicit(&names->buckets[i], memory_order_relaxed);
-
-        for (; entry; entry = atomic_load_explicit(&entry->next, memory_order_relaxed))
-            if (entry->pid == pid)
-                atomic_store_explicit(&entry->comes_by.is_done, true, memory_order_release);
-    }
+    for (struct name_entry *entry = first_of_locked(names, pid); entry;
+         entry = next_of_locked(entry))
+        atomic_store_explicit(&entry->comes_by.is_done, true, memory_order_release);
     pthread_mutex_unlock(&names->lock); /* the stores are [N2] */
 }
 
@@ -164,38 +262,41 @@ static void free_entry(struct retired *retired, struct reader *reader)
     free((char *)retired - offsetof(struct name_entry, retired));
 }
 
-/* Takes out of one bucket what is this PID's: the one with this name; NULL: its claims. */
-static void remove_locked(_Atomic(struct name_entry *) *link, const char *name, weir_pid pid,
-                          struct reader *reader)
+static void remove_locked(struct names *names, struct name_entry *entry, struct reader *reader)
 {
-    struct name_entry *entry = atomic_load_explicit(link, memory_order_relaxed);
+    struct name_table *table = table_of(names);
+    uint32_t slot = (uint32_t)entry->hash;
 
-    while (entry) {
-        struct name_entry *next = atomic_load_explicit(&entry->next, memory_order_relaxed);
-
-        if (entry->pid == pid && (name ? strcmp(entry->name, name) == 0 : entry->is_claim)) {
-            atomic_store_explicit(link, next, memory_order_release);
-            entry->retired.free = free_entry;
-            reader_retire(reader, &entry->retired);
-        } else {
-            link = &entry->next;
-        }
-        entry = next;
-    }
+    while (entry_at(table, slot) != entry)
+        slot++;
+    atomic_store_explicit(&table->slots[slot & table->mask],
+                          (struct name_entry *)(uintptr_t)&given_up, memory_order_release);
+    table_remove(&names->by_pid, &entry->of_pid);
+    entry->retired.free = free_entry;
+    reader_retire(reader, &entry->retired);
 }
 
 void names_remove(struct names *names, const char *name, weir_pid pid, struct reader *reader)
 {
+    struct name_entry *entry;
+
     pthread_mutex_lock(&names->lock);
-    remove_locked(bucket_of(names, name), name, pid, reader);
+    entry = find_taken_locked(names, name);
+    if (entry && entry->pid == pid)
+        remove_locked(names, entry, reader);
     pthread_mutex_unlock(&names->lock);
 }
 
 void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader)
 {
+    struct name_entry *entry, *next;
+
     pthread_mutex_lock(&names->lock);
-    for (size_t i = 0; i < NAMES_BUCKETS; i++)
-        remove_locked(&names->buckets[i], NULL, pid, reader);
+    for (entry = first_of_locked(names, pid); entry; entry = next) {
+        next = next_of_locked(entry);
+        if (entry->is_claim)
+            remove_locked(names, entry, reader);
+    }
     pthread_mutex_unlock(&names->lock);
 }
 
@@ -205,11 +306,15 @@ static int rename_locked(struct names *names, const char *from, struct name_entr
 {
     struct name_entry *old = find_taken_locked(names, from);
     bool is_found;
+    int status;
 
     if (!old || old->pid != next->pid || !old->is_claim)
         return WEIR_EUNKNOWN;
     if (find_taken_locked(names, next->name))
         return WEIR_EEXISTS;
+    status = reserve_locked(names, reader);
+    if (status != 0)
+        return status;
     is_found = atomic_load_explicit(&old->comes_by.is_done, memory_order_relaxed);
     next->is_claim = true;
     atomic_store_explicit(&next->comes_by.is_done, false, memory_order_relaxed);
@@ -217,7 +322,7 @@ static int rename_locked(struct names *names, const char *from, struct name_entr
     insert_locked(names, next);
     if (is_found)
         atomic_store_explicit(&next->comes_by.is_done, true, memory_order_release); /* [N2] */
-    remove_locked(bucket_of(names, from), from, next->pid, reader);
+    remove_locked(names, old, reader);
     return 0;
 }
 

@@ -56,7 +56,7 @@ static int create_named_actor(struct single *single, struct executor *executor,
 
     if (status != 0 || !single->name[0])
         return status;
-    status = names_add(&single->runtime->names, single->name, single->pid);
+    status = names_add(&single->runtime->names, single->name, single->pid, &executor->reader);
     if (status != 0)
         end_unborn(single->actor, executor);
     return status;

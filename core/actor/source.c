@@ -112,7 +112,7 @@ int source_create(struct runtime *runtime, struct executor *executor,
     if (status == 0)
         status = create_actor(source, executor, options);
     if (status == 0 && options->registered) {
-        status = names_add(&runtime->names, source->path, source->pid);
+        status = names_add(&runtime->names, source->path, source->pid, &executor->reader);
         if (status != 0)
             end_unborn(source->actor, executor);
     }

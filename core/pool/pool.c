@@ -195,7 +195,7 @@ static int populate_locked(struct pool *pool, struct executor *executor,
     if (status == 0 && pool->spec && !is_closed)
         status = resize_make_locked(pool, executor, pool->spec, size, made);
     if (status == 0)
-        status = names_add(&pool->runtime->names, pool->path, pool->pid);
+        status = names_add(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
     if (status == 0)
         enliven_locked(pool, executor, options->opener, made, next);
     else

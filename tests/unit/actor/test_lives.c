@@ -202,6 +202,7 @@ static bool has_refused(void *context)
 /* promise A5 */
 static void test_name_of_an_open_that_failed_is_free(void)
 {
+    struct executor *executor;
     struct fixture f;
     weir_pid pid;
 
@@ -210,7 +211,10 @@ static void test_name_of_an_open_that_failed_is_free(void)
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = probe_fail }), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_refused, &f));
     CU_ASSERT_EQUAL(names_find(&f.rig.runtime->names, "early", &pid), WEIR_EUNKNOWN);
-    CU_ASSERT_EQUAL(names_claim(&f.rig.runtime->names, "early", f.askers->pid, true), 0);
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL(
+        names_claim(&f.rig.runtime->names, "early", f.askers->pid, true, &executor->reader), 0);
+    runtime_leave(executor);
     finish(&f);
 }
 
