@@ -92,10 +92,13 @@ class Host:
 
     def ask(self, method, path):
         connection = Connection(self.path["socket"])
-        connection.request(method, path)
-        answer = json.loads(connection.getresponse().read())
-        connection.close()
-        return answer
+        try:
+            connection.request(method, path)
+            return json.loads(connection.getresponse().read())
+        except OSError as error:
+            self.fail(f"{method} {path}: {error}")
+        finally:
+            connection.close()
 
     def reload(self, expected, text=None):
         if text is not None:

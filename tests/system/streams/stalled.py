@@ -84,8 +84,10 @@ def the_others_go_on(work):
     host = Host(work, MANY, "{source}")
     host.starts()
     host.until(lambda: host.done("talker") > FEW, "nothing is printed")
-    host.until(lambda: host.done("other") > 10 * MANY, "the other pool stands still")
-    printed = host.done("talker")
+    printed = None
+    while printed != host.done("talker"):  # until it waits for the reader
+        printed, before = host.done("talker"), host.done("other")
+        host.until(lambda: host.done("other") > before + 5 * FEW, "the other pool stands still")
     host.check(printed * len(f"{MANY}\n") < KEPT_MAX, f"{printed} lines are kept")
     host.process.terminate()
     text = host.process.stdout.read()
