@@ -62,25 +62,33 @@ static int prepare_members_locked(struct pool_change *change)
     return change->next ? 0 : WEIR_ENOMEM;
 }
 
-static void abort_outlets_locked(struct pool_change *change, struct executor *executor)
+static int prepare_outlet_locked(struct pool_change *change)
 {
-    if (change->has_outlets)
-        outlet_abort_locked(&change->pool->outlets, change->outlet, executor);
-    change->has_outlets = false;
+    if (!change->options.wiring)
+        return 0;
+    return outlet_prepare_locked(&change->pool->outlets, next_spec_locked(change),
+                                 &change->options.wiring, &change->outlet);
 }
 
-static int prepare_outlets_locked(struct pool_change *change)
+static void abort_outlet_locked(struct pool_change *change, struct executor *executor)
 {
-    int status = 0;
+    if (change->outlet)
+        outlet_abort_locked(change->outlet, executor);
+    change->outlet = NULL;
+}
 
-    if (change->options.wiring)
-        status = outlet_prepare_locked(&change->pool->outlets, next_spec_locked(change),
-                                       change->options.wiring, &change->outlet);
-    if (status != 0)
-        return status;
-    change->has_outlets = change->options.wiring != NULL;
+static void commit_outlet_locked(struct pool_change *change, struct executor *executor)
+{
+    struct pool *pool = change->pool;
+
+    if (!change->outlet && !change->options.wiring)
+        return;
+    if (change->outlet)
+        outlet_commit_locked(&pool->outlets, change->outlet, executor);
+    else
+        outlet_set_locked(&pool->outlets, change->options.wiring, executor);
     change->options.wiring = NULL;
-    return 0;
+    pool_look_again_locked(pool, executor);
 }
 
 /* As the pool is to be, where those that are made now cannot wait for the commit. */
@@ -126,11 +134,11 @@ static int prepare_locked(struct pool_change *change, struct executor *executor)
         return WEIR_ECLOSED;
     status = prepare_members_locked(change);
     if (status == 0)
-        status = prepare_outlets_locked(change);
+        status = prepare_outlet_locked(change);
     if (status == 0 && next_spec_locked(change))
         status = prepare_workers_locked(change, executor);
     if (status != 0)
-        abort_outlets_locked(change, executor);
+        abort_outlet_locked(change, executor);
     return status;
 }
 
@@ -294,10 +302,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
     pool_set_bytes_limit_locked(pool, options->bytes_limit, executor);
     if (may_pull) /* those that were let in look, also for what is left in the queue */
         pulling_begin_locked(pool, executor);
-    if (change->has_outlets) {
-        outlet_commit_locked(&pool->outlets, change->outlet, executor);
-        pool_look_again_locked(pool, executor);
-    }
+    commit_outlet_locked(change, executor);
     if (options->restart.within_ms)
         escalation_set_locked(pool, &options->restart, executor);
     if (options->renews_manager)
@@ -341,7 +346,7 @@ void pool_change_abort(struct pool_change *change, struct executor *executor)
     pthread_mutex_lock(&pool->lock);
     move_all(&pool->prepared, &leaving);
     resize_dismiss_locked(pool, &leaving, executor);
-    abort_outlets_locked(change, executor);
+    abort_outlet_locked(change, executor);
     pthread_mutex_unlock(&pool->lock);
     free_change(change);
 }

@@ -40,7 +40,6 @@ struct pool_change {
     struct pool_change_options options;
     struct members *next;  /* room for `size`, or for the nested pools */
     struct outlet *outlet; /* of the new workers; NULL: that of the present ones */
-    bool has_outlets;      /* they are prepared, and to be committed or aborted */
 };
 
 /* WEIR_ECLOSED, WEIR_ENOMEM: nothing has happened, but that the wiring is gone. Returns owned. */

@@ -106,7 +106,7 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     progress_add_place(&pool->gone_progress, place);
     list_remove(&place->link);
-    outlet_leave_locked(&pool->outlets, place, executor);
+    outlet_leave_locked(place, executor);
     pthread_mutex_unlock(&pool->lock);
     pulling_pass_on(pool, executor);
     pulling_end_if_left(pool, executor);

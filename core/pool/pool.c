@@ -62,7 +62,6 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     atomic_init(&pool->route, options->route);
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
-    list_init(&pool->outlets.all);
     waiters_init(&pool->waiters);
     pulling_init(&pool->pull);
     dead_letters_init(&pool->dead, options->dead_letters);

@@ -127,7 +127,7 @@ void resize_unmake_locked(struct list *places, struct executor *executor)
         struct place *place = LIST_ENTRY(places->next, struct place, link);
 
         list_remove(&place->link);
-        outlet_leave_locked(&place->pool->outlets, place, executor);
+        outlet_leave_locked(place, executor);
         end_unborn(place->actor, executor);
     }
 }

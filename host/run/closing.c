@@ -25,6 +25,11 @@ uint64_t closing_time_left_ms(const struct closing_time *time)
     return now < time->deadline_ns ? (time->deadline_ns - now) / NS_PER_MS : 0;
 }
 
+static uint64_t longer(uint64_t a, uint64_t b)
+{
+    return a < b ? b : a;
+}
+
 static uint64_t usual_or_left_ms(const struct closing_time *time)
 {
     return time ? closing_time_left_ms(time) : CLOSING_TIMEOUT_MS;
@@ -198,90 +203,68 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
     }
 }
 
-/* --- former feeders ------------------------------------------------------------------------- */
+/* --- former workers ------------------------------------------------------------------------- */
 
 /*
- * Pools with former workers, of another behaviour than the file says now, whose outputs may lead to
- * what is to close. Without memory there are none: then what these emit is dead, with its reason.
+ * Former workers emit where their outputs led when their pool got another behaviour: no file says
+ * that any more, so the output order does not know it. What may be their target closes after them.
  */
 struct formers {
-    struct assembly *assembly;
-    const struct assembly *watched; /* its end is not waited for; NULL: also while the host ends */
-    struct pool **pools;
-    uint32_t count;
-    const struct pool *fed;
+    const struct assembly *assembly;
+    bool while_stopping; /* they are waited for also while the host ends */
+    uint32_t next;       /* pools before that number have none, and get none meanwhile */
 };
 
-static void formers_find(struct formers *formers, struct assembly *assembly,
-                         const struct assembly *watched)
+static struct pool *pool_at(const struct assembly *assembly, uint32_t index)
 {
     uint32_t count = assembly->held->settings->pool_count;
 
-    *formers = (struct formers){ .assembly = assembly, .watched = watched };
-    formers->pools = calloc(count + assembly->gone_count + 1, sizeof(struct pool *));
-    for (uint32_t i = 0; formers->pools && i < count + assembly->gone_count; i++) {
-        struct pool *pool = i < count ? assembly->pools[i] : assembly->gone[i - count];
-
-        if (outlet_has_former(pool))
-            formers->pools[formers->count++] = pool;
-    }
-}
-
-/* It is freed. */
-static void formers_forget(struct formers *formers, const struct pool *pool)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < formers->count; i++)
-        if (formers->pools[i] != pool)
-            formers->pools[kept++] = formers->pools[i];
-    formers->count = kept;
-}
-
-/* Whether one of them leads there, and how long that may last: told in ms from now. */
-static bool formers_feed(const struct formers *formers, uint64_t *out_timeout_ms)
-{
-    struct executor *executor = runtime_enter(formers->assembly->runtime);
-    struct clock clock = clock_monotonic();
-    uint64_t now_ns = clock_now_ns(&clock);
-    bool feed = false;
-
-    *out_timeout_ms = 0;
-    for (uint32_t i = 0; executor && i < formers->count; i++) {
-        uint64_t due_ns, left_ms = CLOSING_TIMEOUT_MS;
-
-        if (!outlet_former_lead_to(formers->pools[i], formers->fed, &due_ns))
-            continue;
-        feed = true;
-        if (due_ns) /* nobody is waited for again who should have left long ago */
-            left_ms = due_ns > now_ns ? (due_ns - now_ns) / NS_PER_MS + CLOSING_GRACE_MS : 0;
-        *out_timeout_ms = left_ms > *out_timeout_ms ? left_ms : *out_timeout_ms;
-    }
-    if (executor)
-        runtime_leave(executor);
-    return feed;
+    if (index < count)
+        return assembly->pools[index];
+    return index - count < assembly->gone_count ? assembly->gone[index - count] : NULL;
 }
 
 static bool formers_are_over(void *context)
 {
-    const struct formers *formers = context;
-    uint64_t timeout_ms;
+    struct formers *formers = context;
+    struct pool *pool;
+    uint64_t due_ns;
 
-    return !formers_feed(formers, &timeout_ms) ||
-           (formers->watched &&
-            atomic_load_explicit(&formers->watched->stopping, memory_order_acquire));
+    if (!formers->while_stopping &&
+        atomic_load_explicit(&formers->assembly->stopping, memory_order_acquire))
+        return true;
+    while ((pool = pool_at(formers->assembly, formers->next)) && !outlet_has_former(pool, &due_ns))
+        formers->next++;
+    return !pool;
 }
 
-/* What they emit is accepted until they have ended, as they were promised. */
-static void formers_await(struct formers *formers, const struct pool *fed, uint64_t timeout_ms)
+/* How long the last of them may take: none of them is waited for who should have left long ago. */
+static uint64_t formers_timeout_ms(const struct assembly *assembly)
 {
-    uint64_t own_ms;
+    struct clock clock = clock_monotonic();
+    uint64_t now_ns = clock_now_ns(&clock);
+    uint64_t longest_ms = 0, due_ns;
+    struct pool *pool;
 
-    formers->fed = fed;
-    if (formers->count == 0 || !formers_feed(formers, &own_ms))
-        return;
-    (void)runtime_wait(formers->assembly->runtime, formers_are_over, formers,
-                       own_ms < timeout_ms ? own_ms : timeout_ms);
+    for (uint32_t i = 0; (pool = pool_at(assembly, i)); i++) {
+        if (!outlet_has_former(pool, &due_ns))
+            continue;
+        if (due_ns == 0)
+            longest_ms = longer(longest_ms, CLOSING_TIMEOUT_MS);
+        else if (due_ns > now_ns)
+            longest_ms = longer(longest_ms, (due_ns - now_ns) / NS_PER_MS + CLOSING_GRACE_MS);
+    }
+    return longest_ms;
+}
+
+static void await_formers(const struct assembly *assembly, bool while_stopping, uint64_t timeout_ms)
+{
+    struct formers formers = { .assembly = assembly, .while_stopping = while_stopping };
+    uint64_t own_ms = formers_timeout_ms(assembly);
+
+    if (own_ms > 0)
+        (void)runtime_wait(assembly->runtime, formers_are_over, &formers,
+                           own_ms < timeout_ms ? own_ms : timeout_ms);
 }
 
 /* --- the removed ---------------------------------------------------------------------------- */
@@ -295,11 +278,6 @@ static void close_pool(struct assembly *assembly, struct pool *pool,
         close(pool, executor);
     if (executor)
         runtime_leave(executor);
-}
-
-static uint64_t longer(uint64_t a, uint64_t b)
-{
-    return a < b ? b : a;
 }
 
 /* Without a time-out of their own workers are left behind after some time, and go on. */
@@ -326,30 +304,24 @@ uint64_t closing_timeout_ms(struct pool *pool)
 
 /*
  * Frees those of the gone, from number `first` on, that end in time; true when all did. That is
- * `timeout_ms` for each, or less if their own is shorter. `formers` may be NULL: all are closed.
+ * `timeout_ms` for each, or less if their own is shorter. `watched`: its end is not waited for.
  */
-static bool drain_gone(struct formers *formers, struct assembly *assembly, uint32_t first,
+static bool drain_gone(struct assembly *assembly, const struct assembly *watched, uint32_t first,
                        uint64_t timeout_ms)
 {
-    const struct assembly *watched = formers ? formers->watched : NULL;
     uint32_t kept = first;
 
     while (kept < assembly->gone_count) {
         struct pool *pool = assembly->gone[kept];
         uint64_t own_ms = closing_timeout_ms(pool);
 
-        if (formers)
-            formers_await(formers, pool, timeout_ms);
         close_pool(assembly, pool, pool_remove);
         if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
                   own_ms < timeout_ms ? own_ms : timeout_ms)) {
-            if (formers)
-                formers_forget(formers, pool);
             forget_pool(assembly, pool);
             continue;
         }
-        if (formers)
-            name_left_behind(assembly, pool->path, pool);
+        name_left_behind(assembly, pool->path, pool);
         kept++;
     }
     return kept == first;
@@ -357,18 +329,30 @@ static bool drain_gone(struct formers *formers, struct assembly *assembly, uint3
 
 void closing_drain_gone(struct assembly *assembly, uint32_t count)
 {
-    struct formers formers;
-
-    formers_find(&formers, assembly, assembly);
+    if (count == 0)
+        return;
+    await_formers(assembly, false, UINT64_MAX);
     /* Those before them have been waited for: they must not hold up every reload that follows. */
-    (void)drain_gone(&formers, assembly, assembly->gone_count - count, UINT64_MAX);
-    free(formers.pools);
+    (void)drain_gone(assembly, assembly, assembly->gone_count - count, UINT64_MAX);
+}
+
+static void collect_gone_pools(struct assembly *assembly)
+{
+    uint32_t kept = 0;
+
+    while (kept < assembly->gone_count) {
+        if (pool_has_ended(assembly->gone[kept]))
+            forget_pool(assembly, assembly->gone[kept]);
+        else
+            kept++;
+    }
 }
 
 bool closing_collect_gone(struct assembly *assembly)
 {
     collect_gone_sources(assembly);
-    return drain_gone(NULL, assembly, 0, 0) && !assembly->gone_sources;
+    collect_gone_pools(assembly);
+    return assembly->gone_count == 0 && !assembly->gone_sources;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
@@ -376,7 +360,6 @@ bool closing_collect_gone(struct assembly *assembly)
 struct shut_down {
     struct assembly *assembly;
     struct closing_time time;
-    struct formers formers;
     bool in_time;
 };
 
@@ -411,8 +394,6 @@ static void close_group(struct shut_down *down, const uint32_t *order, uint32_t 
 {
     struct assembly *assembly = down->assembly;
 
-    for (uint32_t i = 0; i < count; i++)
-        formers_await(&down->formers, assembly->pools[order[i]], time_left_ms(down));
     for (uint32_t i = 0; i < count; i++)
         close_pool(assembly, assembly->pools[order[i]], pool_close);
     for (uint32_t i = 0; i < count; i++) {
@@ -455,10 +436,9 @@ bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
                               .in_time = true };
 
     close_sources(&down);
-    formers_find(&down.formers, assembly, NULL);
-    if (!drain_gone(&down.formers, assembly, 0, time_left_ms(&down)))
+    await_formers(assembly, true, time_left_ms(&down) / 2); /* the rest is for the others */
+    if (!drain_gone(assembly, NULL, 0, time_left_ms(&down)))
         down.in_time = false;
     close_pools(&down);
-    free(down.formers.pools);
     return down.in_time;
 }
