@@ -129,7 +129,6 @@ enum actor_flags {
     ACTOR_PAUSED = 1u << 6,     /* a source that said WEIR_WAIT */
     ACTOR_SETTLING = 1u << 7,   /* its last input waits for the outbox */
     ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; outbox or children are left */
-    ACTOR_ANNOUNCES = 1u << 10, /* to those who know its pool to be full: pool/fullness.h */
     ACTOR_QUICK = 1u << 11,     /* was quick up to the last look at the clock: see watch_clock */
     ACTOR_PRINTS = 1u << 12,    /* and waits until some of it is read: printing.h */
     ACTOR_RENEWS = 1u << 13,    /* takes nothing new until it has been restarted: pool/renewal.h */

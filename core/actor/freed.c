@@ -43,6 +43,8 @@ void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
 {
     uint32_t places;
 
+    /* First the marks: who joins those who wait looks for a mark after that. */
+    fullness_tell(pool);
     if (!is_waited_for(actor, pool)) {
         *freed = (struct freed){ 0 };
         return;
@@ -57,6 +59,16 @@ void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
         if (waiters_any(&pool->waiters))
             waiters_wake(&pool->waiters, places, executor);
     }
+}
+
+void freed_unmark(const struct freed *freed, struct actor *actor)
+{
+    struct pool *pool = place_pool(actor);
+
+    if (!freed_any(freed) || !fullness_is_watched(pool))
+        return;
+    (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
+    fullness_tell(pool);
 }
 
 void freed_tell_now(struct freed *freed, struct actor *actor)

@@ -28,6 +28,12 @@ static inline bool freed_any(const struct freed *freed)
 void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
                 struct executor *executor);
 
+/*
+ * Before a handler that may take long: ends the full marks that it depends on (pool/fullness.h), as
+ * far as a look without a barrier finds any. The end of the turn finds the others.
+ */
+void freed_unmark(const struct freed *freed, struct actor *actor);
+
 /* As freed_tell, in the middle of a turn: the read-modify-write is made here. */
 void freed_tell_now(struct freed *freed, struct actor *actor);
 

@@ -15,7 +15,6 @@
 #include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/tie.h"
-#include "pool/fullness.h"
 #include "pool/places.h"
 #include "pool/route.h"
 
@@ -482,7 +481,7 @@ static struct message *take_backlog(struct actor *actor)
         note_retries(actor);
     }
     if (!message)
-        return fullness_pop(actor);
+        return mailbox_pop(&actor->mailbox);
     settle_unhold(actor);
     return message;
 }

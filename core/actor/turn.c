@@ -22,7 +22,6 @@
 #include "actor/watched.h"
 #include "message/aside.h"
 #include "pool/escalation.h"
-#include "pool/fullness.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/renewal.h"
@@ -209,7 +208,7 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
         settle_unhold(actor);
         return message;
     }
-    message = fullness_pop(actor);
+    message = mailbox_pop(&actor->mailbox);
     if (message) {
         stint->freed.places++;
         return message;
@@ -287,6 +286,13 @@ static void drop(struct actor *actor, struct message *message, int status)
         settle_dead(actor, message, reason, status);
 }
 
+/* Before a handler of an actor that is not known to be quick: a mark must not wait for its end. */
+static inline void give_back_if_slow(struct actor *actor, struct stint *stint)
+{
+    if (!(actor->flags & ACTOR_QUICK))
+        freed_unmark(&stint->freed, actor);
+}
+
 static void give(struct actor *actor, struct message *message, struct stint *stint)
 {
     int given_up = request_given_up(actor, message);
@@ -305,6 +311,8 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         freed_tell_now(&stint->freed, actor);
+    else
+        give_back_if_slow(actor, stint);
     handling_run(actor, message);
     watch_clock(actor, stint);
 }
@@ -477,8 +485,7 @@ static bool step(struct actor *actor, struct stint *stint)
 /* Since the last message nothing has come up that needs more than the next one. */
 static inline bool is_uneventful(const struct actor *actor)
 {
-    return !mailbox_has_other(&actor->mailbox) &&
-           (actor->flags & ~(uint32_t)(ACTOR_ANNOUNCES | ACTOR_QUICK)) == 0 &&
+    return !mailbox_has_other(&actor->mailbox) && (actor->flags & ~(uint32_t)ACTOR_QUICK) == 0 &&
            actor_state(actor) == ACTOR_OPEN && message_queue_is_empty(&actor->front) &&
            actor->kept.count == 0 && !output_is_waiting(actor);
 }
@@ -501,7 +508,7 @@ static bool run_plain(struct actor *actor, struct stint *stint)
 {
     actor->high_streak = 0;
     do {
-        struct message *message = fullness_pop(actor);
+        struct message *message = mailbox_pop(&actor->mailbox);
 
         if (!message)
             return false;
@@ -511,6 +518,7 @@ static bool run_plain(struct actor *actor, struct stint *stint)
             return true;
         }
         stint->handled++;
+        give_back_if_slow(actor, stint);
         handling_run(actor, message);
         watch_clock(actor, stint);
     } while (stint->handled < actor->executor->budget && !stint->hog && is_uneventful(actor));
@@ -575,10 +583,8 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     /* Relaxed: a changed budget counts from some turn on. */
     executor->budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
-    if (actor->place) {
+    if (actor->place)
         pulling_awake(actor->place);
-        fullness_attend(actor);
-    }
     while (more && stint.handled < executor->budget && !stint.hog)
         more = is_plain(actor) ? run_plain(actor, &stint) : step(actor, &stint);
     return end_turn(actor, &stint, more);

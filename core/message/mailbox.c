@@ -14,7 +14,6 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->first, NULL);
     atomic_init(&mailbox->head, 0);
     atomic_init(&mailbox->waker, NULL);
-    atomic_init(&mailbox->announces, false);
     atomic_init(&mailbox->bytes_limit, 0);
     atomic_init(&mailbox->bytes, 0);
     atomic_init(&mailbox->lanes[0], 0);
@@ -371,29 +370,15 @@ static inline struct message *take_first(struct mailbox *mailbox)
     return message;
 }
 
-/* Relaxed: only the owner writes it. */
-static uint64_t next_head(struct mailbox *mailbox)
-{
-    return atomic_load_explicit(&mailbox->head, memory_order_relaxed) + 1;
-}
-
 struct message *mailbox_pop(struct mailbox *mailbox)
 {
     struct message *message = take_first(mailbox);
+    /* Relaxed: only the owner writes it. */
+    uint64_t head = atomic_load_explicit(&mailbox->head, memory_order_relaxed);
 
     /* [M1] the release gives the place to senders. */
     if (message)
-        atomic_store_explicit(&mailbox->head, next_head(mailbox), memory_order_release);
-    return message;
-}
-
-struct message *mailbox_pop_announced(struct mailbox *mailbox)
-{
-    struct message *message = take_first(mailbox);
-
-    /* [M1], and before what the owner reads then: pairs with announcing_is_full. */
-    if (message)
-        atomic_store_explicit(&mailbox->head, next_head(mailbox), memory_order_seq_cst);
+        atomic_store_explicit(&mailbox->head, head + 1, memory_order_release);
     return message;
 }
 
@@ -448,27 +433,6 @@ void mailbox_end(struct mailbox *mailbox)
                ((uint64_t)(mailbox_serial(word) + 1) << MAILBOX_SERIAL_SHIFT);
     while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word, next, memory_order_seq_cst,
                                                   memory_order_relaxed));
-}
-
-int mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size, uint64_t *out_taken)
-{
-    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
-    uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
-    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
-    int status = lets_in(mailbox, &word, serial);
-    uint64_t bytes;
-
-    /* [M1] as in is_full: behind the tail, which only grows; and before the bytes, which are given
-     * back before the place. */
-    *out_taken = atomic_load_explicit(&mailbox->head, memory_order_acquire);
-    if (status != 0)
-        return status;
-    if (bytes_limit && size > bytes_limit)
-        return WEIR_EINVALID;
-    if (limit && (int32_t)((uint32_t)word - (uint32_t)*out_taken) >= (int32_t)limit)
-        return WEIR_EFULL;
-    bytes = atomic_load_explicit(&mailbox->bytes, memory_order_relaxed);
-    return bytes_limit && (bytes > bytes_limit || size > bytes_limit - bytes) ? WEIR_EFULL : 0;
 }
 
 bool mailbox_is_closed(struct mailbox *mailbox)

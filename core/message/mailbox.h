@@ -55,7 +55,6 @@ struct mailbox {
     _Atomic uint32_t head_seen;      /* advisory: some earlier head; backstop: head itself */
     _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint16_t signals;        /* bits of the owner's choosing, set by anybody */
-    _Atomic bool announces;          /* written once by the owner: see announcing.h */
     _Atomic uint32_t holds;          /* odd: held; written under the lock of its pool */
     _Atomic uint64_t bytes_limit;    /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint64_t bytes;          /* of payload that wait, weighed while there is a limit */
@@ -94,9 +93,6 @@ int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message 
 /* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. */
 struct message *mailbox_pop(struct mailbox *mailbox);
 
-/* As mailbox_pop, for an owner who announces: see announcing.h. */
-struct message *mailbox_pop_announced(struct mailbox *mailbox);
-
 /* True when the other lanes or the signals may have something: see aside.h. */
 static inline bool mailbox_has_other(const struct mailbox *mailbox)
 {
@@ -123,13 +119,6 @@ bool mailbox_try_mute(struct mailbox *mailbox);
  * cannot be counted, from 2^31 on, is as good as 2^31 - 1. */
 void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit);
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit);
-
-/*
- * Why a message of that size would not be let in now, as mailbox_push; 0: it would. `out_taken` is
- * what had left the queue then, which only grows: the same at two looks, and FULL at both, and it
- * was full all the while between them. Any thread.
- */
-int mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size, uint64_t *out_taken);
 
 /* True when not even a message of one byte would be admitted, for its bytes. A hint. */
 bool mailbox_bytes_full(struct mailbox *mailbox);

@@ -117,7 +117,8 @@ static bool pool_refuses(struct pool *pool, size_t size)
 {
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_BROADCAST)
         return broadcast_refuses(pool, size);
-    return fullness_refuses(pool, size);
+    (void)size;
+    return fullness_refuses(&pool->fullness);
 }
 
 /* --- reaching everybody --------------------------------------------------------------------- */

@@ -261,7 +261,6 @@ static void commit_nesting_locked(struct pool_change *change, struct executor *e
     list_init(&leaving);
     move_all(&pool->places, &leaving);
     pool->target = 0;
-    fullness_count_locked(pool, 0);
     pool_set_route(pool, change->options.route);
     nesting_show_locked(pool, change->next, executor);
     change->next = NULL;

@@ -1,75 +1,79 @@
 /*
- * pool/fullness.h - a pool that is known to be full refuses without looking at its members again.
+ * pool/fullness.h - a pool that was found full refuses without another look at its members.
  *
- * Whoever has looked at all members and was refused by each looks a second time whether all are
- * *surely* full: full by count, and of an owner who announces what it frees. Then the word says
- * FULL, and a refusal costs one look. The first place that comes free below, or anything else that
- * makes room, says OPEN again, in the pool and in all above.
+ * Two words in each pool. `epoch` counts how often room was made below the pool; its lowest bit
+ * says that somebody relies on it. `full_in` is the full mark: the epoch in which every member was
+ * tried and none had room. The mark counts only while the epoch is the same.
  *
- *                   refused             surely full
- *          OPEN -------------> LOOKING -------------> FULL      each OPEN has a new version
- *           ^                     |                     |
- *           +---------------------+---------------------+
- *                 a place came free, or something has changed
+ *      scan of the members                          room is made below the pool
+ *      1. read the epoch                            1. give the place back
+ *      2. try every member                          2. a sequentially consistent read-modify-write
+ *      3. none has room: set the lowest bit,        3. lowest bit set: begin the next epoch, in the
+ *         or write the mark if it was set in 1         pool and in every pool above it
  *
- * No false FULL: the owner of a mailbox first frees the place and then looks at the words of its
- * pools; who looks for fullness first says LOOKING and then looks at the mailboxes. So one of them
- * sees the other, and a word that was LOOKING when a place came free is of an older version when it
- * is to say FULL. A place is free, for others, when its owner has looked, before it handles what it
- * took.
+ * The mark never outlives the fullness. A scan that writes the mark has read an odd epoch before
+ * its first try. A worker reads the epoch after it gave the place back. Either the scan sees the
+ * place, or the worker sees the odd epoch and ends it, and the mark with it.
  *
- * An owner announces once its pool, with all that it is nested in, has more than FULLNESS_FEW
- * workers; below that looking at all of them is as good. Only where one member is as good as
- * another is there anything to know: not with hash, whose key has one owner, not with broadcast,
- * which remembers who refused last (broadcast.c), nor above such pools. Messages at or above the
- * smallest `bytes_limit` below are looked at each time: they are INVALID, not FULL.
+ * A turn gives places back at its end (actor/freed.h), and before the handler of an actor that is
+ * not known to be quick. Until then a place counts as taken: a mark may refuse a message although a
+ * mailbox below has room, for no longer than the turn of a quick actor.
+ *
+ * The mark is advisory. Its backstop is the scan: with hash, broadcast, a limit of bytes, and with
+ * at most FULLNESS_FEW workers tried, there is no mark, and every refusal looks at the members.
  */
 #ifndef POOL_FULLNESS_H
 #define POOL_FULLNESS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct actor;
-struct message;
 struct pool;
 
-#define FULLNESS_FEW 16u
+#define FULLNESS_FEW 16u /* trying as many costs no more than keeping a mark */
 
 struct fullness {
-    /* any thread: size below which messages are refused, version, state */
-    _Atomic uint64_t word;
-    _Atomic uint32_t workers; /* of the topmost pool: of all below it; written under their locks */
-    uint32_t counted;         /* lock of the pool: what it has added to that */
-    struct pool *top;         /* const: the topmost pool, maybe itself */
+    _Atomic uint64_t epoch;   /* any thread */
+    _Atomic uint64_t full_in; /* any thread that has scanned the members */
 };
 
-/* With the parent set. */
-void fullness_init(struct pool *pool);
+/* What a scan has met. */
+struct scan {
+    uint32_t looks; /* at workers, queues and marks, each of which refused */
+    bool varies;    /* another message might have been taken: by its key, size or kind */
+};
 
-/* The number of its workers has changed; pool->lock is held. */
-void fullness_count_locked(struct pool *pool, uint32_t workers);
+/* A worker has refused a message. */
+void fullness_met(struct scan *scan, struct actor *actor);
 
-/* True when a message of that size would be refused with FULL for sure. Any thread. */
-bool fullness_refuses(struct pool *pool, size_t size);
+/* Before the first look of a scan. Any thread. */
+static inline uint64_t fullness_epoch(struct fullness *fullness)
+{
+    return atomic_load_explicit(&fullness->epoch, memory_order_seq_cst);
+}
 
-/* All members have refused a message. Any thread, in a read section. */
-void fullness_note(struct pool *pool);
+/* True while the mark counts: every message is refused with FULL. Any thread. */
+static inline bool fullness_refuses(struct fullness *fullness)
+{
+    uint64_t epoch = fullness_epoch(fullness);
 
-/* Something other than a freed place has made room in the pool. Any thread. */
+    /* [F1] pairs with the release in fullness_note. */
+    return (epoch & 1) && atomic_load_explicit(&fullness->full_in, memory_order_acquire) == epoch;
+}
+
+/* Every member has refused, in a scan that began in `epoch`. Any thread. */
+void fullness_note(struct fullness *fullness, uint64_t epoch, const struct scan *scan);
+
+/* Room was made in the pool by something other than a turn. Any thread. */
 void fullness_forget(struct pool *pool);
 
-/* --- the members' turns ---------------------------------------------------------------------- */
+/* True when a mark of the pool or of one above depends on the places that its workers give back. A
+ * hint, unless the caller has made a read-modify-write since it gave them back. Any thread. */
+bool fullness_is_watched(const struct pool *pool);
 
-/* At the beginning of a turn of a pool's worker. */
-void fullness_attend(struct actor *actor);
-
-/* As mailbox_pop, and those are told who know the pool to be full. */
-struct message *fullness_pop(struct actor *actor);
-
-/* A place came free in the queue of a pool that routes by pull. */
+/* As fullness_forget, after that read-modify-write: ends the epochs on which somebody relies. */
 void fullness_tell(struct pool *pool);
 
 #endif

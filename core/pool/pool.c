@@ -44,7 +44,6 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
     pool->parent = options->parent;
     pool->depth = options->parent ? options->parent->depth + 1 : 0;
-    fullness_init(pool);
     pool->dispatcher = options->dispatcher;
     pool->spec = options->spec ? spec_ref(options->spec) : NULL;
     pool->limit = options->limit;
@@ -391,7 +390,6 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
         events_forget(pool->runtime, executor, pool->pid);
     pthread_mutex_lock(&pool->lock);
-    fullness_count_locked(pool, 0);
     pool->manager = NULL;
     pthread_mutex_unlock(&pool->lock);
     pool_give_up_name(pool, executor);

@@ -218,8 +218,6 @@ struct message *pulling_take(struct actor *actor)
         note_idle_locked(pull, actor->place);
     }
     pthread_mutex_unlock(&pull->lock);
-    if (message)
-        fullness_tell(pool->parent);
     return message;
 }
 
@@ -240,29 +238,6 @@ bool pulling_keeps(struct actor *actor)
     /* Relaxed: nothing is let in from then on, so 0 stays 0; see pulling_close_locked. */
     return pool && is_finished_by_leavers(pool) &&
            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
-}
-
-int pulling_look(struct pool *pool, uint64_t size, uint64_t *out_taken)
-{
-    struct pull_queue *pull = &pool->pull;
-    int status;
-
-    pthread_mutex_lock(&pull->lock);
-    status = pull->held ? 0 : has_room_locked(pull, size);
-    *out_taken = pull->admitted - pull->messages.count;
-    pthread_mutex_unlock(&pull->lock);
-    return status;
-}
-
-bool pulling_is_full(struct pool *pool)
-{
-    struct pull_queue *pull = &pool->pull;
-    bool is_full;
-
-    pthread_mutex_lock(&pull->lock);
-    is_full = pull->closed || pull->messages.count >= pull->limit;
-    pthread_mutex_unlock(&pull->lock);
-    return is_full;
 }
 
 uint64_t pulling_bytes_limit(struct pool *pool)

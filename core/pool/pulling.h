@@ -61,12 +61,6 @@ void pulling_push_held_locked(struct pool *pool, struct executor *executor,
 /* How many more it takes now. Any thread. */
 uint64_t pulling_room(struct pool *pool);
 
-/* Why it would not take a message of that size now, as pulling_push, and how many have left it so
- * far; 0: it would, or somebody is about to decide. Any thread. */
-int pulling_look(struct pool *pool, uint64_t size, uint64_t *out_taken);
-
-/* Whether it refuses every message, for their number. Any thread. */
-bool pulling_is_full(struct pool *pool);
 /* Of the payload of one message; UINT64_MAX = unlimited. Any thread. */
 uint64_t pulling_bytes_limit(struct pool *pool);
 

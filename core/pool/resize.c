@@ -159,7 +159,6 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
     }
     next->count = count;
     owner_sort(next);
-    fullness_count_locked(pool, count);
     members_publish(&pool->members, next, &executor->reader);
 }
 

@@ -5,7 +5,6 @@
 #include "pool/keyless.h"
 #include "pool/owner.h"
 #include "pool/pool.h"
-#include "pool/refusal.h"
 
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
@@ -17,14 +16,27 @@ static struct members *members_of(struct pool *pool)
     return atomic_load_explicit(&pool->members, memory_order_acquire);
 }
 
-static int route_below(struct pool *pool, struct executor *executor, struct message *message);
+/* One message on its way, and what it has met below the pool that is looked at. */
+struct attempt {
+    struct executor *executor;
+    struct message *message;
+    struct scan scan;
+};
 
-static inline int try_member(const struct member *member, struct executor *executor,
-                             struct message *message)
+static int route_below(struct pool *pool, struct attempt *attempt);
+
+static int try_worker(const struct member *member, struct attempt *attempt)
 {
-    if (member->pool)
-        return route_below(member->pool, executor, message);
-    return send_deliver(member->actor, member->serial, executor, message);
+    int status = send_deliver(member->actor, member->serial, attempt->executor, attempt->message);
+
+    if (status != 0)
+        fullness_met(&attempt->scan, member->actor);
+    return status;
+}
+
+static int try_member(const struct member *member, struct attempt *attempt)
+{
+    return member->pool ? route_below(member->pool, attempt) : try_worker(member, attempt);
 }
 
 /* Where a pool's round begins for this thread. */
@@ -116,13 +128,12 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
 
 /* WEIR_EINVALID: not one of them would ever take it. */
 static int try_all(const struct members *members, struct route_choice choice,
-                   struct executor *executor, struct message *message)
+                   struct attempt *attempt)
 {
     int refusal = WEIR_EINVALID;
 
     for (uint32_t i = 0; i < choice.count; i++) {
-        const struct member *member = route_chosen(members, choice, i);
-        int status = try_member(member, executor, message);
+        int status = try_member(route_chosen(members, choice, i), attempt);
 
         if (status == 0)
             return 0;
@@ -132,47 +143,76 @@ static int try_all(const struct members *members, struct route_choice choice,
     return refusal;
 }
 
-/* Where one is as good as another. */
-static int try_any(struct pool *pool, const struct members *members, struct executor *executor,
-                   struct message *message)
+static struct route_choice choose(struct pool *pool, const struct members *members,
+                                  const struct attempt *attempt)
 {
-    int status;
+    return route_choose(pool, members, attempt->executor, attempt->message);
+}
 
-    if (members->count == 0 || fullness_refuses(pool, message->public.size))
-        return WEIR_EFULL;
-    status = try_all(members, route_choose(pool, members, executor, message), executor, message);
+/* Where one is as good as another: each is tried once, or there is a mark that says it was. */
+static int try_any(struct pool *pool, const struct members *members, uint64_t epoch,
+                   struct attempt *attempt)
+{
+    struct scan above = attempt->scan;
+    int status = WEIR_EFULL;
+
+    attempt->scan = (struct scan){ 0 };
+    if (members->count == 0 || fullness_refuses(&pool->fullness))
+        attempt->scan.looks = 1;
+    else
+        status = try_all(members, choose(pool, members, attempt), attempt);
     if (status == WEIR_EFULL)
-        fullness_note(pool);
+        fullness_note(&pool->fullness, epoch, &attempt->scan);
+    attempt->scan.looks += above.looks;
+    attempt->scan.varies |= above.varies;
     return status;
 }
 
-static int try_members(struct pool *pool, const struct members *members, struct executor *executor,
-                       struct message *message)
+/* Where it depends on the message whom it is for. */
+static int try_meant(struct pool *pool, const struct members *members, uint32_t route,
+                     struct attempt *attempt)
 {
+    attempt->scan.varies = true;
+    if (route == ROUTE_BROADCAST)
+        return broadcast(pool, attempt->executor, attempt->message);
+    if (members->count == 0)
+        return WEIR_EFULL;
+    return try_all(members, choose(pool, members, attempt), attempt);
+}
+
+static int try_queue(struct pool *pool, struct attempt *attempt)
+{
+    attempt->scan.looks++;
+    attempt->scan.varies |= pulling_bytes_limit(pool) != UINT64_MAX;
+    return pulling_push(pool, attempt->executor, attempt->message);
+}
+
+static int try_members(struct pool *pool, const struct members *members, uint64_t epoch,
+                       struct attempt *attempt)
+{
+    uint32_t route = atomic_load_explicit(&pool->route, memory_order_relaxed);
     int status;
 
-    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
+    switch (route) {
     case ROUTE_PULL:
-        status = pulling_push(pool, executor, message);
+        status = try_queue(pool, attempt);
         /* Behind its lock the present route is seen; depth is bounded by the changes. */
-        return status == PULLING_NO_MORE ? try_members(pool, members, executor, message) : status;
+        return status == PULLING_NO_MORE ? try_members(pool, members, epoch, attempt) : status;
     case ROUTE_BROADCAST:
-        return broadcast(pool, executor, message);
     case ROUTE_HASH:
-        if (members->count == 0)
-            return WEIR_EFULL;
-        return try_all(members, route_choose(pool, members, executor, message), executor, message);
+        return try_meant(pool, members, route, attempt);
     default:
-        return try_any(pool, members, executor, message);
+        return try_any(pool, members, epoch, attempt);
     }
 }
 
 /* As route_message, uncounted. */
-static int route_below(struct pool *pool, struct executor *executor, struct message *message)
+static int route_below(struct pool *pool, struct attempt *attempt)
 {
     const struct members *members;
 
     do {
+        uint64_t epoch = fullness_epoch(&pool->fullness); /* before the first look at anything */
         int status;
 
         members = members_of(pool);
@@ -180,7 +220,7 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
             return WEIR_ECLOSED;
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
-        status = try_members(pool, members, executor, message);
+        status = try_members(pool, members, epoch, attempt);
         if (status != WEIR_EFULL)
             return status;
         /* The members may have been exchanged while they were tried: those were the leavers. Or
@@ -192,24 +232,21 @@ static int route_below(struct pool *pool, struct executor *executor, struct mess
 }
 
 /* Open, not paused, not known to be full, and its members are tried one after the other. */
-static inline bool is_usual(struct pool *pool, const struct message *message)
+static inline bool is_usual(struct pool *pool)
 {
     return atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN &&
            !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
-           !fullness_refuses(pool, message->public.size);
+           !fullness_refuses(&pool->fullness);
 }
 
 /* Out of line, so that the usual case saves no registers for it. */
 __attribute__((noinline)) static int route_counted(struct pool *pool, struct executor *executor,
                                                    struct message *message)
 {
-    uint32_t tries = 0;
-    int status;
+    struct attempt attempt = { .executor = executor, .message = message };
+    int status = route_below(pool, &attempt);
 
-    do
-        status = route_below(pool, executor, message);
-    while (status == WEIR_EFULL && ++tries < REFUSAL_TRIES && !refusal_stands(pool, message));
     /* Relaxed: a figure for people. */
     if (status != 0)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
@@ -220,12 +257,13 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
 {
     const struct members *members = members_of(pool);
 
-    /* First as nearly always: the next in turn has room. */
-    if (is_usual(pool, message) && members->count > 0) {
+    /* First as nearly always: the next in turn is a worker and has room. */
+    if (is_usual(pool) && members->count > 0 && members->members[0].actor) {
         /* One has no turns, and no line of the thread's is touched to count them. */
         uint32_t next = members->count > 1 ? route_next(pool, executor, members->count) : 0;
+        const struct member *member = &members->members[next];
 
-        if (try_member(&members->members[next], executor, message) == 0)
+        if (send_deliver(member->actor, member->serial, executor, message) == 0)
             return 0;
     }
     return route_counted(pool, executor, message);

@@ -2,29 +2,39 @@
 
 #include "actor/send.h"
 #include "pool/pool.h"
-#include "pool/refusal.h"
 #include "pool/route.h"
 
-static int chain_below(struct pool *pool, struct executor *executor, const struct chain *chain);
+struct chain {
+    struct message *const *messages;
+    uint32_t count; /* at least 1 */
+    struct scan scan;
+};
 
-static int try_member(const struct member *member, struct executor *executor,
-                      const struct chain *chain)
+static int chain_below(struct pool *pool, struct executor *executor, struct chain *chain);
+
+static int try_worker(const struct member *member, struct executor *executor, struct chain *chain)
 {
-    if (member->pool)
-        return chain_below(member->pool, executor, chain);
-    return send_deliver_chain(member->actor, member->serial, executor, chain->messages,
-                              chain->count);
+    int taken = send_deliver_chain(member->actor, member->serial, executor, chain->messages,
+                                   chain->count);
+
+    if (taken <= 0)
+        fullness_met(&chain->scan, member->actor);
+    return taken;
+}
+
+static int try_member(const struct member *member, struct executor *executor, struct chain *chain)
+{
+    return member->pool ? chain_below(member->pool, executor, chain)
+                        : try_worker(member, executor, chain);
 }
 
 /* The first member that takes some of it. WEIR_EINVALID: not one would ever take its first. */
 static int try_all(struct pool *pool, const struct members *members, struct executor *executor,
-                   const struct chain *chain)
+                   struct chain *chain)
 {
     uint32_t start = route_next(pool, executor, members->count);
     int refusal = WEIR_EINVALID;
 
-    if (members->count == 0 || fullness_refuses(pool, chain->messages[0]->public.size))
-        return WEIR_EFULL;
     for (uint32_t i = 0; i < members->count; i++) {
         int taken = try_member(&members->members[(start + i) % members->count], executor, chain);
 
@@ -33,16 +43,34 @@ static int try_all(struct pool *pool, const struct members *members, struct exec
         if (taken != WEIR_EINVALID)
             refusal = WEIR_EFULL;
     }
-    if (refusal == WEIR_EFULL)
-        fullness_note(pool);
     return refusal;
 }
 
-static int one_by_one(struct pool *pool, struct executor *executor, const struct chain *chain)
+/* As try_any in route.c. */
+static int try_any(struct pool *pool, const struct members *members, uint64_t epoch,
+                   struct executor *executor, struct chain *chain)
+{
+    struct scan above = chain->scan;
+    int taken = WEIR_EFULL;
+
+    chain->scan = (struct scan){ 0 };
+    if (members->count == 0 || fullness_refuses(&pool->fullness))
+        chain->scan.looks = 1;
+    else
+        taken = try_all(pool, members, executor, chain);
+    if (taken == WEIR_EFULL)
+        fullness_note(&pool->fullness, epoch, &chain->scan);
+    chain->scan.looks += above.looks;
+    chain->scan.varies |= above.varies;
+    return taken;
+}
+
+static int one_by_one(struct pool *pool, struct executor *executor, struct chain *chain)
 {
     uint32_t taken = 0;
     int status = 0;
 
+    chain->scan.varies = true; /* each pool below has its own mark */
     while (taken < chain->count && status == 0) {
         status = route_message(pool, executor, chain->messages[taken]);
         taken += status == 0;
@@ -51,13 +79,14 @@ static int one_by_one(struct pool *pool, struct executor *executor, const struct
 }
 
 /* As route_chain, a refusal uncounted where the chain goes whole. */
-static int chain_below(struct pool *pool, struct executor *executor, const struct chain *chain)
+static int chain_below(struct pool *pool, struct executor *executor, struct chain *chain)
 {
     const struct members *members;
 
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_ROUND_ROBIN)
         return one_by_one(pool, executor, chain);
     do {
+        uint64_t epoch = fullness_epoch(&pool->fullness); /* before the first look at anything */
         int taken;
 
         /* [P1] pairs with members_publish. */
@@ -66,7 +95,7 @@ static int chain_below(struct pool *pool, struct executor *executor, const struc
             return WEIR_ECLOSED;
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
-        taken = try_all(pool, members, executor, chain);
+        taken = try_any(pool, members, epoch, executor, chain);
         if (taken != WEIR_EFULL)
             return taken;
         /* As in route.c: those tried may have been the leavers, or closed with the pool. */
@@ -78,13 +107,9 @@ static int chain_below(struct pool *pool, struct executor *executor, const struc
 int route_chain(struct pool *pool, struct executor *executor, struct message *const *messages,
                 uint32_t count)
 {
-    const struct chain chain = { messages, count };
-    uint32_t tries = 0;
-    int taken;
+    struct chain chain = { .messages = messages, .count = count };
+    int taken = chain_below(pool, executor, &chain);
 
-    do
-        taken = chain_below(pool, executor, &chain);
-    while (taken == WEIR_EFULL && ++tries < REFUSAL_TRIES && !refusal_stands(pool, messages[0]));
     /* Relaxed: a figure for people. What goes one by one has been counted. */
     if (taken < 0 && atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);

@@ -9,11 +9,6 @@
 struct executor;
 struct pool;
 
-struct chain {
-    struct message *const *messages;
-    uint32_t count; /* at least 1 */
-};
-
 /*
  * Puts a chain into one worker's normal lane, what there is room for, in one step; where the route
  * looks at each message (all but round_robin) it puts one after the other, until one is refused.

@@ -33,6 +33,9 @@ static void print_answer(const struct step *step)
     case STEP_TOOK:
         (void)fprintf(stderr, "worker %u takes a message\n", step->worker);
         break;
+    case STEP_LOOKS:
+        (void)fprintf(stderr, "looks for room\n");
+        break;
     }
 }
 

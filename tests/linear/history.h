@@ -24,6 +24,7 @@ enum step_kind {
     STEP_CLOSE,
     STEP_OPENED,
     STEP_TOOK,
+    STEP_LOOKS, /* a send that will be refused begins to look at the workers */
 };
 
 struct step {

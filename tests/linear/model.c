@@ -17,6 +17,28 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct model_worker));
 }
 
+static uint32_t waiting_of(const struct model_worker *worker)
+{
+    return (uint32_t)worker->accepted - worker->took;
+}
+
+static bool has_room(const struct history *history, const struct model_worker *worker)
+{
+    return worker->open && !worker->leaves && waiting_of(worker) < history->limit;
+}
+
+/* Whoever looks for room sees that it is gone at those that have none now. */
+static void look_on(struct model *model, const struct history *history)
+{
+    uint32_t room = 0;
+
+    for (uint8_t i = 0; i < model->count && !model->paused; i++)
+        if (has_room(history, &model->workers[i]))
+            room |= 1u << model->workers[i].name;
+    for (uint32_t thread = 0; thread < MODEL_THREADS_MAX; thread++)
+        model->unseen[thread] &= room;
+}
+
 /* Of those that leave and have no name nothing will be heard any more; unless there is a queue,
  * which they finish when the pool closes. */
 static void tidy(struct model *model, const struct history *history)
@@ -29,6 +51,7 @@ static void tidy(struct model *model, const struct history *history)
     memset(&model->workers[count], 0, sizeof model->workers - count * sizeof model->workers[0]);
     model->count = count;
     qsort(model->workers, count, sizeof model->workers[0], compare);
+    look_on(model, history);
 }
 
 /* 0 is one that has no name yet. */
@@ -42,24 +65,9 @@ static struct model_worker *find(struct model *model, uint8_t name)
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-static uint32_t waiting_of(const struct model_worker *worker)
+static bool queue_is_full(const struct model *model, const struct history *history)
 {
-    return (uint32_t)worker->accepted - worker->took;
-}
-
-static bool has_room(const struct history *history, const struct model_worker *worker)
-{
-    return worker->open && !worker->leaves && waiting_of(worker) < history->limit;
-}
-
-static bool is_full(const struct model *model, const struct history *history)
-{
-    if (history->pulls)
-        return model->queued >= model->target * history->limit;
-    for (uint8_t i = 0; i < model->count; i++)
-        if (has_room(history, &model->workers[i]))
-            return false;
-    return true;
+    return model->queued >= model->target * history->limit;
 }
 
 static bool takes(struct model *model, const struct history *history, const struct step *step)
@@ -69,7 +77,7 @@ static bool takes(struct model *model, const struct history *history, const stru
     if (model->closed || (model->paused && step->began > model->paused_by))
         return false;
     if (history->pulls) {
-        if (is_full(model, history))
+        if (queue_is_full(model, history))
             return false;
         model->queued++;
     } else {
@@ -82,13 +90,39 @@ static bool takes(struct model *model, const struct history *history, const stru
     return true;
 }
 
+static bool looks(struct model *model, const struct step *step)
+{
+    model->looking |= (uint8_t)(1u << step->thread);
+    model->unseen[step->thread] = UINT32_MAX;
+    return true;
+}
+
+/* The looks have ended: none is left that has had room all the while. */
+static bool found_none(struct model *model, const struct step *step)
+{
+    uint8_t bit = (uint8_t)(1u << step->thread);
+    bool may = (model->looking & bit) && model->unseen[step->thread] == 0;
+
+    model->looking &= (uint8_t)~bit;
+    return may;
+}
+
+static bool is_refused(struct model *model, const struct history *history, const struct step *step)
+{
+    if (model->closed)
+        return false;
+    if (history->pulls)
+        return model->paused || queue_is_full(model, history);
+    return found_none(model, step);
+}
+
 static bool sends(struct model *model, const struct history *history, const struct step *step)
 {
     switch (step->status) {
     case 0:
         return takes(model, history, step);
     case WEIR_EFULL:
-        return !model->closed && (model->paused || is_full(model, history));
+        return is_refused(model, history, step);
     case WEIR_ECLOSED:
     case WEIR_ETERMINATED: /* it had nothing to finish, and has ended */
         return model->closed;
@@ -246,6 +280,9 @@ uint32_t model_step(const struct model *model, const struct history *history,
     switch (step->kind) {
     case STEP_SEND:
         may = sends(out, history, step);
+        break;
+    case STEP_LOOKS:
+        may = looks(out, step);
         break;
     case STEP_GET:
         may = is_seen(out, step);

@@ -5,6 +5,7 @@
  * the limit stands in the history. A step leads from a state to none (the pool would not have
  * answered so), to one, or to several: which workers leave, and which are called back, is the
  * pool's choice. A pause is not one instant: who began to send before it was over may be let in.
+ * Nor is a refusal: FULL says that each worker had no room at some instant of the call.
  */
 #ifndef TESTS_LINEAR_MODEL_H
 #define TESTS_LINEAR_MODEL_H
@@ -13,6 +14,7 @@
 
 #define MODEL_WORKERS_MAX 24u
 #define MODEL_NEXT_MAX 256u
+#define MODEL_THREADS_MAX 3u
 
 struct model_worker {
     uint8_t name; /* 0: it has not begun */
@@ -24,6 +26,7 @@ struct model_worker {
 
 /* Without gaps, and with workers in order: equal states are equal bytes. */
 struct model {
+    uint32_t unseen[MODEL_THREADS_MAX]; /* workers with room since a look began: bits, by name */
     uint8_t target;
     uint8_t epoch;
     uint8_t accepted;
@@ -31,8 +34,10 @@ struct model {
     bool closed;
     bool paused;
     uint8_t paused_by; /* when the call that paused it was over */
+    uint8_t looking;   /* threads that look for room: bits */
     uint8_t count;
     struct model_worker workers[MODEL_WORKERS_MAX];
+    uint8_t gap[3]; /* 0: no padding */
 };
 
 void model_init(struct model *model, const struct history *history);

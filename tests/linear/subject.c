@@ -281,6 +281,11 @@ static void add_calls(struct subject *subject)
                 step.worker = (uint8_t)atomic_load(
                     &subject->messages[i * SUBJECT_CALLS_MAX + j].worker);
             add(&subject->history, &step);
+            /* One after the other: the refusal is no instant. */
+            if (step.kind == STEP_SEND && step.status == WEIR_EFULL && !subject->history.pulls) {
+                step.kind = STEP_LOOKS;
+                add(&subject->history, &step);
+            }
         }
 }
 

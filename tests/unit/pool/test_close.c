@@ -295,6 +295,42 @@ static void test_figures_of_an_ended_pool_stay_with_its_parent(void)
     finish(&f);
 }
 
+static void pause_pool(struct fixture *f, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    pool_pause(pool, true, executor);
+    runtime_leave(executor);
+}
+
+/* promise Z4: also when it was paused after it was closed, and whatever its route. */
+static void test_pool_that_closes_is_never_full(void)
+{
+    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_HASH, ROUTE_PULL,
+                                              ROUTE_BROADCAST };
+
+    for (uint32_t i = 0; i < 2 * sizeof routes / sizeof routes[0]; i++) {
+        struct pool_options options = { .size = 1 + i % 2, .limit = 1, .route = routes[i / 2] };
+        struct pool *pool;
+        struct fixture f;
+
+        begin(&f);
+        options.spec = rig_spec(f.probe);
+        pool = rig_pool(&f.rig, &options);
+        CU_ASSERT_TRUE(rig_settled(&f.rig, pool));
+        CU_ASSERT_EQUAL(rig_send_key(&f.rig, pool->pid, 1, (struct order){ .act = probe_wait }), 0);
+        CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+        rig_close(&f.rig, pool);
+        pause_pool(&f, pool);
+        CU_ASSERT_EQUAL(rig_send_key(&f.rig, pool->pid, 1, (struct order){ .id = 2 }),
+                        WEIR_ECLOSED);
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+        spec_unref(options.spec);
+        finish(&f);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -306,6 +342,7 @@ int main(void)
         { "figures", test_figures_of_an_ended_pool_stay_with_its_parent },
         { "killed", test_killed_pool_ends_behind_the_messages_in_hand },
         { "shut down", test_pool_that_is_shut_down_finishes_what_it_accepted },
+        { "never full", test_pool_that_closes_is_never_full },
         { "from within", test_worker_asks_its_own_pool_to_end_in_its_turn },
         CU_TEST_INFO_NULL,
     };

@@ -1,21 +1,22 @@
 /*
  * Goal: a full pool refuses at the cost of a look or two, however many workers it has, at any
- * depth; and never while one of them has room.
+ * depth; and its full mark never outlives the fullness.
  *
- * Method: looks at mailboxes are counted as they are made, by functions that stand in for those of
- * the core (--wrap); workers held at a gate with full mailboxes. Then one sender beside workers
- * that free places all the time, who knows from their notes when there must be room.
+ * Method: looks at mailboxes are counted by a function that stands in for that of the core
+ * (--wrap); workers held at a gate with full mailboxes. Then senders beside workers that free
+ * places all the time: when all is handled, a mark that is left would refuse for ever.
  */
 #include "actor/send.h"
-#include "message/announcing.h"
 #include "pool/route_chain.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
 #define WORKERS 64u
 #define REFUSALS 1000u
-#define ROUNDS 20000u
-#define THREADS 4u
+#define ROUNDS 300u
+#define SENDERS 3u
+#define SENDS 400u
+#define THREADS 3u
 #define BYTES 64u
 
 struct fixture {
@@ -32,41 +33,14 @@ static _Atomic uint64_t looks;
 
 int __real_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message);
-bool __real_announcing_is_full(struct mailbox *mailbox);
-int __real_mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size,
-                        uint64_t *out_taken);
-int __wrap_mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size,
-                        uint64_t *out_taken);
-int __real_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
-int __wrap_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
 int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message);
-bool __wrap_announcing_is_full(struct mailbox *mailbox);
 
 int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message)
 {
     atomic_fetch_add(&looks, 1);
     return __real_send_deliver(actor, serial, executor, message);
-}
-
-bool __wrap_announcing_is_full(struct mailbox *mailbox)
-{
-    atomic_fetch_add(&looks, 1);
-    return __real_announcing_is_full(mailbox);
-}
-
-int __wrap_mailbox_look(struct mailbox *mailbox, uint32_t serial, uint64_t size,
-                        uint64_t *out_taken)
-{
-    atomic_fetch_add(&looks, 1);
-    return __real_mailbox_look(mailbox, serial, size, out_taken);
-}
-
-int __wrap_mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size)
-{
-    atomic_fetch_add(&looks, 1);
-    return __real_mailbox_hold(mailbox, serial, size);
 }
 
 static struct pool *make_pool(struct fixture *f, struct pool_options options)
@@ -90,8 +64,7 @@ static void begin_rig(struct fixture *f, uint32_t threads)
 static void begin(struct fixture *f, enum pool_route route)
 {
     begin_rig(f, 2);
-    f->pool = make_pool(f, (struct pool_options){
-                               .size = WORKERS, .limit = 2, .bytes_limit = BYTES, .route = route });
+    f->pool = make_pool(f, (struct pool_options){ .size = WORKERS, .limit = 2, .route = route });
 }
 
 /* Two levels of pools above four pools of workers; 16 in each: none of these alone is many. */
@@ -172,35 +145,6 @@ static uint64_t looks_of_refusals(struct fixture *f)
     return atomic_load(&looks) - before;
 }
 
-static bool all_announce(void *context)
-{
-    struct pool *pool = context;
-    bool all = true;
-
-    pthread_mutex_lock(&pool->lock);
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
-        all &= atomic_load(&LIST_ENTRY(node, struct place, link)->actor->mailbox.announces);
-    for (uint32_t i = 0; i < pool->child_count && all; i++)
-        all = atomic_load(&pool->children[i]->route) == ROUTE_PULL ||
-              all_announce(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
-    return all;
-}
-
-/* Each worker has had a turn since there are many: it announces from then on. */
-static void attend(struct fixture *f)
-{
-    uint32_t rounds = 0;
-
-    f->probe->act = NULL;
-    while (!all_announce(f->pool) && rounds++ < 100) {
-        for (uint32_t i = 0; i < WORKERS; i++)
-            CU_ASSERT_EQUAL(send(f), 0);
-        CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
-    }
-    CU_ASSERT_TRUE(all_announce(f->pool));
-}
-
 /* promise P15 */
 static void test_refusals_do_not_look_at_everybody(void)
 {
@@ -210,9 +154,8 @@ static void test_refusals_do_not_look_at_everybody(void)
         struct fixture f;
 
         begin(&f, routes[r]);
-        attend(&f);
         fill(&f);
-        /* Two looks at each by the first, one look at the word by the others. */
+        /* One look at each by the first two, and one at the mark by the others. */
         CU_ASSERT_TRUE(looks_of_refusals(&f) <= 2 * WORKERS);
         finish(&f);
     }
@@ -224,7 +167,6 @@ static void test_refusals_of_nested_pools_do_not_either(void)
     struct fixture f;
 
     begin_nested(&f);
-    attend(&f);
     fill(&f);
     CU_ASSERT_TRUE(looks_of_refusals(&f) <= 2 * WORKERS);
     gate_open(&f.probe->gate);
@@ -256,10 +198,8 @@ static void test_whatever_makes_room_is_seen_at_once(void)
     struct executor *executor;
 
     begin(&f, ROUTE_ROUND_ROBIN);
-    attend(&f);
     fill(&f);
     CU_ASSERT_EQUAL(send_two(&f), WEIR_EFULL);
-    CU_ASSERT_EQUAL(send_size(&f, BYTES + 1), WEIR_EINVALID); /* never, whoever is full */
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, WORKERS + 1, NULL), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* both threads are in handlers */
     gate_admit(&f.probe->gate, 2);                 /* and let the new worker open */
@@ -280,81 +220,127 @@ static void test_whatever_makes_room_is_seen_at_once(void)
     finish(&f);
 }
 
-static int note_begun(struct weir_self *self, struct probe *probe,
-                      const struct weir_message *message)
+/* promise P15: who takes a message and may be long has made room before. */
+static void test_mark_ends_before_a_handler_that_may_take_long(void)
 {
-    (void)self;
-    (void)message;
-    atomic_fetch_add((_Atomic uint64_t *)probe->context, 1);
-    return WEIR_DONE;
+    struct fixture f;
+
+    begin(&f, ROUTE_ROUND_ROBIN);
+    fill(&f);
+    (void)looks_of_refusals(&f);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3)); /* it holds its next message */
+    CU_ASSERT_EQUAL(send(&f), 0);
+    CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
+    finish(&f);
 }
 
-/*
- * promises P15 and S5: one sender, who knows how many of its messages have been begun: unless as
- * many wait as there are places, one was free all the time, and to be refused would be a lie.
- */
-static void test_nobody_is_refused_while_there_is_room(void)
+/* promise S11: a smaller one may find room, and one that is too large is told so. */
+static void test_limit_of_bytes_is_looked_at_each_time(void)
 {
-    _Atomic uint64_t begun = 0;
+    struct fixture f;
+
+    begin_rig(&f, 2);
+    f.pool = make_pool(&f, (struct pool_options){ .size = WORKERS, .bytes_limit = BYTES });
+    f.probe->act = probe_wait;
+    while (send_size(&f, BYTES - 1) == 0)
+        continue;
+    for (uint32_t i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(send_size(&f, BYTES - 1), WEIR_EFULL);
+    CU_ASSERT_EQUAL(send_size(&f, BYTES + 1), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    finish(&f);
+}
+
+/* --- beside others -------------------------------------------------------------------------- */
+
+struct sender {
+    struct fixture *f;
+    struct pool *pool;
+    uint64_t sent;
+    uint64_t refused;
+    pthread_t thread;
+};
+
+static void *send_many(void *argument)
+{
+    struct sender *sender = argument;
+
+    for (uint32_t i = 0; i < SENDS; i++) {
+        int status = rig_send(&sender->f->rig, sender->pool->pid, (struct order){ .id = 1 });
+
+        sender->sent += status == 0;
+        sender->refused += status == WEIR_EFULL;
+    }
+    return NULL;
+}
+
+static uint64_t send_at_once(struct fixture *f, struct pool *pool)
+{
+    struct sender senders[SENDERS];
     uint64_t refused = 0;
-    uint64_t lies = 0;
+
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        senders[i] = (struct sender){ .f = f, .pool = pool };
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&senders[i].thread, NULL, send_many, &senders[i]), 0);
+    }
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        pthread_join(senders[i].thread, NULL);
+        f->sent += senders[i].sent;
+        refused += senders[i].refused;
+    }
+    return refused;
+}
+
+static bool is_taken(void *context)
+{
+    return send(context) == 0;
+}
+
+static void fill_and_empty(struct fixture *f)
+{
+    uint64_t refused = 0;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        refused += send_at_once(f, f->pool);
+        CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+        /* The last turn may not have ended yet. */
+        CU_ASSERT_TRUE_FATAL(rig_wait(&f->rig, is_taken, f));
+    }
+    CU_ASSERT_TRUE(refused > 0);
+}
+
+/* promise P15 */
+static void test_no_mark_is_left_when_all_is_handled(void)
+{
     struct fixture f;
 
     begin_rig(&f, THREADS);
     f.pool = make_pool(&f, (struct pool_options){ .size = WORKERS, .limit = 1 });
-    f.probe->context = &begun;
-    f.probe->act = note_begun;
-    while (f.sent < ROUNDS && lies == 0) {
-        uint64_t before = atomic_load(&begun);
-
-        if (send(&f) == 0)
-            continue;
-        refused++;
-        lies += f.sent - before < WORKERS;
-    }
-    CU_ASSERT_EQUAL(lies, 0);
-    (void)printf("refused %llu ", (unsigned long long)refused);
+    fill_and_empty(&f);
     finish(&f);
 }
 
-/* Two broadcasts wait at each worker, none of which has a thread. */
-static void fill_broadcast(struct fixture *f)
-{
-    while (send(f) == 0)
-        continue;
-    CU_ASSERT_EQUAL(rig_stats(f->pool).queued, 2 * WORKERS);
-}
-
-/* promises P15 and P14: who refused last is looked at first; when it has room, all are asked. */
-static void test_a_broadcast_that_one_refuses_asks_nobody_else(void)
+/* promise P15 */
+static void test_no_mark_is_left_in_nested_pools(void)
 {
     struct fixture f;
-    struct pool *aside;
 
-    begin_rig(&f, 1);
-    f.pool = make_pool(
-        &f, (struct pool_options){ .size = WORKERS, .limit = 2, .route = ROUTE_BROADCAST });
-    aside = rig_workers(&f.rig, f.probe, "aside", 1, 1);
-    CU_ASSERT_EQUAL(rig_send(&f.rig, aside->pid, (struct order){ .act = probe_wait }), 0);
-    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
-    fill_broadcast(&f);
-    CU_ASSERT_EQUAL(looks_of_refusals(&f), 0);
-    gate_open(&f.probe->gate);
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(send(&f), 0);
-    f.sent *= WORKERS;
-    CU_ASSERT_TRUE(rig_end(&f.rig, aside, NULL));
+    begin_nested(&f);
+    fill_and_empty(&f);
     finish(&f);
 }
 
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "broadcast", test_a_broadcast_that_one_refuses_asks_nobody_else },
         { "looks", test_refusals_do_not_look_at_everybody },
         { "nested", test_refusals_of_nested_pools_do_not_either },
         { "room", test_whatever_makes_room_is_seen_at_once },
-        { "no lie", test_nobody_is_refused_while_there_is_room },
+        { "slow handler", test_mark_ends_before_a_handler_that_may_take_long },
+        { "bytes", test_limit_of_bytes_is_looked_at_each_time },
+        { "no mark left", test_no_mark_is_left_when_all_is_handled },
+        { "no mark left below", test_no_mark_is_left_in_nested_pools },
         CU_TEST_INFO_NULL,
     };
 
