@@ -57,9 +57,9 @@ static void tell(const struct unserved *unserved, const struct unserved_pool *po
     if (pool->is_told)
         log_event(unserved->sink, WEIR_LOG_ERROR, path, "pool serves nobody",
                   weir_str("fed_by", pool->fed_by), weir_str("reason", why),
-                  weir_str("effect", "who sends to it waits, or does what `when_full` says"));
+                  weir_str("effect", "its senders wait, or follow their when_full"));
     else
-        log_event(unserved->sink, WEIR_LOG_INFO, path, "pool serves again",
+        log_event(unserved->sink, WEIR_LOG_INFO, path, "pool has workers again",
                   weir_uint("live", figures->stats.live));
 }
 

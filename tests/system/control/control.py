@@ -233,7 +233,7 @@ def test_scale():
         check(host.json("status", "work")["target"] == 5, "the target after scale")
         refused = host.run("scale", "work", "7")
         check(refused.returncode == 65, "more than the file allows")
-        check("cannot have 7 workers: the file says 1..6" in refused.stderr, refused.stderr)
+        check("cannot have 7 workers: its bounds are 1..6" in refused.stderr, refused.stderr)
         check(host.run("scale", "nobody", "2").returncode == 66, "a pool that is not there")
         check("it is a source" in host.run("scale", "numbers", "2").stderr, "a source")
         for wrong in ("-1", "x", "65537", "", "1.5"):

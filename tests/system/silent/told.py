@@ -116,7 +116,7 @@ def pools_that_become_empty():
     host.until(lambda: served_nobody(host, "first", "numbers", "it has no workers"))
     for pool in ("first", "tree/leaf"):
         host.weir("scale", pool, "1")
-        again = f'level=info component={pool} event="pool serves again" live=1'
+        again = f'level=info component={pool} event="pool has workers again" live=1'
         host.until(lambda again=again: again in host.log())
     host.weir("scale", "tree/leaf", "0")
     host.until(lambda: served_nobody(host, "tree/leaf", "first", "it has no workers") == 2)
