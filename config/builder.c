@@ -409,20 +409,30 @@ static int read_events(struct builder *builder, yaml_parser_t *parser)
     return status;
 }
 
+/* There is no key: a part of a file may have none. */
+static int complete_empty_root(struct builder *builder)
+{
+    struct mark start = { builder->text->name, 1, 1 };
+
+    if (!builder->text->is_part) {
+        report_add(builder->report, &start, NULL, "the file is empty");
+        return WEIR_EINVALID;
+    }
+    builder->root = new_node(builder, CONFIG_MAP, &start);
+    return builder->root ? WEIR_OK : WEIR_ENOMEM;
+}
+
 static int check_root(struct builder *builder)
 {
-    struct mark nowhere = { builder->text->name, 1, 1 };
     char text[96];
 
     if (report_has_enough(builder->report))
         return WEIR_EINVALID;
-    if (!builder->root || builder->root->null) {
-        report_add(builder->report, &nowhere, NULL, "the file is empty");
-        return WEIR_EINVALID;
-    }
+    if (!builder->root || builder->root->null)
+        return complete_empty_root(builder);
     if (builder->root->kind != CONFIG_MAP) {
-        report_add(builder->report, &builder->root->mark, NULL,
-                   "must be a map of keys such as `pools`, got %s",
+        report_add(builder->report, &builder->root->mark, NULL, "must be a map of keys%s, got %s",
+                   builder->text->is_part ? "" : " such as `pools`",
                    config_describe(builder->root, text, sizeof text));
         return WEIR_EINVALID;
     }

@@ -15,6 +15,7 @@ struct builder_text {
     const char *name;  /* of the file; kept by the marks: as long as the tree */
     const char *bytes; /* UTF-8 without NUL, checked */
     size_t size;
+    bool is_part; /* see reader.h */
 };
 
 /*

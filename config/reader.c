@@ -66,7 +66,8 @@ static int note(struct reading *reading, int status)
 static int read_document(struct reading *reading, const char *name, const char *bytes, size_t size,
                          struct config_node **out_root)
 {
-    struct builder_text text = { text_store_copy(&reading->tree->store, name), bytes, size };
+    struct builder_text text = { text_store_copy(&reading->tree->store, name), bytes, size,
+                                 reading->source.is_part };
     struct config_node *root = NULL;
     bool wrong = false;
     int status;
@@ -144,7 +145,7 @@ static int add_included(struct reading *reading, const char *file)
     struct include_list list = { NULL, 0 };
     int result;
 
-    if (!patterns)
+    if (!patterns || reading->source.is_part)
         return WEIR_OK;
     result = include_find(file, patterns, reading->source.files, reading->report, &list);
     include_merging_init(&reading->merging, reading->tree, reading->report);

@@ -32,6 +32,9 @@ struct config_source {
     /* The tree goes to config_check. Mistakes that leave a tree, such as a key that is set twice,
      * are reported and noted in the tree as `wrong`; the check finds the others and refuses all. */
     bool is_checked_next;
+    /* The text is the value of a key inside a file, such as `args`: without keys it is an empty
+     * map, and `include` is a key like any other. */
+    bool is_part;
 };
 
 /*

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "kit_yaml.h"
+#include "config/fill.h"
+#include "config/reader.h"
 
 #define NAME "args" /* stands where a message of the host has the file */
 
@@ -29,19 +30,34 @@ static void on_error(struct weir_report *base, const char *option, const char *w
     report_add(checking->report, &mark, option, "%s", why ? why : "is wrong");
 }
 
+static int fill_options(const struct weir_behaviour *behaviour, const struct config_node *root,
+                        struct report *report, struct options **out_options)
+{
+    const struct option_place place = { "", root->mark };
+    struct option_value *values;
+    struct text_store store;
+    size_t count;
+    int status;
+
+    text_store_init(&store);
+    status = fill_values(root, &store, &values, &count);
+    if (status == WEIR_OK)
+        status = options_parse(behaviour->options, behaviour->settings_size, values, count, &place,
+                               report, out_options);
+    text_store_finish(&store);
+    return status;
+}
+
 static int parse(const struct weir_behaviour *behaviour, const char *text, struct report *report,
                  struct options **out_options)
 {
-    struct kit_yaml yaml;
-    int status = WEIR_EINVALID;
+    const struct config_source source = { .is_part = true };
+    struct config_tree *tree = NULL;
+    int status = config_read_text(NAME, text, strlen(text), &source, report, &tree);
 
-    if (kit_yaml_read(NAME, text, report, &yaml)) {
-        const struct option_place place = { "", yaml.mark };
-
-        status = options_parse(behaviour->options, behaviour->settings_size, yaml.values,
-                               yaml.count, &place, report, out_options);
-    }
-    kit_yaml_finish(&yaml);
+    if (status == WEIR_OK)
+        status = fill_options(behaviour, tree->root, report, out_options);
+    config_tree_destroy(tree);
     if (status == WEIR_ENOMEM)
         abort();
     return status;

@@ -74,7 +74,7 @@ HOST_ROOMS = {
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {
     "sdk": (),
-    "sdk/testkit": ("core/base", "sdk"),  # reads options as the host does
+    "sdk/testkit": ("config", "core/base", "sdk"),  # reads options with the code of the host
     "core/base": ("sdk",),
     "core/message": ("core/base", "sdk"),
     "core/dispatch": ("core/message", "core/base", "sdk"),

@@ -55,6 +55,23 @@ static void expect_refused(const char *text, size_t size, const struct config_li
     report_finish(&report);
 }
 
+/* The tree of a text that is a part of a file; NULL when it is refused as `refusal` says. */
+static struct config_tree *tree_of_part(const char *text, const char *refusal)
+{
+    const struct config_source source = { .is_part = true };
+    struct config_tree *tree = NULL;
+    struct report report;
+    char line[512] = "";
+
+    report_init(&report);
+    (void)config_read_text("args", text, strlen(text), &source, &report, &tree);
+    if (report.errors.kept)
+        (void)report_format(&report.errors.entries[0], line, sizeof line);
+    CU_ASSERT_STRING_EQUAL(line, refusal);
+    report_finish(&report);
+    return tree;
+}
+
 /* `part` written `count` times after `start`. Returns owned. */
 static char *repeated(const char *start, const char *part, size_t count, size_t *out_size)
 {
@@ -337,6 +354,26 @@ static void test_file_over_the_limit_is_refused_by_its_size(void)
     (void)unlink(file);
 }
 
+static void test_part_of_a_file_may_be_empty_and_includes_nothing(void)
+{
+    static const char *const empty[] = { "", "# nothing\n", "~", "{}" };
+    struct config_tree *tree;
+
+    for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+        tree = tree_of_part(empty[i], "");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(tree);
+        CU_ASSERT_EQUAL(tree->root->kind, CONFIG_MAP);
+        CU_ASSERT_EQUAL(tree->root->count, 0);
+        CU_ASSERT_EQUAL(tree->root->mark.line, 1);
+        config_tree_destroy(tree);
+    }
+    tree = tree_of_part("include: [nowhere.yaml]", "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(tree);
+    CU_ASSERT_PTR_NOT_NULL(config_find(tree->root, "include"));
+    config_tree_destroy(tree);
+    CU_ASSERT_PTR_NULL(tree_of_part("- a", "args:1:1: must be a map of keys, got a list"));
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -357,6 +394,7 @@ int main(void)
         { "encodings", test_other_encodings_are_named },
         { "noise", test_noise_is_answered_and_not_believed },
         { "no regular file", test_what_is_no_regular_file_is_refused_without_waiting },
+        { "part", test_part_of_a_file_may_be_empty_and_includes_nothing },
         { "large file", test_file_over_the_limit_is_refused_by_its_size },
         CU_TEST_INFO_NULL,
     };

@@ -40,11 +40,10 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
 size_t weir_kit_destroy(struct weir_kit *kit);
 
 /*
- * Settings from what stands below `args:` in a YAML file, such as "of: 25\npaths: [a, b]": by the
- * table of options and `check`, as the host makes them, with its defaults and in its words. NULL
- * when there are mistakes; weir_kit_mistakes tells them. Only plain YAML is read: a map of texts,
- * lists and maps of texts, each value on one line; what is more (`${...}`, anchors, long texts) is
- * a mistake here, and nothing is read in another way than the host reads it.
+ * Settings from what stands below `args:` in a YAML file, such as "of: 25\npaths: [a, b]". The
+ * reader, the table of options and the defaults are those of the host, and then `check` runs. NULL
+ * when there are mistakes; weir_kit_mistakes tells them in the words of the host. `${NAME}` is a
+ * variable of the test's own environment. No text, or one without keys, gives the defaults.
  */
 const void *weir_kit_settings(struct weir_kit *kit, const char *args);
 /* Of the last text: a line `args:1:5: of: must be 1..9, got 0` for each; "" when there is none. */
