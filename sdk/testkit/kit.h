@@ -165,10 +165,6 @@ weir_pid kit_pid(const struct weir_kit *kit);
 /* Zeroed memory; aborts the program when there is none. */
 void *kit_take(size_t size);
 
-/* Begins and ends a turn; at its end requests that were given up are answered. */
-void kit_turn_begin(struct weir_kit *kit);
-void kit_turn_end(struct weir_kit *kit);
-
 /* Notes what no plugin may do: one line, as printf. */
 WEIR_PRINTF(2, 3) void kit_problem(struct weir_kit *kit, const char *format, ...);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kit_message.h"
+#include "kit_turn.h"
 
 static void hold(struct weir_blob *blob)
 {
@@ -76,18 +77,13 @@ struct weir_blob *kit_blob_find(struct weir_self *self, const struct weir_messag
 
 int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data, size_t size)
 {
-    struct kit_message *message = kit_message_make(kit, KIT_IN_HAND,
-                                                   tag ? kit_tag_find(kit, tag) : NULL, 0);
-    int verdict;
+    struct kit_message *message;
 
+    message = kit_message_make(kit, KIT_IN_HAND, tag ? kit_tag_find(kit, tag) : NULL, 0);
     attach(message, make(kit, size));
     if (size > 0)
         memcpy(message->message.data, data, size);
-    kit_turn_begin(kit);
-    verdict = kit->behaviour.handle(&kit->self, kit->state, &message->message);
-    kit_message_settle(kit, message, verdict);
-    kit_turn_end(kit);
-    return verdict;
+    return kit_turn_handle(kit, message);
 }
 
 void kit_blob_find_forgotten(struct weir_kit *kit)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit_turn.h"
+
 #define NAME_MAX_BYTES 127 /* as in the host */
 
 static struct kit_event *find(const struct weir_kit *kit, const char *name)

@@ -2,8 +2,9 @@
 
 #include <string.h>
 
+#include "kit_due.h"
 #include "kit_send.h"
-#include "kit_time.h"
+#include "kit_turn.h"
 
 int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *items,
                     uint64_t timeout_ms, weir_then *then, void *context, uint64_t *out_reference)
@@ -23,7 +24,7 @@ int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *i
         return WEIR_EUNKNOWN;
     if (kit_allocation_fails(kit))
         return WEIR_ENOMEM;
-    sent.reference = kit_time_add(kit, &due);
+    sent.reference = kit_due_add(kit, &due);
     kit_send_note(kit, &sent);
     if (out_reference)
         *out_reference = sent.reference;
@@ -86,11 +87,7 @@ const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items)
     struct look look = { { wants, add }, kit, items };
 
     kit_text_finish(&kit->inspected);
-    if (!kit->is_open)
-        kit_problem(kit, "the test asked for inspect, and the worker is not open");
-    else if (!kit->behaviour.inspect)
-        kit_problem(kit, "the test asked for inspect, which the behaviour has not");
-    else
+    if (kit_turn_can_run(kit, kit->behaviour.inspect != NULL, "inspect"))
         kit->behaviour.inspect(&kit->self, kit->state, &look.inspection);
     return kit_text_get(&kit->inspected);
 }

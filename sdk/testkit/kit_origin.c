@@ -1,6 +1,7 @@
 #include "kit_origin.h"
 
 #include "kit_message.h"
+#include "kit_turn.h"
 
 int kit_origin_set(struct weir_self *self, struct weir_message *message, uint64_t token)
 {

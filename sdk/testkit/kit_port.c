@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit_host.h"
 #include "kit_message.h"
 
 struct kit_port {

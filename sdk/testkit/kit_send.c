@@ -2,10 +2,10 @@
 
 #include <inttypes.h>
 
+#include "kit_due.h"
 #include "kit_event.h"
 #include "kit_message.h"
 #include "kit_origin.h"
-#include "kit_time.h"
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
@@ -151,7 +151,7 @@ int kit_send_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
         status = WEIR_ENOMEM;
     if (status != 0)
         return status;
-    sent.reference = kit_time_add(kit, &due);
+    sent.reference = kit_due_add(kit, &due);
     message->kind = WEIR_REQUEST;
     leave(kit, message, sent);
     if (out_reference)

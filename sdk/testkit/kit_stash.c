@@ -1,6 +1,7 @@
 #include "kit_stash.h"
 
 #include "kit_message.h"
+#include "kit_turn.h"
 
 #define STASH_MAX 256 /* as in the host */
 
@@ -65,14 +66,9 @@ size_t weir_kit_handle_unstashed(struct weir_kit *kit)
     size_t count = 0;
 
     while ((message = oldest(kit, KIT_READY))) {
-        int verdict;
-
         message->owner = KIT_IN_HAND;
         message->stashed = false;
-        kit_turn_begin(kit);
-        verdict = kit->behaviour.handle(&kit->self, kit->state, &message->message);
-        kit_message_settle(kit, message, verdict);
-        kit_turn_end(kit);
+        (void)kit_turn_handle(kit, message);
         count++;
     }
     return count;

@@ -2,42 +2,14 @@
 
 #include <stdlib.h>
 
+#include "kit_due.h"
 #include "kit_message.h"
 #include "kit_send.h"
-
-uint64_t kit_time_add(struct weir_kit *kit, const struct kit_due *due)
-{
-    struct kit_due *added = kit_take(sizeof *added);
-    struct kit_due **end = &kit->dues;
-
-    *added = *due;
-    added->number = ++kit->last_number;
-    added->next = NULL;
-    /* At the end: of equal times the older one is first. */
-    while (*end)
-        end = &(*end)->next;
-    *end = added;
-    return added->number;
-}
-
-/* Takes it out of the list. NULL when there is none. */
-static struct kit_due *take_out(struct weir_kit *kit, uint64_t number, bool request)
-{
-    struct kit_due **link = &kit->dues;
-    struct kit_due *found;
-
-    while (*link && ((*link)->number != number || ((*link)->then != NULL) != request))
-        link = &(*link)->next;
-    found = *link;
-    if (found)
-        *link = found->next;
-    return found;
-}
+#include "kit_turn.h"
 
 int kit_time_cancel_timer(struct weir_self *self, uint64_t number)
 {
-    struct weir_kit *kit = kit_of(self);
-    struct kit_due *due = take_out(kit, number, false);
+    struct kit_due *due = kit_due_take(kit_of(self), number, false);
 
     if (!due)
         return WEIR_EUNKNOWN;
@@ -49,10 +21,8 @@ int kit_time_cancel_timer(struct weir_self *self, uint64_t number)
 
 int kit_time_cancel_request(struct weir_self *self, uint64_t number)
 {
-    struct kit_due *due = kit_of(self)->dues;
+    struct kit_due *due = kit_due_find_request(kit_of(self), number);
 
-    while (due && (due->number != number || !due->then || due->cancelled))
-        due = due->next;
     if (!due)
         return WEIR_EUNKNOWN;
     due->cancelled = true;
@@ -61,7 +31,7 @@ int kit_time_cancel_request(struct weir_self *self, uint64_t number)
 
 static int add_timer(struct weir_kit *kit, const struct kit_due *due, uint64_t *out_timer)
 {
-    uint64_t number = kit_time_add(kit, due);
+    uint64_t number = kit_due_add(kit, due);
 
     if (out_timer)
         *out_timer = number;
@@ -110,39 +80,10 @@ int kit_time_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, 
     return kit_allocation_fails(kit) ? WEIR_ENOMEM : add_timer(kit, &due, out_timer);
 }
 
-/* Frees the due before the continuation, which may ask again. */
-static void answer(struct weir_kit *kit, struct kit_due *due, int status,
-                   const struct weir_message *message)
-{
-    struct weir_reply reply = {
-        .reference = due->number, .status = status, .message = message, .detail = ""
-    };
-    weir_then *then = due->then;
-    void *context = due->context;
-
-    free(due);
-    then(&kit->self, kit->state, context, &reply);
-}
-
-/* From the start again after each: the continuation may have changed the list. */
-void kit_time_answer_cancelled(struct weir_kit *kit)
-{
-    struct kit_due *due = kit->dues;
-
-    while (due) {
-        if (due->cancelled) {
-            answer(kit, take_out(kit, due->number, true), WEIR_ECANCELLED, NULL);
-            due = kit->dues;
-        } else {
-            due = due->next;
-        }
-    }
-}
-
 int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
                     const void *data, size_t size)
 {
-    struct kit_due *due = take_out(kit, reference, true);
+    struct kit_due *due = kit_due_take(kit, reference, true);
     struct kit_message *reply = NULL;
 
     if (!due)
@@ -157,7 +98,7 @@ int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const 
         reply = kit_message_copy(kit, KIT_REPLY, &like);
     }
     kit_turn_begin(kit);
-    answer(kit, due, status, reply ? &reply->message : NULL);
+    kit_turn_answer(kit, due, status, reply ? &reply->message : NULL);
     kit_turn_end(kit);
     if (reply)
         kit_message_give(reply, KIT_SETTLED);
@@ -166,17 +107,6 @@ int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const 
 
 /* --- the clock -------------------------------------------------------------------------------- */
 
-static struct kit_due *find_next(struct weir_kit *kit, uint64_t until_ms)
-{
-    struct kit_due *next = NULL;
-
-    for (struct kit_due *due = kit->dues; due; due = due->next) {
-        if (due->at_ms <= until_ms && (!next || due->at_ms < next->at_ms))
-            next = due;
-    }
-    return next;
-}
-
 static void happen(struct weir_kit *kit, struct kit_due *due)
 {
     struct kit_due now = *due;
@@ -184,10 +114,10 @@ static void happen(struct weir_kit *kit, struct kit_due *due)
     if (now.every_ms > 0)
         due->at_ms += now.every_ms;
     else
-        due = take_out(kit, now.number, now.then != NULL);
+        due = kit_due_take(kit, now.number, now.then != NULL);
     kit_turn_begin(kit);
     if (now.then)
-        answer(kit, due, WEIR_ETIMEOUT, NULL);
+        kit_turn_answer(kit, due, WEIR_ETIMEOUT, NULL);
     else if (now.tick)
         now.tick(&kit->self, kit->state, now.context);
     else
@@ -201,39 +131,9 @@ void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms)
 {
     uint64_t until_ms = kit->now_ms + delay_ms;
 
-    for (struct kit_due *due; (due = find_next(kit, until_ms)) != NULL;) {
+    for (struct kit_due *due; (due = kit_due_find_next(kit, until_ms)) != NULL;) {
         kit->now_ms = due->at_ms;
         happen(kit, due);
     }
     kit->now_ms = until_ms;
-}
-
-void kit_time_finish(struct weir_kit *kit)
-{
-    for (struct kit_due *due = kit->dues, *next; due; due = next) {
-        next = due->next;
-        if (due->message)
-            kit_message_give((struct kit_message *)(void *)due->message, KIT_FREED);
-        free(due);
-    }
-    kit->dues = NULL;
-}
-
-static size_t count(const struct weir_kit *kit, bool requests)
-{
-    size_t found = 0;
-
-    for (const struct kit_due *due = kit->dues; due; due = due->next)
-        found += (due->then != NULL) == requests;
-    return found;
-}
-
-size_t weir_kit_timer_count(const struct weir_kit *kit)
-{
-    return count(kit, false);
-}
-
-size_t weir_kit_open_request_count(const struct weir_kit *kit)
-{
-    return count(kit, true);
 }

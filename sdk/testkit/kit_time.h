@@ -1,5 +1,5 @@
 /*
- * kit_time.h - what shall happen later: timers, and the answers to requests.
+ * kit_time.h - timers, and the answers to requests.
  *
  * Time moves only in weir_kit_advance. Not synchronised.
  */
@@ -8,12 +8,8 @@
 
 #include "kit.h"
 
-/* Adds a due with all fields but its number, which it returns. Copies. */
-uint64_t kit_time_add(struct weir_kit *kit, const struct kit_due *due);
-/* Answers what was given up in this turn. */
-void kit_time_answer_cancelled(struct weir_kit *kit);
-/* What weir_send_after, weir_after, weir_every, weir_cancel_timer and weir_cancel do; what is given
- * up is answered at the end of the turn. */
+/* What weir_send_after, weir_after, weir_every, weir_cancel_timer and weir_cancel do. A request that
+ * was cancelled is answered at the end of the turn. */
 int kit_time_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
                         struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer);
 int kit_time_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
@@ -22,8 +18,5 @@ int kit_time_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, 
                    uint64_t *out_timer);
 int kit_time_cancel_timer(struct weir_self *self, uint64_t number);
 int kit_time_cancel_request(struct weir_self *self, uint64_t number);
-
-/* With the end of the incarnation all ends silently. */
-void kit_time_finish(struct weir_kit *kit);
 
 #endif

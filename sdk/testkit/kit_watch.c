@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "kit_turn.h"
+
 #define EVENTS_ALL ((uint32_t)WEIR_READABLE | (uint32_t)WEIR_WRITABLE)
 
 static struct kit_watch **find(struct weir_kit *kit, int descriptor)

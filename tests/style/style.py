@@ -104,7 +104,8 @@ INCLUDE_ROOTS = ("core", "", "sdk/include", "tests")
 # .c files without a header of their own: programs, rows of a table declared elsewhere, and what
 # a public header declares.
 HEADERLESS = re.compile(
-    r"^(tests|examples|plugins)/|^host/(main|command/command_\w+)\.c$|^core/embed/api_\w+\.c$")
+    r"^(tests|examples|plugins)/|^host/(main|command/command_\w+)\.c$"
+    r"|^(core/embed|sdk/testkit)/api_\w+\.c$")
 
 TOKENS = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)

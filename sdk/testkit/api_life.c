@@ -1,0 +1,154 @@
+#include "kit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit_behaviour.h"
+#include "kit_blob.h"
+#include "kit_child.h"
+#include "kit_due.h"
+#include "kit_host.h"
+#include "kit_message.h"
+#include "kit_options.h"
+#include "kit_pool.h"
+#include "kit_port.h"
+#include "kit_turn.h"
+#include "kit_watch.h"
+
+struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour)
+{
+    struct weir_kit *kit = kit_take(sizeof *kit);
+
+    if (!kit_behaviour_copy(plugin, behaviour, &kit->behaviour)) {
+        free(kit);
+        return NULL;
+    }
+    kit->self.host = kit_host_table();
+    kit->room = UINT32_MAX;
+    kit->time_left_ms = UINT64_MAX;
+    kit->sent_end = &kit->sent;
+    kit->stats.size = sizeof kit->stats;
+    kit_options_check_table(kit);
+    return kit;
+}
+
+size_t weir_kit_destroy(struct weir_kit *kit)
+{
+    size_t count;
+
+    if (!kit)
+        return 0;
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    kit_message_find_forgotten(kit);
+    kit_port_find_forgotten(kit);
+    kit_blob_find_forgotten(kit);
+    fputs(kit_text_get(&kit->problems), stderr);
+    count = kit->problem_count;
+    kit_due_finish(kit);
+    kit_pool_finish(kit);
+    kit_message_finish(kit);
+    kit_host_finish(kit);
+    kit_text_finish(&kit->problems);
+    kit_text_finish(&kit->printed);
+    kit_text_finish(&kit->logged);
+    kit_text_finish(&kit->checked);
+    kit_text_finish(&kit->mistakes);
+    kit_text_finish(&kit->inspected);
+    kit_options_finish(kit);
+    kit_behaviour_finish(&kit->behaviour);
+    free(kit->state);
+    free(kit);
+    return count;
+}
+
+/* What `check` reports to. */
+struct checking {
+    struct weir_report report; /* first: found again from it */
+    struct weir_kit *kit;
+};
+
+static void note_error(struct weir_report *report, const char *option, const char *why)
+{
+    struct weir_kit *kit = ((struct checking *)(void *)report)->kit;
+
+    kit_text_format(&kit->checked, "%s: %s\n", option ? option : "args", why);
+}
+
+const char *weir_kit_check(struct weir_kit *kit, const void *settings)
+{
+    struct checking checking = { { note_error }, kit };
+
+    kit_text_finish(&kit->checked);
+    if (kit->behaviour.check)
+        kit->behaviour.check(settings, &checking.report);
+    return kit_text_get(&kit->checked);
+}
+
+int weir_kit_open(struct weir_kit *kit, const void *settings)
+{
+    size_t size = kit->behaviour.state_size ? kit->behaviour.state_size : 1;
+    int status = 0;
+
+    if (kit->is_open)
+        return WEIR_ENOTALLOWED;
+    free(kit->state);
+    if (posix_memalign(&kit->state, 16, size) != 0)
+        abort();
+    memset(kit->state, 0, size);
+    kit->settings = settings;
+    kit_turn_begin(kit);
+    if (kit->behaviour.open)
+        status = kit->behaviour.open(&kit->self, settings, kit->state);
+    kit->is_open = status == 0;
+    kit_turn_end(kit);
+    if (status > 0)
+        kit_problem(kit, "open answered %d, which is neither 0 nor a negative status", status);
+    if (status != 0) {
+        kit_child_end_all(kit);
+        kit_due_finish(kit);
+        kit_watch_finish(kit);
+        kit_port_close(kit);
+    }
+    return status;
+}
+
+void weir_kit_reconfigure(struct weir_kit *kit, const void *settings)
+{
+    if (!kit_turn_can_run(kit, true, "reconfigure"))
+        return;
+    kit->settings = settings;
+    kit_turn_begin(kit);
+    if (kit->behaviour.reconfigure)
+        kit->behaviour.reconfigure(&kit->self, kit->state, settings);
+    kit_turn_end(kit);
+}
+
+void weir_kit_reopen(struct weir_kit *kit)
+{
+    if (!kit_turn_can_run(kit, kit->behaviour.reopen, "reopen"))
+        return;
+    kit_turn_begin(kit);
+    kit->behaviour.reopen(&kit->self, kit->state);
+    kit_turn_end(kit);
+}
+
+void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
+{
+    if (!kit->is_open)
+        return;
+    kit_turn_begin(kit);
+    kit->is_closing = true;
+    if (kit->behaviour.close)
+        kit->behaviour.close(&kit->self, kit->state, (int)reason);
+    kit->is_closing = false;
+    kit->is_open = false;
+    kit_child_end_all(kit);
+    kit_due_finish(kit);
+    kit_watch_finish(kit);
+    kit_port_close(kit);
+}
+
+void *weir_kit_state(struct weir_kit *kit)
+{
+    return kit->state;
+}
