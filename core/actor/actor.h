@@ -22,6 +22,7 @@
 #include <stdalign.h>
 
 #include "actor/spec.h"
+#include "base/table.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/schedulable.h"
 #include "message/mailbox.h"
@@ -110,7 +111,7 @@ struct actor {
     struct message_queue control; /* replies, exits, downs */
     struct message_queue urgent;
     struct message_queue high;
-    struct message_queue ties;      /* nodes of those who are told when we end */
+    struct table ties;              /* of those who are told when we end: tie.h */
     struct extra *extra;            /* NULL until it is needed */
     _Atomic(struct waiters *) room; /* see room.h; written by the first who waits */
 };

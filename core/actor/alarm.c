@@ -170,4 +170,9 @@ void alarm_drop_all(struct actor *actor)
     for (uint32_t i = 0; i < extra->alarm_count; i++)
         if (extra->alarms[i].id)
             drop(actor, i);
+    /* So that the next incarnation pays for its own only. */
+    free(extra->alarms);
+    extra->alarms = NULL;
+    extra->alarm_count = 0;
+    extra->alarm_free = 0;
 }

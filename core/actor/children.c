@@ -19,6 +19,7 @@
 struct children {
     pthread_mutex_t lock;
     struct list list;           /* lock */
+    struct table by_pid;        /* lock: the same */
     uint32_t count;             /* lock */
     struct ledger_reading gone; /* lock: of those that have ended, and of theirs */
     struct progress_sum told;   /* lock: likewise, what they told and emitted */
@@ -31,7 +32,8 @@ struct children {
 };
 
 struct child {
-    struct list link; /* lock of `of` */
+    struct list link;       /* lock of `of` */
+    struct table_node node; /* likewise */
     struct children *of;
     struct actor *actor; /* const */
     weir_pid pid;        /* const */
@@ -84,6 +86,7 @@ void children_destroy(struct children *children)
         struct child *child = LIST_ENTRY(node, struct child, link);
 
         node = node->next;
+        table_remove(&children->by_pid, &child->node);
         free(child);
     }
     pthread_mutex_destroy(&children->lock);
@@ -112,6 +115,7 @@ static void add_locked(struct children *children, struct child *child)
 {
     child->of = children;
     list_append(&children->list, &child->link);
+    table_add(&children->by_pid, &child->node, child->pid);
     children->count++;
 }
 
@@ -134,6 +138,7 @@ static void on_end(void *context, struct place *place)
     ledger_reading_add(&children->gone, &reading);
     progress_add(&children->told, &told);
     list_remove(&child->link);
+    table_remove(&children->by_pid, &child->node);
     children->count--;
     pthread_mutex_unlock(&children->lock);
     (void)actor_signal(parent, actor_serial_of(parent_pid), actor->executor, SIGNAL_CHILD);
@@ -371,22 +376,17 @@ static void signal_all(struct actor *actor, uint32_t signals)
 int children_end_one(struct actor *actor, weir_pid pid, bool now)
 {
     struct children *children = children_of(actor->place);
-    int status = WEIR_EUNKNOWN;
+    struct table_node *node;
 
     if (!children)
         return WEIR_EUNKNOWN;
     pthread_mutex_lock(&children->lock);
-    for (struct list *node = children->list.next; node != &children->list; node = node->next) {
-        const struct child *child = LIST_ENTRY(node, struct child, link);
-
-        if (child->pid != pid)
-            continue;
-        signal_locked(child, actor->executor, now ? SIGNAL_STOP : SIGNAL_DRAIN);
-        status = 0;
-        break;
-    }
+    node = table_first(&children->by_pid, pid);
+    if (node)
+        signal_locked(TABLE_ENTRY(node, struct child, node), actor->executor,
+                      now ? SIGNAL_STOP : SIGNAL_DRAIN);
     pthread_mutex_unlock(&children->lock);
-    return status;
+    return node ? 0 : WEIR_EUNKNOWN;
 }
 
 void children_stop(struct actor *actor)

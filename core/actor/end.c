@@ -162,13 +162,14 @@ static void free_queue(struct message_queue *queue, struct executor *executor)
 
 void end_abandoned(struct actor *actor, struct executor *executor)
 {
-    struct message_queue *queues[] = { &actor->control, &actor->urgent,     &actor->high,
-                                       &actor->front,   &actor->kept.queue, &actor->ties };
+    struct message_queue *queues[] = { &actor->control, &actor->urgent, &actor->high, &actor->front,
+                                       &actor->kept.queue };
     struct message *message;
     uint32_t signals;
 
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         free_queue(queues[i], executor);
+    tie_free_all(actor, executor);
     while ((message = mailbox_pop(&actor->mailbox)))
         message_destroy(&executor->cache, message);
     message = aside_take(&actor->mailbox, &signals);

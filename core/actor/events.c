@@ -13,8 +13,8 @@ void events_init(struct events *events)
 {
     pthread_mutex_init(&events->lock, NULL);
     events->last_token = 0;
-    events->participants = (struct table){ .count = 0 };
-    events->subscribers = (struct table){ .count = 0 };
+    events->participants = (struct table){ .only = NULL };
+    events->subscribers = (struct table){ .only = NULL };
     for (uint32_t i = 0; i < EVENTS_BUCKETS; i++)
         atomic_init(&events->buckets[i], NULL);
 }

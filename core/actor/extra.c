@@ -132,8 +132,6 @@ void extra_destroy(struct actor *actor)
     deadlines_finish(&extra->deadlines);
     free(extra->pending);
     free(extra->alarms);
-    free(extra->watches);
-    free(extra->watched);
     free(extra->detail);
     free(extra);
     actor->extra = NULL;

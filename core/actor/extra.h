@@ -29,13 +29,13 @@ struct alarm {
 };
 
 struct watch {
-    uint64_t id; /* 0 = free */
+    struct table_node node; /* by its number */
     weir_pid subject;
 };
 
 /* A descriptor that is waited for; see watched.h. */
 struct watched {
-    uint64_t token; /* 0 = free */
+    struct table_node node; /* by its token */
     weir_ready *ready;
     void *context;
     int descriptor;
@@ -60,12 +60,10 @@ struct extra {
 
     struct deadlines deadlines; /* of both */
 
-    struct watch *watches; /* whom we watch */
-    uint32_t watch_count;  /* of the array */
+    struct table watches; /* whom we watch */
     uint64_t next_watch;
 
-    struct watched *watched; /* descriptors */
-    uint32_t watched_count;  /* of the array */
+    struct table watched; /* descriptors */
     bool has_names;
     struct port *port; /* of this incarnation, counted; NULL until it is asked for */
     bool has_events;   /* owns or has subscribed some */

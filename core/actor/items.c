@@ -6,6 +6,7 @@
 #include "actor/extra.h"
 #include "actor/inspection.h"
 #include "actor/place.h"
+#include "actor/tie.h"
 
 static const char *kind_of(const struct actor *actor)
 {
@@ -102,19 +103,6 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
         inspection_number(out, "in_hand_max", actor->spec->in_hand_max);
 }
 
-static uint32_t count_ties(const struct actor *actor, enum message_kind kind)
-{
-    const struct message *last = actor->ties.last, *tie = last;
-    uint32_t count = 0;
-
-    if (!last)
-        return 0;
-    do
-        count += tie->public.kind == kind;
-    while ((tie = atomic_load_explicit(&tie->next, memory_order_relaxed)) != last);
-    return count;
-}
-
 static uint32_t count_timers(const struct extra *extra)
 {
     uint32_t count = 0;
@@ -133,22 +121,13 @@ static uint32_t count_requests(const struct extra *extra)
     return count;
 }
 
-static uint32_t count_watches(const struct extra *extra)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < extra->watch_count; i++)
-        count += extra->watches[i].id != 0;
-    return count;
-}
-
 static void add_ties(struct inspection *out, const struct actor *actor)
 {
     const struct extra *extra = actor->extra;
 
-    inspection_number(out, "links", count_ties(actor, MESSAGE_LINK));
-    inspection_number(out, "watchers", count_ties(actor, MESSAGE_MONITOR));
-    inspection_number(out, "monitors", extra ? count_watches(extra) : 0);
+    inspection_number(out, "links", tie_count(actor, MESSAGE_LINK));
+    inspection_number(out, "watchers", tie_count(actor, MESSAGE_MONITOR));
+    inspection_number(out, "monitors", extra ? table_count(&extra->watches) : 0);
     inspection_number(out, "traps_exits", (actor->flags & ACTOR_TRAPS_EXITS) != 0);
     inspection_number(out, "timers", extra ? count_timers(extra) : 0);
     inspection_number(out, "requests", extra ? count_requests(extra) : 0);

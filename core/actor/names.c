@@ -43,7 +43,8 @@ void names_init(struct names *names)
 {
     pthread_mutex_init(&names->lock, NULL);
     atomic_init(&names->table, NULL);
-    names->by_pid = (struct table){ .count = 0 };
+    names->by_pid = (struct table){ .only = NULL };
+    names->count = 0;
 }
 
 void names_finish(struct names *names)
@@ -161,7 +162,7 @@ static int replace_table_locked(struct names *names, struct reader *reader)
     struct name_table *table;
     uint32_t size = SLOTS_MIN;
 
-    while (size < names->by_pid.count * 4 && size <= UINT32_MAX / 4)
+    while (size < names->count * 4 && size <= UINT32_MAX / 4)
         size *= 2;
     table = calloc(1, sizeof *table + size * sizeof table->slots[0]);
     if (!table)
@@ -190,6 +191,7 @@ static int reserve_locked(struct names *names, struct reader *reader)
 static void insert_locked(struct names *names, struct name_entry *entry)
 {
     table_add(&names->by_pid, &entry->of_pid, entry->pid);
+    names->count++;
     put(table_of(names), entry);
 }
 
@@ -272,6 +274,7 @@ static void remove_locked(struct names *names, struct name_entry *entry, struct 
     atomic_store_explicit(&table->slots[slot & table->mask],
                           (struct name_entry *)(uintptr_t)&given_up, memory_order_release);
     table_remove(&names->by_pid, &entry->of_pid);
+    names->count--;
     entry->retired.free = free_entry;
     reader_retire(reader, &entry->retired);
 }

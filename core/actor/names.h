@@ -29,6 +29,7 @@ struct names {
     pthread_mutex_t lock;               /* writers */
     _Atomic(struct name_table *) table; /* written under lock, read by all; NULL = no name yet */
     struct table by_pid;                /* lock: of all names */
+    uint32_t count;                     /* lock: of names */
 };
 
 void names_init(struct names *names);

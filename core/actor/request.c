@@ -277,6 +277,11 @@ void request_drop_all(struct actor *actor)
         given_up_add(&actor->runtime->given_up, actor_pid(actor), entry->reference);
         give_entry(extra, entry);
     }
+    /* So that the next incarnation pays for its own only. */
+    free(extra->pending);
+    extra->pending = NULL;
+    extra->pending_count = 0;
+    extra->pending_free = 0;
 }
 
 int request_given_up(struct actor *actor, const struct message *message)

@@ -487,14 +487,6 @@ static bool has_alarm(const struct extra *extra)
     return false;
 }
 
-static bool has_descriptor(const struct extra *extra)
-{
-    for (uint32_t i = 0; i < extra->watched_count; i++)
-        if (extra->watched[i].token)
-            return true;
-    return false;
-}
-
 /* False only when it is certain that no callback of it will come: one that has a `handle` may be
  * sent something by whoever knows it, and arrays that were used are taken for used. */
 static bool may_be_woken(const struct actor *actor)
@@ -502,8 +494,8 @@ static bool may_be_woken(const struct actor *actor)
     const struct extra *extra = actor->extra;
 
     return actor->spec->behaviour->handle || atomic_load(&actor->place->children) ||
-           (extra && (has_alarm(extra) || has_descriptor(extra) || extra->pending_count > 0 ||
-                      extra->port || extra->origins_open > 0));
+           (extra && (has_alarm(extra) || !table_is_empty(&extra->watched) ||
+                      extra->pending_count > 0 || extra->port || extra->origins_open > 0));
 }
 
 bool source_step(struct actor *actor)

@@ -6,16 +6,28 @@
 #include "actor/extra.h"
 #include "actor/send.h"
 
+/* The payload of a tie: the news that it becomes, and its place among the ties of who will end. */
+struct tie {
+    struct weir_end end;
+    struct table_node node;
+    struct message *message;
+};
+
+static struct tie *tie_of(struct message *message)
+{
+    return message->public.data;
+}
+
 static struct message *make(struct actor *actor, enum message_kind kind, weir_pid from,
                             uint64_t reference)
 {
-    struct message *message = message_create(&actor->executor->cache, NULL,
-                                             sizeof(struct weir_end));
+    struct message *message = message_create(&actor->executor->cache, NULL, sizeof(struct tie));
 
     if (message) {
         message->public.kind = (uint8_t)kind;
         message->public.from = from;
         message->reference = reference;
+        *tie_of(message) = (struct tie){ .message = message };
     }
     return message;
 }
@@ -28,7 +40,8 @@ static void tell(struct runtime *runtime, struct executor *executor, struct mess
 
     tie->public.kind = tie->public.kind == MESSAGE_LINK ? WEIR_EXIT : WEIR_DOWN;
     tie->public.from = end->pid;
-    *(struct weir_end *)tie->public.data = *end;
+    tie_of(tie)->end = *end;
+    tie->public.size = sizeof *end;
     if (send_control(runtime, executor, watcher, tie) != 0)
         message_destroy(&executor->cache, tie);
 }
@@ -50,23 +63,73 @@ static void send_tie(struct actor *actor, weir_pid other, struct message *messag
         tie_bounce(actor->runtime, actor->executor, other, message);
 }
 
-/* Takes the first tie of a kind, watcher and reference out of the list; NULL: there is none. */
-static struct message *take_tie(struct message_queue *ties, uint8_t kind, weir_pid watcher,
+static uint64_t hash_of(uint8_t kind, weir_pid watcher, uint64_t reference)
+{
+    return watcher * 31 + reference * 2 + kind;
+}
+
+static void add_tie(struct actor *actor, struct message *message)
+{
+    table_add(&actor->ties, &tie_of(message)->node,
+              hash_of(message->public.kind, message->public.from, message->reference));
+}
+
+/* Takes a tie of a kind, watcher and reference out of the table; NULL: there is none. */
+static struct message *take_tie(struct actor *actor, uint8_t kind, weir_pid watcher,
                                 uint64_t reference)
 {
-    struct message_queue rest = { 0 };
-    struct message *found = NULL;
+    struct table_node *node = table_first(&actor->ties, hash_of(kind, watcher, reference));
+
+    for (; node; node = table_next(node)) {
+        struct message *message = TABLE_ENTRY(node, struct tie, node)->message;
+
+        if (message->public.kind != kind || message->public.from != watcher ||
+            message->reference != reference)
+            continue;
+        table_remove(&actor->ties, node);
+        return message;
+    }
+    return NULL;
+}
+
+struct tie_counting {
+    uint8_t kind;
+    uint32_t count;
+};
+
+static void count_one(struct table_node *node, void *context)
+{
+    struct tie_counting *counting = context;
+
+    counting->count += TABLE_ENTRY(node, struct tie, node)->message->public.kind == counting->kind;
+}
+
+uint32_t tie_count(const struct actor *actor, enum message_kind kind)
+{
+    struct tie_counting counting = { .kind = (uint8_t)kind };
+
+    table_each(&actor->ties, count_one, &counting);
+    return counting.count;
+}
+
+/* The next of those that were taken out of the table; NULL: no more. */
+static struct message *next_taken(struct table_node **taken)
+{
+    struct table_node *node = *taken;
+
+    if (!node)
+        return NULL;
+    *taken = node->next;
+    return TABLE_ENTRY(node, struct tie, node)->message;
+}
+
+void tie_free_all(struct actor *actor, struct executor *executor)
+{
+    struct table_node *taken = table_take_all(&actor->ties);
     struct message *tie;
 
-    while ((tie = message_queue_take(ties))) {
-        if (!found && tie->public.kind == kind && tie->public.from == watcher &&
-            tie->reference == reference)
-            found = tie;
-        else
-            message_queue_append(&rest, tie);
-    }
-    *ties = rest;
-    return found;
+    while ((tie = next_taken(&taken)))
+        message_destroy(&executor->cache, tie);
 }
 
 int tie_link(struct actor *actor, weir_pid other)
@@ -79,7 +142,7 @@ int tie_link(struct actor *actor, weir_pid other)
         message_destroy(&actor->executor->cache, theirs);
         return WEIR_ENOMEM;
     }
-    message_queue_append(&actor->ties, mine);
+    add_tie(actor, mine);
     send_tie(actor, other, theirs);
     return 0;
 }
@@ -94,8 +157,8 @@ int tie_link_child(struct actor *actor, struct actor *child)
         message_destroy(&actor->executor->cache, theirs);
         return WEIR_ENOMEM;
     }
-    message_queue_append(&actor->ties, mine);
-    message_queue_append(&child->ties, theirs);
+    add_tie(actor, mine);
+    add_tie(child, theirs);
     return 0;
 }
 
@@ -105,55 +168,41 @@ int tie_unlink(struct actor *actor, weir_pid other)
 
     if (!message)
         return WEIR_ENOMEM;
-    message_destroy(&actor->executor->cache, take_tie(&actor->ties, MESSAGE_LINK, other, 0));
+    message_destroy(&actor->executor->cache, take_tie(actor, MESSAGE_LINK, other, 0));
     send_tie(actor, other, message);
     return 0;
 }
 
-static struct watch *free_watch(struct extra *extra)
-{
-    struct watch *watches;
-    uint32_t count;
-
-    for (uint32_t i = 0; i < extra->watch_count; i++)
-        if (!extra->watches[i].id)
-            return &extra->watches[i];
-    count = extra->watch_count ? extra->watch_count * 2 : 4;
-    watches = realloc(extra->watches, count * sizeof *watches);
-    if (!watches)
-        return NULL;
-    for (uint32_t i = extra->watch_count; i < count; i++)
-        watches[i] = (struct watch){ 0 };
-    extra->watches = watches;
-    watches = &watches[extra->watch_count];
-    extra->watch_count = count;
-    return watches;
-}
-
 static struct watch *find_watch(struct actor *actor, uint64_t id)
 {
-    struct extra *extra = actor->extra;
+    struct table_node *node = actor->extra ? table_first(&actor->extra->watches, id) : NULL;
 
-    for (uint32_t i = 0; id && extra && i < extra->watch_count; i++)
-        if (extra->watches[i].id == id)
-            return &extra->watches[i];
-    return NULL;
+    return node ? TABLE_ENTRY(node, struct watch, node) : NULL;
+}
+
+static void drop_watch(struct actor *actor, struct watch *watch)
+{
+    table_remove(&actor->extra->watches, &watch->node);
+    free(watch);
 }
 
 int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
 {
     struct extra *extra = extra_get(actor);
-    struct watch *watch = extra ? free_watch(extra) : NULL;
+    struct watch *watch = extra ? calloc(1, sizeof *watch) : NULL;
     struct message *message;
 
     if (!watch)
         return WEIR_ENOMEM;
-    message = make(actor, MESSAGE_MONITOR, actor_pid(actor), ++extra->next_watch);
-    if (!message)
+    message = make(actor, MESSAGE_MONITOR, actor_pid(actor), extra->next_watch + 1);
+    if (!message) {
+        free(watch);
         return WEIR_ENOMEM;
-    *watch = (struct watch){ .id = extra->next_watch, .subject = other };
+    }
+    watch->subject = other;
+    table_add(&extra->watches, &watch->node, ++extra->next_watch);
     if (out_monitor)
-        *out_monitor = watch->id;
+        *out_monitor = extra->next_watch;
     send_tie(actor, other, message);
     return 0;
 }
@@ -161,12 +210,12 @@ int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
 /* Tells the subject that it need not tell. */
 static void withdraw(struct actor *actor, struct watch *watch)
 {
-    struct message *message = make(actor, MESSAGE_DEMONITOR, actor_pid(actor), watch->id);
+    struct message *message = make(actor, MESSAGE_DEMONITOR, actor_pid(actor), watch->node.hash);
 
     /* Without memory the subject keeps the tie until it ends; its news will not count. */
     if (message)
         send_tie(actor, watch->subject, message);
-    *watch = (struct watch){ 0 };
+    drop_watch(actor, watch);
 }
 
 int tie_demonitor(struct actor *actor, uint64_t monitor)
@@ -185,11 +234,11 @@ void tie_arrived(struct actor *actor, struct message *message)
     uint8_t kind = message->public.kind == MESSAGE_UNLINK ? MESSAGE_LINK : MESSAGE_MONITOR;
 
     if (asks) {
-        message_queue_append(&actor->ties, message);
+        add_tie(actor, message);
         return;
     }
     message_destroy(&actor->executor->cache,
-                    take_tie(&actor->ties, kind, message->public.from, message->reference));
+                    take_tie(actor, kind, message->public.from, message->reference));
     message_destroy(&actor->executor->cache, message);
 }
 
@@ -201,10 +250,10 @@ bool tie_is_current(struct actor *actor, const struct message *message)
     if (message->public.kind == WEIR_DOWN) {
         watch = find_watch(actor, message->reference);
         if (watch)
-            *watch = (struct watch){ 0 };
+            drop_watch(actor, watch);
         return watch != NULL;
     }
-    link = take_tie(&actor->ties, MESSAGE_LINK, message->public.from, 0);
+    link = take_tie(actor, MESSAGE_LINK, message->public.from, 0);
     message_destroy(&actor->executor->cache, link);
     return link != NULL;
 }
@@ -212,26 +261,28 @@ bool tie_is_current(struct actor *actor, const struct message *message)
 static void tell_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
     struct weir_end end = { .pid = actor_pid(actor), .reason = (int32_t)reason, .status = status };
-    struct message_queue ties = actor->ties;
+    struct table_node *taken = table_take_all(&actor->ties);
     struct message *tie;
 
-    actor->ties = (struct message_queue){ 0 };
     (void)snprintf(end.detail, sizeof end.detail, "%s", extra_detail(actor));
-    while ((tie = message_queue_take(&ties)))
+    while ((tie = next_taken(&taken)))
         tell(actor->runtime, actor->executor, tie, &end);
 }
 
 void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
-    if (!message_queue_is_empty(&actor->ties))
+    if (!table_is_empty(&actor->ties))
         tell_all(actor, reason, status);
 }
 
 void tie_forget_watches(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct table_node *taken = table_take_all(&actor->extra->watches);
 
-    for (uint32_t i = 0; i < extra->watch_count; i++)
-        if (extra->watches[i].id)
-            withdraw(actor, &extra->watches[i]);
+    while (taken) {
+        struct watch *watch = TABLE_ENTRY(taken, struct watch, node);
+
+        taken = taken->next;
+        withdraw(actor, watch);
+    }
 }

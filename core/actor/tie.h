@@ -31,6 +31,12 @@ void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status);
 /* The incarnation ends: those it watched may forget it. */
 void tie_forget_watches(struct actor *actor);
 
+/* How many links (MESSAGE_LINK) or watchers (MESSAGE_MONITOR) it has. */
+uint32_t tie_count(const struct actor *actor, enum message_kind kind);
+
+/* With a runtime that ends: tells nobody. */
+void tie_free_all(struct actor *actor, struct executor *executor);
+
 /* A request to be told reached somebody who has ended: that is the news. Takes it. Any thread. */
 void tie_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
                 struct message *message);

@@ -13,32 +13,11 @@ static const struct poller *poller_of(const struct actor *actor)
     return &actor->runtime->options.poller;
 }
 
-static struct watched *take_entry(struct extra *extra)
-{
-    struct watched *entries;
-    uint32_t count;
-
-    for (uint32_t i = 0; i < extra->watched_count; i++)
-        if (!extra->watched[i].token)
-            return &extra->watched[i];
-    count = extra->watched_count ? extra->watched_count * 2 : 4;
-    entries = realloc(extra->watched, count * sizeof *entries);
-    if (!entries)
-        return NULL;
-    for (uint32_t i = extra->watched_count; i < count; i++)
-        entries[i] = (struct watched){ 0 };
-    extra->watched = entries;
-    entries = &entries[extra->watched_count];
-    extra->watched_count = count;
-    return entries;
-}
-
 static struct watched *find(struct extra *extra, uint64_t token)
 {
-    for (uint32_t i = 0; token && extra && i < extra->watched_count; i++)
-        if (extra->watched[i].token == token)
-            return &extra->watched[i];
-    return NULL;
+    struct table_node *node = extra ? table_first(&extra->watched, token) : NULL;
+
+    return node ? TABLE_ENTRY(node, struct watched, node) : NULL;
 }
 
 /* Has the poller wait; a message of its own is ready for when it tells. */
@@ -77,13 +56,16 @@ int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_rea
     if (!poller_of(actor)->begin)
         return WEIR_EUNSUPPORTED;
     extra = extra_get(actor);
-    entry = extra ? take_entry(extra) : NULL;
+    entry = extra ? malloc(sizeof *entry) : NULL;
     if (!entry)
         return WEIR_ENOMEM;
     status = begin(actor, descriptor, events, &token);
-    if (status != 0)
+    if (status != 0) {
+        free(entry);
         return status;
-    *entry = (struct watched){ token, ready, context, descriptor };
+    }
+    *entry = (struct watched){ .ready = ready, .context = context, .descriptor = descriptor };
+    table_add(&extra->watched, &entry->node, token);
     if (out_watch)
         *out_watch = token;
     return 0;
@@ -94,12 +76,13 @@ static void drop(struct actor *actor, struct watched *entry)
 {
     const struct poller *poller = poller_of(actor);
     weir_pid pid;
-    struct message *message = polls_take(&actor->runtime->polls, entry->token, &pid);
+    struct message *message = polls_take(&actor->runtime->polls, entry->node.hash, &pid);
 
     if (message)
-        poller->end(poller->context, entry->descriptor, entry->token);
+        poller->end(poller->context, entry->descriptor, entry->node.hash);
     message_destroy(&actor->executor->cache, message);
-    *entry = (struct watched){ 0 };
+    table_remove(&actor->extra->watched, &entry->node);
+    free(entry);
 }
 
 int watched_end(struct actor *actor, uint64_t watch)
@@ -123,7 +106,8 @@ void watched_arrived(struct actor *actor, struct message *message)
         return;
     /* The callback may watch anew: the entry is done with before. */
     watched = *entry;
-    *entry = (struct watched){ 0 };
+    table_remove(&actor->extra->watched, &entry->node);
+    free(entry);
     actor->flags &= ~(uint32_t)ACTOR_PAUSED;
     callback_begin(actor);
     watched.ready(&actor->self, actor->memory, watched.context, watched.descriptor, readiness);
@@ -132,9 +116,12 @@ void watched_arrived(struct actor *actor, struct message *message)
 
 void watched_end_all(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct table_node *taken = table_take_all(&actor->extra->watched);
 
-    for (uint32_t i = 0; i < extra->watched_count; i++)
-        if (extra->watched[i].token)
-            drop(actor, &extra->watched[i]);
+    while (taken) {
+        struct watched *entry = TABLE_ENTRY(taken, struct watched, node);
+
+        taken = taken->next;
+        drop(actor, entry);
+    }
 }

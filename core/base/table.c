@@ -2,15 +2,25 @@
 
 #include <stdlib.h>
 
-#define CHAIN_MAX 4u /* nodes in one chain before the table gets buckets */
-#define BUCKETS_MIN 8u
+#define CHAIN_MAX 4u /* nodes in the only chain before the table gets more */
+#define CHAINS_MIN 8u
 
-static struct table_node **chain_of(struct table *table, uint64_t hash)
+struct chains {
+    uint32_t count; /* of nodes */
+    uint32_t mask;
+    struct table_node *first[];
+};
+
+/* NULL: the table has not grown. */
+static struct chains *chains_of(const struct table *table)
+{
+    return table->grown & 1 ? (struct chains *)(table->grown - 1) : NULL;
+}
+
+static struct table_node **chain_of(struct chains *chains, uint64_t hash)
 {
     /* The factor is odd and spreads the low bits over the high. */
-    uint32_t spread = (uint32_t)((hash * 0x9e3779b97f4a7c15ull) >> 32);
-
-    return table->mask ? &table->buckets[spread & table->mask] : &table->only;
+    return &chains->first[(uint32_t)((hash * 0x9e3779b97f4a7c15ull) >> 32) & chains->mask];
 }
 
 static void push(struct table_node **chain, struct table_node *node)
@@ -22,7 +32,7 @@ static void push(struct table_node **chain, struct table_node *node)
     *chain = node;
 }
 
-/* All nodes of a chain in front of `rest`. */
+/* All nodes of a chain in front of `rest`, the last one first. */
 static struct table_node *join(struct table_node *chain, struct table_node *rest)
 {
     while (chain) {
@@ -38,56 +48,84 @@ static struct table_node *join(struct table_node *chain, struct table_node *rest
 
 struct table_node *table_take_all(struct table *table)
 {
+    struct chains *chains = chains_of(table);
     struct table_node *all = NULL;
 
-    if (table->mask == 0) {
+    if (chains)
+        for (uint32_t i = 0; i <= chains->mask; i++)
+            all = join(chains->first[i], all);
+    else
         all = join(table->only, NULL);
-    } else {
-        for (uint32_t i = 0; i <= table->mask; i++)
-            all = join(table->buckets[i], all);
-        free(table->buckets);
-    }
-    *table = (struct table){ .mask = 0 };
+    free(chains);
+    table->only = NULL;
     return all;
 }
 
-/* Without memory for more buckets the chains grow. */
+/* How many nodes are in the only chain, as far as it matters. */
+static uint32_t length_of(const struct table_node *node)
+{
+    uint32_t length = 0;
+
+    for (; node && length < CHAIN_MAX; node = node->next)
+        length++;
+    return length;
+}
+
+static bool is_crowded(const struct table *table)
+{
+    const struct chains *chains = chains_of(table);
+
+    if (!chains)
+        return length_of(table->only) >= CHAIN_MAX;
+    return chains->count > chains->mask && chains->mask < UINT32_MAX / 4;
+}
+
+/* Without memory for more chains they get longer. */
 static void grow(struct table *table)
 {
-    uint32_t count = table->count;
-    uint32_t size = table->mask ? (table->mask + 1) * 2 : BUCKETS_MIN;
-    struct table_node **buckets = calloc(size, sizeof(struct table_node *));
+    struct chains *old = chains_of(table);
+    uint32_t size = old ? (old->mask + 1) * 2 : CHAINS_MIN;
+    struct chains *chains = calloc(1, sizeof *chains + size * sizeof chains->first[0]);
     struct table_node *all, *next;
 
-    if (!buckets)
+    if (!chains)
         return;
-    all = table_take_all(table);
-    *table = (struct table){ .buckets = buckets, .count = count, .mask = size - 1 };
-    for (; all; all = next) {
+    chains->mask = size - 1;
+    for (all = table_take_all(table); all; all = next) {
         next = all->next;
-        push(chain_of(table, all->hash), all);
+        push(chain_of(chains, all->hash), all);
+        chains->count++;
     }
+    table->grown = (uintptr_t)chains + 1;
 }
 
 void table_add(struct table *table, struct table_node *node, uint64_t hash)
 {
-    if (table->count >= (table->mask ? table->mask + 1 : CHAIN_MAX) && table->mask < UINT32_MAX / 2)
+    struct chains *chains;
+
+    if (is_crowded(table))
         grow(table);
+    chains = chains_of(table);
     node->hash = hash;
-    push(chain_of(table, hash), node);
-    table->count++;
+    push(chains ? chain_of(chains, hash) : &table->only, node);
+    if (chains)
+        chains->count++;
 }
 
 void table_remove(struct table *table, struct table_node *node)
 {
+    struct chains *chains = chains_of(table);
+
     if (!node->link)
         return;
     *node->link = node->next;
     if (node->next)
         node->next->link = node->link;
     node->link = NULL;
-    if (--table->count == 0)
-        (void)table_take_all(table); /* gives the buckets back */
+    if (!chains || --chains->count > 0)
+        return;
+    free(chains);
+    table->only = NULL;
 }
 
 static struct table_node *with_hash(struct table_node *node, uint64_t hash)
@@ -99,11 +137,36 @@ static struct table_node *with_hash(struct table_node *node, uint64_t hash)
 
 struct table_node *table_first(const struct table *table, uint64_t hash)
 {
-    /* The chain is only read. */
-    return with_hash(*chain_of((struct table *)(uintptr_t)table, hash), hash);
+    struct chains *chains = chains_of(table);
+
+    return with_hash(chains ? *chain_of(chains, hash) : table->only, hash);
 }
 
 struct table_node *table_next(const struct table_node *node)
 {
     return with_hash(node->next, node->hash);
+}
+
+uint32_t table_count(const struct table *table)
+{
+    const struct chains *chains = chains_of(table);
+    uint32_t count = 0;
+
+    if (chains)
+        return chains->count;
+    for (const struct table_node *node = table->only; node; node = node->next)
+        count++;
+    return count;
+}
+
+void table_each(const struct table *table, void (*visit)(struct table_node *node, void *context),
+                void *context)
+{
+    const struct chains *chains = chains_of(table);
+    uint32_t last = chains ? chains->mask : 0;
+
+    for (uint32_t i = 0; i <= last; i++)
+        for (struct table_node *node = chains ? chains->first[i] : table->only; node;
+             node = node->next)
+            visit(node, context);
 }

@@ -185,7 +185,8 @@ static void look_around(struct executor *executor)
 {
     uint64_t now = executor_look_at_clock(executor);
 
-    timers_expire(&executor->dispatcher->timers, now, executor);
+    while (timers_expire(&executor->dispatcher->timers, now, executor))
+        ;
     (void)reader_poll(&executor->reader);
 }
 

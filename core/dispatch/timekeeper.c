@@ -269,7 +269,8 @@ static void fire_timers(struct timekeeper *timekeeper)
         if (atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_relaxed) > now)
             continue;
         reader_online(&executor->reader);
-        timers_expire(&dispatcher->timers, now, executor);
+        while (timers_expire(&dispatcher->timers, now, executor))
+            ;
         reader_offline(&executor->reader);
         tick(dispatcher);
     }

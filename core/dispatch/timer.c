@@ -135,18 +135,27 @@ void timers_disarm(struct timers *timers, struct timer *timer)
     pthread_mutex_unlock(&timers->lock);
 }
 
-void timers_expire(struct timers *timers, uint64_t now_ns, struct executor *executor)
+static bool is_due_locked(const struct timers *timers, uint64_t now_ns)
 {
+    return timers->count && timers->heap[0]->due_ns <= now_ns;
+}
+
+bool timers_expire(struct timers *timers, uint64_t now_ns, struct executor *executor)
+{
+    bool more;
+
     /* Relaxed: a deadline missed now is seen at the next look. */
     if (atomic_load_explicit(&timers->next_due_ns, memory_order_relaxed) > now_ns)
-        return;
+        return false;
     pthread_mutex_lock(&timers->lock);
-    while (timers->count && timers->heap[0]->due_ns <= now_ns) {
+    for (uint32_t i = 0; i < TIMERS_AT_ONCE && is_due_locked(timers, now_ns); i++) {
         struct timer *timer = timers->heap[0];
 
         remove_locked(timers, timer);
         timer->fire(timer, executor);
     }
+    more = is_due_locked(timers, now_ns);
     publish_locked(timers);
     pthread_mutex_unlock(&timers->lock);
+    return more;
 }

@@ -19,6 +19,7 @@ struct executor;
 struct timer;
 
 #define TIMER_NEVER UINT64_MAX
+#define TIMERS_AT_ONCE 64u /* some microseconds under the lock */
 
 struct timer {
     uint64_t due_ns; /* lock */
@@ -46,7 +47,8 @@ void timers_release(struct timers *timers);
 bool timers_arm(struct timers *timers, struct timer *timer, uint64_t due_ns);
 void timers_disarm(struct timers *timers, struct timer *timer);
 
-/* Fires what is due. */
-void timers_expire(struct timers *timers, uint64_t now_ns, struct executor *executor);
+/* Fires up to TIMERS_AT_ONCE of what is due, so that nobody waits long for the lock; true when more
+ * is. */
+bool timers_expire(struct timers *timers, uint64_t now_ns, struct executor *executor);
 
 #endif

@@ -60,6 +60,12 @@ static void arm(struct fixture *fixture, uint32_t index, uint64_t due_ns)
     (void)timers_arm(&fixture->timers, &fixture->clocks[index].timer, due_ns);
 }
 
+static void expire_all(struct fixture *fixture, uint64_t now_ns)
+{
+    while (timers_expire(&fixture->timers, now_ns, NULL))
+        ;
+}
+
 /* promise A6 */
 static void test_timer_fires_when_due_and_not_before(void)
 {
@@ -67,11 +73,11 @@ static void test_timer_fires_when_due_and_not_before(void)
 
     begin(&f);
     arm(&f, 0, 100);
-    timers_expire(&f.timers, 99, NULL);
+    expire_all(&f, 99);
     CU_ASSERT_EQUAL(f.clocks[0].fired, 0);
-    timers_expire(&f.timers, 100, NULL);
+    expire_all(&f, 100);
     CU_ASSERT_EQUAL(f.clocks[0].fired, 1);
-    timers_expire(&f.timers, 1000, NULL);
+    expire_all(&f, 1000);
     CU_ASSERT_EQUAL(f.clocks[0].fired, 1);
     CU_ASSERT_EQUAL(atomic_load(&f.timers.next_due_ns), TIMER_NEVER);
     finish(&f);
@@ -101,7 +107,7 @@ static void test_shuffled_deadlines_fire_in_order(void)
     for (uint32_t i = 0; i < COUNT; i++)
         arm(&f, i, (i * 7919u) % 1009u + 1);
     for (uint64_t now = 0; now <= 1010; now++) {
-        timers_expire(&f.timers, now, NULL);
+        expire_all(&f, now);
         for (uint32_t i = 0; i < COUNT; i++)
             CU_ASSERT_EQUAL(f.clocks[i].fired, f.clocks[i].wanted_ns <= now);
     }
@@ -122,11 +128,29 @@ static void test_moved_and_disarmed_timers_keep_the_order(void)
         timers_disarm(&f.timers, &f.clocks[i].timer);
     for (uint32_t i = 1; i < COUNT; i += 3)
         arm(&f, i, 10 + i);
-    timers_expire(&f.timers, 2000, NULL);
+    expire_all(&f, 2000);
     for (uint32_t i = 0; i < COUNT; i++)
         CU_ASSERT_EQUAL(f.clocks[i].fired, i % 3 != 0);
     for (uint32_t i = 1; i < rung_count; i++)
         CU_ASSERT_TRUE(rung[i - 1]->wanted_ns <= rung[i]->wanted_ns);
+    finish(&f);
+}
+
+/* However many are due at once, whoever arms or disarms one waits for a few of them only. */
+static void test_lock_is_let_go_after_some_of_many_that_are_due(void)
+{
+    static struct fixture f;
+
+    begin(&f);
+    for (uint32_t i = 0; i < COUNT; i++)
+        arm(&f, i, 1);
+    for (uint32_t fired = TIMERS_AT_ONCE; fired < COUNT; fired += TIMERS_AT_ONCE) {
+        CU_ASSERT_TRUE(timers_expire(&f.timers, 1, NULL));
+        CU_ASSERT_EQUAL(rung_count, fired);
+        CU_ASSERT_EQUAL(atomic_load(&f.timers.next_due_ns), 1);
+    }
+    CU_ASSERT_FALSE(timers_expire(&f.timers, 1, NULL));
+    CU_ASSERT_EQUAL(rung_count, COUNT);
     finish(&f);
 }
 
@@ -137,6 +161,7 @@ int main(void)
         { "earliest", test_earliest_is_told_and_published },
         { "shuffled", test_shuffled_deadlines_fire_in_order },
         { "moved", test_moved_and_disarmed_timers_keep_the_order },
+        { "many at once", test_lock_is_let_go_after_some_of_many_that_are_due },
         CU_TEST_INFO_NULL,
     };
 
