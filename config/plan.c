@@ -163,12 +163,15 @@ static void plan_new_sources(struct planning *planning, const struct key_index *
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
+    uint32_t *old_of = plan_matches(planning, newer->source_count);
 
-    for (uint32_t i = 0; i < newer->source_count; i++) {
+    planning->plan->old_sources = old_of;
+    for (uint32_t i = 0; old_of && i < newer->source_count; i++) {
         const struct settings_source *source = &newer->sources[i];
         struct plan_subject subject = { plan_text(planning, "sources.%s", source->name),
                                         find_source(index, older, source->name), i };
 
+        old_of[i] = subject.old_index;
         if (subject.old_index == SETTINGS_NONE)
             plan_add(planning, PLAN_SOURCE_ADDED, &subject, NULL, NULL, source->use.use, false);
         else
@@ -244,7 +247,7 @@ void plan_destroy(struct plan *plan)
 const char *plan_kind_name(enum plan_kind kind)
 {
     switch (kind) {
-#define PLAN_STEP_NAME(name, word, effect)                                                         \
+#define PLAN_STEP_NAME(name, part, effects, word, how)                                             \
     case PLAN_##name:                                                                              \
         return word;
         PLAN_STEP_LIST(PLAN_STEP_NAME)
@@ -252,6 +255,26 @@ const char *plan_kind_name(enum plan_kind kind)
     default:
         return "?";
     }
+}
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+bool plan_next_task(const struct plan *plan, size_t *cursor, struct plan_task *out)
+{
+    const struct plan_step *first = &plan->steps[*cursor];
+
+    if (*cursor == plan->count)
+        return false;
+    *out = (struct plan_task){ plan_part_of(first->kind), first->old_index, first->new_index, 0 };
+    for (; *cursor < plan->count; (*cursor)++) {
+        const struct plan_step *step = &plan->steps[*cursor];
+
+        if (plan_part_of(step->kind) != out->part || step->old_index != out->old_index ||
+            step->new_index != out->new_index)
+            break;
+        out->effects |= step->effects;
+    }
+    return true;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
@@ -266,16 +289,12 @@ static const char *colour_of(const struct plan_step *step)
 /* What a change that is not live costs. */
 static const char *cost_of(const struct plan_step *step)
 {
-    bool workers = step->kind == PLAN_POOL_ARGS || step->kind == PLAN_POOL_REPLACED;
-    bool source = step->kind == PLAN_SOURCE_ARGS || step->kind == PLAN_SOURCE_REPLACED;
-
-    if (step->live || !step->old_text || !step->new_text)
-        return "";
-    if (step->stops_first)
+    if (step->effects & PLAN_STOPS_FIRST)
         return "  (stops first, then the new one opens)";
-    if (workers)
-        return "  (new workers beside the old)";
-    return source ? "  (a new source takes over)" : "";
+    if (!(step->effects & PLAN_REMAKES))
+        return "";
+    return plan_part_of(step->kind) == PLAN_PART_POOL ? "  (new workers beside the old)"
+                                                      : "  (a new source takes over)";
 }
 
 static void print_step(const struct plan_step *step, FILE *stream)

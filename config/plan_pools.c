@@ -23,14 +23,9 @@ static enum plan_kind kind_of_pool(const char *field)
     return begins(field, "remove.") ? PLAN_POOL_REMOVE : PLAN_POOL_OTHER;
 }
 
-static bool is_fixed(const struct settings_pool *pool)
-{
-    return pool->size_min == pool->size_max;
-}
-
 static const char *size_text(struct planning *planning, const struct settings_pool *pool)
 {
-    const char *text = is_fixed(pool)
+    const char *text = settings_has_fixed_size(pool)
                            ? plan_text(planning, "%u", pool->size)
                            : plan_text(planning, "%u..%u", pool->size_min, pool->size_max);
 
@@ -39,16 +34,13 @@ static const char *size_text(struct planning *planning, const struct settings_po
     return plan_text(planning, "%s (now %u)", text, pool->size_now);
 }
 
-/* A fixed size wins over what was changed at run time; inside a range that stays. */
 static void compare_sizes(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
     uint32_t now = older->size_now == SETTINGS_NONE ? older->size : older->size_now;
     bool same_bounds = older->size_min == newer->size_min && older->size_max == newer->size_max;
-    bool fits = is_fixed(newer) ? now == newer->size
-                                : now >= newer->size_min && now <= newer->size_max;
 
-    if (!same_bounds || !fits)
+    if (!same_bounds || settings_size_after(newer, now) != now)
         plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older),
                  size_text(planning, newer), true);
 }
@@ -195,12 +187,15 @@ static void plan_new_pools(struct planning *planning, const struct key_index *in
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
+    uint32_t *old_of = plan_matches(planning, newer->pool_count);
 
-    for (uint32_t i = 0; i < newer->pool_count; i++) {
+    planning->plan->old_pools = old_of;
+    for (uint32_t i = 0; old_of && i < newer->pool_count; i++) {
         const struct settings_pool *pool = &newer->pools[i];
         struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path),
                                         find_pool(index, older, pool->path), i };
 
+        old_of[i] = subject.old_index;
         if (subject.old_index == SETTINGS_NONE)
             plan_add(planning, PLAN_POOL_ADDED, &subject, NULL, NULL, pool_text(planning, pool),
                      false);

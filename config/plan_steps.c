@@ -15,6 +15,29 @@ static const char *keep(struct planning *planning, const char *text)
     return kept;
 }
 
+struct kind_row {
+    enum plan_part part;
+    uint32_t effects;
+};
+
+static const struct kind_row kind_rows[] = {
+#define PLAN_STEP_ROW(name, part, effects, word, how) { PLAN_PART_##part, effects },
+    PLAN_STEP_LIST(PLAN_STEP_ROW)
+#undef PLAN_STEP_ROW
+};
+
+enum plan_part plan_part_of(enum plan_kind kind)
+{
+    return kind_rows[kind].part;
+}
+
+static uint32_t effects_of(enum plan_kind kind, bool live)
+{
+    uint32_t effects = kind_rows[kind].effects;
+
+    return !live && (effects & PLAN_RESPECS) ? effects | PLAN_REMAKES : effects;
+}
+
 static struct plan_step *new_step(struct planning *planning)
 {
     struct plan *plan = planning->plan;
@@ -47,9 +70,19 @@ void plan_add(struct planning *planning, enum plan_kind kind, const struct plan_
         .old_text = keep(planning, old_text),
         .new_text = keep(planning, new_text),
         .live = live,
+        .effects = effects_of(kind, live),
         .old_index = subject->old_index,
         .new_index = subject->new_index,
     };
+}
+
+uint32_t *plan_matches(struct planning *planning, uint32_t count)
+{
+    uint32_t *old_of = text_store_take_array(&planning->plan->store, (size_t)count + 1,
+                                             sizeof *old_of);
+
+    planning->failed |= !old_of;
+    return old_of;
 }
 
 const char *plan_checked(struct planning *planning, const char *text)

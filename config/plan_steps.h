@@ -34,6 +34,11 @@ struct plan_subject {
 void plan_add(struct planning *planning, enum plan_kind kind, const struct plan_subject *subject,
               const char *field, const char *old_text, const char *new_text, bool live);
 
+enum plan_part plan_part_of(enum plan_kind kind);
+
+/* Room in the plan for which old ones `count` new ones are. NULL: noted in `failed`. */
+uint32_t *plan_matches(struct planning *planning, uint32_t count);
+
 /* Adds a step when the texts differ. */
 void plan_compare(struct planning *planning, enum plan_kind kind,
                   const struct plan_subject *subject, const char *field, const char *old_text,

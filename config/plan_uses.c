@@ -61,7 +61,8 @@ static void compare_entries(struct planning *planning, const struct plan_subject
 static void mark_stops_first(struct planning *planning, size_t first)
 {
     for (size_t i = first; i < planning->plan->count; i++)
-        planning->plan->steps[i].stops_first = !planning->plan->steps[i].live;
+        if (planning->plan->steps[i].effects & PLAN_REMAKES)
+            planning->plan->steps[i].effects |= PLAN_STOPS_FIRST;
 }
 
 void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,

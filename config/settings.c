@@ -50,6 +50,20 @@ uint32_t settings_find_dispatcher(const struct settings *settings, const char *n
     return SETTINGS_NONE;
 }
 
+bool settings_has_fixed_size(const struct settings_pool *pool)
+{
+    return pool->size_min == pool->size_max;
+}
+
+uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now)
+{
+    if (settings_has_fixed_size(pool))
+        return pool->size;
+    if (now < pool->size_min)
+        return pool->size_min;
+    return now > pool->size_max ? pool->size_max : now;
+}
+
 uint64_t settings_worker_count(const struct settings *settings)
 {
     uint64_t count = 0;

@@ -176,6 +176,12 @@ uint32_t settings_find_pool(const struct settings *settings, const char *path);
 uint32_t settings_find_source(const struct settings *settings, const char *name);
 uint32_t settings_find_dispatcher(const struct settings *settings, const char *name);
 
+bool settings_has_fixed_size(const struct settings_pool *pool);
+
+/* How many workers a pool has from then on that has `now`: a fixed size wins over what was changed
+ * at run time; inside a range that stays. */
+uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now);
+
 /* Workers at the start, of all pools. */
 uint64_t settings_worker_count(const struct settings *settings);
 

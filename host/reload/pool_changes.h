@@ -1,8 +1,8 @@
 /*
- * reload/pool_changes.h - the pools' part of a reload, as a transaction.
+ * reload/pool_changes.h - the pools' part of a plan that is carried out, as a transaction.
  *
- * New pools are made apart, changes of present ones prepared; nobody sees any of it before the
- * commit, whose work grows with what changes, not with what there is.
+ * It walks the plan's tasks. New pools are made apart, changes of present ones prepared; nobody
+ * sees any of it before the commit, whose work grows with what changes, not with what there is.
  *
  * Two workers of an exclusive behaviour cannot live side by side. So the changes of such pools are
  * prepared last, after their workers have stopped; an abort is followed by opening them again.
@@ -18,20 +18,17 @@
 
 struct pool_changes {
     const struct rebuilding *rebuilding;
+    struct pool_task *tasks; /* those of the plan that are about pools that stay or come */
+    uint32_t task_count;
     /* by index of the new settings */
     struct pool **all;            /* every one of them */
     struct pool **made;           /* those made here */
     struct pool_change **changes; /* of those that were there */
-    uint32_t *old_of;             /* indexes in the old settings; SETTINGS_NONE = new */
-    struct pool_wish *wishes;     /* what the plan wants of each */
-    uint32_t *touched;            /* those that the commit has to look at, in this order */
-    uint32_t touched_count;
-    uint32_t *parents; /* those that run and get new members */
-    uint32_t parent_count;
+    bool *is_parent;              /* those that run and get new members */
     uint32_t *gone; /* indexes of removed pools in the old settings, in closing order */
     uint32_t gone_count;
     struct pool **gone_pools; /* room for these and for those that have not ended */
-    uint32_t exclusive_count; /* changes whose old workers stop before the new ones open */
+    uint32_t exclusive_count; /* tasks whose old workers stop before the new ones open */
     bool allocated;           /* all of these tables are there */
 };
 

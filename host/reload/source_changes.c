@@ -2,157 +2,120 @@
 
 #include <stdlib.h>
 
-#include "config/key_index.h"
-
-/* What the plan wants of one source. */
-struct source_wish {
-    bool remade;    /* something that is not live */
-    bool live;      /* live options */
-    bool bound;     /* feeds another pool */
-    bool exclusive; /* the old one stops first */
-    bool stopped;   /* it has been told to end */
+/* What the plan says of one source. */
+struct source_task {
+    uint32_t old_index; /* SETTINGS_NONE: it is new */
+    uint32_t new_index; /* SETTINGS_NONE: it goes */
+    uint32_t effects;
+    struct source *made;   /* here; NULL: the old one stays */
+    struct wiring *wiring; /* it feeds another pool now */
+    struct spec *spec;     /* its changed options are live */
+    bool is_stopped;       /* the old one has been told to end before the new one opens */
 };
 
-static int fail(const struct source_changes *changes, uint32_t index, int status)
+static int fail(const struct source_changes *changes, const struct source_task *task, int status)
 {
-    written_report(&changes->rebuilding->settings->sources[index].written, NULL,
+    written_report(&changes->rebuilding->settings->sources[task->new_index].written, NULL,
                    changes->rebuilding->report, "cannot be prepared: %s", weir_status_text(status));
     return status;
 }
 
-static struct source *old_at(const struct source_changes *changes, uint32_t index)
+static struct source *old_of(const struct source_changes *changes, const struct source_task *task)
 {
-    return changes->rebuilding->assembly->sources[changes->old_of[index]];
+    return changes->rebuilding->assembly->sources[task->old_index];
+}
+
+/* Another one takes its place, or it goes. */
+static bool ends_old(const struct source_task *task)
+{
+    return task->effects & (PLAN_REMAKES | PLAN_REMOVES);
 }
 
 /* --- preparing ------------------------------------------------------------------------------ */
 
 static int allocate(struct source_changes *changes)
 {
-    size_t count = changes->rebuilding->settings->source_count + 1;
-    size_t old_count = changes->rebuilding->old_settings->source_count + 1;
+    const struct rebuilding *rebuilding = changes->rebuilding;
+    size_t count = rebuilding->settings->source_count + 1;
+    size_t old_count = rebuilding->old_settings->source_count + 1;
 
+    changes->tasks = calloc(count + old_count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
     changes->made = calloc(count, sizeof *changes->made);
-    changes->wirings = calloc(count, sizeof *changes->wirings);
-    changes->specs = calloc(count, sizeof *changes->specs);
-    changes->wishes = calloc(count, sizeof *changes->wishes);
-    changes->old_of = calloc(count, sizeof *changes->old_of);
     changes->closed = calloc(old_count, sizeof *changes->closed);
-    changes->allocated = changes->all && changes->made && changes->wirings && changes->specs &&
-                         changes->wishes && changes->old_of && changes->closed;
-    return changes->allocated ? 0 : WEIR_ENOMEM;
+    return changes->tasks && changes->all && changes->made && changes->closed ? 0 : WEIR_ENOMEM;
 }
 
-static void fold_steps(struct source_changes *changes)
+static void take_tasks(struct source_changes *changes)
 {
-    const struct plan *plan = changes->rebuilding->plan;
+    struct plan_task task;
+    size_t cursor = 0;
 
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_step *step = &plan->steps[i];
-        bool args = step->kind == PLAN_SOURCE_ARGS || step->kind == PLAN_SOURCE_REPLACED;
-        struct source_wish *wish;
-
-        if ((!args && step->kind != PLAN_SOURCE_TO) || step->new_index == SETTINGS_NONE)
+    while (plan_next_task(changes->rebuilding->plan, &cursor, &task)) {
+        if (task.part != PLAN_PART_SOURCE)
             continue;
-        wish = &changes->wishes[step->new_index];
-        wish->remade |= args && !step->live;
-        wish->live |= args && step->live;
-        wish->bound |= !args;
-        wish->exclusive |= step->stops_first;
+        changes->tasks[changes->task_count++] = (struct source_task){ .old_index = task.old_index,
+                                                                      .new_index = task.new_index,
+                                                                      .effects = task.effects };
+        changes->exclusive_count += (task.effects & PLAN_STOPS_FIRST) != 0;
     }
 }
 
-/* Which of the old sources each new one is, by its name. The old ones that no new one is are to be
- * closed; those that are replaced come as they are found. */
-static void match(struct source_changes *changes, const struct key_index *index, bool *stays)
+static void take_present(struct source_changes *changes)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
-    const struct settings_source *old_sources = rebuilding->old_settings->sources;
 
-    for (uint32_t i = 0; i < rebuilding->settings->source_count; i++) {
-        const struct settings_source *old = key_index_find(index, NULL,
-                                                           rebuilding->settings->sources[i].name);
-
-        changes->old_of[i] = old ? (uint32_t)(old - old_sources) : SETTINGS_NONE;
-        if (old)
-            stays[changes->old_of[i]] = true;
-    }
-    for (uint32_t i = 0; i < rebuilding->old_settings->source_count; i++)
-        if (!stays[i])
-            changes->closed[changes->closed_count++] = rebuilding->assembly->sources[i];
+    for (uint32_t i = 0; i < rebuilding->settings->source_count; i++)
+        if (rebuilding->plan->old_sources[i] != SETTINGS_NONE)
+            changes->all[i] = rebuilding->assembly->sources[rebuilding->plan->old_sources[i]];
 }
 
-static int match_sources(struct source_changes *changes)
+static int make(struct source_changes *changes, struct source_task *task, struct executor *executor)
 {
-    const struct settings *old = changes->rebuilding->old_settings;
-    bool *stays = calloc(old->source_count + 1, sizeof *stays);
-    struct key_index index;
-    int status = stays ? 0 : WEIR_ENOMEM;
+    const struct rebuilding *rebuilding = changes->rebuilding;
+    int status = assembly_create_source(rebuilding->assembly, executor, rebuilding->held,
+                                        task->new_index, changes->pools,
+                                        rebuilding->assembly->opener, &task->made);
 
-    key_index_init(&index);
-    for (uint32_t i = 0; i < old->source_count && status == 0; i++)
-        status = key_index_put(&index, NULL, old->sources[i].name, &old->sources[i]);
     if (status == 0)
-        match(changes, &index, stays);
-    key_index_finish(&index);
-    free(stays);
+        changes->made[task->new_index] = changes->all[task->new_index] = task->made;
     return status;
 }
 
-static int make(struct source_changes *changes, uint32_t index, struct executor *executor)
+static int bind(struct source_changes *changes, struct source_task *task)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
-    int status = assembly_create_source(rebuilding->assembly, executor, rebuilding->held, index,
-                                        changes->pools, rebuilding->assembly->opener,
-                                        &changes->made[index]);
+    const struct settings_source *wanted = &changes->rebuilding->settings->sources[task->new_index];
 
-    changes->all[index] = changes->made[index];
-    return status;
-}
-
-static int bind(struct source_changes *changes, uint32_t index)
-{
-    const struct settings_source *wanted = &changes->rebuilding->settings->sources[index];
-    struct wiring *wiring = wiring_create(1);
-
-    if (!wiring)
+    task->wiring = wiring_create(1);
+    if (!task->wiring)
         return WEIR_ENOMEM;
-    wiring->bindings[0] = assembly_binding_of(wanted, changes->pools);
-    changes->wirings[index] = wiring;
+    task->wiring->bindings[0] = assembly_binding_of(wanted, changes->pools);
     return 0;
 }
 
-static int adapt(struct source_changes *changes, uint32_t index)
+static int adapt(struct source_changes *changes, struct source_task *task)
 {
-    const struct source_wish *wish = &changes->wishes[index];
-    int status = 0;
+    int status = task->effects & PLAN_REBINDS ? bind(changes, task) : 0;
 
-    changes->all[index] = old_at(changes, index);
-    if (wish->bound)
-        status = bind(changes, index);
-    if (status == 0 && wish->live) {
-        changes->specs[index] = assembly_spec_of_source(changes->rebuilding->held, index);
-        status = changes->specs[index] ? 0 : WEIR_ENOMEM;
+    if (status == 0 && task->effects & PLAN_RESPECS) {
+        task->spec = assembly_spec_of_source(changes->rebuilding->held, task->new_index);
+        status = task->spec ? 0 : WEIR_ENOMEM;
     }
     return status;
 }
 
-static int prepare_one(struct source_changes *changes, uint32_t index, struct executor *executor)
+static int prepare_one(struct source_changes *changes, struct source_task *task,
+                       struct executor *executor)
 {
-    const struct source_wish *wish = &changes->wishes[index];
     int status = 0;
 
-    if (changes->old_of[index] != SETTINGS_NONE && !wish->remade)
-        status = adapt(changes, index);
-    else if (!wish->exclusive)
-        status = make(changes, index, executor);
-    if (status != 0)
-        return fail(changes, index, status);
-    if (wish->remade)
-        changes->closed[changes->closed_count++] = old_at(changes, index);
-    changes->exclusive_count += wish->exclusive;
-    return 0;
+    if (task->effects & (PLAN_STOPS_FIRST | PLAN_REMOVES))
+        return 0;
+    if (task->effects & (PLAN_ADDS | PLAN_REMAKES))
+        status = make(changes, task, executor);
+    else
+        status = adapt(changes, task);
+    return status == 0 ? 0 : fail(changes, task, status);
 }
 
 int source_changes_prepare(struct source_changes *changes, const struct rebuilding *rebuilding,
@@ -164,12 +127,10 @@ int source_changes_prepare(struct source_changes *changes, const struct rebuildi
     status = allocate(changes);
     if (status != 0)
         return status;
-    status = match_sources(changes);
-    if (status != 0)
-        return status;
-    fold_steps(changes);
-    for (uint32_t i = 0; i < rebuilding->settings->source_count && status == 0; i++)
-        status = prepare_one(changes, i, executor);
+    take_tasks(changes);
+    take_present(changes);
+    for (uint32_t i = 0; i < changes->task_count && status == 0; i++)
+        status = prepare_one(changes, &changes->tasks[i], executor);
     return status;
 }
 
@@ -177,12 +138,12 @@ int source_changes_prepare(struct source_changes *changes, const struct rebuildi
 
 void source_changes_stop(struct source_changes *changes, struct executor *executor)
 {
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
-        struct source_wish *wish = &changes->wishes[i];
+    for (uint32_t i = 0; i < changes->task_count; i++) {
+        struct source_task *task = &changes->tasks[i];
 
-        if (wish->exclusive)
-            source_close(old_at(changes, i), executor);
-        wish->stopped = wish->exclusive;
+        task->is_stopped = task->effects & PLAN_STOPS_FIRST;
+        if (task->is_stopped)
+            source_close(old_of(changes, task), executor);
     }
 }
 
@@ -193,43 +154,54 @@ static bool has_ended(struct source *source)
 
 bool source_changes_have_stopped(const struct source_changes *changes)
 {
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
-        if (changes->wishes[i].stopped && !has_ended(old_at(changes, i)))
+    for (uint32_t i = 0; i < changes->task_count; i++)
+        if (changes->tasks[i].is_stopped && !has_ended(old_of(changes, &changes->tasks[i])))
             return false;
     return true;
 }
 
 int source_changes_exchange(struct source_changes *changes, struct executor *executor)
 {
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++) {
-        int status = changes->wishes[i].exclusive ? make(changes, i, executor) : 0;
+    for (uint32_t i = 0; i < changes->task_count; i++) {
+        struct source_task *task = &changes->tasks[i];
+        int status;
 
+        if (!task->is_stopped)
+            continue;
+        status = make(changes, task, executor);
         if (status != 0)
-            return fail(changes, i, status);
-        if (changes->wishes[i].exclusive)
-            source_inherit(changes->made[i], old_at(changes, i));
+            return fail(changes, task, status);
+        source_inherit(task->made, old_of(changes, task));
     }
     return 0;
 }
 
 /* --- committing ----------------------------------------------------------------------------- */
 
-static void commit_one(struct source_changes *changes, uint32_t index, struct executor *executor)
+static void let_go(struct source_changes *changes, struct source_task *task,
+                   struct executor *executor)
 {
-    struct source *source = changes->all[index];
-
-    if (changes->wirings[index])
-        source_set_wiring(source, changes->wirings[index], executor);
-    if (changes->specs[index])
-        source_respec(source, changes->specs[index], executor);
-    changes->wirings[index] = NULL;
-    changes->specs[index] = NULL;
-    if (!changes->made[index])
-        return;
-    if (changes->old_of[index] == SETTINGS_NONE || changes->wishes[index].exclusive)
-        source_go(source, executor);
+    if (task->effects & PLAN_ADDS || task->is_stopped)
+        source_go(task->made, executor);
     else
-        source_succeed(old_at(changes, index), source, executor);
+        source_succeed(old_of(changes, task), task->made, executor);
+}
+
+static void commit_one(struct source_changes *changes, struct source_task *task,
+                       struct executor *executor)
+{
+    if (task->wiring)
+        source_set_wiring(old_of(changes, task), task->wiring, executor);
+    if (task->spec)
+        source_respec(old_of(changes, task), task->spec, executor);
+    task->wiring = NULL;
+    task->spec = NULL;
+    if (task->made)
+        let_go(changes, task, executor);
+    if (!ends_old(task))
+        return;
+    source_close(old_of(changes, task), executor);
+    changes->closed[changes->closed_count++] = old_of(changes, task);
 }
 
 void source_changes_commit(struct source_changes *changes, struct executor *executor)
@@ -237,10 +209,8 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
     struct assembly *assembly = changes->rebuilding->assembly;
     struct source **old = assembly->sources;
 
-    for (uint32_t i = 0; i < changes->rebuilding->settings->source_count; i++)
-        commit_one(changes, i, executor);
-    for (uint32_t i = 0; i < changes->closed_count; i++)
-        source_close(changes->closed[i], executor);
+    for (uint32_t i = 0; i < changes->task_count; i++)
+        commit_one(changes, &changes->tasks[i], executor);
     assembly->sources = changes->all;
     changes->all = old;
 }
@@ -255,40 +225,42 @@ void source_changes_drain(struct source_changes *changes)
 
 void source_changes_abort(struct source_changes *changes, struct executor *executor)
 {
-    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->source_count;
-         i++) {
-        wiring_destroy(changes->wirings[i]);
-        spec_unref(changes->specs[i]);
-        if (changes->made[i])
-            source_close(changes->made[i], executor);
+    for (uint32_t i = 0; i < changes->task_count; i++) {
+        struct source_task *task = &changes->tasks[i];
+
+        wiring_destroy(task->wiring);
+        spec_unref(task->spec);
+        if (task->made)
+            source_close(task->made, executor);
     }
-    changes->closed_count = 0; /* those that were to be replaced stay */
 }
 
 bool source_changes_are_vacant(const struct source_changes *changes)
 {
-    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->source_count; i++)
-        if (changes->wishes[i].stopped && changes->made[i] && !has_ended(changes->made[i]))
+    for (uint32_t i = 0; i < changes->task_count; i++)
+        if (changes->tasks[i].is_stopped && changes->tasks[i].made &&
+            !has_ended(changes->tasks[i].made))
             return false;
     return true;
 }
 
 /* One like it goes on where it was, in the place of the one that was stopped. */
-static int open_again(struct source_changes *changes, uint32_t index, struct executor *executor)
+static int open_again(struct source_changes *changes, struct source_task *task,
+                      struct executor *executor)
 {
     struct assembly *assembly = changes->rebuilding->assembly;
-    struct source *old = old_at(changes, index);
+    struct source *old = old_of(changes, task);
     struct source *again;
     int status = assembly_create_source(assembly, executor, changes->rebuilding->old_held,
-                                        changes->old_of[index], assembly->pools, NULL, &again);
+                                        task->old_index, assembly->pools, NULL, &again);
 
     if (status != 0)
         return status;
-    if (changes->made[index] && has_ended(old))
-        source_inherit(again, changes->made[index]);
+    if (task->made && has_ended(old))
+        source_inherit(again, task->made);
     source_succeed(old, again, executor);
     pthread_mutex_lock(&assembly->lock);
-    assembly->sources[changes->old_of[index]] = again;
+    assembly->sources[task->old_index] = again;
     pthread_mutex_unlock(&assembly->lock);
     changes->closed[changes->closed_count++] = old;
     return 0;
@@ -296,14 +268,13 @@ static int open_again(struct source_changes *changes, uint32_t index, struct exe
 
 int source_changes_reopen(struct source_changes *changes, struct executor *executor)
 {
-    for (uint32_t i = 0; changes->allocated && i < changes->rebuilding->settings->source_count;
-         i++) {
-        struct source_wish *wish = &changes->wishes[i];
-        int status = wish->stopped ? open_again(changes, i, executor) : 0;
+    for (uint32_t i = 0; i < changes->task_count; i++) {
+        struct source_task *task = &changes->tasks[i];
+        int status = task->is_stopped ? open_again(changes, task, executor) : 0;
 
         if (status != 0)
             return status;
-        wish->stopped = false;
+        task->is_stopped = false;
     }
     return 0;
 }
@@ -312,7 +283,7 @@ void source_changes_forget(struct source_changes *changes, const struct closing_
 {
     struct assembly *assembly;
 
-    if (!changes->allocated)
+    if (!changes->made)
         return; /* what comes before them has failed */
     assembly = changes->rebuilding->assembly;
     closing_forget_sources(assembly, changes->made, changes->rebuilding->settings->source_count,
@@ -322,11 +293,8 @@ void source_changes_forget(struct source_changes *changes, const struct closing_
 
 void source_changes_finish(struct source_changes *changes)
 {
+    free(changes->tasks);
     free(changes->all);
     free(changes->made);
-    free(changes->wirings);
-    free(changes->specs);
-    free(changes->wishes);
-    free(changes->old_of);
     free(changes->closed);
 }

@@ -16,18 +16,15 @@
 
 struct source_changes {
     const struct rebuilding *rebuilding;
+    struct pool *const *pools; /* by index of the new settings */
+    struct source_task *tasks; /* those of the plan that are about sources */
+    uint32_t task_count;
     /* by index of the new settings */
-    struct source **all;     /* every one of them */
-    struct source **made;    /* those made here */
-    struct wiring **wirings; /* of those that feed another pool now */
-    struct spec **specs;     /* of those whose changed options are live */
-    struct source_wish *wishes;
-    uint32_t *old_of;       /* indexes in the old settings; SETTINGS_NONE = new */
+    struct source **all;    /* every one of them */
+    struct source **made;   /* those made here */
     struct source **closed; /* the old ones that end: removed, or replaced */
     uint32_t closed_count;
-    uint32_t exclusive_count;
-    struct pool *const *pools; /* by index of the new settings */
-    bool allocated;
+    uint32_t exclusive_count; /* tasks whose old source stops before the new one opens */
 };
 
 /* Makes everything new; `pools` by index of the new settings. Reports what cannot be. */

@@ -242,8 +242,8 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
         .spec = spec,
         .manager = manager,
         .size = wanted->nested ? 0 : wanted->size,
-        .size_min = wanted->size_min == wanted->size_max ? 0 : wanted->size_min,
-        .size_max = wanted->size_min == wanted->size_max ? 0 : wanted->size_max,
+        .size_min = settings_has_fixed_size(wanted) ? 0 : wanted->size_min,
+        .size_max = settings_has_fixed_size(wanted) ? 0 : wanted->size_max,
         .clamps = wanted->clamp,
         .limit = wanted->mailbox,
         .bytes_limit = wanted->mailbox_bytes,
@@ -327,17 +327,13 @@ void assembly_change_options(struct assembly *assembly, const struct settings *s
                              uint32_t index, uint32_t present, struct pool_change_options *out)
 {
     const struct settings_pool *pool = &settings->pools[index];
-    bool fixed = pool->size_min == pool->size_max;
-    uint32_t size = fixed || present < pool->size_min ? (fixed ? pool->size : pool->size_min)
-                                                      : present;
+    bool fixed = settings_has_fixed_size(pool);
 
-    if (!fixed && size > pool->size_max)
-        size = pool->size_max;
     *out = (struct pool_change_options){
         .dispatcher = dispatcher_at(assembly, settings,
                                     pool->nested ? SETTINGS_NONE : pool->use.dispatcher),
         .opener = assembly->opener,
-        .size = pool->nested ? 0 : size,
+        .size = pool->nested ? 0 : settings_size_after(pool, present),
         .size_min = fixed ? 0 : pool->size_min,
         .size_max = fixed ? 0 : pool->size_max,
         .clamps = pool->clamp,
