@@ -216,7 +216,8 @@ static void sum_of_all(struct weir_runtime *runtime, struct ledger_reading *out)
 {
     pthread_mutex_lock(&runtime->lock);
     *out = runtime->gone;
-    for (struct part *part = runtime->parts; part; part = part->next) {
+    for (struct list *node = runtime->parts.next; node != &runtime->parts; node = node->next) {
+        struct part *part = LIST_ENTRY(node, struct part, link);
         struct ledger_reading reading = { 0 };
 
         if (part->parent)

@@ -89,6 +89,7 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     runtime->no_room_ms = known.no_room_ms ? known.no_room_ms : NO_ROOM_MS;
     read_dead_letters(&known, &runtime->dead_letters);
     pthread_mutex_init(&runtime->lock, NULL);
+    list_init(&runtime->parts);
     status = create_core(runtime, &known);
     if (status != 0) {
         pthread_mutex_destroy(&runtime->lock);
@@ -125,11 +126,11 @@ int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
 void weir_runtime_destroy(struct weir_runtime *runtime)
 {
     if (!runtime || runtime_stop(runtime->core) != 0)
-        return; /* from a callback: the thread that runs it cannot end */
-    while (runtime->parts) {
-        struct part *part = runtime->parts;
+        return;                            /* from a callback: the thread that runs it cannot end */
+    while (!list_empty(&runtime->parts)) { /* newest first: a pool after those nested in it */
+        struct part *part = LIST_ENTRY(runtime->parts.previous, struct part, link);
 
-        runtime->parts = part->next;
+        part_unlink_locked(part);
         part_unref(part);
     }
     runtime_destroy(runtime->core);

@@ -1,81 +1,23 @@
 #include "embed/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "embed/feeding.h"
 #include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
 
-/* The end in progress. A part that has ended, or was left behind, is taken out of `parts`. */
+/* The end in progress. */
 struct ending {
     struct weir_runtime *runtime;
-    struct part **parts;
-    bool *feeds; /* count x count: [from * count + to], through any number of others */
+    struct part **parts; /* in the order of their waves; those before `first` are done with */
+    uint32_t *waves;     /* of each part */
+    uint32_t first;
     uint32_t count;
     struct clock clock;
     uint64_t deadline_ns;
     bool in_time;
 };
-
-/* --- who feeds whom ------------------------------------------------------------------------- */
-
-static bool is_below(const struct ending *ending, const struct part *part, weir_pid pid)
-{
-    while (part && part->pid != pid) {
-        const struct part *parent = NULL;
-
-        for (uint32_t i = 0; i < ending->count && part->parent; i++)
-            if (ending->parts[i]->pid == part->parent)
-                parent = ending->parts[i];
-        part = parent;
-    }
-    return part != NULL;
-}
-
-static bool leads_to(const struct ending *ending, const struct wiring *wiring,
-                     const struct part *to)
-{
-    for (uint32_t i = 0; wiring && i < wiring->count; i++)
-        if (wiring->bindings[i].target && is_below(ending, to, wiring->bindings[i].target))
-            return true;
-    return false;
-}
-
-/* Directly: by an output, or as a pool that is nested in the other. In a read section. */
-static void find_feeders(struct ending *ending)
-{
-    uint32_t count = ending->count;
-
-    for (uint32_t from = 0; from < count; from++) {
-        struct part *part = ending->parts[from];
-        const struct wiring *wiring = wiring_get(part_wiring(part));
-
-        for (uint32_t to = 0; to < count; to++)
-            ending->feeds[from * count + to] = leads_to(ending, wiring, ending->parts[to]) ||
-                                               part->parent == ending->parts[to]->pid;
-    }
-}
-
-/* Warshall: and through others. */
-static void follow_feeders(struct ending *ending)
-{
-    uint32_t count = ending->count;
-
-    for (uint32_t by = 0; by < count; by++)
-        for (uint32_t from = 0; from < count; from++)
-            for (uint32_t to = 0; ending->feeds[from * count + by] && to < count; to++)
-                ending->feeds[from * count + to] |= ending->feeds[by * count + to];
-}
-
-/* Nobody feeds it but those that it feeds itself. */
-static bool is_next(const struct ending *ending, uint32_t index)
-{
-    for (uint32_t i = 0; i < ending->count; i++)
-        if (ending->feeds[i * ending->count + index] && !ending->feeds[index * ending->count + i])
-            return false;
-    return true;
-}
 
 /* --- closing -------------------------------------------------------------------------------- */
 
@@ -126,7 +68,7 @@ static bool admits_nothing(struct part *part)
 /* What waits for them is dead `no_target` then, and those who have it can end. */
 static void close_what_admits_nothing(struct ending *ending)
 {
-    for (uint32_t i = 0; i < ending->count; i++) {
+    for (uint32_t i = ending->first; i < ending->count; i++) {
         struct part *part = ending->parts[i];
 
         if (!admits_nothing(part))
@@ -154,44 +96,62 @@ static void wait_for_end(struct ending *ending, struct part *part)
     ending->in_time = false;
 }
 
-/* Closes those that `wanted` says, together; they are done with then. */
-static void close_wanted(struct ending *ending, const bool *wanted)
+/* Closes the parts of the next wave together; they are done with then. */
+static void close_wave(struct ending *ending)
 {
-    uint32_t kept = 0;
+    uint32_t end = ending->first;
 
-    for (uint32_t i = 0; i < ending->count; i++)
-        if (wanted[i])
-            part_close(ending->parts[i]);
-    for (uint32_t i = 0; i < ending->count; i++) {
-        if (!wanted[i]) {
-            ending->parts[kept++] = ending->parts[i];
-            continue;
-        }
-        wait_for_end(ending, ending->parts[i]);
-        part_unref(ending->parts[i]);
-    }
-    ending->count = kept;
+    while (end < ending->count && ending->waves[end] == ending->waves[ending->first])
+        part_close(ending->parts[end++]);
+    for (; ending->first < end; ending->first++)
+        wait_for_end(ending, ending->parts[ending->first]);
 }
 
-static void close_sources(struct ending *ending, bool *wanted)
-{
-    for (uint32_t i = 0; i < ending->count; i++)
-        wanted[i] = ending->parts[i]->kind == PART_SOURCE;
-    close_wanted(ending, wanted);
-}
+/* --- the order ------------------------------------------------------------------------------ */
 
-static int close_next(struct ending *ending, bool *wanted)
+static int find_waves(struct ending *ending)
 {
     struct executor *executor = runtime_enter(ending->runtime->core);
+    int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    find_feeders(ending);
+    status = feeding_waves(ending->parts, ending->count, ending->waves);
     runtime_leave(executor);
-    follow_feeders(ending);
+    /* Sources before all others, whoever feeds them. */
     for (uint32_t i = 0; i < ending->count; i++)
-        wanted[i] = is_next(ending, i);
-    close_wanted(ending, wanted);
+        ending->waves[i] = ending->parts[i]->kind == PART_SOURCE ? 0 : ending->waves[i] + 1;
+    return status;
+}
+
+/* A part of the list, and its wave. */
+struct place_in_order {
+    uint32_t wave;
+    struct part *part;
+};
+
+static int compare(const void *one, const void *other)
+{
+    uint32_t a = ((const struct place_in_order *)one)->wave;
+    uint32_t b = ((const struct place_in_order *)other)->wave;
+
+    return a < b ? -1 : a > b;
+}
+
+static int sort(struct ending *ending)
+{
+    struct place_in_order *places = calloc((size_t)ending->count + 1, sizeof *places);
+
+    if (!places)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < ending->count; i++)
+        places[i] = (struct place_in_order){ ending->waves[i], ending->parts[i] };
+    qsort(places, ending->count, sizeof *places, compare);
+    for (uint32_t i = 0; i < ending->count; i++) {
+        ending->waves[i] = places[i].wave;
+        ending->parts[i] = places[i].part;
+    }
+    free(places);
     return 0;
 }
 
@@ -199,22 +159,19 @@ int order_close_all(struct weir_runtime *runtime, uint64_t timeout_ms)
 {
     struct ending ending = { .runtime = runtime, .clock = clock_monotonic(), .in_time = true };
     int status = WEIR_ENOMEM;
-    bool *wanted;
 
     ending.deadline_ns = clock_after_ms(&ending.clock, timeout_ms);
     ending.parts = part_list(runtime, &ending.count);
-    wanted = calloc((size_t)ending.count + 1, sizeof *wanted);
-    ending.feeds = calloc((size_t)ending.count * ending.count + 1, sizeof *ending.feeds);
-    if (ending.parts && wanted && ending.feeds) {
-        close_sources(&ending, wanted);
-        status = 0;
-    }
-    while (status == 0 && ending.count > 0)
-        status = close_next(&ending, wanted);
+    ending.waves = calloc((size_t)ending.count + 1, sizeof *ending.waves);
+    if (ending.parts && ending.waves)
+        status = find_waves(&ending);
+    if (status == 0)
+        status = sort(&ending);
+    while (status == 0 && ending.first < ending.count)
+        close_wave(&ending);
     for (uint32_t i = 0; ending.parts && i < ending.count; i++)
         part_unref(ending.parts[i]);
     free(ending.parts);
-    free(ending.feeds);
-    free(wanted);
+    free(ending.waves);
     return status != 0 ? status : ending.in_time ? 0 : WEIR_ETIMEOUT;
 }

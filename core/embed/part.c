@@ -47,6 +47,9 @@ int part_begin(struct weir_runtime *runtime, struct part **out)
     if (!part)
         return WEIR_ENOMEM;
     part->runtime = runtime;
+    list_init(&part->link);
+    list_init(&part->members);
+    list_init(&part->member_link);
     atomic_init(&part->references, 1);
     pthread_mutex_lock(&runtime->lock);
     if (!runtime->closing) {
@@ -58,26 +61,32 @@ int part_begin(struct weir_runtime *runtime, struct part **out)
     return WEIR_ECLOSED;
 }
 
+static void add_locked(struct weir_runtime *runtime, struct part *part)
+{
+    struct part *parent = part->parent ? part_find_locked(runtime, part->parent) : NULL;
+
+    list_append(&runtime->parts, &part->link);
+    table_add(&runtime->by_pid, &part->node, part->pid);
+    if (parent)
+        list_append(&parent->members, &part->member_link);
+}
+
 void part_end_locked(struct part *part, int status)
 {
     struct weir_runtime *runtime = part->runtime;
 
-    if (status == 0) {
-        part->next = runtime->parts;
-        runtime->parts = part;
-    } else {
+    if (status == 0)
+        add_locked(runtime, part);
+    else
         free(part);
-    }
     pthread_mutex_unlock(&runtime->lock);
 }
 
 struct part *part_find_locked(struct weir_runtime *runtime, weir_pid pid)
 {
-    struct part *part = runtime->parts;
+    struct table_node *node = table_first(&runtime->by_pid, pid);
 
-    while (part && part->pid != pid)
-        part = part->next;
-    return part;
+    return node ? TABLE_ENTRY(node, struct part, node) : NULL;
 }
 
 struct part *part_find(struct weir_runtime *runtime, weir_pid pid)
@@ -108,44 +117,35 @@ struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count)
     struct part **list;
 
     pthread_mutex_lock(&runtime->lock);
-    for (struct part *part = runtime->parts; part; part = part->next)
+    for (struct list *node = runtime->parts.next; node != &runtime->parts; node = node->next)
         count++;
     list = malloc((count + 1) * sizeof(struct part *));
     *out_count = 0;
-    for (struct part *part = runtime->parts; list && part; part = part->next)
-        list[(*out_count)++] = ref(part);
+    for (struct list *node = runtime->parts.next; list && node != &runtime->parts;
+         node = node->next)
+        list[(*out_count)++] = ref(LIST_ENTRY(node, struct part, link));
     pthread_mutex_unlock(&runtime->lock);
     return list;
 }
 
 /* --- forgetting ----------------------------------------------------------------------------- */
 
-/* The first part that is nested in `pid`, or has that PID itself. */
-static struct part **link_to_locked(struct weir_runtime *runtime, weir_pid pid)
+void part_unlink_locked(struct part *part)
 {
-    struct part **own = NULL;
-
-    for (struct part **link = &runtime->parts; *link; link = &(*link)->next) {
-        if ((*link)->parent == pid)
-            return link;
-        if ((*link)->pid == pid)
-            own = link;
-    }
-    return own;
+    list_remove(&part->link);
+    list_remove(&part->member_link);
+    table_remove(&part->runtime->by_pid, &part->node);
 }
 
-static struct part *unlink_locked(struct weir_runtime *runtime, weir_pid pid)
+/* Takes out one that is nested in a part, or the part itself, the deepest first; NULL: it was
+ * forgotten already. */
+static struct part *unlink_locked(struct part *part)
 {
-    struct part **link = link_to_locked(runtime, pid);
-    struct part *part;
-
-    if (!link)
+    if (list_empty(&part->link))
         return NULL;
-    /* Deeper ones first. */
-    if ((*link)->pid != pid)
-        return unlink_locked(runtime, (*link)->pid);
-    part = *link;
-    *link = part->next;
+    while (!list_empty(&part->members))
+        part = LIST_ENTRY(part->members.next, struct part, member_link);
+    part_unlink_locked(part);
     return part;
 }
 
@@ -158,7 +158,7 @@ void part_forget(struct part *part)
     part_ledger(part, &reading);
     for (;;) {
         pthread_mutex_lock(&runtime->lock);
-        unlinked = unlink_locked(runtime, part->pid);
+        unlinked = unlink_locked(part);
         /* A parent keeps the figures of those that were in it. */
         if (unlinked == part && part->parent == 0)
             ledger_reading_add(&runtime->gone, &reading);

@@ -23,7 +23,10 @@ enum part_kind {
 };
 
 struct part {
-    struct part *next;            /* lock of the runtime */
+    struct list link;             /* lock of the runtime: of all parts; empty = forgotten */
+    struct table_node node;       /* likewise, by PID */
+    struct list members;          /* likewise: pools that are nested in it */
+    struct list member_link;      /* likewise: of the pool it is nested in */
     _Atomic uint32_t references;  /* changed by all; the last one frees */
     enum part_kind kind;          /* const */
     weir_pid pid;                 /* const */
@@ -45,7 +48,8 @@ struct weir_runtime {
     struct dead_letters_bounds dead_letters;      /* const: of each part */
     uint64_t no_room_ms;                          /* const: see order.h */
     pthread_mutex_t lock;
-    struct part *parts;         /* lock; newest first */
+    struct list parts;          /* lock: oldest first */
+    struct table by_pid;        /* lock: the same */
     bool closing;               /* lock: nothing new is made */
     struct ledger_reading gone; /* lock: of parts that were forgotten */
 };
@@ -66,8 +70,11 @@ struct part *part_find_pool(struct weir_runtime *runtime, weir_pid pid);
 /* NULL is allowed. */
 void part_unref(struct part *part);
 
-/* All of them, counted, newest first; NULL when memory is out. Returns owned: free it. */
+/* All of them, counted, oldest first; NULL when memory is out. Returns owned: free it. */
 struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count);
+
+/* Takes it out of the runtime, whose reference goes to the caller. */
+void part_unlink_locked(struct part *part);
 
 /* Takes a part that has ended, and what is nested in it, out of the runtime; adds to `gone`. */
 void part_forget(struct part *part);
