@@ -1,13 +1,13 @@
 /*
- * weir/host.h - what a behaviour may ask of its host.
+ * weir/host.h - the calls that a behaviour may make into its host.
  *
- * Every call goes through a table reached from `self`, so a plugin links nothing and a test can
- * stand in for the host. Use the inline functions; include <weir/plugin.h>, not this file.
+ * Every call goes through a table in `self`, so a plugin links nothing, and a test can take the
+ * place of the host. Use the inline functions. Include <weir/plugin.h>, not this file.
  *
- * `self` is valid only inside a callback of its own actor. None of these calls blocks, none calls
- * back before it returns, and none may be made from a thread of the plugin's own (weir_port is).
- * Words used: *takes* - the callee owns it when the answer is 0; *borrows* - until the call
- * returns; *returns owned* - the caller owns it.
+ * `self` is valid only inside a callback of its actor. No call blocks, and no call runs a callback
+ * before it returns. A plugin's own threads must not make these calls; they use weir_port. Words
+ * used: *takes*: the callee owns the argument when the result is 0; *borrows*: until the call
+ * returns; *returns owned*: the caller owns the result.
  */
 #ifndef WEIR_HOST_H
 #define WEIR_HOST_H
@@ -59,26 +59,29 @@ struct weir_field {
 /* The answer to a request. Borrowed until the continuation returns. */
 struct weir_reply {
     uint64_t reference;                 /* of the request */
-    int status;                         /* 0, or why there is no message: WEIR_ETIMEOUT, ... */
+    int status;                         /* 0, or the reason why there is no message:
+                                         * WEIR_ETIMEOUT, ... */
     const struct weir_message *message; /* NULL when status is not 0 */
-    const char *detail;                 /* what a rejecting worker said by weir_reason; may be "" */
+    const char *detail;                 /* text that the rejecting worker set by weir_reason; may
+                                         * be "" */
 };
 
-/* Called in a turn of the actor that asked, after the callback that asked has returned. */
+/* Called in a turn of the actor that sent the request, after the callback that sent it has
+ * returned. */
 typedef void weir_then(struct weir_self *self, void *state, void *context,
                        const struct weir_reply *reply);
 /* Called in a turn of the actor that armed the timer. */
 typedef void weir_tick(struct weir_self *self, void *state, void *context);
 
-/* What a descriptor is waited for, and is ready for. Bits. */
+/* Events of a descriptor. Bits. */
 enum weir_readiness {
     WEIR_READABLE = 1u << 0,
     WEIR_WRITABLE = 1u << 1,
 };
 
 /*
- * Called in a turn of the actor that watches `descriptor`: `readiness` has bits of enum
- * weir_readiness, or is WEIR_EINVALID: it was closed.
+ * Called in a turn of the actor that watches `descriptor`. `readiness` has bits of enum
+ * weir_readiness, or is WEIR_EINVALID when the descriptor was closed.
  */
 typedef void weir_ready(struct weir_self *self, void *state, void *context, int descriptor,
                         int readiness);
@@ -201,8 +204,8 @@ struct weir_host {
 };
 
 /*
- * The tag of a name, such as "integrity.file/1" (name.noun/version by custom). The same pointer
- * for the same name. NULL when memory is out. Borrows the name. Look it up in `open`, keep it.
+ * The tag of a name, such as "integrity.file/1" (name.noun/version by custom). Equal names give the
+ * same pointer. NULL when memory is out. Borrows the name. Call it in `open` and keep the tag.
  */
 static inline const struct weir_tag *weir_tag(struct weir_self *self, const char *name)
 {
@@ -227,16 +230,18 @@ static inline void weir_message_free(struct weir_self *self, struct weir_message
 
 /*
  * Sends a message to an actor or, through its routing, to one worker of a pool. Takes it on 0.
- * WEIR_EFULL no room anywhere below, or not open yet; WEIR_EUNKNOWN, WEIR_ETERMINATED no such actor
- * any more; WEIR_ECLOSED it drains; WEIR_EINVALID no key for a pool that routes by hash, or larger
- * than its `mailbox_bytes`. Order of sending is order of handling, per sender, receiver and lane.
+ * WEIR_EFULL: no eligible worker has room, or none is open yet. WEIR_EUNKNOWN, WEIR_ETERMINATED: no
+ * such actor, or it has ended. WEIR_ECLOSED: the receiver drains. WEIR_EINVALID: no key for a pool
+ * that routes by hash, or the payload is larger than `mailbox_bytes`. Messages of one sender to one
+ * receiver in one lane are handled in the order of sending.
  */
 static inline int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
 {
     return self->host->send(self, to, WEIR_NORMAL, message);
 }
 
-/* As weir_send, in a lane: high and urgent reach a pool's manager, never its workers. */
+/* As weir_send, in a lane: messages in high and urgent reach a pool's manager, never its
+ * workers. */
 static inline int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
                                  struct weir_message *message)
 {
@@ -250,12 +255,12 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
 }
 
 /*
- * Sends a message out by output number `output` of the behaviour's table. Takes it on 0. What
- * happens when the pool behind it is full is the operator's choice: `wait` keeps it, in order, and
- * gives this worker nothing new until there is room (WEIR_EFULL only past 256 waiting); `reject`
- * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and count it dead. An output that
- * YAML leaves unbound takes the message, frees it and counts it (`unbound` in `weir status POOL`).
- * WEIR_EINVALID: no such output.
+ * Sends a message to output number `output` of the behaviour's table. Takes it on 0. The operator
+ * chooses by `when_full` what happens when the target is full: `wait` keeps the message, in order,
+ * and this worker gets no new message until there is room (WEIR_EFULL only when 256 wait); `reject`
+ * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and make it a dead letter. An output
+ * that YAML leaves unbound takes the message, frees it and counts it (`unbound` in `weir status
+ * POOL`). WEIR_EINVALID: no such output.
  */
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
@@ -264,8 +269,9 @@ static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir
 
 /*
  * Sends a request. Takes the message on 0, and then calls `then` exactly once: with the reply, or
- * with why there is none; after `timeout_ms` with WEIR_ETIMEOUT, never earlier. What is known to
- * be impossible is answered here and now, as for weir_send. `out_reference` may be NULL.
+ * with the reason why there is none; after `timeout_ms` with WEIR_ETIMEOUT, never earlier. A
+ * request that cannot be sent is refused at once, with the statuses of weir_send. `out_reference`
+ * may be NULL.
  */
 static inline int weir_request(struct weir_self *self, weir_pid to, struct weir_message *message,
                                uint64_t timeout_ms, weir_then *then, void *context,
@@ -283,17 +289,17 @@ static inline int weir_request_lane(struct weir_self *self, weir_pid to, enum we
     return self->host->request(self, to, lane, message, timeout_ms, then, context, out_reference);
 }
 
-/* Gives a request up: `then` gets WEIR_ECANCELLED. WEIR_EUNKNOWN: it is not open any more. */
+/* Cancels a request: `then` gets WEIR_ECANCELLED. WEIR_EUNKNOWN: the request has ended. */
 static inline int weir_cancel(struct weir_self *self, uint64_t reference)
 {
     return self->host->cancel(self, reference);
 }
 
 /*
- * Answers a request in hand or kept. Takes the reply on 0; the request stays and is settled by
- * the verdict. Otherwise the caller keeps the reply. WEIR_EINVALID: not a request;
- * WEIR_ENOTALLOWED: answered before. Nobody waits any more: WEIR_ETIMEOUT, the time is over;
- * WEIR_ECANCELLED, the requester cancelled it or failed; WEIR_ETERMINATED, it has ended.
+ * Replies to a request in hand or kept. Takes the reply on 0; the request stays and is settled by
+ * the verdict. Otherwise the caller keeps the reply. WEIR_EINVALID: not a request.
+ * WEIR_ENOTALLOWED: it has a reply already. WEIR_ETIMEOUT: its time is over. WEIR_ECANCELLED: the
+ * requester cancelled it or failed. WEIR_ETERMINATED: the requester has ended.
  */
 static inline int weir_reply(struct weir_self *self, const struct weir_message *request,
                              struct weir_message *reply)
@@ -302,8 +308,8 @@ static inline int weir_reply(struct weir_self *self, const struct weir_message *
 }
 
 /*
- * Passes the message in hand on, with sender, reference, origin and payload as they are. On 0 it
- * is gone: return WEIR_DONE and do not touch it. Answers as weir_send.
+ * Forwards the message in hand with its sender, reference, origin and payload. On 0 the message is
+ * not the worker's any more: return WEIR_DONE and do not touch it. Answers as weir_send.
  */
 static inline int weir_forward(struct weir_self *self, weir_pid to,
                                const struct weir_message *message)
@@ -324,13 +330,13 @@ static inline int weir_settle(struct weir_self *self, const struct weir_message 
     return self->host->settle(self, (struct weir_message *)(uintptr_t)kept, verdict);
 }
 
-/* How long WEIR_RETRY waits; before the return of `handle` or the call of weir_settle. */
+/* Sets how long WEIR_RETRY waits; call it before `handle` returns or before weir_settle. */
 static inline void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 {
     self->host->retry_after(self, delay_ms);
 }
 
-/* Why: printf into the detail (at most 47 bytes) of REJECT, FAIL, STOP or a failed open. */
+/* Sets the reason (at most 47 bytes, as printf) of REJECT, FAIL, STOP or a failed open. */
 WEIR_PRINTF(2, 3)
 static inline void weir_reason(struct weir_self *self, const char *format, ...)
 {
@@ -343,15 +349,16 @@ static inline void weir_reason(struct weir_self *self, const char *format, ...)
     self->host->reason(self, text);
 }
 
-/* Monotonic milliseconds; of no use as a date. May be some milliseconds old. */
+/* Monotonic milliseconds, not a date. May be some milliseconds old. */
 static inline uint64_t weir_now_ms(struct weir_self *self)
 {
     return self->host->now_ms(self);
 }
 
 /*
- * Sends a message once, `delay_ms` from now. Takes it on 0. Refused when due = dead letter, and the
- * behaviour's `undelivered` is told. Ends with this incarnation. `out_timer` may be NULL.
+ * Sends a message once, `delay_ms` from now. Takes it on 0. A message that is refused when it is
+ * due becomes a dead letter, and `undelivered` is called. Cancelled when this incarnation ends.
+ * `out_timer` may be NULL.
  */
 static inline int weir_send_after(struct weir_self *self, weir_pid to, struct weir_message *message,
                                   uint64_t delay_ms, uint64_t *out_timer)
@@ -359,100 +366,106 @@ static inline int weir_send_after(struct weir_self *self, weir_pid to, struct we
     return self->host->send_after(self, to, WEIR_NORMAL, message, delay_ms, out_timer);
 }
 
-/* Calls `tick` once, `delay_ms` from now, never earlier. Ends with this incarnation. */
+/* Calls `tick` once, `delay_ms` from now, never earlier. Cancelled when this incarnation ends. */
 static inline int weir_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick,
                              void *context, uint64_t *out_timer)
 {
     return self->host->after(self, delay_ms, tick, context, out_timer);
 }
 
-/* Calls `tick` every `period_ms` (at least 1). Missed beats are not made up for. */
+/* Calls `tick` every `period_ms` (at least 1). Missed periods are skipped. */
 static inline int weir_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick,
                              void *context, uint64_t *out_timer)
 {
     return self->host->every(self, period_ms, tick, context, out_timer);
 }
 
-/* Disarms a timer; its message, if any, is freed. WEIR_EUNKNOWN: it has fired or never was. */
+/* Cancels a timer; its message, if any, is freed. WEIR_EUNKNOWN: it has fired, or there is no
+ * such timer. */
 static inline int weir_cancel_timer(struct weir_self *self, uint64_t timer)
 {
     return self->host->cancel_timer(self, timer);
 }
 
-/* Ties two actors: when one ends other than normally, so does the other, unless it traps exits. */
+/* Links two actors: when one ends other than normally, the other ends too, unless it traps
+ * exits. */
 static inline int weir_link(struct weir_self *self, weir_pid other)
 {
     return self->host->link(self, other);
 }
 
-/* Unties. 0 also when they were not tied. */
+/* Removes the link. 0 also when there was none. */
 static inline int weir_unlink(struct weir_self *self, weir_pid other)
 {
     return self->host->unlink(self, other);
 }
 
-/* Asks for one WEIR_DOWN message when `other`'s incarnation ends; at once if it has ended. */
+/* Asks for one WEIR_DOWN message when the incarnation of `other` ends; at once if it has ended. */
 static inline int weir_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 {
     return self->host->monitor(self, other, out_monitor);
 }
 
-/* Takes that back. WEIR_EUNKNOWN: no such monitor. */
+/* Removes a monitor. WEIR_EUNKNOWN: no such monitor. */
 static inline int weir_demonitor(struct weir_self *self, uint64_t monitor)
 {
     return self->host->demonitor(self, monitor);
 }
 
-/* With `on`, the end of a linked actor comes as a WEIR_EXIT message instead of ending this one. */
+/* With `on`, the end of a linked actor arrives as a WEIR_EXIT message and does not end this
+ * actor. */
 static inline int weir_trap_exits(struct weir_self *self, bool on)
 {
     return self->host->trap_exits(self, on);
 }
 
 /*
- * Asks an actor to end. WEIR_END_KILL cannot be trapped. The place of a pool's worker is opened
- * anew; a pool closes, or, killed, ends behind the messages in hand: what waits is dead.
+ * Asks an actor to end. WEIR_END_KILL cannot be trapped. In the place of a pool's worker a new
+ * incarnation opens. A pool closes; with WEIR_END_KILL it ends after the messages in hand, and
+ * waiting messages become dead letters.
  */
 static inline int weir_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
 {
     return self->host->exit(self, other, reason);
 }
 
-/* Registers a name for this actor until its incarnation ends; in `open`, where it is taken at once,
- * found from the open's success on. WEIR_EEXISTS. */
+/* Registers a name for this actor until its incarnation ends. A name registered in `open` is
+ * reserved at once, and can be looked up after the open has succeeded. WEIR_EEXISTS. */
 static inline int weir_name(struct weir_self *self, const char *name)
 {
     return self->host->name(self, name);
 }
 
-/* This actor. */
+/* The PID of this actor. */
 static inline weir_pid weir_pid_of(struct weir_self *self)
 {
     return self->host->pid(self);
 }
 
-/* Its path, such as `images/small#3`. Borrowed until `close` returns. */
+/* The path of this actor, such as `images/small#3`. Borrowed until `close` returns. */
 static inline const char *weir_path(struct weir_self *self)
 {
     return self->host->path(self);
 }
 
-/* Its number within its pool: the lowest free one when it was added; 0 for a source. */
+/* The number of this worker in its pool: the lowest free number when it was added; 0 for a
+ * source. */
 static inline uint32_t weir_index(struct weir_self *self)
 {
     return self->host->index(self);
 }
 
-/* The pool it belongs to, or, for a manager, that it manages; 0 for a source. */
+/* The pool of this worker, or the pool that this manager manages; 0 for a source. */
 static inline weir_pid weir_pool(struct weir_self *self)
 {
     return self->host->pool(self);
 }
 
 /*
- * Sets how many members a pool has. Returns at once: the target is set, workers open and leave as
- * they can. `out` may be NULL. WEIR_EINVALID over the bounds, no change; with `clamp: true` in the
- * file it goes as far as they allow, and `out` says how far. WEIR_ECLOSED at its end.
+ * Sets how many members a pool has. Returns at once: the target is set, and workers open and leave
+ * later. `out` may be NULL. WEIR_EINVALID: outside the bounds, nothing changes; with `clamp: true`
+ * in the file the nearest bound is used, and `out` has the result. WEIR_ECLOSED: the pool is
+ * closing.
  */
 static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
                                    struct weir_resized *out)
@@ -460,14 +473,14 @@ static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32
     return self->host->pool_resize(self, pool, target, out);
 }
 
-/* As weir_pool_resize by `count` more. WEIR_EINVALID also when it is negative. */
+/* As weir_pool_resize, to `count` more. WEIR_EINVALID also when `count` is negative. */
 static inline int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t count,
                                 struct weir_resized *out)
 {
     return count < 0 ? WEIR_EINVALID : self->host->pool_add(self, pool, count, out);
 }
 
-/* As weir_pool_resize by `count` fewer. WEIR_EINVALID: there are not so many. */
+/* As weir_pool_resize, to `count` fewer. WEIR_EINVALID also when there are not so many. */
 static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32_t count,
                                    struct weir_resized *out)
 {
@@ -476,15 +489,15 @@ static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32
 }
 
 /*
- * From its return on the pool refuses every message with WEIR_EFULL; its members go on with what
- * they have. 0 also when it was paused.
+ * Pauses a pool: after the return it refuses every message with WEIR_EFULL. Its workers go on with
+ * the messages that they have. 0 also when the pool was paused already.
  */
 static inline int weir_pool_pause(struct weir_self *self, weir_pid pool)
 {
     return self->host->pool_pause(self, pool, true);
 }
 
-/* Takes that back, and wakes whoever waits for room. 0 also when it was not paused. */
+/* Ends the pause, and wakes senders that wait for room. 0 also when the pool was not paused. */
 static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
 {
     return self->host->pool_pause(self, pool, false);
@@ -492,7 +505,8 @@ static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
 
 /*
  * Lists a pool's members, also those that are leaving: fills up to `max` elements of `out`, which
- * may be NULL when `max` is 0. `out_count` is how many there are, also when it is more than `max`.
+ * may be NULL when `max` is 0. `out_count` is the number of members, also when it is larger than
+ * `max`.
  */
 static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
                                     uint32_t max, uint32_t *out_count)
@@ -501,8 +515,8 @@ static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struc
 }
 
 /*
- * Asks for one message WEIR_POOL_RESIZED in the lane high, which tells how the opens of the change
- * with this epoch went: later, or soon if they have ended. WEIR_EINVALID: there was no such epoch;
+ * Asks for one message WEIR_POOL_RESIZED in the lane high, with the result of the opens of the
+ * change with this epoch, when they have ended. WEIR_EINVALID: there was no such epoch;
  * WEIR_ECLOSED, WEIR_ENOMEM.
  */
 static inline int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
@@ -510,15 +524,14 @@ static inline int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t
     return self->host->pool_tell(self, pool, epoch);
 }
 
-/* How many members the pool that this worker belongs to shall have, or that it manages; 0 for a
- * source. */
+/* The target size of this worker's or manager's pool; 0 for a source. */
 static inline uint32_t weir_pool_size(struct weir_self *self)
 {
     return self->host->pool_size(self);
 }
 
-/* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. WEIR_EINVALID: the size
- * is too small; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
+/* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. WEIR_EINVALID:
+ * out->size is too small; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 static inline int weir_pool_stats(struct weir_self *self, weir_pid pool,
                                   struct weir_pool_stats *out)
 {
@@ -526,8 +539,9 @@ static inline int weir_pool_stats(struct weir_self *self, weir_pid pool,
 }
 
 /*
- * Tells how far this actor is: `done` and, if known, `total` (else 0) of a unit such as "files" or
- * "bytes". Figures of one pool and unit are added up. Borrows the unit; it must be a constant.
+ * Reports the progress of this actor: `done` and, if known, `total` (else 0) of a unit such as
+ * "files" or "bytes". The figures of all workers of a pool are added up for each unit. Borrows the
+ * unit, which must be a constant.
  */
 static inline void weir_progress(struct weir_self *self, const char *unit, uint64_t done,
                                  uint64_t total)
@@ -535,16 +549,18 @@ static inline void weir_progress(struct weir_self *self, const char *unit, uint6
     self->host->progress(self, unit, done, total);
 }
 
-/* What `weir run` shall exit with, 0..63; the largest one that any actor asks for wins. */
+/* Asks `weir run` to exit with this status, 0..63; the largest one that any actor asks for
+ * counts. */
 static inline void weir_exit_status(struct weir_self *self, int status)
 {
     self->host->exit_status(self, status);
 }
 
 /*
- * Writes text to the host's standard output, whole, in order, never mixed with a progress line.
- * Borrows. It never waits for the reader: while much is waiting to be read, this actor is given no
- * more messages, as when an output has no room. Return from the callback now and then.
+ * Writes text to the host's standard output: whole, in order, never mixed with a progress line.
+ * Borrows. The call never waits for the reader of the output: while too much text waits to be read,
+ * this actor gets no more messages, as when an output has no room. So return from the callback from
+ * time to time.
  */
 static inline void weir_print(struct weir_self *self, const char *text, size_t size)
 {

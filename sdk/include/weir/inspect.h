@@ -1,13 +1,13 @@
 /*
- * weir/inspect.h - what an actor tells of itself, item by item, whatever its backlog.
+ * weir/inspect.h - figures of an actor, item by item, also when its mailbox is full.
  *
  * Part of <weir/plugin.h>: include that. The words of weir/host.h hold here too. Items are texts
- * with a name. The host knows those of every actor (`state`, `queued`, `in_hand`, `links`, ...) and
+ * with a name. The host has items of every actor (`state`, `queued`, `in_hand`, `links`, ...) and
  * of every pool (`pool_size`, `busy`, `dead.crashed`, ...); a behaviour adds its own in `inspect`.
  *
- * An inspect is control: it is never refused for want of room, overtakes everything that waits, and
- * is answered behind at most the message in hand. Those that ask for the same items at the same
- * time are answered by one look.
+ * An inspect is a control message: it is never refused for lack of room, it overtakes all waiting
+ * messages, and it is answered at the latest after the message in hand. Inspects that ask for the
+ * same items at the same time share one answer.
  */
 #ifndef WEIR_INSPECT_H
 #define WEIR_INSPECT_H
@@ -20,21 +20,21 @@
 #define WEIR_INSPECT_VALUE_MAX 255 /* likewise of a value */
 #define WEIR_INSPECT_ITEMS_MAX 64  /* names that one inspect may ask for */
 
-/* What `inspect` writes to. Made by the host. */
+/* The argument of `inspect`. Made by the host. */
 struct weir_inspection {
     bool (*wants)(const struct weir_inspection *, const char *item);
     void (*add)(struct weir_inspection *, const char *item, const char *value);
 };
 
-/* In `inspect`: whether an item was asked for. Ask before a figure that costs time. */
+/* For `inspect`: true when the item is requested. Ask before computing a value that costs time. */
 static inline bool weir_inspect_wants(const struct weir_inspection *out, const char *item)
 {
     return out->wants(out, item);
 }
 
 /*
- * In `inspect`: tells an item, with a value as printf. What was not asked for is dropped, and so is
- * a name that was told before, by the host or here. Borrows.
+ * For `inspect`: adds an item, with a value as printf. An item that is not requested is dropped,
+ * and so is a name that the host or the behaviour has added before. Borrows.
  */
 WEIR_PRINTF(3, 4)
 static inline void weir_inspect_add(struct weir_inspection *out, const char *item,
@@ -52,11 +52,12 @@ static inline void weir_inspect_add(struct weir_inspection *out, const char *ite
 }
 
 /*
- * Asks an actor or a pool for items by name; `items` ends with NULL, and NULL itself asks for all.
- * On 0 `then` is called exactly once: with status 0 and a message that weir_inspected and
- * weir_inspected_next read, or with why there is none; after `timeout_ms` with WEIR_ETIMEOUT. A
- * pool answers for itself, not for its members. WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor;
- * WEIR_EINVALID: too many items, or `then` is NULL; WEIR_ENOMEM. `out_reference` may be NULL.
+ * Asks an actor or a pool for items by name; `items` ends with NULL, and `items` = NULL asks for
+ * all. On 0 `then` is called exactly once: with status 0 and a message that weir_inspected and
+ * weir_inspected_next read, or with the reason why there is none; after `timeout_ms` with
+ * WEIR_ETIMEOUT. A pool answers for itself, not for its members. WEIR_EUNKNOWN, WEIR_ETERMINATED:
+ * no such actor; WEIR_EINVALID: too many items, or `then` is NULL; WEIR_ENOMEM. `out_reference` may
+ * be NULL.
  */
 static inline int weir_inspect(struct weir_self *self, weir_pid other, const char *const *items,
                                uint64_t timeout_ms, weir_then *then, void *context,
@@ -68,8 +69,8 @@ static inline int weir_inspect(struct weir_self *self, weir_pid other, const cha
 /* --- reading an answer ------------------------------------------------------------------------ */
 
 /*
- * One item after the other: false behind the last. `position` is 0 at first. Name and value are
- * borrowed from the answer.
+ * Reads the next item; false after the last. `position` is 0 at first. Name and value are borrowed
+ * from the answer.
  */
 static inline bool weir_inspected_next(const struct weir_message *answer, size_t *position,
                                        const char **out_item, const char **out_value)
@@ -90,7 +91,7 @@ static inline bool weir_inspected_next(const struct weir_message *answer, size_t
     return true;
 }
 
-/* The value of an item; NULL: it is not in the answer. Borrowed from the answer. */
+/* The value of an item; NULL: the answer does not have it. Borrowed from the answer. */
 static inline const char *weir_inspected(const struct weir_message *answer, const char *item)
 {
     const char *name, *value;

@@ -2,8 +2,8 @@
  * weir/option.h - the options of a behaviour, as a table.
  *
  * The host reads `args` of the YAML file, checks them against the table, fills the behaviour's
- * settings struct and frees it after the last use. No plugin parses text. A row that does not fit
- * its field does not compile:
+ * settings struct, and frees it after the last use. A plugin parses no text. A row that does not
+ * fit its field does not compile:
  *
  *     struct settings { uint32_t keep, every; };
  *     static const struct weir_option options[] = {
@@ -33,8 +33,8 @@ enum weir_option_kind {
     WEIR_ENUM = 9,     /* uint32_t index into choices */
     WEIR_LIST = 10,    /* struct weir_list: a sequence of strings */
     WEIR_MAP = 11,     /* struct weir_map: string keys and string values, in order of the file */
-    WEIR_POOL = 12,    /* since 1.1: const char *, the path of a pool of the file; NULL when absent.
-                          The check refuses what no pool is called */
+    WEIR_POOL = 12,    /* since 1.1: const char *, the path of a pool of the file; NULL when
+                        * absent. The check refuses a path that no pool has */
 };
 
 struct weir_list {
@@ -53,11 +53,11 @@ struct weir_map {
 };
 
 /*
- * One option. The table ends with a row of zeros. Append-only; the host knows its stride. In C++,
- * which knows the rows below from C++20 on, fields are given in this order.
+ * One option. The table ends with a row of zeros. Append-only; the host knows its stride. In C++
+ * (the rows below need C++20) fields must be given in this order.
  */
 struct weir_option {
-    const char *name;           /* as written in YAML: the name of the field */
+    const char *name;           /* the key in YAML, which is the name of the field */
     uint32_t kind;              /* enum weir_option_kind */
     uint32_t offset;            /* of the field in the settings struct */
     const char *help;           /* one line, for `weir describe` */

@@ -1,29 +1,30 @@
 /*
- * weir/port.h - how threads of a plugin's own reach its actor.
+ * weir/port.h - how a plugin's own threads reach its actor.
  *
- * `self` is valid inside its callbacks only. An actor whose work is done by threads of its own, or
- * told by a library that calls back on a thread of its, takes a port with weir_port and hands it
- * to them. Every call below is for any thread. None of them blocks but weir_port_request.
+ * `self` is valid only inside callbacks. An actor with threads of its own, or with a library that
+ * calls it back on the library's threads, makes a port with weir_port and gives it to them. Every
+ * call below may be made on any thread. Only weir_port_request blocks.
  *
- * A port belongs to one incarnation. When that has ended, after its `close` returned, every call
- * answers WEIR_ECLOSED; nothing else happens, however long the port lives on. It may outlive the
- * actor and the runtime, but not the code that it calls: the program, or libweir. A thread that
- * runs code of the plugin must be joined in `close`.
+ * A port belongs to one incarnation. After the `close` of that incarnation has returned, every call
+ * answers WEIR_ECLOSED and does nothing else. The port may outlive the actor and the runtime, but
+ * not the code that it calls: the program, or libweir. A thread that runs code of the plugin must
+ * be joined in `close`.
  *
- * A kept message is the actor's: a thread that is to read its payload gets a copy, for the
- * incarnation may end at any time. The pointer serves to say which one is meant.
+ * The actor owns a kept message, and the incarnation may end at any time: give a thread a copy of
+ * the payload. The pointer of a kept message only identifies it.
  */
 #ifndef WEIR_PORT_H
 #define WEIR_PORT_H
 
 #include "host.h"
 
-/* What came of a request. Begin with WEIR_ANSWER. */
+/* The result of a request. Begin with WEIR_ANSWER. */
 struct weir_answer {
     uint32_t size; /* of this struct */
     uint32_t reserved;
     struct weir_message *message; /* owned by the caller; NULL when there is none */
-    char detail[48];              /* what a rejecting or failing worker said; may be empty */
+    char detail[48];              /* the text that the rejecting or failing worker set by
+                                   * weir_reason; may be empty */
 };
 #define WEIR_ANSWER                                                                                \
     {                                                                                              \
@@ -61,14 +62,14 @@ static inline struct weir_port *weir_port(struct weir_self *self)
     return self->host->port(self);
 }
 
-/* One more reference; each needs a weir_port_unref. */
+/* Adds a reference; each needs a weir_port_unref. */
 static inline struct weir_port *weir_port_ref(struct weir_port *port)
 {
     port->calls->ref(port);
     return port;
 }
 
-/* Gives a reference back; NULL is allowed. */
+/* Drops a reference; NULL is allowed. */
 static inline void weir_port_unref(struct weir_port *port)
 {
     if (port)
@@ -105,10 +106,10 @@ static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum 
 }
 
 /*
- * Asks and waits for the answer, up to `timeout_ms`. Takes the message always: a refused one is
- * freed. 0 with the reply in `out`; what is known to be impossible at once, as weir_send;
- * WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED, WEIR_ENOREPLY, ...; WEIR_EDEADLK on a thread of
- * the runtime's dispatchers; WEIR_EINVALID: out->size is too small.
+ * Sends a request and waits for the answer, up to `timeout_ms`. Always takes the message: a refused
+ * one is freed. 0 with the reply in `out`; at once a status of weir_send when the request cannot be
+ * sent; WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED, WEIR_ENOREPLY, ...; WEIR_EDEADLK on a thread
+ * of the runtime's dispatchers; WEIR_EINVALID: out->size is too small.
  */
 static inline int weir_port_request(struct weir_port *port, weir_pid to,
                                     struct weir_message *message, uint64_t timeout_ms,
@@ -118,8 +119,8 @@ static inline int weir_port_request(struct weir_port *port, weir_pid to,
 }
 
 /*
- * Answers a kept request in the actor's next turn. Takes the reply on 0; it is freed when the
- * request is answered already, not kept any more, or its requester gave up.
+ * Replies to a kept request in the actor's next turn. Takes the reply on 0. The reply is freed when
+ * the request has a reply already, is not kept any more, or was cancelled.
  */
 static inline int weir_port_reply(struct weir_port *port, const struct weir_message *kept,
                                   struct weir_message *reply)
@@ -129,9 +130,9 @@ static inline int weir_port_reply(struct weir_port *port, const struct weir_mess
 
 /*
  * Settles a kept message with WEIR_DONE, WEIR_REJECT or WEIR_RETRY in the actor's next turn, in the
- * order of calls. If the incarnation ends before that turn, the message is dead as any other that
- * it kept. `retry_after_ms` is for WEIR_RETRY; `reason`, copied up to 47 bytes, may be NULL.
- * WEIR_EINVALID: another verdict; WEIR_ENOMEM.
+ * order of calls. If the incarnation ends before that turn, the message becomes a dead letter, as
+ * any other kept message. `retry_after_ms` is for WEIR_RETRY; `reason`, copied up to 47 bytes, may
+ * be NULL. WEIR_EINVALID: another verdict; WEIR_ENOMEM.
  */
 static inline int weir_port_settle(struct weir_port *port, const struct weir_message *kept,
                                    int verdict, uint64_t retry_after_ms, const char *reason)

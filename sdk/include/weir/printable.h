@@ -1,9 +1,9 @@
 /*
- * weir/printable.h - text from outside, for a terminal or a log.
+ * weir/printable.h - makes text from outside safe for a terminal or a log.
  *
- * What a file, a plugin or a peer says may hold what a terminal obeys, what ends a line, or what
- * turns the direction of writing round. Whoever prints such text walks it by weir_printable and
- * writes what is none as an escape. Pure; any thread; also in a signal handler.
+ * Text of a file, a plugin or a peer may contain characters that a terminal obeys, that end a line,
+ * or that change the direction of writing. To print such text, walk it with weir_printable, and
+ * write bytes that are not printable as escapes. Pure; any thread; also in a signal handler.
  */
 #ifndef WEIR_PRINTABLE_H
 #define WEIR_PRINTABLE_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* The character of `length` bytes that `bytes` begin with, decoded; they are well formed. */
+/* Decodes the character of `length` bytes at `bytes`, which are well formed. */
 static inline uint32_t weir_printable_decode_(const unsigned char *bytes, size_t length)
 {
     uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0xffu >> (length + 1));
@@ -26,8 +26,8 @@ static inline uint32_t weir_printable_decode_(const unsigned char *bytes, size_t
     return character;
 }
 
-/* Bytes of the well-formed UTF-8 character at the start, overlong forms and surrogates are none; 0
- * when there is none. */
+/* Length in bytes of the well-formed UTF-8 character at the start; 0 when there is none.
+ * Overlong forms and surrogates are not well formed. */
 static inline size_t weir_printable_length_(const unsigned char *bytes, size_t size)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -51,7 +51,8 @@ static inline size_t weir_printable_length_(const unsigned char *bytes, size_t s
                : length;
 }
 
-/* Control characters, line ends of Unicode, and what changes the direction of writing. */
+/* True for control characters, line ends of Unicode, and characters that change the direction of
+ * writing. */
 static inline bool weir_printable_is_obeyed_(uint32_t character)
 {
     return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x61c ||
@@ -61,8 +62,9 @@ static inline bool weir_printable_is_obeyed_(uint32_t character)
 }
 
 /*
- * How many of the `size` bytes at `text`, at least one, are one character that can be printed as it
- * is: well-formed UTF-8, and nothing that a terminal obeys. 0: the first byte must be escaped.
+ * Length in bytes of the first character of the `size` (at least 1) bytes at `text`, if it can be
+ * printed as it is: well-formed UTF-8, and nothing that a terminal obeys. 0: the first byte must be
+ * escaped.
  */
 static inline size_t weir_printable(const char *text, size_t size)
 {
@@ -73,7 +75,7 @@ static inline size_t weir_printable(const char *text, size_t size)
                                                                                            : 0;
 }
 
-/* Writes `?` over each byte of a text that is not part of such a character. */
+/* Replaces each byte of a text that is not part of a printable character by `?`. */
 static inline void weir_printable_replace(char *text, size_t size)
 {
     while (size > 0) {

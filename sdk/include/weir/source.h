@@ -1,26 +1,27 @@
 /*
- * weir/source.h - what a source may ask of its host, beside what any behaviour may: see host.h,
- * which includes this.
+ * weir/source.h - calls for sources only. weir/host.h includes this file.
  */
 #ifndef WEIR_SOURCE_H
 #define WEIR_SOURCE_H
 
 #include "host.h"
 
-/* Bytes that a source may leave as its position: the names of a million files fit. */
+/* The most bytes that a position may have: enough for the names of a million files. */
 #define WEIR_POSITION_MAX (64u * 1024u * 1024u)
 
-/* Instead of a size: the source cannot tell how far it is, or, in `resume`, cannot go on there. */
+/* Instead of a size: the source does not know its position, or, in `resume`, cannot use the
+ * given one. */
 #define WEIR_POSITION_LOST SIZE_MAX
 
 /*
- * In a source, mostly in `close`: how far it is, in a form of its own; the last one counts. Who
- * produces next in its place - another incarnation, or a source with other args - is given it by
- * `resume`. Borrows. WEIR_ENOMEM; WEIR_EINVALID: too large, or WEIR_POSITION_LOST;
+ * For a source, usually in `close`: stores its position, in a format of its own; the last one
+ * counts. The next source in its place (another incarnation, or a source with other args) gets it
+ * by `resume`. Borrows. WEIR_ENOMEM; WEIR_EINVALID: too large, or WEIR_POSITION_LOST;
  * WEIR_ENOTALLOWED: no source. Since 1.1.
  *
- * A source whose position is lost, also by an error here, ends with an error instead of beginning
- * anew. One that says WEIR_POSITION_LOST in `resume` is given the same position again later.
+ * A source whose position is lost, also by an error of this call, ends with an error and does not
+ * begin again from the start. A source that passes WEIR_POSITION_LOST in `resume` gets the same
+ * position again later.
  */
 static inline int weir_leave_position(struct weir_self *self, const void *data, size_t size)
 {

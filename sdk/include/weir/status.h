@@ -1,7 +1,7 @@
 /*
- * weir/status.h - what a call into the host answers.
+ * weir/status.h - results of calls into the host.
  *
- * 0 is success; everything else is one of these negative numbers. Numbers never change their
+ * 0 is success, every other status is one of these negative numbers. A number never changes its
  * meaning; new ones are added at the end.
  */
 #ifndef WEIR_STATUS_H
