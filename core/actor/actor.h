@@ -124,17 +124,17 @@ enum actor_flags {
     ACTOR_LEAVING = 1u << 0, /* drains, then ends */
     ACTOR_KILLED = 1u << 1,  /* ends now */
     ACTOR_TRAPS_EXITS = 1u << 2,
-    ACTOR_REROUTES = 1u << 3,   /* leaving: the backlog goes to the siblings */
-    ACTOR_DISCARDS = 1u << 4,   /* leaving: the backlog is dead */
-    ACTOR_EXHAUSTED = 1u << 5,  /* a source that said WEIR_END */
-    ACTOR_PAUSED = 1u << 6,     /* a source that said WEIR_WAIT */
-    ACTOR_SETTLING = 1u << 7,   /* its last input waits for the outbox */
-    ACTOR_CLOSED = 1u << 8,     /* `close` was called for good; outbox or children are left */
-    ACTOR_QUICK = 1u << 11,     /* was quick up to the last look at the clock: see watch_clock */
-    ACTOR_PRINTS = 1u << 12,    /* and waits until some of it is read: printing.h */
-    ACTOR_RENEWS = 1u << 13,    /* takes nothing new until it has been restarted: pool/renewal.h */
-    ACTOR_RETRIES = 1u << 14,   /* and takes nothing new: SPEC_RETRIES_MAX wait to be given again */
-    ACTOR_CLOSING = 1u << 9,    /* inside `close`: what was kept is settled already */
+    ACTOR_REROUTES = 1u << 3,  /* leaving: the backlog goes to the siblings */
+    ACTOR_DISCARDS = 1u << 4,  /* leaving: the backlog is dead */
+    ACTOR_EXHAUSTED = 1u << 5, /* a source that said WEIR_END */
+    ACTOR_PAUSED = 1u << 6,    /* a source that said WEIR_WAIT */
+    ACTOR_SETTLING = 1u << 7,  /* its last input waits for the outbox */
+    ACTOR_CLOSED = 1u << 8,    /* `close` was called for good; outbox or children are left */
+    ACTOR_QUICK = 1u << 11,    /* was quick up to the last look at the clock: see watch_clock */
+    ACTOR_PRINTS = 1u << 12,   /* and waits until some of it is read: printing.h */
+    ACTOR_RENEWS = 1u << 13,   /* takes nothing new until it has been restarted: pool/renewal.h */
+    ACTOR_RETRIES = 1u << 14,  /* and takes nothing new: SPEC_RETRIES_MAX wait to be given again */
+    ACTOR_CLOSING = 1u << 9,   /* inside `close`: what was kept is settled already */
 };
 
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */

@@ -32,6 +32,7 @@ struct children {
 };
 
 struct child {
+    struct owner owner;     /* of the actor */
     struct list link;       /* lock of `of` */
     struct table_node node; /* likewise */
     struct children *of;
@@ -120,9 +121,9 @@ static void add_locked(struct children *children, struct child *child)
 }
 
 /* The child's last turn. Behind the unlock the parent may go, and the list with it. */
-static void on_end(void *context, struct place *place)
+static void ended(struct place *place)
 {
-    struct child *child = context;
+    struct child *child = place->child;
     struct children *children = child->of;
     struct actor *actor = place->actor, *parent = children->parent;
     weir_pid parent_pid = children->parent_pid;
@@ -144,6 +145,8 @@ static void on_end(void *context, struct place *place)
     (void)actor_signal(parent, actor_serial_of(parent_pid), actor->executor, SIGNAL_CHILD);
     free(child);
 }
+
+static const struct owner_ops owner_ops = { .ended = ended };
 
 /* Depth is bounded by WEIR_CHILDREN_DEPTH_MAX. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum)
@@ -245,8 +248,8 @@ static struct place *make_place(const struct actor *parent, const struct weir_be
     place->misuses = above->misuses;
     place->wiring = above->wiring;
     place->child = child;
-    place->on_end = on_end;
-    place->on_end_context = child;
+    child->owner.ops = &owner_ops;
+    place->owner = &child->owner;
     return place;
 }
 
@@ -320,7 +323,7 @@ static bool may_have_another(struct children *children)
 
     if (children->depth > WEIR_CHILDREN_DEPTH_MAX)
         return false;
-    /* Relaxed: as in on_end. */
+    /* Relaxed: as in `ended`. */
     if (atomic_fetch_add_explicit(used, 1, memory_order_relaxed) < WEIR_CHILDREN_MAX)
         return true;
     atomic_fetch_sub_explicit(used, 1, memory_order_relaxed);

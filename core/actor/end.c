@@ -15,7 +15,6 @@
 #include "actor/slots.h"
 #include "actor/tie.h"
 #include "message/aside.h"
-#include "pool/places.h"
 
 static bool is_tie(const struct message *message)
 {
@@ -110,7 +109,7 @@ static void settle_stuck(struct actor *actor)
 void end_actor(struct actor *actor, enum weir_end_reason reason)
 {
     struct place *place = actor->place;
-    bool gives_notice = place ? place->gives_notice : actor->kind == ACTOR_POOL;
+    bool gives_notice = place && place->gives_notice;
     weir_pid pid = actor_pid(actor);
 
     mailbox_close(&actor->mailbox);
@@ -132,12 +131,8 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     room_dissolve(actor, actor->executor);
     atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
     bounce_all(actor, actor->executor, pid);
-    if (place && place->pool)
-        pool_place_ended(place->pool, place, actor->executor);
-    if (actor->router)
-        pool_actor_ended(pool_of_router(actor->router), actor->executor);
-    if (place && place->on_end)
-        place->on_end(place->on_end_context, place);
+    if (place && place->owner && place->owner->ops->ended)
+        place->owner->ops->ended(place);
     retire_slot(actor, actor->executor);
     drop_spec_and_place(actor);
     if (gives_notice)

@@ -38,9 +38,10 @@ static bool is_waited_for(struct actor *actor, struct pool *pool)
     return false;
 }
 
-void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
+void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
                 struct executor *executor)
 {
+    struct pool *pool = owner ? pool_of_owner(owner) : NULL;
     uint32_t places;
 
     /* First the marks: who joins those who wait looks for a mark after that. */
@@ -63,7 +64,7 @@ void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
 
 void freed_unmark(const struct freed *freed, struct actor *actor)
 {
-    struct pool *pool = place_pool(actor);
+    struct pool *pool = pool_of_worker(actor);
 
     if (!freed_any(freed) || !fullness_is_watched(pool))
         return;
@@ -76,5 +77,5 @@ void freed_tell_now(struct freed *freed, struct actor *actor)
     if (!freed_any(freed))
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    freed_tell(freed, actor, place_pool(actor), actor->executor);
+    freed_tell(freed, actor, place_member_of(actor), actor->executor);
 }

@@ -9,7 +9,7 @@
 
 #include "actor/actor.h"
 
-struct pool;
+struct owner;
 
 struct freed {
     uint32_t places; /* in the normal lane */
@@ -23,9 +23,9 @@ static inline bool freed_any(const struct freed *freed)
 
 /*
  * Tells of them, after a read-modify-write of the admission word (waiters.h). The actor may be
- * somebody else's by now; `pool` is the one that it is a member of, or NULL.
+ * somebody else's by now; `owner` is what it is a member of, or NULL.
  */
-void freed_tell(struct freed *freed, struct actor *actor, struct pool *pool,
+void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
                 struct executor *executor);
 
 /*

@@ -7,7 +7,6 @@
 #include "actor/output.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
-#include "pool/pool.h"
 
 static void hold_for_outbox(struct actor *actor, struct message *message)
 {

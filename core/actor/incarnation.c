@@ -15,8 +15,6 @@
 #include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/tie.h"
-#include "pool/places.h"
-#include "pool/route.h"
 
 #define NS_PER_MS 1000000u
 
@@ -92,8 +90,10 @@ static void open_alone(struct actor *actor)
 
 static void let_in(struct actor *actor)
 {
-    if (place_pool(actor))
-        pool_place_opened(actor->place->pool, actor->place);
+    const struct owner *owner = place_owner(actor);
+
+    if (owner && owner->ops->opened)
+        owner->ops->opened(actor->place);
     else
         open_alone(actor);
     room_wake(actor, UINT32_MAX, actor->executor);
@@ -270,15 +270,9 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     actor->front = again;
 }
 
-/* A member of a pool, its manager, or a source: its place is opened anew. */
-static bool is_replaced(const struct actor *actor)
-{
-    return place_pool(actor) || actor->kind != ACTOR_WORKER;
-}
-
 static const char *effect_of_failure(struct actor *actor)
 {
-    if (!is_replaced(actor))
+    if (!place_is_renewed(actor))
         return "ended";
     return restart_is_over(actor) ? "stopped, its mailbox is handed on or dead" : "replaced";
 }
@@ -290,7 +284,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
               weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
               weir_str("effect", effect_of_failure(actor)));
-    if (!is_replaced(actor)) {
+    if (!place_is_renewed(actor)) {
         incarnation_end(actor, reason);
         return;
     }
@@ -309,7 +303,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
 
 void incarnation_stop(struct actor *actor)
 {
-    if (!is_replaced(actor)) {
+    if (!place_is_renewed(actor)) {
         incarnation_end(actor, WEIR_END_NORMAL);
         return;
     }
@@ -352,15 +346,10 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
     actor_set_state(actor, ACTOR_STARTING);
 }
 
-void incarnation_respec(struct actor *actor)
+void incarnation_respec(struct actor *actor, struct spec *spec)
 {
-    struct spec *spec = actor->kind == ACTOR_SOURCE
-                            ? source_take_respec(actor)
-                            : pool_place_take_respec(actor->place->pool, actor->place);
     struct spec *old = actor->spec;
 
-    if (!spec)
-        return;
     actor->spec = spec;
     if (atomic_load_explicit(&actor->place->stopped, memory_order_relaxed)) {
         atomic_store_explicit(&actor->place->stopped, false, memory_order_relaxed);
@@ -395,12 +384,10 @@ static void note_retries(struct actor *actor)
 
 static void count_retry(struct actor *actor, const struct message *message)
 {
-    const struct pool *pool = place_pool(actor);
-
     if (!actor->place)
         return;
     ledger_count(&actor->place->retried);
-    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, pool ? pool->path : actor_path(actor),
+    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, place_subject(actor),
               "message is given again", weir_str("detail", extra_detail(actor)),
               weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
               weir_uint("attempt", message->public.attempt),
@@ -492,16 +479,6 @@ static void put_back(struct actor *actor, struct message *message)
     message_queue_prepend(&actor->front, message);
 }
 
-/* Where a backlog is handed to: the pool, or, when that goes as a whole, the first above it that
- * stays. Not one that would give it to every member. */
-static struct pool *pool_that_stays(struct pool *pool)
-{
-    while (pool->parent && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
-           atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != ROUTE_BROADCAST)
-        pool = pool->parent;
-    return pool;
-}
-
 /* Hands the next of the backlog to a sibling, or adds it to `stays` when the siblings have had
  * their own. False: there is no room. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
@@ -515,7 +492,7 @@ static bool reroute_next(struct actor *actor, struct message_queue *stays)
         message_queue_append(stays, message);
         return true;
     }
-    if (route_message(pool_that_stays(actor->place->pool), actor->executor, message) != 0) {
+    if (actor->place->owner->ops->reroute(actor->place, message) != 0) {
         put_back(actor, message);
         return false;
     }
@@ -530,7 +507,7 @@ void incarnation_reroute(struct actor *actor)
     struct message *message;
     uint32_t count;
 
-    if (!place_pool(actor))
+    if (!place_member_of(actor))
         return;
     count = message_queue_count(&actor->front) + actor->place->retries.count +
             mailbox_waiting(&actor->mailbox);

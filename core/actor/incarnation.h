@@ -39,8 +39,9 @@ void incarnation_retry(struct actor *actor, struct message *message);
 /* Frees the state of the behaviour, if there is any. */
 void incarnation_free_state(struct actor *actor);
 
-/* The place has a new spec whose changed options are all live: `reconfigure` gets them. */
-void incarnation_respec(struct actor *actor);
+/* The place has a new spec, which is taken, whose changed options are all live: `reconfigure` gets
+ * them. */
+void incarnation_respec(struct actor *actor, struct spec *spec);
 
 /* A pool's manager is another behaviour from now on, or none: takes `spec`, which may be NULL. */
 void incarnation_renew(struct actor *actor, struct spec *spec);

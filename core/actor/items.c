@@ -14,7 +14,7 @@ static const char *kind_of(const struct actor *actor)
         return "pool";
     if (actor->kind == ACTOR_SOURCE)
         return "source";
-    return actor->place->pool ? "worker" : "actor";
+    return place_member_of(actor) ? "worker" : "actor";
 }
 
 static const char *state_of(const struct actor *actor)

@@ -1,8 +1,8 @@
 #include "actor/kept.h"
 
 #include "actor/extra.h"
+#include "actor/place.h"
 #include "actor/runtime.h"
-#include "pool/pool.h"
 
 #define NS_PER_MS 1000000u
 
@@ -27,9 +27,7 @@ void kept_add(struct actor *actor, struct message *message)
 
 static void tell(const struct actor *actor, const struct message *message, uint64_t kept_for_ns)
 {
-    const struct pool *pool = place_pool(actor);
-
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, pool ? pool->path : actor_path(actor),
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_subject(actor),
               "message is kept for long", weir_uint("ms", kept_for_ns / NS_PER_MS),
               weir_str("plugin", actor->spec->plugin),
               weir_uint("worker", actor->place ? actor->place->index : 0),

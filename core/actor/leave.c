@@ -8,8 +8,6 @@
 #include "actor/output.h"
 #include "actor/room.h"
 #include "actor/settle.h"
-#include "pool/places.h"
-#include "pool/pulling.h"
 
 #define NS_PER_MS 1000000u
 
@@ -37,6 +35,15 @@ static void bury_kept(struct actor *actor)
     }
 }
 
+/* The shared queue that it would have to finish is dead. */
+static void discard_queue(struct actor *actor, bool as_removed)
+{
+    const struct owner *owner = place_owner(actor);
+
+    if (owner && owner->ops->discard)
+        owner->ops->discard(actor->place, as_removed);
+}
+
 uint64_t leave_time(struct actor *actor, uint64_t now_ns)
 {
     uint64_t due = actor->place ? actor->place->leave_due_ns : 0;
@@ -48,27 +55,33 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     actor->place->leave_due_ns = 0;
     incarnation_reroute(actor);
     incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
-    if (pulling_keeps(actor))
-        pulling_discard(actor->place->pool, actor->executor);
+    discard_queue(actor, false);
     bury_kept(actor);
     origin_forget_all(actor);
     children_stop(actor);
     return TIMER_NEVER;
 }
 
+/* Whether its owner has told it to go; `otherwise` when that does not say. */
+static bool is_told_to_go(const struct actor *actor, uint64_t *out_due_ns, bool otherwise)
+{
+    const struct owner *owner = place_owner(actor);
+
+    return owner && owner->ops->is_leaving ? owner->ops->is_leaving(actor->place, out_due_ns)
+                                           : otherwise;
+}
+
 void leave_decide(struct actor *actor, uint32_t signals)
 {
-    struct pool *pool = place_pool(actor);
-
     uint64_t due_ns = 0;
 
-    if (pool ? pool_place_is_leaving(pool, actor->place, &due_ns) : (signals & SIGNAL_STAY) == 0) {
+    if (is_told_to_go(actor, &due_ns, (signals & SIGNAL_STAY) == 0)) {
         actor->flags |= ACTOR_LEAVING;
         if (signals & SIGNAL_REROUTE)
             actor->flags |= ACTOR_REROUTES;
         if (signals & SIGNAL_DISCARD)
             actor->flags |= ACTOR_DISCARDS;
-        if (pool) {
+        if (place_member_of(actor)) {
             set_deadline(actor, due_ns);
         } else {
             mailbox_close(&actor->mailbox);
@@ -79,7 +92,7 @@ void leave_decide(struct actor *actor, uint32_t signals)
     actor->place->leave_due_ns = 0;
     actor->flags &= ~(uint32_t)(ACTOR_LEAVING | ACTOR_REROUTES | ACTOR_DISCARDS);
     if (actor_state(actor) == ACTOR_OPEN)
-        pool_place_opened(pool, actor->place);
+        actor->place->owner->ops->opened(actor->place);
     room_wake(actor, UINT32_MAX, actor->executor);
 }
 
@@ -92,7 +105,7 @@ static bool has_own_backlog(struct actor *actor)
 
 static bool has_backlog(struct actor *actor)
 {
-    return has_own_backlog(actor) || pulling_keeps(actor);
+    return has_own_backlog(actor) || place_keeps_queue(actor);
 }
 
 static bool has_work_in_hand(struct actor *actor)
@@ -105,9 +118,9 @@ static bool has_work_in_hand(struct actor *actor)
  * now. False: its pool has called it back, or closes. */
 static bool may_close(struct actor *actor, bool leaves_queue)
 {
-    struct pool *pool = place_pool(actor);
+    const struct owner *owner = place_owner(actor);
 
-    if (!pool || pool_place_may_close(pool, actor->place, leaves_queue))
+    if (!owner || !owner->ops->may_close || owner->ops->may_close(actor->place, leaves_queue))
         return true;
     leave_decide(actor, SIGNAL_STAY);
     return false;
@@ -121,16 +134,12 @@ void leave_shed(struct actor *actor)
         return;
     incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     /* The queue of a pool that only changes is for those who stay or come. */
-    if (pulling_keeps(actor) &&
-        atomic_load_explicit(&actor->place->pool->removed, memory_order_acquire))
-        pulling_discard(actor->place->pool, actor->executor);
+    discard_queue(actor, true);
 }
 
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 {
-    struct pool *pool = place_pool(actor);
-
-    if (pool && pool_place_is_leaving(pool, actor->place, NULL)) {
+    if (is_told_to_go(actor, NULL, false)) {
         incarnation_reroute(actor);
         if (reason != WEIR_END_KILL && has_backlog(actor))
             return false;
@@ -143,11 +152,11 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 static void leave_unopened(struct actor *actor)
 {
     if (actor_state(actor) == ACTOR_STARTING && actor->place &&
-        (actor->place->pool || actor->place->child) && has_backlog(actor)) {
+        (place_member_of(actor) || actor->place->child) && has_backlog(actor)) {
         incarnation_open(actor);
         return;
     }
-    if (!place_pool(actor) || pool_place_is_leaving(place_pool(actor), actor->place, NULL)) {
+    if (is_told_to_go(actor, NULL, true)) {
         incarnation_reroute(actor);
         incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     }
@@ -167,7 +176,7 @@ bool leave_step(struct actor *actor)
         return false;
     /* It looked at the queue before the pool closed, when it was to take nothing more. Now it helps
      * to finish it, and looks again at once: nobody would wake it for that. */
-    if (pulling_keeps(actor))
+    if (place_keeps_queue(actor))
         return true;
     if (children_drain(actor))
         return false;

@@ -79,6 +79,11 @@ void place_keep_open_reason(struct place *place, const char *text)
         atomic_store_explicit(&place->open_reason, strdup(text), memory_order_release);
 }
 
+const char *place_subject(const struct actor *actor)
+{
+    return place_member_of(actor) ? actor->place->label : actor_path(actor);
+}
+
 const char *place_open_reason(const struct place *place)
 {
     const char *reason = atomic_load_explicit(&place->open_reason, memory_order_acquire);

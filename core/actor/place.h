@@ -9,6 +9,7 @@
 #include "actor/actor.h"
 #include "actor/backoff.h"
 #include "actor/misuse.h"
+#include "actor/owner.h"
 #include "actor/position.h"
 #include "actor/waiters.h"
 #include "actor/wiring.h"
@@ -30,7 +31,7 @@ struct progress {
 
 struct place {
     uint32_t index;             /* const */
-    struct pool *pool;          /* const; NULL for a source */
+    struct owner *owner;        /* const; NULL for a plain actor */
     const char *label;          /* const: what a crash line calls it; may be NULL */
     struct dead_letters *dead;  /* const: where its dead letters are counted */
     struct misuses *misuses;    /* const: where its misuses are counted; may be NULL */
@@ -50,10 +51,6 @@ struct place {
     struct position left;     /* by the present incarnation of a source */
     struct position from;     /* what the next one, or this one, is to go on from */
     struct spec *opened_with; /* counted: what `open` was given, when it is not the spec any more */
-
-    /* const: told in the actor's last turn, e.g. to the owner of a source; may be NULL */
-    void (*on_end)(void *context, struct place *place);
-    void *on_end_context;
 
     /* any thread */
     _Atomic uint64_t restarts;   /* owner writes */
@@ -82,9 +79,9 @@ struct place {
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of what waits; NULL: nobody has seen anything wait */
 
-    /* pool->pull.lock */
+    /* the lock of the shared queue */
     struct list pulling;
-    _Atomic bool pulls; /* in the list of those who sleep; set in its own turns, also read there */
+    _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
 
     struct child *child;                 /* const: it is another actor's; NULL: it is not */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
@@ -100,10 +97,54 @@ struct place {
  */
 struct place *place_get(struct actor *actor);
 
-/* The pool that an actor is a member or the manager of; NULL: none. */
-static inline struct pool *place_pool(const struct actor *actor)
+static inline struct owner *place_owner(const struct actor *actor)
 {
-    return actor->place ? actor->place->pool : NULL;
+    return actor->place ? actor->place->owner : NULL;
+}
+
+/* The owner, when the actor is one of its members; else NULL. It may be used to the end of the read
+ * section, also when the actor has ended meanwhile. */
+static inline struct owner *place_member_of(const struct actor *actor)
+{
+    struct owner *owner = place_owner(actor);
+
+    return owner && owner->ops->members ? owner : NULL;
+}
+
+/* Whether its turns have to look into the queue that its owner's members share. */
+static inline bool place_shares_queue(const struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    return owner && owner_may_give(owner);
+}
+
+/* True when an incarnation that has failed or stopped is followed by another one. */
+static inline bool place_is_renewed(const struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    return owner && owner->ops->replaces;
+}
+
+/* What a line of the log is about: the owner of a member, else the actor. */
+const char *place_subject(const struct actor *actor);
+
+/* Its actor does not sleep for want of messages in the shared queue. Owner. */
+static inline void place_awake(struct place *place)
+{
+    /* Relaxed: only this actor's own turn sets it; if it was taken back by another, the signal
+     * that comes with it is what began this turn, or begins the next. */
+    if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
+        place->owner->ops->awake(place);
+}
+
+/* True when the actor has to finish the shared queue before it can leave. Owner. */
+static inline bool place_keeps_queue(const struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    return owner && owner->ops->keeps && owner->ops->keeps(actor->place);
 }
 
 /* WEIR_ENOMEM, WEIR_EINVALID: the path is too long. Returns owned. */

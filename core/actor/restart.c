@@ -4,18 +4,18 @@
 
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "actor/place.h"
 #include "actor/room.h"
 #include "actor/runtime.h"
-#include "pool/escalation.h"
-#include "pool/places.h"
-#include "pool/pool.h"
 
 #define NS_PER_MS 1000000u
 
 static void keep_out(struct actor *actor)
 {
-    if (place_pool(actor))
-        pool_place_broken(actor->place->pool, actor->place);
+    const struct owner *owner = place_owner(actor);
+
+    if (owner && owner->ops->failed)
+        owner->ops->failed(actor->place);
     else
         mailbox_close(&actor->mailbox);
 }
@@ -51,17 +51,33 @@ static bool restarts_too_often(struct actor *actor)
                         executor_look_at_clock(actor->executor));
 }
 
+/* Who decides when it escalates. */
+static enum appeal appeal_of(const struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    return owner && owner->ops->appeal ? owner->ops->appeal(actor->place) : APPEAL_PROGRAM;
+}
+
+static void escalate(struct actor *actor, enum appeal appeal)
+{
+    if (appeal == APPEAL_ABOVE)
+        actor->place->owner->ops->escalate(actor->place);
+    else
+        runtime_escalate(actor->runtime);
+}
+
 /* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
 static void stay_closed(struct actor *actor)
 {
-    const struct pool *pool = place_pool(actor);
     bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
+    enum appeal appeal = escalates ? appeal_of(actor) : APPEAL_NOBODY;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
-              weir_str("effect", !escalates             ? "stopped until a reload"
-                                 : pool && pool->parent ? "stopped, and the pool above is asked"
-                                                        : "stopped, and the program is to end"));
+              weir_str("effect", !escalates               ? "stopped until a reload"
+                                 : appeal == APPEAL_ABOVE ? "stopped, and the pool above is asked"
+                                                          : "stopped, and the program is to end"));
     actor_set_state(actor, ACTOR_STOPPED);
     /* Relaxed: a figure for people. */
     atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
@@ -75,7 +91,7 @@ static void stay_closed(struct actor *actor)
         incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
     }
     if (escalates)
-        escalation_raise(actor);
+        escalate(actor, appeal);
 }
 
 /* What a reload may yet take back does not ask those above: the reload is refused. */
@@ -85,7 +101,7 @@ static bool gives_up(struct actor *actor)
     case RESTART_STOP:
         return true;
     case RESTART_ESCALATE:
-        return !escalation_is_on_trial(actor);
+        return appeal_of(actor) != APPEAL_NOBODY;
     default:
         return false;
     }

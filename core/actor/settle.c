@@ -5,7 +5,6 @@
 #include "actor/place.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
-#include "pool/pool.h"
 
 void settle_pulled(struct actor *actor)
 {
@@ -66,9 +65,7 @@ void settle_done(struct actor *actor, struct message *message)
 static void log_letter(const struct actor *actor, const struct message *message,
                        enum dead_reason reason, const char *detail)
 {
-    const struct pool *pool = place_pool(actor);
-
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, pool ? pool->path : actor_path(actor),
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_subject(actor),
               dead_reason_event(reason), weir_str("reason", dead_reason_name(reason)),
               weir_str("detail", detail), weir_str("tag", message_tag_name(message)),
               weir_uint("worker", actor->place->index),
@@ -84,7 +81,7 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
     if (!actor->place || !actor->place->dead)
         return;
     if (!way &&
-        (!actor->place->pool || (message->public.reserved & (MESSAGE_ASIDE | MESSAGE_BOUND))))
+        (!place_member_of(actor) || (message->public.reserved & (MESSAGE_ASIDE | MESSAGE_BOUND))))
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail, actor->executor->now_ns);
     log_letter(actor, message, reason, detail);

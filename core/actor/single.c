@@ -8,9 +8,10 @@
 #include "actor/runtime.h"
 
 /* Last turn of the actor. */
-static void on_end(void *context, struct place *place)
+static void ended(struct place *place)
 {
-    struct single *single = context;
+    struct single *single = (struct single *)(void *)((char *)place->owner -
+                                                      offsetof(struct single, owner));
 
     if (single->name[0])
         names_remove(&single->runtime->names, single->name, single->pid,
@@ -22,6 +23,8 @@ static void on_end(void *context, struct place *place)
     pthread_mutex_unlock(&single->lock);
     atomic_store_explicit(&single->ended, true, memory_order_release);
 }
+
+static const struct owner_ops owner_ops = { .ended = ended };
 
 static int create_actor(struct single *single, struct executor *executor,
                         const struct single_options *options)
@@ -37,8 +40,8 @@ static int create_actor(struct single *single, struct executor *executor,
     single->place->dead = &single->dead;
     single->place->gives_notice = true;
     single->place->wiring = &single->wiring;
-    single->place->on_end = on_end;
-    single->place->on_end_context = single;
+    single->owner.ops = &owner_ops;
+    single->place->owner = &single->owner;
     actor.place = single->place;
     status = actor_create(single->runtime, executor, &actor, &single->actor);
     if (status != 0) {

@@ -27,6 +27,7 @@ struct single {
     char name[PLACE_PATH_MAX]; /* const */
     struct runtime *runtime;   /* const */
     struct actor *actor;       /* const */
+    struct owner owner;        /* of the actor */
     weir_pid pid;              /* const */
     struct wiring_slot wiring;
     struct dead_letters dead;

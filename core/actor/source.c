@@ -26,9 +26,14 @@ static void let_heir_go_locked(struct source *source, struct executor *executor)
     source->heir = NULL;
 }
 
-static void on_end(void *context, struct place *place)
+static struct source *source_of(const struct place *place)
 {
-    struct source *source = context;
+    return (struct source *)(void *)((char *)place->owner - offsetof(struct source, owner));
+}
+
+static void ended(struct place *place)
+{
+    struct source *source = source_of(place);
 
     names_remove(&source->runtime->names, source->path, source->pid,
                  &place->actor->executor->reader);
@@ -44,6 +49,23 @@ static void on_end(void *context, struct place *place)
     pthread_mutex_unlock(&source->lock);
     atomic_store_explicit(&source->ended, true, memory_order_release);
 }
+
+static bool take_spec(struct place *place, struct spec **out_spec)
+{
+    struct source *source = source_of(place);
+
+    pthread_mutex_lock(&source->lock);
+    *out_spec = place->respec;
+    place->respec = NULL;
+    pthread_mutex_unlock(&source->lock);
+    return *out_spec != NULL;
+}
+
+static const struct owner_ops owner_ops = {
+    .replaces = true,
+    .ended = ended,
+    .take_spec = take_spec,
+};
 
 static int init_wiring(struct source *source, const struct source_options *options)
 {
@@ -73,8 +95,8 @@ static int create_actor(struct source *source, struct executor *executor,
     source->place->gives_notice = true;
     source->place->opener = options->opener;
     source->place->wiring = &source->wiring;
-    source->place->on_end = on_end;
-    source->place->on_end_context = source;
+    source->owner.ops = &owner_ops;
+    source->place->owner = &source->owner;
     actor.place = source->place;
     status = actor_create(source->runtime, executor, &actor, &source->actor);
     if (status != 0) {
@@ -282,18 +304,6 @@ void source_respec(struct source *source, struct spec *spec, struct executor *ex
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_RESPEC);
 }
 
-struct spec *source_take_respec(struct actor *actor)
-{
-    struct source *source = actor->place->on_end_context;
-    struct spec *spec;
-
-    pthread_mutex_lock(&source->lock);
-    spec = actor->place->respec;
-    actor->place->respec = NULL;
-    pthread_mutex_unlock(&source->lock);
-    return spec;
-}
-
 void source_stop_now(struct source *source, struct executor *executor)
 {
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_STOP);
@@ -448,7 +458,7 @@ static bool resume(struct actor *actor, struct source *source)
 
 static void exhausted(struct actor *actor)
 {
-    struct source *source = actor->place->on_end_context;
+    struct source *source = source_of(actor->place);
 
     actor->flags |= ACTOR_EXHAUSTED | ACTOR_LEAVING;
     mailbox_close(&actor->mailbox);
@@ -464,7 +474,7 @@ static void wait_for_memory(struct actor *actor)
 
 bool source_is_admitted(struct actor *actor)
 {
-    const struct source *source = actor->place->on_end_context;
+    const struct source *source = source_of(actor->place);
 
     return atomic_load_explicit(&source->admitted, memory_order_acquire);
 }
@@ -500,7 +510,7 @@ static bool may_be_woken(const struct actor *actor)
 
 bool source_step(struct actor *actor)
 {
-    struct source *source = actor->place->on_end_context;
+    struct source *source = source_of(actor->place);
     uint32_t credit;
     int produced;
 

@@ -31,6 +31,7 @@ struct source {
     char path[PLACE_PATH_MAX]; /* const */
     struct runtime *runtime;   /* const */
     struct actor *actor;       /* const */
+    struct owner owner;        /* of the actor */
     weir_pid pid;              /* const */
     struct wiring_slot wiring;
     struct dead_letters dead;
@@ -106,9 +107,6 @@ void source_stop_now(struct source *source, struct executor *executor);
 void source_destroy(struct source *source, struct executor *executor);
 
 /* --- in its own turn ------------------------------------------------------------------------- */
-
-/* The spec of source_respec, counted; NULL when there is none. */
-struct spec *source_take_respec(struct actor *actor);
 
 /* Asks for messages if there is room. False: nothing can be done now. */
 bool source_step(struct actor *actor);

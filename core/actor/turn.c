@@ -21,10 +21,7 @@
 #include "actor/tie.h"
 #include "actor/watched.h"
 #include "message/aside.h"
-#include "pool/escalation.h"
-#include "pool/manager.h"
 #include "pool/pool.h"
-#include "pool/renewal.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
@@ -65,12 +62,15 @@ static bool is_alive(const struct actor *actor)
 
 static void respec(struct actor *actor)
 {
+    const struct owner *owner = place_owner(actor);
     struct spec *spec;
 
-    if (actor->kind != ACTOR_POOL)
-        incarnation_respec(actor);
-    else if (manager_take(pool_of_router(actor->router), &spec))
+    if (!owner || !owner->ops->take_spec || !owner->ops->take_spec(actor->place, &spec))
+        return;
+    if (actor->kind == ACTOR_POOL)
         incarnation_renew(actor, spec);
+    else
+        incarnation_respec(actor, spec);
 }
 
 /* Its children are told by it. */
@@ -96,10 +96,8 @@ static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
         actor->flags |= ACTOR_KILLED;
     if (signals & SIGNAL_RESPEC)
         respec(actor);
-    if (signals & SIGNAL_ANEW) {
-        escalation_obey(actor);
-        renewal_obey(actor);
-    }
+    if (signals & SIGNAL_ANEW)
+        actor->place->owner->ops->begin_anew(actor);
     if ((signals & SIGNAL_REOPEN) && is_alive(actor))
         reopen(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
@@ -108,7 +106,7 @@ static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
         actor->flags &= ~(uint32_t)ACTOR_PAUSED;
         stint->handled += extra_time(actor);
     }
-    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_pool(actor) &&
+    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) &&
         !(actor->flags & ACTOR_LEAVING))
         incarnation_stop(actor); /* the place is its pool's, and is opened anew */
     if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
@@ -213,8 +211,8 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
         stint->freed.places++;
         return message;
     }
-    if (place_pool(actor))
-        message = pulling_take(actor);
+    if (place_shares_queue(actor))
+        message = actor->place->owner->ops->take(actor);
     if (message)
         stint->freed.pulled++;
     return message;
@@ -306,8 +304,8 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
         manage(actor, message);
         return;
     }
-    if (place_pool(actor))
-        pulling_awake(actor->place); /* whatever it is, it may take long */
+    if (actor->place)
+        place_awake(actor->place); /* whatever it is, it may take long */
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         freed_tell_now(&stint->freed, actor);
@@ -361,7 +359,7 @@ static bool closed_step(struct actor *actor)
 static void obey_kill(struct actor *actor)
 {
     actor->flags &= ~(uint32_t)ACTOR_KILLED;
-    if (actor->kind == ACTOR_WORKER && !place_pool(actor) && actor_state(actor) != ACTOR_OPEN)
+    if (actor->kind == ACTOR_WORKER && !place_is_renewed(actor) && actor_state(actor) != ACTOR_OPEN)
         incarnation_end_now(actor, WEIR_END_KILL); /* nobody opens it anew */
     else if (actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED))
         incarnation_fail(actor, WEIR_END_KILL);
@@ -398,7 +396,7 @@ static bool life_step(struct actor *actor, struct stint *stint)
         return closed_step(actor);
     if (actor->flags & ACTOR_RENEWS) {
         stint->handled++; /* it calls `close` */
-        return renewal_step(actor);
+        return actor->place->owner->ops->renew(actor);
     }
     if (actor->flags & ACTOR_LEAVING) {
         stint->handled++; /* likewise: it may open once more */
@@ -499,8 +497,7 @@ static bool is_plain(const struct actor *actor)
     return actor->kind == ACTOR_WORKER && is_uneventful(actor) &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) &&
-           !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
-           !(place_pool(actor) && pool_may_pull(place_pool(actor)));
+           !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor);
 }
 
 /* Handles messages of the normal lane for as long as it is so. False: there is none. */
@@ -527,13 +524,21 @@ static bool run_plain(struct actor *actor, struct stint *stint)
 
 /* --- the end of a turn ---------------------------------------------------------------------- */
 
+/* True when the shared queue, if there is one, cannot give it anything without waking it. */
+static bool is_noted_idle(const struct actor *actor)
+{
+    /* Relaxed: its own note, which goes with a signal; so does a queue that it comes to share. */
+    return !place_shares_queue(actor) ||
+           atomic_load_explicit(&actor->place->pulls, memory_order_relaxed);
+}
+
 /* True when nothing but the mailbox could give it more to do. */
 static bool is_at_rest(struct actor *actor)
 {
     return actor->kind != ACTOR_SOURCE && may_take(actor) &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
-           !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED)) && pulling_is_at_rest(actor);
+           !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED)) && is_noted_idle(actor);
 }
 
 /* Puts the actor to sleep. False: something came in between. */
@@ -555,7 +560,7 @@ static enum turn go_on(struct actor *actor, struct executor *executor)
 
 static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 {
-    struct pool *pool = place_pool(actor);
+    struct owner *owner = place_member_of(actor);
     struct executor *executor = actor->executor;
     enum turn turn = TURN_AGAIN;
 
@@ -566,11 +571,11 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
     else if (stint->freed.places)
         /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    /* The pool outlives this turn, also when the actor is somebody else's by now. */
+    /* The owner outlives this turn, also when the actor is somebody else's by now. */
     if (freed_any(&stint->freed))
-        freed_tell(&stint->freed, actor, pool, executor);
-    if (pool && pool_may_pull(pool))
-        pulling_pass_on(pool, executor);
+        freed_tell(&stint->freed, actor, owner, executor);
+    if (owner && owner_may_give(owner))
+        owner->ops->pass_on(owner, executor);
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;
 }
 
@@ -584,7 +589,7 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     executor->budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
     if (actor->place)
-        pulling_awake(actor->place);
+        place_awake(actor->place);
     while (more && stint.handled < executor->budget && !stint.hog)
         more = is_plain(actor) ? run_plain(actor, &stint) : step(actor, &stint);
     return end_turn(actor, &stint, more);

@@ -53,7 +53,7 @@ static void begin_anew(struct pool *pool, bool all, uint64_t pause_ms, struct ex
 void escalation_obey(struct actor *actor)
 {
     struct place *place = actor->place;
-    struct pool *pool = place->pool;
+    struct pool *pool = pool_of_place(place);
     uint64_t pause_ms;
     bool begins;
 
@@ -76,31 +76,32 @@ enum decision {
     DECISION_ASK, /* the pool above */
 };
 
-bool escalation_is_on_trial(struct actor *actor)
+enum appeal escalation_appeal(struct place *place)
 {
-    const struct place *place = actor->place;
-    struct pool *pool = place->pool;
-    bool on_trial = false;
+    struct pool *pool = pool_of_place(place);
+    bool has_above = pool->parent != NULL;
+    bool on_trial;
 
-    if (!pool)
-        return false;
     pthread_mutex_lock(&pool->lock);
     on_trial = place->prepared || place->leaving;
     pthread_mutex_unlock(&pool->lock);
     /* Acquire pairs with the release in pool_end_trial. */
     for (; pool && !on_trial; pool = pool->parent)
         on_trial = atomic_load_explicit(&pool->on_trial, memory_order_acquire);
-    return on_trial;
+    if (on_trial)
+        return APPEAL_NOBODY;
+    return has_above ? APPEAL_ABOVE : APPEAL_PROGRAM;
 }
 
 /* The lock of a pool above its own is held, or its own: nobody tells it so meanwhile. */
 static bool begins_anew(const struct place *place)
 {
+    struct pool *pool = pool_of_place(place);
     bool begins;
 
-    pthread_mutex_lock(&place->pool->lock);
+    pthread_mutex_lock(&pool->lock);
     begins = place->begins_anew;
-    pthread_mutex_unlock(&place->pool->lock);
+    pthread_mutex_unlock(&pool->lock);
     return begins;
 }
 
@@ -174,15 +175,15 @@ static bool asks_above(struct pool *pool, struct pool *member, struct actor *act
     return decision == DECISION_ASK;
 }
 
-void escalation_raise(struct actor *actor)
+void escalation_raise(struct place *place)
 {
-    struct pool *member = place_pool(actor);
+    struct pool *member = pool_of_place(place);
     struct pool *pool;
 
-    for (pool = member ? member->parent : NULL; pool; member = pool, pool = pool->parent)
-        if (!asks_above(pool, member, actor))
+    for (pool = member->parent; pool; member = pool, pool = pool->parent)
+        if (!asks_above(pool, member, place->actor))
             return;
-    runtime_escalate(actor->runtime);
+    runtime_escalate(place->actor->runtime);
 }
 
 /* --- settings ------------------------------------------------------------------------------- */

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actor/owner.h"
+
 struct actor;
 struct executor;
 struct pool;
@@ -25,12 +27,12 @@ struct restart;
 /* As it is when nobody says otherwise: a few times, then the pool above is asked. */
 void escalation_usual(struct restart *out);
 
-/* What fails in it now is told to nobody above: a reload may yet take it back, or it leaves. Any
- * thread. */
-bool escalation_is_on_trial(struct actor *actor);
+/* Who decides when a worker fails too often now: nobody above is told of what a reload may yet take
+ * back, or of what leaves. Any thread. */
+enum appeal escalation_appeal(struct place *place);
 
 /* A worker of a pool stays closed and its pool asks those above. In its own turn, without locks. */
-void escalation_raise(struct actor *actor);
+void escalation_raise(struct place *place);
 
 /* It was told to begin anew. In its own turn. */
 void escalation_obey(struct actor *actor);

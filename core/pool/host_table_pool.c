@@ -23,7 +23,7 @@ static struct pool *own_pool(const struct actor *actor)
 {
     if (actor->kind == ACTOR_POOL)
         return pool_of_router(actor->router);
-    return actor->place ? actor->place->pool : NULL;
+    return pool_of_worker(actor);
 }
 
 weir_pid host_table_pool(struct weir_self *self)

@@ -7,6 +7,7 @@
 #include "actor/runtime.h"
 #include "pool/figures.h"
 #include "pool/outcome.h"
+#include "pool/places.h"
 #include "pool/resize.h"
 
 /* One message that is carried out. */
@@ -150,8 +151,15 @@ void manager_set_locked(struct pool *pool, struct spec *spec, struct executor *e
     (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_RESPEC);
 }
 
-bool manager_take(struct pool *pool, struct spec **out_spec)
+static struct pool *pool_of_manager(const struct place *place)
 {
+    return (struct pool *)(void *)((char *)place->owner - offsetof(struct pool, managing));
+}
+
+/* What was set since the last call. */
+static bool take_spec(struct place *place, struct spec **out_spec)
+{
+    struct pool *pool = pool_of_manager(place);
     bool is_new;
 
     pthread_mutex_lock(&pool->lock);
@@ -162,3 +170,14 @@ bool manager_take(struct pool *pool, struct spec **out_spec)
     pthread_mutex_unlock(&pool->lock);
     return is_new;
 }
+
+static void ended(struct place *place)
+{
+    pool_actor_ended(pool_of_manager(place), place->actor->executor);
+}
+
+const struct owner_ops manager_owner_ops = {
+    .replaces = true,
+    .ended = ended,
+    .take_spec = take_spec,
+};

@@ -23,7 +23,7 @@ int manager_handle(struct actor *actor, struct message *message);
  */
 void manager_set_locked(struct pool *pool, struct spec *spec, struct executor *executor);
 
-/* What was set since the last call, owned by the caller. False: nothing was. */
-bool manager_take(struct pool *pool, struct spec **out_spec);
+/* What the pool's own actor asks of it as its owner. */
+extern const struct owner_ops manager_owner_ops;
 
 #endif

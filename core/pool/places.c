@@ -3,9 +3,11 @@
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/runtime.h"
+#include "pool/escalation.h"
 #include "pool/outcome.h"
 #include "pool/renewal.h"
 #include "pool/resize.h"
+#include "pool/route.h"
 
 void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {
@@ -21,8 +23,9 @@ void pool_place_publish_locked(struct pool *pool, struct place *place)
         names_publish(&pool->runtime->names, actor_pid(place->actor));
 }
 
-void pool_place_opened(struct pool *pool, struct place *place)
+static void opened(struct place *place)
 {
+    struct pool *pool = pool_of_place(place);
     const struct extra *extra = place->actor->extra;
     bool let_in;
 
@@ -42,19 +45,22 @@ void pool_place_opened(struct pool *pool, struct place *place)
     outcome_tell(pool, place->actor->executor);
 }
 
-void pool_place_broken(struct pool *pool, struct place *place)
+static void failed(struct place *place)
 {
+    struct pool *pool = pool_of_place(place);
+
     pthread_mutex_lock(&pool->lock);
     place->opened = false;
     renewal_broken_locked(place);
     mailbox_close(&place->actor->mailbox);
-    pulling_awake(place);
+    place_awake(place);
     pthread_mutex_unlock(&pool->lock);
     outcome_tell(pool, place->actor->executor);
 }
 
-bool pool_place_is_leaving(struct pool *pool, struct place *place, uint64_t *out_due_ns)
+static bool is_leaving(struct place *place, uint64_t *out_due_ns)
 {
+    struct pool *pool = pool_of_place(place);
     bool leaving;
 
     pthread_mutex_lock(&pool->lock);
@@ -65,26 +71,28 @@ bool pool_place_is_leaving(struct pool *pool, struct place *place, uint64_t *out
     return leaving;
 }
 
-struct spec *pool_place_take_respec(struct pool *pool, struct place *place)
+/* The spec that a reload left for the worker. */
+static bool take_spec(struct place *place, struct spec **out_spec)
 {
-    struct spec *spec;
+    struct pool *pool = pool_of_place(place);
 
     pthread_mutex_lock(&pool->lock);
-    spec = place->respec;
+    *out_spec = place->respec;
     place->respec = NULL;
     pthread_mutex_unlock(&pool->lock);
-    return spec;
+    return *out_spec != NULL;
 }
 
-bool pool_place_may_close(struct pool *pool, struct place *place, bool leaves_queue)
+bool pool_place_may_close(struct place *place, bool leaves_queue)
 {
+    struct pool *pool = pool_of_place(place);
     bool may;
 
     pthread_mutex_lock(&pool->lock);
     /* Under the lock: called back, sent to and told to go again, it has something to finish; and
      * so has one that stayed meanwhile, when the pool has closed since it looked at the queue. */
     may = place->leaving && mailbox_empty(&place->actor->mailbox) &&
-          (leaves_queue || !pulling_keeps(place->actor));
+          (leaves_queue || !pulling_keeps(place));
     if (may) {
         list_remove(&place->link);
         list_append(&pool->closers, &place->link);
@@ -93,11 +101,14 @@ bool pool_place_may_close(struct pool *pool, struct place *place, bool leaves_qu
     return may;
 }
 
-void pool_place_ended(struct pool *pool, struct place *place, struct executor *executor)
+/* The pool forgets the place, whose figures it keeps. */
+static void ended(struct place *place)
 {
+    struct executor *executor = place->actor->executor;
+    struct pool *pool = pool_of_place(place);
     struct ledger_reading reading;
 
-    pulling_awake(place);
+    place_awake(place);
     pthread_mutex_lock(&pool->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     children_add_ledger(place, &reading);
@@ -112,3 +123,64 @@ void pool_place_ended(struct pool *pool, struct place *place, struct executor *e
     pulling_end_if_left(pool, executor);
     pool_end_if_empty(pool, executor);
 }
+
+/* --- the backlog ------------------------------------------------------------------------------ */
+
+/* Where a backlog is handed to: the pool, or, when that goes as a whole, the first above it that
+ * stays. Not one that would give it to every member. */
+static struct pool *pool_that_stays(struct pool *pool)
+{
+    while (pool->parent && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
+           atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != ROUTE_BROADCAST)
+        pool = pool->parent;
+    return pool;
+}
+
+static int reroute(struct place *place, struct message *message)
+{
+    return route_message(pool_that_stays(pool_of_place(place)), place->actor->executor, message);
+}
+
+static void discard(struct place *place, bool as_removed)
+{
+    struct pool *pool = pool_of_place(place);
+
+    /* Acquire pairs with the release in mark_removed. */
+    if (pulling_keeps(place) &&
+        (!as_removed || atomic_load_explicit(&pool->removed, memory_order_acquire)))
+        pulling_discard(pool, place->actor->executor);
+}
+
+static void pass_on(struct owner *owner, struct executor *executor)
+{
+    pulling_pass_on(pool_of_owner(owner), executor);
+}
+
+/* --- once more -------------------------------------------------------------------------------- */
+
+static void begin_anew(struct actor *actor)
+{
+    escalation_obey(actor);
+    renewal_obey(actor);
+}
+
+const struct owner_ops pool_owner_ops = {
+    .replaces = true,
+    .members = true,
+    .opened = opened,
+    .failed = failed,
+    .reroute = reroute,
+    .pass_on = pass_on,
+    .ended = ended,
+    .is_leaving = is_leaving,
+    .may_close = pool_place_may_close,
+    .take_spec = take_spec,
+    .take = pulling_take,
+    .awake = pulling_awake,
+    .keeps = pulling_keeps,
+    .discard = discard,
+    .appeal = escalation_appeal,
+    .escalate = escalation_raise,
+    .begin_anew = begin_anew,
+    .renew = renewal_step,
+};

@@ -59,6 +59,9 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
         escalation_usual(&pool->escalation.restart);
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
     atomic_init(&pool->route, options->route);
+    pool->owner.ops = &pool_owner_ops;
+    atomic_init(&pool->owner.shares, options->route == ROUTE_PULL);
+    pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
     waiters_init(&pool->waiters);
@@ -101,6 +104,7 @@ static int make_manager_place(struct pool *pool, const struct pool_options *opti
     status = pool->label ? place_create(pool->path, 0, &pool->manager) : WEIR_ENOMEM;
     if (status != 0)
         return status;
+    pool->manager->owner = &pool->managing;
     pool->manager->label = pool->label;
     pool->has_manager = options->manager != NULL;
     pool->manager->gives_notice = true;
@@ -261,7 +265,7 @@ struct pool *pool_find(struct runtime *runtime, weir_pid pid)
 
 void pool_end_trial(struct pool *pool)
 {
-    /* Release pairs with the acquire in escalation_is_on_trial. */
+    /* Release pairs with the acquire in escalation_appeal. */
     atomic_store_explicit(&pool->on_trial, false, memory_order_release);
 }
 
@@ -315,6 +319,7 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
 void pool_set_route(struct pool *pool, enum pool_route route)
 {
     atomic_store_explicit(&pool->route, route, memory_order_relaxed);
+    atomic_store_explicit(&pool->owner.shares, route == ROUTE_PULL, memory_order_relaxed);
     fullness_forget(pool);
 }
 
@@ -452,7 +457,7 @@ void pool_close(struct pool *pool, struct executor *executor)
 static void mark_removed(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    /* Release pairs with the acquire in leave_shed. */
+    /* Release pairs with the acquire in places.c, discard. */
     atomic_store_explicit(&pool->removed, true, memory_order_release);
     for (uint32_t i = 0; i < pool->child_count; i++)
         mark_removed(pool->children[i]);

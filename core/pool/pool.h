@@ -78,6 +78,8 @@ struct pool {
     struct runtime *runtime;       /* const */
     struct actor *actor;           /* const */
     struct router router;          /* what the actor stands for; as senders see it */
+    struct owner owner;            /* of the workers */
+    struct owner managing;         /* of the actor itself, whose place is the manager's */
     weir_pid pid;                  /* const */
     uint32_t number;               /* const: which of the executors' positions it uses */
     char path[PLACE_PATH_MAX];     /* const */
@@ -144,6 +146,25 @@ struct pool {
 static inline struct pool *pool_of_router(struct router *router)
 {
     return (struct pool *)(void *)((char *)router - offsetof(struct pool, router));
+}
+
+static inline struct pool *pool_of_owner(struct owner *owner)
+{
+    return (struct pool *)(void *)((char *)owner - offsetof(struct pool, owner));
+}
+
+/* Of a worker. */
+static inline struct pool *pool_of_place(const struct place *place)
+{
+    return pool_of_owner(place->owner);
+}
+
+/* The pool that an actor is a worker of; NULL: none. */
+static inline struct pool *pool_of_worker(const struct actor *actor)
+{
+    struct owner *owner = place_member_of(actor);
+
+    return owner ? pool_of_owner(owner) : NULL;
 }
 
 /* The pool of a PID; NULL: it has ended, or is no pool's. Any thread, in a read section, in which
@@ -217,14 +238,6 @@ void pool_pause(struct pool *pool, bool paused, struct executor *executor);
 
 /* Places may have come free: everybody who waits for this pool or one above looks again. */
 void pool_wake_waiters(struct pool *pool, struct executor *executor);
-
-/* True when its workers have to look at its queue. Any thread. */
-static inline bool pool_may_pull(const struct pool *pool)
-{
-    /* Relaxed: who makes the route pull signals every member afterwards. */
-    return atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_PULL ||
-           atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
-}
 
 /* --- for nesting.c, places.c ----------------------------------------------------------------- */
 

@@ -21,10 +21,10 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor)
     pthread_mutex_destroy(&pull->lock);
 }
 
-static void set_waiting_locked(struct pull_queue *pull)
+static void set_waiting_locked(struct pool *pool)
 {
     /* Relaxed: a hint that tells when the lock is worth taking; see pulling_pass_on. */
-    atomic_store_explicit(&pull->waiting, pull->messages.count, memory_order_relaxed);
+    atomic_store_explicit(&pool->owner.waiting, pool->pull.messages.count, memory_order_relaxed);
 }
 
 /* --- who sleeps ------------------------------------------------------------------------------ */
@@ -61,13 +61,8 @@ static void wake_one_locked(struct pull_queue *pull, struct executor *executor)
 
 void pulling_awake(struct place *place)
 {
-    struct pull_queue *pull;
+    struct pull_queue *pull = &pool_of_place(place)->pull;
 
-    /* Relaxed: only this actor's own turn sets it; if it was taken back by another, the signal
-     * that comes with it is what began this turn, or begins the next. */
-    if (!atomic_load_explicit(&place->pulls, memory_order_relaxed))
-        return;
-    pull = &place->pool->pull;
     pthread_mutex_lock(&pull->lock);
     if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
         forget_idle_locked(pull, place);
@@ -80,7 +75,7 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 
     /* Relaxed: whoever was woken for a message, and cannot take it, has the message and those who
      * slept then in its past, by the lock and the signal. */
-    if (atomic_load_explicit(&pull->waiting, memory_order_relaxed) == 0 ||
+    if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) == 0 ||
         atomic_load_explicit(&pull->sleeping, memory_order_relaxed) == 0)
         return;
     pthread_mutex_lock(&pull->lock);
@@ -108,14 +103,15 @@ static int has_room_locked(const struct pull_queue *pull, uint64_t size)
     return status == 0 && pull->messages.count >= pull->limit ? WEIR_EFULL : status;
 }
 
-static void append_locked(struct pull_queue *pull, struct executor *executor,
-                          struct message *message)
+static void append_locked(struct pool *pool, struct executor *executor, struct message *message)
 {
+    struct pull_queue *pull = &pool->pull;
+
     message->public.lane = WEIR_NORMAL;
     message_list_append(&pull->messages, message);
     pull->admitted++;
     pull->bytes += message->public.size;
-    set_waiting_locked(pull);
+    set_waiting_locked(pool);
     wake_one_locked(pull, executor);
 }
 
@@ -142,7 +138,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     else
         status = has_room_locked(pull, message->public.size);
     if (status == 0)
-        append_locked(pull, executor, message);
+        append_locked(pool, executor, message);
     pthread_mutex_unlock(&pull->lock);
     return status;
 }
@@ -169,7 +165,7 @@ void pulling_release_locked(struct pool *pool)
 void pulling_push_held_locked(struct pool *pool, struct executor *executor, struct message *message)
 {
     pthread_mutex_lock(&pool->pull.lock);
-    append_locked(&pool->pull, executor, message);
+    append_locked(pool, executor, message);
     pool->pull.held = false;
     pthread_mutex_unlock(&pool->pull.lock);
 }
@@ -189,19 +185,17 @@ static bool is_finished_by_leavers(const struct pool *pool)
  */
 static bool may_pull_locked(struct actor *actor)
 {
-    if (is_finished_by_leavers(actor->place->pool))
+    if (is_finished_by_leavers(pool_of_place(actor->place)))
         return true;
     return !(actor->flags & ACTOR_LEAVING) && !mailbox_is_closed(&actor->mailbox);
 }
 
 struct message *pulling_take(struct actor *actor)
 {
-    struct pool *pool = actor->place->pool;
+    struct pool *pool = pool_of_place(actor->place);
     struct pull_queue *pull = &pool->pull;
     struct message *message;
 
-    if (!pool_may_pull(pool))
-        return NULL;
     pthread_mutex_lock(&pull->lock);
     if (!may_pull_locked(actor)) {
         pthread_mutex_unlock(&pull->lock);
@@ -210,7 +204,7 @@ struct message *pulling_take(struct actor *actor)
     message = message_list_take(&pull->messages);
     if (message) {
         pull->bytes -= message->public.size;
-        set_waiting_locked(pull);
+        set_waiting_locked(pool);
         settle_pulled(actor);
         if (atomic_load_explicit(&actor->place->pulls, memory_order_relaxed))
             forget_idle_locked(pull, actor->place); /* noted earlier in this turn */
@@ -221,23 +215,13 @@ struct message *pulling_take(struct actor *actor)
     return message;
 }
 
-bool pulling_is_at_rest(struct actor *actor)
+bool pulling_keeps(struct place *place)
 {
-    struct pool *pool = actor->place ? actor->place->pool : NULL;
-
-    /* Relaxed: its own note, which goes with a signal; and a route that comes with one. */
-    return !pool || atomic_load_explicit(&actor->place->pulls, memory_order_relaxed) ||
-           (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL &&
-            atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) == 0);
-}
-
-bool pulling_keeps(struct actor *actor)
-{
-    struct pool *pool = actor->place ? actor->place->pool : NULL;
+    const struct pool *pool = pool_of_place(place);
 
     /* Relaxed: nothing is let in from then on, so 0 stays 0; see pulling_close_locked. */
-    return pool && is_finished_by_leavers(pool) &&
-           atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0;
+    return is_finished_by_leavers(pool) &&
+           atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) > 0;
 }
 
 uint64_t pulling_bytes_limit(struct pool *pool)
@@ -304,7 +288,7 @@ static struct message *take_left_locked(struct pool *pool)
     pthread_mutex_lock(&pull->lock);
     message = message_list_take(&pull->messages);
     pull->bytes -= message ? message->public.size : 0;
-    set_waiting_locked(pull);
+    set_waiting_locked(pool);
     pthread_mutex_unlock(&pull->lock);
     if (message) {
         pool->gone.accepted++;
@@ -345,7 +329,7 @@ void pulling_end_if_left(struct pool *pool, struct executor *executor)
 
     pthread_mutex_lock(&pool->lock);
     is_left = atomic_load_explicit(&pool->pull.left_behind, memory_order_relaxed) &&
-              atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed) > 0 &&
+              atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) > 0 &&
               list_empty(&pool->leavers) && list_empty(&pool->closers);
     pthread_mutex_unlock(&pool->lock);
     if (is_left)

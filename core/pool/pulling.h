@@ -38,7 +38,6 @@ struct pull_queue {
     bool closed;                  /* lock: the pool closes, nothing is let in */
     _Atomic bool left_behind;     /* written under pool->lock: no member stays to take them */
     struct list idle;             /* lock: places whose workers sleep for want of messages */
-    _Atomic uint32_t waiting;     /* written under lock: messages */
     _Atomic uint32_t sleeping;    /* written under lock: places in `idle` */
 };
 
@@ -96,14 +95,11 @@ void pulling_thaw_locked(struct pool *pool);
 /* The first message, in hand; NULL: there is none, and the member is noted as idle. */
 struct message *pulling_take(struct actor *actor);
 
-/* True when the queue could not give the member anything without waking it. */
-bool pulling_is_at_rest(struct actor *actor);
-
-/* A turn begins: the member does not sleep. */
+/* A turn begins of a member that is noted as idle: it does not sleep. */
 void pulling_awake(struct place *place);
 
 /* True when the actor would have to finish the queue before it can leave. */
-bool pulling_keeps(struct actor *actor);
+bool pulling_keeps(struct place *place);
 
 /* Wakes a member for what waits, if both are there. Any thread, in a read section. */
 void pulling_pass_on(struct pool *pool, struct executor *executor);

@@ -65,7 +65,7 @@ uint32_t renewal_take_back(struct pool *pool, struct executor *executor)
 
 void renewal_obey(struct actor *actor)
 {
-    struct pool *pool = actor->place->pool;
+    struct pool *pool = pool_of_place(actor->place);
     bool asked;
 
     pthread_mutex_lock(&pool->lock);
@@ -80,13 +80,14 @@ void renewal_obey(struct actor *actor)
 /* False: that was taken back, or the worker leaves. */
 static bool may_begin(struct place *place)
 {
+    struct pool *pool = pool_of_place(place);
     bool may;
 
-    pthread_mutex_lock(&place->pool->lock);
+    pthread_mutex_lock(&pool->lock);
     may = place->renewal == RENEWAL_ASKED && !place->leaving;
     if (may)
         place->renewal = RENEWAL_BEGUN;
-    pthread_mutex_unlock(&place->pool->lock);
+    pthread_mutex_unlock(&pool->lock);
     return may;
 }
 

@@ -76,7 +76,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     status = place_create(path, index, &place);
     if (status != 0)
         return status;
-    place->pool = pool;
+    place->owner = &pool->owner;
     place->label = pool->label;
     place->gives_notice = true;
     place->dead = &pool->dead;

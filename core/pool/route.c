@@ -53,7 +53,7 @@ static uint32_t waiting_in(const struct member *member);
 static uint32_t waiting_below(struct pool *pool)
 {
     const struct members *members = members_of(pool);
-    uint32_t sum = atomic_load_explicit(&pool->pull.waiting, memory_order_relaxed);
+    uint32_t sum = atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed);
 
     for (uint32_t i = 0; i < members->count; i++)
         sum += waiting_in(&members->members[i]);

@@ -13,7 +13,7 @@
 #define US_PER_S 1000000u
 
 /* Whose letters they are. */
-struct owner {
+struct letter_owner {
     const char *path;
     struct dead_letters *letters;
     struct wiring_slot *wiring;
@@ -22,18 +22,20 @@ struct owner {
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
-static struct owner pool_owner(struct pool *pool)
+static struct letter_owner pool_owner(struct pool *pool)
 {
-    return (struct owner){ pool->path, &pool->dead, outlet_present(&pool->outlets), pool->pid };
+    return (struct letter_owner){ pool->path, &pool->dead, outlet_present(&pool->outlets),
+                                  pool->pid };
 }
 
-static struct owner source_owner(struct source *source)
+static struct letter_owner source_owner(struct source *source)
 {
-    return (struct owner){ source->path, &source->dead, &source->wiring, 0 };
+    return (struct letter_owner){ source->path, &source->dead, &source->wiring, 0 };
 }
 
 /* assembly->lock is held. */
-static bool find_owner_locked(const struct overview *overview, const char *path, struct owner *out)
+static bool find_owner_locked(const struct overview *overview, const char *path,
+                              struct letter_owner *out)
 {
     const struct settings *settings = overview->assembly->held->settings;
     uint32_t pool = settings_find_pool(settings, path);
@@ -48,7 +50,7 @@ static bool find_owner_locked(const struct overview *overview, const char *path,
 
 /* --- the summary ---------------------------------------------------------------------------- */
 
-static void write_figures(struct json *json, const struct owner *owner)
+static void write_figures(struct json *json, const struct letter_owner *owner)
 {
     struct dead_letters_figures figures = { 0 };
 
@@ -59,7 +61,7 @@ static void write_figures(struct json *json, const struct owner *owner)
     json_end(json);
 }
 
-static void print_figures(FILE *stream, const struct owner *owner)
+static void print_figures(FILE *stream, const struct letter_owner *owner)
 {
     struct dead_letters_figures figures = { 0 };
 
@@ -76,7 +78,7 @@ static void print_figures(FILE *stream, const struct owner *owner)
     fputc('\n', stream);
 }
 
-static void tell_owner(struct json *json, FILE *stream, const struct owner *owner)
+static void tell_owner(struct json *json, FILE *stream, const struct letter_owner *owner)
 {
     if (json)
         write_figures(json, owner);
@@ -88,7 +90,7 @@ static void tell_owners_locked(const struct overview *overview, struct json *jso
 {
     const struct assembly *assembly = overview->assembly;
     const struct settings *settings = assembly->held->settings;
-    struct owner owner;
+    struct letter_owner owner;
 
     for (uint32_t i = 0; i < settings->source_count; i++) {
         owner = source_owner(assembly->sources[i]);
@@ -241,7 +243,8 @@ static void tell_letters(const struct letter_list *list, bool for_people, FILE *
 }
 
 /* assembly->lock is held. */
-static void read_letters_locked(struct letter_list *list, const struct owner *owner, uint64_t after)
+static void read_letters_locked(struct letter_list *list, const struct letter_owner *owner,
+                                uint64_t after)
 {
     list->count = dead_letters_read_after(owner->letters, after, list->letters, LETTERS_LISTED_MAX);
     for (uint32_t i = 0; i < list->count; i++)
@@ -254,7 +257,7 @@ bool letters_list(const struct overview *overview, const char *path, uint64_t af
 {
     struct letter_list list = { .overview = overview,
                                 .letters = calloc(LETTERS_LISTED_MAX, sizeof *list.letters) };
-    struct owner owner;
+    struct letter_owner owner;
     bool found;
 
     sender_names_init(&list.senders, LETTERS_LISTED_MAX);
@@ -274,7 +277,7 @@ bool letters_numbers(const struct overview *overview, const char *path, uint64_t
                      FILE *stream)
 {
     struct dead_letter *letters = calloc(LETTERS_LISTED_MAX, sizeof *letters);
-    struct owner owner;
+    struct letter_owner owner;
     uint32_t count = 0;
     bool found;
 
@@ -296,7 +299,7 @@ int letters_payload(const struct overview *overview, const char *path, uint64_t 
 {
     unsigned char *payload = NULL;
     size_t size = 0;
-    struct owner owner;
+    struct letter_owner owner;
     int status = WEIR_EUNKNOWN;
 
     pthread_mutex_lock(&overview->assembly->lock);
@@ -321,7 +324,7 @@ static uint32_t delete_each(struct dead_letters *letters, const uint64_t *number
 int letters_delete(const struct overview *overview, const char *path, const uint64_t *numbers,
                    uint32_t count, uint32_t *out_deleted)
 {
-    struct owner owner;
+    struct letter_owner owner;
     bool found;
 
     pthread_mutex_lock(&overview->assembly->lock);
@@ -369,7 +372,7 @@ bool letters_replay(const struct overview *overview, const char *path, bool for_
     struct runtime *runtime = overview->assembly->runtime;
     struct replay_result result = { .status = WEIR_ENOMEM };
     struct executor *executor;
-    struct owner owner;
+    struct letter_owner owner;
     bool found;
 
     pthread_mutex_lock(&overview->assembly->lock);

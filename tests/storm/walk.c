@@ -90,8 +90,8 @@ static void look_at_pool(struct walk *walk, const struct hall *hall)
     world_expect(walk->world,
                  atomic_load(&hall->stopped) || resize_count_locked(pool) == stats.target,
                  "the target is not what there is", stats.target);
-    world_expect(walk->world, pool->pull.waiting == pool->pull.messages.count,
-                 "pulled are counted wrongly", pool->pull.waiting);
+    world_expect(walk->world, pool->owner.waiting == pool->pull.messages.count,
+                 "pulled are counted wrongly", pool->owner.waiting);
 }
 
 void walk_step(struct walk *walk, bool at_rest)

@@ -266,7 +266,7 @@ static void test_worker_with_a_message_in_its_mailbox_may_not_close(void)
     pthread_mutex_lock(&pool->lock);
     place = LIST_ENTRY(pool->leavers.next, struct place, link);
     pthread_mutex_unlock(&pool->lock);
-    CU_ASSERT_FALSE(pool_place_may_close(pool, place, false));
+    CU_ASSERT_FALSE(pool_place_may_close(place, false));
     gate_open(&probe->gate);
     CU_ASSERT_TRUE(rig_settled(&rig, pool));
     CU_ASSERT_TRUE(rig_end(&rig, pool, &ledger));
