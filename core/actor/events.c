@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "actor/event.h"
+#include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
-#include "pool/fan_out.h"
-#include "pool/pool.h"
 
 void events_init(struct events *events)
 {
@@ -424,7 +423,7 @@ static void give(struct runtime *runtime, struct executor *executor,
     if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire))
         router = actor_find_router(runtime, subscriber->pid);
     if (router) {
-        fan_out_below(pool_of_router(router), executor, message, result);
+        router->ops->fan_out(router, executor, message, result);
         return;
     }
     copy = message_copy(&executor->cache, message);

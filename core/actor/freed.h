@@ -29,8 +29,8 @@ void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
                 struct executor *executor);
 
 /*
- * Before a handler that may take long: ends the full marks that it depends on (pool/fullness.h), as
- * far as a look without a barrier finds any. The end of the turn finds the others.
+ * Before a handler that may take long: ends the full marks that it depends on (actor/fullness.h),
+ * as far as a look without a barrier finds any. The end of the turn finds the others.
  */
 void freed_unmark(const struct freed *freed, struct actor *actor);
 

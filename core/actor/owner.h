@@ -13,12 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actor/fullness.h"
+
 struct actor;
 struct executor;
 struct message;
 struct owner;
 struct place;
 struct spec;
+struct waiters;
 
 /* Who decides about an actor that fails too often, and whose restart escalates. */
 enum appeal {
@@ -29,7 +32,7 @@ enum appeal {
 
 struct owner_ops {
     bool replaces; /* an actor that failed or stopped is opened again, by the restart of its spec */
-    bool members;  /* what its actors handle was sent to the owner; the next four are there */
+    bool members;  /* what its actors handle was sent to the owner; the next five are there */
 
     /* Its actor is open: it is let in, unless it has been told to go. NULL: it is let in. */
     void (*opened)(struct place *place);
@@ -37,6 +40,9 @@ struct owner_ops {
     void (*failed)(struct place *place);
     /* Hands a message of the backlog to another member. Takes it on 0. */
     int (*reroute)(struct place *place, struct message *message);
+    /* Room was made, and somebody waits for it, here or above: `places` are free in a member again,
+     * and `pulled` messages were taken from the shared queue. */
+    void (*freed)(struct owner *owner, uint32_t places, uint32_t pulled, struct executor *executor);
     /* The turn ends with messages in the shared queue: another member may take them. */
     void (*pass_on)(struct owner *owner, struct executor *executor);
 
@@ -72,8 +78,13 @@ struct owner_ops {
 
 struct owner {
     const struct owner_ops *ops; /* const */
-    _Atomic uint32_t waiting;    /* messages in the queue that its members share */
-    _Atomic bool shares;         /* they shall look into that queue also when it is empty */
+
+    /* Of one that has members. */
+    struct owner *above;      /* const: whose member it is itself; NULL: it is at the top */
+    struct waiters *waiters;  /* const: who waits for room behind it */
+    struct fullness fullness; /* see there */
+    _Atomic uint32_t waiting; /* messages in the queue that its members share */
+    _Atomic bool shares;      /* they shall look into that queue also when it is empty */
 };
 
 /* Whether a turn has to look into the shared queue. */

@@ -20,6 +20,12 @@ struct message;
 struct router;
 struct waiters;
 
+/* How many took a copy of a message that is for all. */
+struct fan_out {
+    uint32_t taken;
+    uint32_t refused; /* by workers without room, or not open; once by a pool that takes nothing */
+};
+
 struct router_ops {
     /* For senders: any thread, in a read section, in which alone the router may be used. */
 
@@ -28,6 +34,9 @@ struct router_ops {
     /* How many it took, from the front, or why it took none; as weir_send. */
     int (*route_chain)(struct router *router, struct executor *executor,
                        struct message *const *messages, uint32_t count);
+    /* Gives a copy to each actor below, of all levels, and adds up. */
+    void (*fan_out)(struct router *router, struct executor *executor, const struct message *message,
+                    struct fan_out *result);
     /* How many messages it would take now: a hint. Unlimited mailboxes count as 64. */
     uint32_t (*room)(struct router *router);
     /* How many of them in one chain, to one actor; 0: they are to be spread. */

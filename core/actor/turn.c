@@ -21,7 +21,6 @@
 #include "actor/tie.h"
 #include "actor/watched.h"
 #include "message/aside.h"
-#include "pool/pool.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */

@@ -118,7 +118,7 @@ static bool pool_refuses(struct pool *pool, size_t size)
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_BROADCAST)
         return broadcast_refuses(pool, size);
     (void)size;
-    return fullness_refuses(&pool->fullness);
+    return fullness_refuses(&pool->owner.fullness);
 }
 
 /* --- reaching everybody --------------------------------------------------------------------- */

@@ -4,15 +4,11 @@
 #ifndef POOL_FAN_OUT_H
 #define POOL_FAN_OUT_H
 
+#include "actor/router.h"
 #include "message/message.h"
 
 struct executor;
 struct pool;
-
-struct fan_out {
-    uint32_t taken;
-    uint32_t refused; /* by workers without room, or not open; once by a pool that takes nothing */
-};
 
 /* Gives a copy to each worker below, of all levels, and adds up. Any thread, in a read section. */
 void fan_out_below(struct pool *pool, struct executor *executor, const struct message *message,

@@ -11,7 +11,7 @@
 
 void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {
-    fullness_forget(pool);
+    fullness_forget(&pool->owner);
     for (; pool; pool = pool->parent)
         if (waiters_any(&pool->waiters))
             waiters_wake(&pool->waiters, UINT32_MAX, executor);
@@ -151,6 +151,21 @@ static void discard(struct place *place, bool as_removed)
         pulling_discard(pool, place->actor->executor);
 }
 
+static void freed(struct owner *owner, uint32_t places, uint32_t pulled, struct executor *executor)
+{
+    struct pool *pool = pool_of_owner(owner);
+    uint64_t room = pulled ? pulling_room(pool) : 0;
+
+    places += (uint32_t)(room < pulled ? room : pulled);
+    for (; pool; pool = pool->parent) {
+        /* By key: the place may be of use to any of them, not to the first. */
+        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_HASH)
+            places = UINT32_MAX;
+        if (waiters_any(&pool->waiters))
+            waiters_wake(&pool->waiters, places, executor);
+    }
+}
+
 static void pass_on(struct owner *owner, struct executor *executor)
 {
     pulling_pass_on(pool_of_owner(owner), executor);
@@ -170,6 +185,7 @@ const struct owner_ops pool_owner_ops = {
     .opened = opened,
     .failed = failed,
     .reroute = reroute,
+    .freed = freed,
     .pass_on = pass_on,
     .ended = ended,
     .is_leaving = is_leaving,

@@ -60,6 +60,8 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
     atomic_init(&pool->route, options->route);
     pool->owner.ops = &pool_owner_ops;
+    pool->owner.above = options->parent ? &options->parent->owner : NULL;
+    pool->owner.waiters = &pool->waiters;
     atomic_init(&pool->owner.shares, options->route == ROUTE_PULL);
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
@@ -320,7 +322,7 @@ void pool_set_route(struct pool *pool, enum pool_route route)
 {
     atomic_store_explicit(&pool->route, route, memory_order_relaxed);
     atomic_store_explicit(&pool->owner.shares, route == ROUTE_PULL, memory_order_relaxed);
-    fullness_forget(pool);
+    fullness_forget(&pool->owner);
 }
 
 /* Those who wait for room where their outputs led before look where they lead now. */

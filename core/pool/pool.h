@@ -16,7 +16,6 @@
 #include "actor/progress.h"
 #include "actor/router.h"
 #include "actor/waiters.h"
-#include "pool/fullness.h"
 #include "pool/members.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
@@ -94,7 +93,6 @@ struct pool {
     _Atomic bool paused;      /* written under lock, read by senders */
     _Atomic bool on_trial;    /* its maker writes; read by its workers when they fail */
     _Atomic uint32_t refuser; /* a hint, of any thread: the member that refused a broadcast last */
-    struct fullness fullness;
     struct outlets outlets;
     struct waiters waiters;
     struct pull_queue pull;

@@ -1,5 +1,6 @@
 #include "pool/pool_router.h"
 
+#include "pool/fan_out.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/pool_items.h"
@@ -15,6 +16,12 @@ static int chain(struct router *router, struct executor *executor, struct messag
                  uint32_t count)
 {
     return route_chain(pool_of_router(router), executor, messages, count);
+}
+
+static void fan_out(struct router *router, struct executor *executor, const struct message *message,
+                    struct fan_out *result)
+{
+    fan_out_below(pool_of_router(router), executor, message, result);
 }
 
 static uint32_t room(struct router *router)
@@ -53,6 +60,7 @@ static void inspect(struct router *router, struct inspection *out)
 const struct router_ops pool_router_ops = {
     .route = route,
     .route_chain = chain,
+    .fan_out = fan_out,
     .room = room,
     .chain_room = chain_room,
     .is_closing = is_closing,

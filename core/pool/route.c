@@ -157,12 +157,12 @@ static int try_any(struct pool *pool, const struct members *members, uint64_t ep
     int status = WEIR_EFULL;
 
     attempt->scan = (struct scan){ 0 };
-    if (members->count == 0 || fullness_refuses(&pool->fullness))
+    if (members->count == 0 || fullness_refuses(&pool->owner.fullness))
         attempt->scan.looks = 1;
     else
         status = try_all(members, choose(pool, members, attempt), attempt);
     if (status == WEIR_EFULL)
-        fullness_note(&pool->fullness, epoch, &attempt->scan);
+        fullness_note(&pool->owner.fullness, epoch, &attempt->scan);
     attempt->scan.looks += above.looks;
     attempt->scan.varies |= above.varies;
     return status;
@@ -212,7 +212,8 @@ static int route_below(struct pool *pool, struct attempt *attempt)
     const struct members *members;
 
     do {
-        uint64_t epoch = fullness_epoch(&pool->fullness); /* before the first look at anything */
+        uint64_t epoch = fullness_epoch(
+            &pool->owner.fullness); /* before the first look at anything */
         int status;
 
         members = members_of(pool);
@@ -237,7 +238,7 @@ static inline bool is_usual(struct pool *pool)
     return atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN &&
            !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
-           !fullness_refuses(&pool->fullness);
+           !fullness_refuses(&pool->owner.fullness);
 }
 
 /* Out of line, so that the usual case saves no registers for it. */

@@ -54,12 +54,12 @@ static int try_any(struct pool *pool, const struct members *members, uint64_t ep
     int taken = WEIR_EFULL;
 
     chain->scan = (struct scan){ 0 };
-    if (members->count == 0 || fullness_refuses(&pool->fullness))
+    if (members->count == 0 || fullness_refuses(&pool->owner.fullness))
         chain->scan.looks = 1;
     else
         taken = try_all(pool, members, executor, chain);
     if (taken == WEIR_EFULL)
-        fullness_note(&pool->fullness, epoch, &chain->scan);
+        fullness_note(&pool->owner.fullness, epoch, &chain->scan);
     chain->scan.looks += above.looks;
     chain->scan.varies |= above.varies;
     return taken;
@@ -86,7 +86,8 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_ROUND_ROBIN)
         return one_by_one(pool, executor, chain);
     do {
-        uint64_t epoch = fullness_epoch(&pool->fullness); /* before the first look at anything */
+        uint64_t epoch = fullness_epoch(
+            &pool->owner.fullness); /* before the first look at anything */
         int taken;
 
         /* [P1] pairs with members_publish. */

@@ -1,7 +1,8 @@
 /*
- * pool/fullness.h - a pool that was found full refuses without another look at its members.
+ * actor/fullness.h - a pool that was found full refuses without another look at its members.
  *
- * Two words in each pool. `epoch` counts how often room was made below the pool; its lowest bit
+ * Two words in each owner of members: a pool. Owners are nested.
+ * `epoch` counts how often room was made below the pool; its lowest bit
  * says that somebody relies on it. `full_in` is the full mark: the epoch in which every member was
  * tried and none had room. The mark counts only while the epoch is the same.
  *
@@ -22,15 +23,15 @@
  * The mark is advisory. Its backstop is the scan: with hash, broadcast, a limit of bytes, and with
  * at most FULLNESS_FEW workers tried, there is no mark, and every refusal looks at the members.
  */
-#ifndef POOL_FULLNESS_H
-#define POOL_FULLNESS_H
+#ifndef ACTOR_FULLNESS_H
+#define ACTOR_FULLNESS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct actor;
-struct pool;
+struct owner;
 
 #define FULLNESS_FEW 16u /* trying as many costs no more than keeping a mark */
 
@@ -67,13 +68,13 @@ static inline bool fullness_refuses(struct fullness *fullness)
 void fullness_note(struct fullness *fullness, uint64_t epoch, const struct scan *scan);
 
 /* Room was made in the pool by something other than a turn. Any thread. */
-void fullness_forget(struct pool *pool);
+void fullness_forget(struct owner *owner);
 
 /* True when a mark of the pool or of one above depends on the places that its workers give back. A
  * hint, unless the caller has made a read-modify-write since it gave them back. Any thread. */
-bool fullness_is_watched(const struct pool *pool);
+bool fullness_is_watched(const struct owner *owner);
 
 /* As fullness_forget, after that read-modify-write: ends the epochs on which somebody relies. */
-void fullness_tell(struct pool *pool);
+void fullness_tell(struct owner *owner);
 
 #endif

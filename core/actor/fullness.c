@@ -1,6 +1,7 @@
-#include "pool/fullness.h"
+#include "actor/fullness.h"
 
-#include "pool/pool.h"
+#include "actor/actor.h"
+#include "actor/owner.h"
 
 #define WATCHED 1ull
 
@@ -34,24 +35,24 @@ static void begin_next_epoch(struct fullness *fullness)
         continue;
 }
 
-void fullness_forget(struct pool *pool)
+void fullness_forget(struct owner *owner)
 {
     /* Whatever the epoch says: the read-modify-write orders what made the room before it. */
-    for (; pool; pool = pool->parent)
-        begin_next_epoch(&pool->fullness);
+    for (; owner; owner = owner->above)
+        begin_next_epoch(&owner->fullness);
 }
 
-bool fullness_is_watched(const struct pool *pool)
+bool fullness_is_watched(const struct owner *owner)
 {
-    for (; pool; pool = pool->parent)
-        if (atomic_load_explicit(&pool->fullness.epoch, memory_order_seq_cst) & WATCHED)
+    for (; owner; owner = owner->above)
+        if (atomic_load_explicit(&owner->fullness.epoch, memory_order_seq_cst) & WATCHED)
             return true;
     return false;
 }
 
-void fullness_tell(struct pool *pool)
+void fullness_tell(struct owner *owner)
 {
-    for (; pool; pool = pool->parent)
-        if (fullness_epoch(&pool->fullness) & WATCHED)
-            begin_next_epoch(&pool->fullness);
+    for (; owner; owner = owner->above)
+        if (fullness_epoch(&owner->fullness) & WATCHED)
+            begin_next_epoch(&owner->fullness);
 }
