@@ -107,13 +107,15 @@ void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t refere
 {
     const struct given_up_note note = { requester, reference };
     uint32_t cell;
+    bool is_new;
 
     pthread_mutex_lock(&given_up->lock);
     if (has_room_locked(given_up)) {
         cell = find_locked(given_up, &note);
-        if (!given_up->notes[cell].reference)
-            set_count_locked(given_up, count_of(given_up) + 1);
+        is_new = !given_up->notes[cell].reference;
         given_up->notes[cell] = note;
+        if (is_new)
+            set_count_locked(given_up, count_of(given_up) + 1);
     }
     pthread_mutex_unlock(&given_up->lock);
 }

@@ -8,9 +8,11 @@ void log_write(const struct log_sink *sink, const struct log_line *line)
         sink->write(sink->context, line);
 }
 
-static void write_fields(const struct log_sink *sink, struct log_line *line, va_list arguments)
+static void write_fields(const struct log_sink *sink, const struct log_line *begun,
+                         va_list arguments)
 {
     struct weir_field fields[LOG_FIELDS_MAX + 1];
+    struct log_line line = *begun;
     size_t count = 0;
 
     while (count < LOG_FIELDS_MAX) {
@@ -20,8 +22,8 @@ static void write_fields(const struct log_sink *sink, struct log_line *line, va_
         count++;
     }
     fields[count].key = NULL;
-    line->fields = fields;
-    log_write(sink, line);
+    line.fields = fields;
+    log_write(sink, &line);
 }
 
 void log_event_fields(const struct log_sink *sink, enum weir_log_level level, const char *component,

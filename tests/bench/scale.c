@@ -10,8 +10,8 @@
 #define MANY (1u << INDEX_BITS)
 #define INDEX_BITS 20
 #define TEST_DIVISOR 100u /* from here on only the results count: a few actors do */
-#define STRIDE 4099u /* odd, so that all are visited; none stands beside the one before */
-#define TOKENS 64u   /* messages on their way at any time */
+#define STRIDE 4099u      /* odd, so that all are visited; none stands beside the one before */
+#define TOKENS 64u        /* messages on their way at any time */
 
 /* Who handles number i passes it to number i + STRIDE. The settings of all of them. */
 struct crowd {
