@@ -62,9 +62,9 @@ static const char *const thens[] = { "keep_trying", "stop", "escalate", NULL };
 
 static const struct language_row dead_letters[] = {
     VALUE(struct settings_dead_letters, count, "count", uint32_t, WEIR_U32, .fallback = "1000",
-          .max = 1000000, .help = "dead letters kept per pool"),
+          .max = 1000000, .help = "dead letters that each pool keeps"),
     VALUE(struct settings_dead_letters, bytes, "bytes", uint64_t, WEIR_SIZE, .fallback = "16MiB",
-          .max = INT64_MAX, .help = "bytes of payload kept in them, per pool"),
+          .max = INT64_MAX, .help = "bytes of payload that each pool keeps in dead letters"),
     END,
 };
 
@@ -78,24 +78,26 @@ static const struct language_row host_log[] = {
 
 const struct language_row language_host[] = {
     VALUE(struct settings_host, name, "name", const char *, WEIR_STRING,
-          .help = "the host's name in logs and metrics; the machine's when absent"),
+          .help = "name of the host in logs and metrics; default: the name of the machine"),
     VALUE(struct settings_host, plugins, "plugins", struct weir_list, WEIR_LIST,
-          .help = "directories in which plugins are looked up, in this order"),
+          .help = "directories that are searched for plugins, in this order"),
     VALUE(struct settings_host, control, "control", const char *, WEIR_STRING,
           .help = "path of the control socket"),
     VALUE(struct settings_host, shutdown_timeout_ms, "shutdown_timeout", uint64_t, WEIR_DURATION,
-          .fallback = "30s", .max = DAY_MS, .help = "how long work may go on after TERM"),
+          .fallback = "30s", .max = DAY_MS,
+          .help = "how long the host may take to finish its work after TERM"),
     VALUE(struct settings_host, memory, "memory", uint64_t, WEIR_SIZE, .fallback = "0",
-          .max = INT64_MAX, .help = "cap on the bytes of payload in the host; 0 = none"),
+          .max = INT64_MAX, .help = "most bytes of payload in the host; 0 = unlimited"),
     SECTION(0, struct settings_host, dead_letters, "dead_letters", dead_letters,
-            .help = "how much is kept of what could not be handled"),
+            .help = "how many dead letters are kept"),
+    VALUE(struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
+          .help = "reload when the file changes, or a file that it includes or takes a value from"),
     VALUE(
-        struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
-        .help = "reload when the file, or one that it includes or takes a value from, has changed"),
-    VALUE(struct settings_host, turn_warning_ms, "turn_warning", uint64_t, WEIR_DURATION,
-          .fallback = "1s", .min = 10, .max = HOUR_MS,
-          .help = "how long a callback may take before it is reported and a spare thread takes "
-                  "its place; a message that is kept for 30 times that is reported, too"),
+        struct settings_host, turn_warning_ms, "turn_warning", uint64_t, WEIR_DURATION,
+        .fallback = "1s", .min = 10, .max = HOUR_MS,
+        .help =
+            "how long a callback may take; after that the log reports it, and a spare thread does "
+            "the work of its thread. The log also reports a message that is kept 30 times as long"),
     SECTION(0, struct settings_host, log, "log", host_log, .help = "what is logged, and how"),
     END,
 };
@@ -103,10 +105,12 @@ const struct language_row language_host[] = {
 /* --- dispatchers ------------------------------------------------------------------------------ */
 
 const struct language_row language_dispatcher[] = {
-    OTHER(0, "threads", LANGUAGE_THREADS, .fallback = "auto", .min = 1, .max = 1024,
-          .help = "threads; auto = as many as there are CPUs for this host, at least 2"),
+    OTHER(
+        0, "threads", LANGUAGE_THREADS, .fallback = "auto", .min = 1, .max = 1024,
+        .help = "number of threads; `auto` = the number of CPUs that the host may use, at least 2"),
     VALUE(struct settings_dispatcher, budget, "budget", uint32_t, WEIR_U32, .fallback = "32",
-          .min = 1, .max = 10000, .help = "messages an actor handles before the next one's turn"),
+          .min = 1, .max = 10000,
+          .help = "messages that an actor handles before another actor runs"),
     END,
 };
 
@@ -114,136 +118,149 @@ const struct language_row language_dispatcher[] = {
 
 const struct language_row language_source[] = {
     OTHER(0, "use", LANGUAGE_BEHAVIOUR, .required = true, .help = "the behaviour"),
-    OTHER(0, "args", LANGUAGE_ARGS, .help = "its options"),
+    OTHER(0, "args", LANGUAGE_ARGS, .help = "options of the behaviour"),
     OTHER(0, "to", LANGUAGE_TARGET, .required = true, .help = "the pool that gets the messages"),
     OTHER(0, "dispatcher", LANGUAGE_DISPATCHER,
-          .help = "whose threads run it; blocking behaviours have one of their own"),
-    VALUE(struct settings_source, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
-          .choices = fullness,
-          .help = "what happens to a message for which there is no room; a source is asked for as "
-                  "many as there is room for, so that is what it makes beyond them"),
+          .help = "dispatcher whose threads run it; default: `blocking` for behaviours that may "
+                  "block, else `default`"),
+    VALUE(
+        struct settings_source, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
+        .choices = fullness,
+        .help =
+            "what happens to a message without room: it waits, `weir_emit` answers WEIR_EFULL, or "
+            "it becomes a dead letter (the last two). The host asks a source only for as many "
+            "messages as there is room for, so this concerns messages beyond that number"),
     END,
 };
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
 static const struct language_row pool_restart[] = {
-    VALUE(
-        struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
-        .help =
-            "failures within `within` after which a worker is replaced at once; further ones wait "
-            "for `backoff`"),
+    VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
+          .help = "failures within `within` after which a worker is replaced at once; after "
+                  "further failures it waits for `backoff`"),
     VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
-          .min = 1, .max = DAY_MS, .help = "the time in which they count"),
-    OTHER(
-        0, "backoff", LANGUAGE_RANGE,
-        .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
-        .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
-        .help = "pauses before a worker that failed more often, or could not be opened, is opened "
-                "again: each twice as long as the one before, from first to longest; the first "
-                "again after it has worked for `within` without a failure"),
+          .min = 1, .max = DAY_MS, .help = "period in which failures are counted"),
+    OTHER(0, "backoff", LANGUAGE_RANGE,
+          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
+          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+          .help = "pause before a worker that failed more than `max` times, or failed to open, is "
+                  "opened again: it doubles from the first value to the second, and begins again "
+                  "at the first after the worker has run for `within` without a failure"),
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
           .choices = thens,
-          .help = "what is done past `max`: tried again for ever, stopped until a reload, or "
-                  "the pool that it is a member of is asked, and at the top the host ends with 70"),
+          .help = "what happens after more than `max` failures: the worker is opened again without "
+                  "end; it stops until a reload; or the pool above decides by its own `restart` "
+                  "(without a pool above the host ends with exit code 70)"),
     END,
 };
 
 /* Of a pool of pools: what it does for members whose own `then` is to escalate. */
 static const struct language_row pools_restart[] = {
     VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
-          .help = "members that escalate within `within` after which such a one is opened anew at "
-                  "once: all workers below it"),
+          .help = "escalations of a member within `within` after which all its workers are opened "
+                  "again at once; after further ones they wait for `backoff`"),
     VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
-          .min = 1, .max = DAY_MS, .help = "the time in which they count"),
-    OTHER(
-        0, "backoff", LANGUAGE_RANGE,
-        .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
-        .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
-        .help = "pauses before it is opened anew past `max`: each twice as long as the one before, "
-                "from first to longest; the first again after `within` without a failure"),
+          .min = 1, .max = DAY_MS, .help = "period in which failures are counted"),
+    OTHER(0, "backoff", LANGUAGE_RANGE,
+          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
+          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+          .help = "pause before a member that escalated more than `max` times is opened again: it "
+                  "doubles from the first value to the second, and begins again at the first after "
+                  "`within` without an escalation"),
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
           .choices = thens,
-          .help = "what is done past `max`: opened anew for ever, with pauses; what has failed "
-                  "stays closed until a reload; or the pool above is asked, and at the top the "
-                  "host ends with 70"),
+          .help = "what happens after more than `max` escalations: the member is opened again "
+                  "without end; its failed workers stay closed until a reload; or the pool above "
+                  "decides (without a pool above the host ends with exit code 70)"),
     END,
 };
 
 static const struct language_row pool_remove[] = {
-    VALUE(struct settings_removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain",
-          .choices = removals,
-          .help = "what a worker that is removed does with its mailbox, also when the whole pool "
-                  "goes"),
+    VALUE(
+        struct settings_removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain",
+        .choices = removals,
+        .help =
+            "what happens to the mailbox of a removed worker, also when the whole pool is removed: "
+            "the worker handles it; other workers of the pool get it; or it becomes dead letters"),
     VALUE(struct settings_removal, timeout_ms, "timeout", uint64_t, WEIR_DURATION,
           .fallback = "30s", .max = DAY_MS,
-          .help = "how long it may take, also when the whole pool goes; then the rest is dead"),
+          .help = "how long a removed worker may take, also when the whole pool is removed; after "
+                  "that its messages become dead letters"),
     END,
 };
 
 /* `log` of a pool is a section of one row, filled into the pool itself. */
 static const struct language_row pool_log[] = {
     VALUE(struct settings_pool, log_level, "level", uint32_t, WEIR_ENUM, .fallback = "host",
-          .choices = pool_levels, .help = "as host.log.level, for this pool"),
+          .choices = pool_levels,
+          .help = "log level of this pool; `host` = the value of host.log.level"),
     END,
 };
 
 const struct language_row language_pool[] = {
     OTHER(LANGUAGE_OF_WORKERS, "use", LANGUAGE_BEHAVIOUR, .help = "the behaviour of its workers"),
-    OTHER(LANGUAGE_OF_WORKERS, "args", LANGUAGE_ARGS, .help = "its options"),
+    OTHER(LANGUAGE_OF_WORKERS, "args", LANGUAGE_ARGS, .help = "options of the behaviour"),
     OTHER(0, "size", LANGUAGE_COUNT, .max = SETTINGS_POOL_SIZE_MAX,
-          .help = "workers, or {min, max} between which it may be changed at run time; the CPUs "
-                  "for this host when absent. With `pool`: copies"),
+          .help = "number of workers, or the bounds {min, max} of the number at run time, which "
+                  "begins with min; default: the number of CPUs that the host may use. With "
+                  "`pool`: number of copies"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, clamp, "clamp", bool, WEIR_BOOL,
            .fallback = "false",
-           .help = "a change of `size` at run time past min or max goes as far as it may, instead "
-                   "of being an error"),
+           .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "
+                   "not an error"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, mailbox, "mailbox", uint32_t, WEIR_U32,
            .fallback = "64", .max = 1000000,
-           .help = "messages that may wait at each worker; 0 = any number"),
+           .help = "messages that may wait at each worker; 0 = unlimited"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, mailbox_bytes, "mailbox_bytes", uint64_t,
            WEIR_SIZE, .fallback = "0", .max = INT64_MAX,
-           .help = "bytes of payload that may wait at each worker; 0 = any"),
+           .help = "bytes of payload that may wait at each worker; 0 = unlimited"),
     VALUE(struct settings_pool, route, "route", uint32_t, WEIR_ENUM, .fallback = "round_robin",
-          .choices = routes, .help = "which member gets a message"),
+          .choices = routes,
+          .help = "which member gets a message: the next with room; the one with the least work; "
+                  "the one with less work of two random ones; the owner of the key; any idle "
+                  "worker, from one queue; every member"),
     OTHER(LANGUAGE_OF_WORKERS, "dispatcher", LANGUAGE_DISPATCHER,
-          .help = "whose threads run the workers; blocking behaviours have one of their own"),
+          .help = "dispatcher whose threads run the workers; default: `blocking` for behaviours "
+                  "that may block, else `default`"),
     OTHER(LANGUAGE_OF_WORKERS, "outputs", LANGUAGE_OUTPUTS,
-          .help = "where the behaviour's outputs lead"),
+          .help = "the pools that get the messages of the behaviour's outputs"),
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, restart, "restart", pool_restart,
             .help = "what happens when workers fail"),
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, remove, "remove", pool_remove,
-            .help = "how workers leave"),
+            .help = "how workers are removed"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, redeliver, "redeliver", uint32_t, WEIR_U32,
            .fallback = "0", .max = 16,
-           .help = "how often a message is given again after its worker failed"),
+           .help = "how often a message is delivered again after its worker failed"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, open_timeout_ms, "open_timeout", uint64_t,
            WEIR_DURATION, .fallback = "10s", .min = 1, .max = HOUR_MS,
            .help = "how long a worker may take to open"),
     OTHER(0, "manager", LANGUAGE_BEHAVIOUR,
-          .help = "the behaviour that gets the pool's urgent and high messages, instead of the "
-                  "built-in one"),
+          .help = "behaviour that gets the urgent and high messages of the pool, instead of the "
+                  "built-in manager"),
     OTHER(0, "manager_args", LANGUAGE_ARGS, .help = "the manager's options"),
     VALUE(struct settings_pool, subscribe, "subscribe", struct weir_list, WEIR_LIST,
           .help = "events that the pool gets"),
     VALUE(struct settings_pool, fan_out, "fan_out", bool, WEIR_BOOL, .fallback = "false",
-          .help = "every member gets each event, not one"),
+          .help = "each event goes to every member; else to one"),
     { .option = { .name = "log", .kind = LANGUAGE_SECTION, .help = "what the pool logs" },
       .rows = pool_log },
     { .option = { .name = "members", .kind = LANGUAGE_NAMES, .help = "the pools in this pool" },
       .rows = language_pool,
       .scope = LANGUAGE_OF_POOLS },
     OTHER(LANGUAGE_OF_POOLS, "pool", LANGUAGE_POOL,
-          .help = "the pool of which this pool has `size` copies"),
+          .help = "a pool; this pool has `size` copies of it as members"),
     SECTION(LANGUAGE_OF_POOLS, struct settings_pool, restart, "restart", pools_restart,
-            .help = "what happens when members fail that escalate"),
+            .help = "what happens when members escalate"),
     END,
 };
 
 const struct language_row language_output[] = {
     OTHER(0, "to", LANGUAGE_TARGET, .required = true, .help = "the pool"),
     VALUE(struct settings_output, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
-          .choices = fullness, .help = "what happens to a message for which there is no room"),
+          .choices = fullness,
+          .help = "what happens to a message without room: it waits in the worker, `weir_emit` "
+                  "answers WEIR_EFULL, or it becomes a dead letter (the last two)"),
     END,
 };
 
@@ -251,15 +268,19 @@ const struct language_row language_output[] = {
 
 const struct language_row language_top[] = {
     OTHER(0, "version", LANGUAGE_VERSION, .fallback = "1", .min = 1, .max = 1,
-          .help = "of this language"),
-    OTHER(0, "include", LANGUAGE_FILES, .help = "further files, whose keys are added"),
-    { .option = { .name = "host", .kind = LANGUAGE_SECTION, .help = "the program itself" },
+          .help = "version of this language"),
+    OTHER(0, "include", LANGUAGE_FILES, .help = "more files, whose keys are added"),
+    { .option = { .name = "host",
+                  .kind = LANGUAGE_SECTION,
+                  .help = "settings of the whole program" },
       .rows = language_host },
     { .option = { .name = "dispatchers", .kind = LANGUAGE_NAMES, .help = "sets of threads" },
       .rows = language_dispatcher },
-    { .option = { .name = "sources", .kind = LANGUAGE_NAMES, .help = "what produces messages" },
+    { .option = { .name = "sources",
+                  .kind = LANGUAGE_NAMES,
+                  .help = "sources, which produce messages" },
       .rows = language_source },
-    { .option = { .name = "pools", .kind = LANGUAGE_NAMES, .help = "what handles messages" },
+    { .option = { .name = "pools", .kind = LANGUAGE_NAMES, .help = "pools, which handle messages" },
       .rows = language_pool },
     END,
 };

@@ -213,14 +213,15 @@ static void write_opening(const struct page *page)
         (void)fputs("weir.yaml \\- configuration of the worker host weir\n", page->stream);
         page_heading(page, "description");
     }
-    page_paragraph(page, "A configuration is one YAML file, perhaps with others that it includes. "
-                         "It names sources, which produce messages, and pools of workers, which "
-                         "handle them; behind both stand behaviours of plugins.");
-    page_paragraph(page, "`weir check FILE` tells every mistake with line and column, the path of "
-                         "the key and, where there is one, a near name: keys that are unknown or "
-                         "set twice, values of the wrong kind or out of range, outputs that lead "
-                         "nowhere. A reload takes the same way, and keeps what runs if anything "
-                         "is wrong. `weir schema` prints all this as JSON Schema, for editors.");
+    page_paragraph(page, "A configuration is one YAML file, which may include others. It declares "
+                         "sources, which produce messages, and pools of workers, which handle "
+                         "messages. Each of them runs a behaviour of a plugin.");
+    page_paragraph(page,
+                   "`weir check FILE` prints every mistake with line, column and the path of the "
+                   "key, and a similar name if there is one: unknown keys, keys that are set "
+                   "twice, values of the wrong kind or out of range, outputs without a pool. A "
+                   "reload makes the same check, and changes nothing if there is a mistake. `weir "
+                   "schema` prints this reference as JSON Schema, for editors.");
     page_example(page, "version: 1\n"
                        "\n"
                        "host:\n"
@@ -243,44 +244,44 @@ static void write_opening(const struct page *page)
 static void write_values(const struct page *page)
 {
     page_heading(page, "Values");
-    page_term(page, "integer", "decimal, without leading zeros; it may stand in quotes.");
+    page_term(page, "integer", "decimal, without leading zeros; quotes are allowed.");
     page_term(page, "size", "bytes: `4096`, `64KiB`, `16MiB`, `1GiB`, `1TiB`.");
     page_term(page, "duration",
-              "with its unit: `250ms`, `10s`, `2m`, `1h`, `1d`; only `0` needs none.");
-    page_term(page, "range of durations", "`100ms..10s`; one duration stands for both ends.");
+              "a number with a unit: `250ms`, `10s`, `2m`, `1h`, `1d`; only `0` needs no unit.");
+    page_term(page, "range of durations", "`100ms..10s`; a single duration is both ends.");
     page_term(page, "text",
-              "any value that is no list, no map and not empty; `\"\"` is the empty text.");
+              "any value that is not a list, a map or empty; `\"\"` is the empty text.");
     page_term(page, "name",
-              "1 to 63 letters, digits, `_` and `-`; it begins with a letter or a "
-              "digit. The path of a pool is its name, or `POOL/MEMBER` for a pool "
-              "in a pool, on every level; copies are called `0`, `1` and so on.");
-    page_paragraph(page, "In every value `${NAME}` stands for a variable of the environment, "
-                         "`${NAME:-default}` for one that may be unset or empty, and "
-                         "`${file:/path}` for what is in a file: a secret, which is never "
-                         "printed. They are replaced after the file has been read, and before "
-                         "the value is understood: a variable can be a number, not a list. `$${` "
-                         "is a plain `${`.");
-    page_paragraph(page, "A number out of range is an error; nothing is wrapped or cut off. "
-                         "Anchors, aliases and the merge key `<<` work; keys at the top that "
-                         "begin with `x-` are free for them. With all it includes and aliases "
-                         "written out a file may have 8 MiB, 64 levels and 100,000 values; texts "
-                         "of up to 1 MiB, 100,000 times `${`, and 1,000 values from files.");
+              "1 to 63 letters, digits, `_` and `-`; it begins with a letter or a digit. The path "
+              "of a pool is its name, or `POOL/MEMBER` for a nested pool, on every level; copies "
+              "have the names `0`, `1` and so on.");
+    page_paragraph(
+        page, "In every value `${NAME}` is replaced by an environment variable, `${NAME:-default}` "
+              "by a variable or, if that is unset or empty, by the default, and `${file:/path}` by "
+              "the contents of a file: a secret, which is never printed. The host replaces them "
+              "after it has parsed the YAML and before it checks the value, so a variable can be a "
+              "number, but not a list. `$${` is a plain `${`.");
+    page_paragraph(
+        page, "A number out of range is an error. Anchors, aliases and the merge key `<<` work; "
+              "keys at the top that begin with `x-` are ignored and may hold anchors. Limits of a "
+              "file, with its includes and with aliases expanded: 8 MiB, 64 levels, 100,000 "
+              "values, 1 MiB for a text, 100,000 times `${`, 1,000 values from files.");
 }
 
 static void write_chapters(const struct page *page)
 {
     page_heading(page, "Top");
     write_top(page);
-    page_paragraph(page,
-                   "Files of `include` are looked for beside the file and added in the "
-                   "order of their names. They cannot include others, and no key may stand "
-                   "in two of them. A name or pattern for which there is no file is an error.");
+    page_paragraph(
+        page, "Names and patterns of `include` are relative to the folder of the file; the files "
+              "are added in the order of their names. An included file cannot include others, and "
+              "no key may be in two files. A name or pattern without a file is an error.");
     page_heading(page, "`host`");
     write_table(page, language_host, 0);
     page_heading(page, "`dispatchers.NAME`");
-    page_paragraph(page, "Sets of threads. `default` is always there. Behaviours that may block "
-                         "run on `blocking`, which is made with 16 threads and a budget of 1 "
-                         "when they need it and the file does not describe it.");
+    page_paragraph(page, "Sets of threads. `default` always exists. Behaviours that may block run "
+                         "on `blocking`; if the file does not declare it, the host makes it with "
+                         "16 threads and a budget of 1 when it is needed.");
     write_table(page, language_dispatcher, 0);
     page_heading(page, "`sources.NAME`");
     write_table(page, language_source, 0);
@@ -289,21 +290,21 @@ static void write_chapters(const struct page *page)
 static void write_pools(const struct page *page)
 {
     page_heading(page, "`pools.NAME`");
-    page_paragraph(page, "A pool has workers (`use`), or other pools as members (`members`, or "
-                         "copies of one `pool`); one of the three. Pools are nested up to 8 deep. "
-                         "Every pool takes:");
+    page_paragraph(page, "A pool has exactly one of `use` (its members are workers), `members` "
+                         "(its members are other pools) and `pool` (its members are copies of one "
+                         "pool). Pools may be nested 8 deep. Keys of every pool:");
     write_table(page, language_pool, 0);
     page_heading(page, "`pools.NAME`, of workers");
-    page_paragraph(page, "`use` is required. `outputs` names the behaviour's outputs; what it "
-                         "requires must be there.");
+    page_paragraph(page, "`use` is required. `outputs` binds the outputs of the behaviour; those "
+                         "that the behaviour requires must be bound.");
     write_table(page, language_pool, LANGUAGE_OF_WORKERS);
     page_heading(page, "`pools.NAME.outputs.OUTPUT`");
-    page_paragraph(page, "The path of a pool, or these keys. `wait` puts the worker aside until "
-                         "there is room; a cycle of outputs that wait is refused.");
+    page_paragraph(page, "The path of a pool, or these keys. With `wait` the worker gets no new "
+                         "messages until there is room; a cycle of outputs that wait is refused.");
     write_table(page, language_output, 0);
     page_heading(page, "`pools.NAME`, of pools");
-    page_paragraph(page, "With `pool`, `size` is required and says how many copies there are; "
-                         "with `members` there is no `size`. `route: pull` needs workers.");
+    page_paragraph(page, "With `pool`, `size` is required: the number of copies. With `members`, "
+                         "`size` is not allowed. `route: pull` is only for pools of workers.");
     write_table(page, language_pool, LANGUAGE_OF_POOLS);
 }
 
