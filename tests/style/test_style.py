@@ -30,6 +30,8 @@ class StyleTest(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
+        self.addCleanup(setattr, style, "KNOTTED", style.KNOTTED)
+        style.KNOTTED = ()
         for path, text in CLEAN.items():
             self.write(path, text)
 
@@ -100,6 +102,36 @@ class StyleTest(unittest.TestCase):
                 ("examples/x.c", "base/text.h")):
             self.plant(path, f'#include "{header}"\n', "must not know")
             self.write(path, CLEAN.get(path, ""))
+
+    def plant_cycle(self, files, wanted):
+        """With these files beside the clean tree there is one cycle, which says `wanted`."""
+        for path, name in files.items():
+            purpose = f"/*\n * {Path(path).name} - a part.\n */\n" if path.endswith(".h") else ""
+            guard = Path(path).name.upper().replace(".", "_")
+            include = f'#include "{name}"\n' if name else ""
+            self.write(path, f"{purpose}#ifndef {guard}\n#define {guard}\n{include}#endif\n")
+        found = style.check_tree(self.root)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(wanted, found[0])
+
+    def test_files_that_include_each_other_are_found(self):
+        self.plant_cycle({"core/stats/a.h": "stats/b.h", "core/stats/b.h": "stats/c.h",
+                          "core/stats/c.h": "stats/b.h"},
+                         "files include each other: core/stats/b.h -> core/stats/c.h")
+
+    def test_folders_that_include_each_other_are_found(self):
+        self.plant_cycle({"core/a.c": "embed/b.h", "core/a.h": None,
+                          "core/embed/b.c": "a.h", "core/embed/b.h": None},
+                         "folders include each other: core -> core/embed")
+
+    def test_parts_that_include_each_other_are_found(self):
+        self.plant_cycle({"core/stats/a.c": "stats/b.h", "core/stats/a.h": None,
+                          "core/stats/b.c": "stats/a.h", "core/stats/b.h": None},
+                         "parts include each other: core/stats/a -> core/stats/b")
+
+    def test_untied_folder_on_the_list_is_found(self):
+        style.KNOTTED = ("core/base",)
+        self.plant_cycle({}, "take the folder off KNOTTED")
 
     def test_plugin_knows_no_parts_of_others(self):
         self.write("plugins/sink/part.h", "/*\n * part.h - a part.\n */\n")
