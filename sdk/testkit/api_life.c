@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit_actor.h"
 #include "kit_behaviour.h"
 #include "kit_blob.h"
 #include "kit_child.h"
@@ -84,6 +85,16 @@ const char *weir_kit_check(struct weir_kit *kit, const void *settings)
     return kit_text_get(&kit->checked);
 }
 
+/* What belongs to the incarnation goes with it. */
+static void end_incarnation(struct weir_kit *kit)
+{
+    kit_actor_close(kit);
+    kit_child_end_all(kit);
+    kit_due_finish(kit);
+    kit_watch_finish(kit);
+    kit_port_close(kit);
+}
+
 int weir_kit_open(struct weir_kit *kit, const void *settings)
 {
     size_t size = kit->behaviour.state_size ? kit->behaviour.state_size : 1;
@@ -103,12 +114,8 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     kit_turn_end(kit);
     if (status > 0)
         kit_problem(kit, "open answered %d, which is neither 0 nor a negative status", status);
-    if (status != 0) {
-        kit_child_end_all(kit);
-        kit_due_finish(kit);
-        kit_watch_finish(kit);
-        kit_port_close(kit);
-    }
+    if (status != 0)
+        end_incarnation(kit);
     return status;
 }
 
@@ -142,10 +149,7 @@ void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
         kit->behaviour.close(&kit->self, kit->state, (int)reason);
     kit->is_closing = false;
     kit->is_open = false;
-    kit_child_end_all(kit);
-    kit_due_finish(kit);
-    kit_watch_finish(kit);
-    kit_port_close(kit);
+    end_incarnation(kit);
 }
 
 void *weir_kit_state(struct weir_kit *kit)

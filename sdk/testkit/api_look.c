@@ -35,14 +35,6 @@ void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool)
     kit->pool = pool;
 }
 
-void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid)
-{
-    struct kit_name *known = kit_take(sizeof *known);
-
-    *known = (struct kit_name){ name, pid, kit->names };
-    kit->names = known;
-}
-
 struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit)
 {
     return &kit->stats;

@@ -48,13 +48,14 @@ struct kit_tag {
     struct kit_tag *next;
 };
 
-/* A timer, or a request: then `then` is set. */
+/* A timer, or a request. */
 struct kit_due {
     uint64_t number;
     uint64_t at_ms;
     uint64_t every_ms; /* 0 = once */
+    bool is_request;
     weir_tick *tick;
-    weir_then *then;
+    weir_then *then; /* of a request; NULL: nobody looks at the answer */
     void *context;
     bool cancelled; /* a request that was given up: answered after this callback */
     /* weir_send_after: sent when due. */
@@ -69,10 +70,17 @@ struct kit_sent {
     struct kit_sent *next;
 };
 
+/* What weir_lookup finds: given by the test, or taken by the worker. */
 struct kit_name {
-    const char *name; /* borrowed */
     weir_pid pid;
+    bool own; /* taken by the worker: gone with the incarnation */
     struct kit_name *next;
+    char name[];
+};
+
+struct kit_monitor {
+    uint64_t number;
+    struct kit_monitor *next;
 };
 
 struct kit_event {
@@ -120,6 +128,7 @@ struct weir_kit {
     size_t sent_count;
     size_t emit_count; /* of these */
     struct kit_name *names;
+    struct kit_monitor *monitors;
     struct kit_unit *units;
     struct kit_port *ports; /* newest first */
     struct kit_event *events;

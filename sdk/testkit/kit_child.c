@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the first version, as in core: a plugin that sets none has not begun with
+ * WEIR_SPAWN_OPTIONS. */
+#define BEHAVIOUR_SIZE_MIN (offsetof(struct weir_behaviour, close) + sizeof(void (*)(void)))
 #define PID_OF_CHILD ((weir_pid)0x10000) /* of the first one; behind those of workers */
 
 struct kit_child {
@@ -37,7 +40,8 @@ int kit_child_spawn(struct weir_self *self, const struct weir_spawn_options *opt
     struct kit_child *child;
     void *settings;
 
-    if (!behaviour || !behaviour->handle)
+    if (options->size < sizeof *options || options->behaviour_size < BEHAVIOUR_SIZE_MIN ||
+        !behaviour || !behaviour->handle)
         return WEIR_EINVALID;
     if (kit->is_closing)
         return WEIR_ECLOSED;

@@ -4,11 +4,6 @@
 
 #include "kit_message.h"
 
-static bool is_request(const struct kit_due *due)
-{
-    return due->then != NULL;
-}
-
 uint64_t kit_due_add(struct weir_kit *kit, const struct kit_due *due)
 {
     struct kit_due *added = kit_take(sizeof *added);
@@ -32,11 +27,11 @@ static struct kit_due *unlink_due(struct kit_due **link)
     return found;
 }
 
-struct kit_due *kit_due_take(struct weir_kit *kit, uint64_t number, bool request)
+struct kit_due *kit_due_take(struct weir_kit *kit, uint64_t number, bool is_request)
 {
     struct kit_due **link = &kit->dues;
 
-    while (*link && ((*link)->number != number || is_request(*link) != request))
+    while (*link && ((*link)->number != number || (*link)->is_request != is_request))
         link = &(*link)->next;
     return unlink_due(link);
 }
@@ -45,7 +40,7 @@ struct kit_due *kit_due_find_request(struct weir_kit *kit, uint64_t number)
 {
     struct kit_due *due = kit->dues;
 
-    while (due && (due->number != number || !is_request(due) || due->cancelled))
+    while (due && (due->number != number || !due->is_request || due->cancelled))
         due = due->next;
     return due;
 }
@@ -86,7 +81,7 @@ static size_t count(const struct weir_kit *kit, bool requests)
     size_t found = 0;
 
     for (const struct kit_due *due = kit->dues; due; due = due->next)
-        found += is_request(due) == requests;
+        found += due->is_request == requests;
     return found;
 }
 

@@ -174,8 +174,8 @@ static const struct weir_host table = {
     .after = kit_time_after,
     .every = kit_time_every,
     .cancel_timer = kit_time_cancel_timer,
-    .link = kit_actor_tie,
-    .unlink = kit_actor_tie,
+    .link = kit_actor_link,
+    .unlink = kit_actor_link,
     .monitor = kit_actor_monitor,
     .demonitor = kit_actor_demonitor,
     .trap_exits = kit_actor_trap_exits,
@@ -227,16 +227,13 @@ const struct weir_host *kit_host_table(void)
 void kit_host_finish(struct weir_kit *kit)
 {
     free(kit->left);
+    kit_actor_finish(kit);
     kit_child_finish(kit);
     kit_event_finish(kit);
     kit_blob_finish(kit);
     for (struct kit_sent *sent = kit->sent, *next; sent; sent = next) {
         next = sent->next;
         free(sent);
-    }
-    for (struct kit_name *name = kit->names, *next; name; name = next) {
-        next = name->next;
-        free(name);
     }
     for (struct kit_unit *unit = kit->units, *next; unit; unit = next) {
         next = unit->next;

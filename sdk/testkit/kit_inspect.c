@@ -10,9 +10,9 @@ int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *i
                     uint64_t timeout_ms, weir_then *then, void *context, uint64_t *out_reference)
 {
     struct weir_kit *kit = kit_of(self);
-    const struct kit_due due = { .at_ms = kit->now_ms + timeout_ms,
-                                 .then = then,
-                                 .context = context };
+    const struct kit_due due = {
+        .at_ms = kit->now_ms + timeout_ms, .is_request = true, .then = then, .context = context
+    };
     struct weir_kit_sent sent = { .way = WEIR_KIT_INSPECT, .to = other };
     size_t count = 0;
 

@@ -142,7 +142,7 @@ int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, 
         kit_problem(kit, "a message (%s) was settled that %s",
                     found ? tag_name(message) : "unknown",
                     found && found->owner == KIT_SETTLED ? "was settled before" : "is not kept");
-        return WEIR_ENOTALLOWED;
+        return WEIR_EINVALID;
     }
     if (verdict != WEIR_DONE && verdict != WEIR_REJECT && verdict != WEIR_RETRY) {
         kit_problem(kit, "a kept message (%s) was settled with %d", tag_name(message), verdict);

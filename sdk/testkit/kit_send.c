@@ -30,10 +30,19 @@ static int take_room(struct weir_kit *kit)
     return 0;
 }
 
-/* Whether a message that the plugin owns may leave now. */
-static int may_leave(struct weir_kit *kit, const struct weir_message *message)
+/* Whether a message can go there at all. */
+static int check_way(weir_pid to, enum weir_lane lane)
 {
-    return kit_message_is_owned(kit, message, "sent") ? take_room(kit) : WEIR_EINVALID;
+    if (to == 0)
+        return WEIR_EUNKNOWN;
+    return (unsigned)lane <= WEIR_URGENT ? 0 : WEIR_EINVALID;
+}
+
+static int take_room_at(struct weir_kit *kit, weir_pid to, enum weir_lane lane)
+{
+    int status = check_way(to, lane);
+
+    return status != 0 ? status : take_room(kit);
 }
 
 static void leave(struct weir_kit *kit, struct weir_message *message, struct weir_kit_sent sent)
@@ -51,8 +60,10 @@ int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,
                      struct weir_message *message)
 {
     struct weir_kit *kit = kit_of(self);
-    int status = may_leave(kit, message);
+    int status = WEIR_EINVALID;
 
+    if (kit_message_is_owned(kit, message, "sent"))
+        status = take_room_at(kit, to, lane);
     if (status == 0)
         leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_SEND, .to = to, .lane = lane });
     return status;
@@ -61,9 +72,10 @@ int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,
 void kit_send_due(struct weir_kit *kit, const struct kit_due *due)
 {
     struct kit_message *message = (struct kit_message *)(void *)due->message;
-    const struct weir_undelivered what = {
-        .timer = due->number, .to = due->to, .status = take_room(kit), .message = due->message
-    };
+    const struct weir_undelivered what = { .timer = due->number,
+                                           .to = due->to,
+                                           .status = take_room_at(kit, due->to, due->lane),
+                                           .message = due->message };
 
     if (what.status == 0) {
         leave(kit, due->message,
@@ -83,7 +95,7 @@ int kit_send_chain(struct weir_self *self, weir_pid to, struct weir_message *con
                    uint32_t count)
 {
     uint32_t taken = 0;
-    int status = 0;
+    int status = to ? 0 : WEIR_EUNKNOWN;
 
     while (taken < count && status == 0) {
         status = kit_send_message(self, to, WEIR_NORMAL, messages[taken]);
@@ -130,7 +142,7 @@ int kit_send_emit(struct weir_self *self, uint32_t output, struct weir_message *
                     output);
         return WEIR_EINVALID;
     }
-    status = may_leave(kit, message);
+    status = kit_message_is_owned(kit, message, "sent") ? take_room(kit) : WEIR_EINVALID;
     if (status == 0)
         leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_EMIT, .output = output });
     return status;
@@ -141,12 +153,14 @@ int kit_send_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
                      void *context, uint64_t *out_reference)
 {
     struct weir_kit *kit = kit_of(self);
-    struct kit_due due = { .at_ms = kit->now_ms + timeout_ms, .then = then, .context = context };
+    struct kit_due due = {
+        .at_ms = kit->now_ms + timeout_ms, .is_request = true, .then = then, .context = context
+    };
     struct weir_kit_sent sent = { .way = WEIR_KIT_REQUEST, .to = to, .lane = lane };
-    int status = then ? may_leave(kit, message) : WEIR_EINVALID;
+    int status = WEIR_EINVALID;
 
-    if (status == 0 && kit_origin_is_set(message))
-        status = WEIR_EINVALID;
+    if (kit_message_is_owned(kit, message, "sent") && !kit_origin_is_set(message))
+        status = take_room_at(kit, to, lane);
     if (status == 0 && kit_allocation_fails(kit))
         status = WEIR_ENOMEM;
     if (status != 0)
@@ -184,13 +198,17 @@ int kit_send_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
     const struct weir_kit_sent sent = {
         .way = WEIR_KIT_FORWARD, .to = to, .lane = lane, .message = message
     };
+    int status;
 
     if (in_hand->owner != KIT_IN_HAND || in_hand->forwarded) {
         kit_problem(kit, "a message was forwarded that is not in hand");
         return WEIR_EINVALID;
     }
-    if (kit->room == 0)
-        return kit->room_status;
+    status = check_way(to, lane);
+    if (status == 0 && kit->room == 0)
+        status = kit->room_status;
+    if (status != 0)
+        return status;
     in_hand->forwarded = true;
     kit_send_note(kit, &sent);
     return 0;

@@ -114,15 +114,15 @@ static void happen(struct weir_kit *kit, struct kit_due *due)
     if (now.every_ms > 0)
         due->at_ms += now.every_ms;
     else
-        due = kit_due_take(kit, now.number, now.then != NULL);
+        due = kit_due_take(kit, now.number, now.is_request);
     kit_turn_begin(kit);
-    if (now.then)
+    if (now.is_request)
         kit_turn_answer(kit, due, WEIR_ETIMEOUT, NULL);
     else if (now.tick)
         now.tick(&kit->self, kit->state, now.context);
     else
         kit_send_due(kit, &now);
-    if (!now.then && now.every_ms == 0)
+    if (!now.is_request && now.every_ms == 0)
         free(due);
     kit_turn_end(kit);
 }

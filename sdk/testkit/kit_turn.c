@@ -31,7 +31,8 @@ void kit_turn_answer(struct weir_kit *kit, struct kit_due *due, int status,
     void *context = due->context;
 
     free(due);
-    then(&kit->self, kit->state, context, &reply);
+    if (then)
+        then(&kit->self, kit->state, context, &reply);
 }
 
 void kit_turn_end(struct weir_kit *kit)

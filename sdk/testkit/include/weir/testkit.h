@@ -145,7 +145,7 @@ void weir_kit_parent(struct weir_kit *kit, weir_pid parent);
 void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms);
 /* Which worker of which pool it is; 0 and 0 at first. */
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool);
-/* What weir_lookup finds. Borrows the name until destroy. */
+/* What weir_lookup finds, besides the names that the worker takes. Copies the name. */
 void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid);
 /* What weir_pool_stats shows, and weir_pool_resize and weir_pool_add change: target and epoch. */
 struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit);

@@ -1,0 +1,187 @@
+#include "both_hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <weir/testkit.h>
+
+#include "actor/send.h"
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define STEPS 64u
+
+/* The payload of a message: what `handle` does with it. */
+struct call {
+    scene_call *run;
+    struct scene *scene;
+};
+
+void scene_note(struct scene *scene, const char *what, int64_t value)
+{
+    int length = snprintf(scene->lines + scene->used, SCENE_LINES_SIZE - scene->used, "%s %lld\n",
+                          what, (long long)value);
+
+    CU_ASSERT_FATAL(length > 0 && scene->used + (size_t)length < SCENE_LINES_SIZE);
+    scene->used += (size_t)length;
+}
+
+/* --- the behaviour ---------------------------------------------------------------------------- */
+
+static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct call call;
+
+    if (message->kind > WEIR_EVENT)
+        return WEIR_DONE;
+    memcpy(&call, message->data, sizeof call);
+    *(struct scene **)state = call.scene;
+    call.scene->verdict = WEIR_DONE;
+    call.run(self, call.scene, message);
+    return call.scene->verdict;
+}
+
+static void undelivered(struct weir_self *self, void *state, const struct weir_undelivered *what)
+{
+    struct scene *scene = *(struct scene **)state;
+
+    scene_note(scene, "undelivered", what->status);
+    scene_note(scene, "undelivered at", (int64_t)(weir_now_ms(self) - scene->start_ms));
+}
+
+static int take(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return WEIR_KEEP;
+}
+
+static const struct weir_output outputs[] = { { .name = "out", .help = "nothing" }, { 0 } };
+
+static const struct weir_behaviour behaviours[] = {
+    { .name = "calls",
+      .outputs = outputs,
+      .in_hand = 4,
+      .state_size = sizeof(struct scene *),
+      .handle = handle,
+      .undelivered = undelivered },
+    { .name = "takes", .in_hand = 100, .handle = take },
+    { 0 },
+};
+
+WEIR_PLUGIN("calls", "1.0.0", behaviours);
+
+/* --- the two hosts ---------------------------------------------------------------------------- */
+
+static void play_in_kit(struct scene *scene, const struct scene_step *steps)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "calls");
+
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, NULL), 0);
+    scene->other = 5;
+    for (; steps->run || steps->advance_ms; steps++) {
+        const struct call call = { steps->run, scene };
+
+        if (steps->run)
+            (void)weir_kit_handle(kit, "call/1", &call, sizeof call);
+        else
+            weir_kit_advance(kit, steps->advance_ms);
+        (void)weir_kit_handle_unstashed(kit);
+    }
+    (void)weir_kit_destroy(kit);
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static struct pool *make_pool(struct rig *rig, const struct weir_behaviour *behaviour)
+{
+    struct pool_options options = { .path = behaviour->name, .size = 1 };
+    struct pool *pool;
+
+    options.spec = spec_create(behaviour, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(options.spec);
+    pool = rig_pool(rig, &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+    spec_unref(options.spec);
+    (void)rig_step(rig, never, NULL, STEPS);
+    return pool;
+}
+
+static void give(struct rig *rig, struct pool *pool, const struct call *call)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+    const struct weir_tag *tag = tag_table_get(&rig->runtime->tags, "call/1");
+    struct message *message = message_create(&executor->cache, tag, sizeof *call);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    memcpy(message->public.data, call, sizeof *call);
+    CU_ASSERT_EQUAL(send_message(rig->runtime, executor, pool->pid, WEIR_NORMAL, message), 0);
+    runtime_leave(executor);
+    (void)rig_step(rig, never, NULL, STEPS);
+}
+
+static void advance(struct rig *rig, uint64_t ms)
+{
+    while (ms-- > 0) {
+        atomic_fetch_add(&rig->now_ns, 1000000u);
+        (void)rig_step(rig, never, NULL, STEPS);
+    }
+}
+
+static bool has_ended(void *context)
+{
+    return pool_has_ended(context);
+}
+
+static void end_pool(struct rig *rig, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+
+    pool_kill(pool, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_step(rig, has_ended, pool, 16 * STEPS));
+    (void)rig_end(rig, pool, NULL);
+}
+
+static void play_on_core(struct scene *scene, const struct scene_step *steps)
+{
+    struct pool *pool, *other;
+    struct rig rig;
+
+    rig_init_still(&rig, 1, 0);
+    pool = make_pool(&rig, &behaviours[0]);
+    other = make_pool(&rig, &behaviours[1]);
+    scene->other = other->pid;
+    for (; steps->run || steps->advance_ms; steps++) {
+        const struct call call = { steps->run, scene };
+
+        if (steps->run)
+            give(&rig, pool, &call);
+        else
+            advance(&rig, steps->advance_ms);
+    }
+    end_pool(&rig, pool);
+    end_pool(&rig, other);
+    rig_finish(&rig);
+}
+
+void both_hosts_compare(const struct scene_step *steps)
+{
+    struct scene *kit = calloc(1, sizeof *kit);
+    struct scene *core = calloc(1, sizeof *core);
+
+    CU_ASSERT_FATAL(kit && core);
+    play_in_kit(kit, steps);
+    play_on_core(core, steps);
+    CU_ASSERT(core->used > 0);
+    CU_ASSERT_STRING_EQUAL(kit->lines, core->lines);
+    if (strcmp(kit->lines, core->lines) != 0)
+        (void)printf("\n--- the kit\n%s--- core\n%s", kit->lines, core->lines);
+    free(kit);
+    free(core);
+}

@@ -1,0 +1,40 @@
+/*
+ * both_hosts.h - plays a scene of host calls twice, in the test kit and on core, and compares.
+ *
+ * A scene is a list of steps for one worker. What it calls writes down each answer with
+ * scene_note; so do the callbacks. Not synchronised.
+ */
+#ifndef TESTS_UNIT_SDK_BOTH_HOSTS_H
+#define TESTS_UNIT_SDK_BOTH_HOSTS_H
+
+#include <weir/plugin.h>
+
+#define SCENE_LINES_SIZE 8192
+
+struct scene {
+    char lines[SCENE_LINES_SIZE];
+    size_t used;
+    weir_pid other; /* an actor that keeps everything */
+    uint64_t start_ms;
+    int verdict; /* what `handle` answers to the present message */
+    uint64_t number;
+    const struct weir_message *kept;
+};
+
+typedef void scene_call(struct weir_self *self, struct scene *scene,
+                        const struct weir_message *message);
+
+/* One step: a message that makes the worker call `run`, or, without it, so much time. */
+struct scene_step {
+    scene_call *run;
+    uint64_t advance_ms;
+};
+
+/* Writes down what happened. */
+void scene_note(struct scene *scene, const char *what, int64_t value);
+
+/* Plays the steps, which end with one that is all zeros, in both. Asserts that the notes of the kit
+ * are those of core. */
+void both_hosts_compare(const struct scene_step *steps);
+
+#endif
