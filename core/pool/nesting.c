@@ -24,6 +24,37 @@ static uint32_t free_order_locked(const struct pool *parent)
     return low;
 }
 
+/* Where the first child stands whose number is not less. */
+static uint32_t place_of_order_locked(const struct pool *parent, uint32_t order)
+{
+    uint32_t low = 0;
+    uint32_t high = parent->child_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (parent->children[middle]->order < order)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct pool *nesting_next_open(struct pool *parent, uint32_t *order)
+{
+    struct pool *found = NULL;
+
+    pthread_mutex_lock(&parent->lock);
+    for (uint32_t i = place_of_order_locked(parent, *order); i < parent->child_count && !found; i++)
+        if (!atomic_load_explicit(&parent->children[i]->closing, memory_order_acquire))
+            found = parent->children[i];
+    if (found)
+        *order = found->order + 1;
+    pthread_mutex_unlock(&parent->lock);
+    return found;
+}
+
 /*
  * The number stays a child's own whoever comes and goes, since keys go by it; and the lowest that
  * is free is the next one's, as that of a worker.
@@ -44,12 +75,12 @@ static void add_child_locked(struct pool *parent, struct pool *pool)
 
 static void remove_child_locked(struct pool *parent, struct pool *pool)
 {
-    uint32_t kept = 0;
+    uint32_t at = place_of_order_locked(parent, pool->order);
 
-    for (uint32_t i = 0; i < parent->child_count; i++)
-        if (parent->children[i] != pool)
-            parent->children[kept++] = parent->children[i];
-    parent->child_count = kept;
+    assert(parent->children[at] == pool);
+    parent->child_count--;
+    memmove(&parent->children[at], &parent->children[at + 1],
+            (parent->child_count - at) * sizeof *parent->children);
 }
 
 /* They stand in the order of their numbers. */
@@ -199,6 +230,20 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Once it closes, senders do not look at its members any more, and it needs none: that takes no
+ * memory, and those that leave later find it done. */
+static int show_without_locked(struct pool *parent, struct executor *executor)
+{
+    if (parent->spec)
+        return 0;
+    if (!atomic_load_explicit(&parent->closing, memory_order_relaxed))
+        return publish_children_locked(parent, executor);
+    if (parent->nobody)
+        members_publish(&parent->members, parent->nobody, &executor->reader);
+    parent->nobody = NULL;
+    return 0;
+}
+
 /* WEIR_ENOMEM: the ended pool stays among the members, where it answers CLOSED. */
 int nesting_leave(struct pool *pool, struct executor *executor)
 {
@@ -210,7 +255,7 @@ int nesting_leave(struct pool *pool, struct executor *executor)
     pthread_mutex_lock(&parent->lock);
     remove_child_locked(parent, pool);
     keep_figures_locked(parent, pool);
-    status = parent->spec ? 0 : publish_children_locked(parent, executor);
+    status = show_without_locked(parent, executor);
     pthread_mutex_unlock(&parent->lock);
     return status;
 }

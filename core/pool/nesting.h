@@ -17,6 +17,10 @@ int nesting_join_new(struct pool *pool, struct executor *executor);
  * taken. parent->lock is held. */
 void nesting_show_locked(struct pool *parent, struct members *next, struct executor *executor);
 
+/* The next nested pool, from a number on, that is not closing; the number behind it is left there.
+ * NULL: none. Of a pool that closes itself, which none joins any more. */
+struct pool *nesting_next_open(struct pool *parent, uint32_t *order);
+
 /* An ended pool leaves its parent. WEIR_ENOMEM: it stays among the members, where it answers
  * CLOSED. */
 int nesting_leave(struct pool *pool, struct executor *executor);

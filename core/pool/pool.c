@@ -66,6 +66,8 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
+    atomic_init(&pool->holders, 1);
+    pool->nobody = members_create(0);
     waiters_init(&pool->waiters);
     pulling_init(&pool->pull);
     dead_letters_init(&pool->dead, options->dead_letters);
@@ -76,18 +78,26 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     list_init(&pool->prepared);
 }
 
-/* With those that could not be made below it: depth is bounded by the configuration. */
+/* Each release pairs with the acquire of the last one: all uses were before. */
+static bool is_last_holder(struct pool *pool)
+{
+    return atomic_fetch_sub_explicit(&pool->holders, 1, memory_order_acq_rel) == 1;
+}
+
+/* With those that are lost below it: depth is bounded by the configuration. */
 static void free_pool(struct pool *pool, struct executor *executor)
 {
     while (pool->lost) {
         struct pool *lost = pool->lost;
 
         pool->lost = lost->next_lost;
-        free_pool(lost, executor);
+        if (is_last_holder(lost))
+            free_pool(lost, executor);
     }
     pulling_finish(&pool->pull, executor);
     members_destroy(atomic_load(&pool->members));
     members_destroy(pool->join_members);
+    members_destroy(pool->nobody);
     outlet_end(&pool->outlets);
     waiters_finish(&pool->waiters);
     dead_letters_finish(&pool->dead);
@@ -150,6 +160,15 @@ static int check_options(const struct pool_options *options)
     return 0;
 }
 
+/* The parent holds a pool that it shows still, until it is freed itself. */
+static void lose(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->parent->lock);
+    pool->next_lost = pool->parent->lost;
+    pool->parent->lost = pool;
+    pthread_mutex_unlock(&pool->parent->lock);
+}
+
 /*
  * Undoes a creation that failed after the actor was made; senders may be looking at the pool. One
  * that is `shown` still, since there was no memory to publish its parent's members without it,
@@ -165,10 +184,7 @@ static void uncreate(struct pool *pool, struct list *made, bool shown, struct ex
         pool_destroy(pool, executor);
         return;
     }
-    pthread_mutex_lock(&pool->parent->lock);
-    pool->next_lost = pool->parent->lost;
-    pool->parent->lost = pool;
-    pthread_mutex_unlock(&pool->parent->lock);
+    lose(pool); /* instead of its maker */
 }
 
 /* Lets the workers begin. Takes `next`. */
@@ -243,7 +259,8 @@ int pool_create(struct runtime *runtime, struct executor *executor,
     init_fields(pool, runtime, options);
     status = begin_outlets(pool, options);
     if (status == 0)
-        status = atomic_load(&pool->members) ? create_actor(pool, executor, options) : WEIR_ENOMEM;
+        status = atomic_load(&pool->members) && pool->nobody ? create_actor(pool, executor, options)
+                                                             : WEIR_ENOMEM;
     if (status != 0) {
         free_pool(pool, executor);
         return status;
@@ -401,8 +418,11 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     pthread_mutex_unlock(&pool->lock);
     pool_give_up_name(pool, executor);
     waiters_dissolve(&pool->waiters, executor);
-    if (nesting_leave(pool, executor) != 0)
-        return; /* somebody may still route to it: it is never freed */
+    if (nesting_leave(pool, executor) != 0) {
+        /* Relaxed: its maker, who may let it go, sees it ended before that. */
+        atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
+        lose(pool);
+    }
     /* Before the one above can end: when that has, all in it have. */
     pthread_mutex_lock(&pool->lock);
     pool->ended = true;
@@ -425,21 +445,10 @@ static void dismiss_all_locked(struct pool *pool, struct executor *executor)
     pool->epoch++;
 }
 
-static struct pool *first_open_child(struct pool *pool)
-{
-    struct pool *found = NULL;
-
-    pthread_mutex_lock(&pool->lock);
-    for (uint32_t i = 0; i < pool->child_count && !found; i++)
-        if (!atomic_load_explicit(&pool->children[i]->closing, memory_order_acquire))
-            found = pool->children[i];
-    pthread_mutex_unlock(&pool->lock);
-    return found;
-}
-
 void pool_close(struct pool *pool, struct executor *executor)
 {
     struct pool *child;
+    uint32_t order = 0;
 
     pthread_mutex_lock(&pool->lock);
     pulling_close_locked(pool);
@@ -448,7 +457,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     atomic_store_explicit(&pool->closing, true, memory_order_release);
     dismiss_all_locked(pool, executor);
     pthread_mutex_unlock(&pool->lock);
-    while ((child = first_open_child(pool)))
+    while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
     outcome_tell(pool, executor);
     pool_wake_waiters(pool, executor); /* those above, too: a broadcast passes it over now */
@@ -548,7 +557,7 @@ static void free_retired(struct retired *retired, struct reader *reader)
 
 void pool_destroy(struct pool *pool, struct executor *executor)
 {
-    if (!pool)
+    if (!pool || !is_last_holder(pool))
         return;
     pool->retired.free = free_retired;
     reader_retire(&executor->reader, &pool->retired);

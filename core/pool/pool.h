@@ -136,7 +136,9 @@ struct pool {
     _Atomic bool has_subscribed;       /* to events, which are forgotten at its end */
     bool ending;                       /* lock: its own actor has been told to end */
     bool ended;                        /* lock: and has */
-    struct pool *lost;                 /* lock: nested ones that never were, and are shown still */
+    struct members *nobody;            /* lock: to be shown when it closes; NULL = it is */
+    _Atomic uint32_t holders;          /* its maker, and its parent while it is lost there */
+    struct pool *lost;                 /* lock: nested ones that are gone, and are shown still */
     struct pool *next_lost;            /* the parent's lock */
     struct retired retired;
 };

@@ -1,7 +1,8 @@
 /*
  * Goal: a pool that is out of memory says so and is what it was before, whichever allocation
  * failed; later it grows. Elsewhere a growth that fails midway leaves some workers behind, and says
- * that there are none. Who has no memory to wait with does not keep others from running.
+ * that there are none. A nested pool ends all the same. Who has no memory to wait with does not
+ * keep others from running.
  *
  * Method: functions stand in for those of the C library (--wrap); the nth allocation of this thread
  * fails, for n = 1 and so on until none has to, or all from there on; or all of other threads.
@@ -242,6 +243,46 @@ static void test_worker_without_memory_to_stand_in_line_looks_again(void)
     probe_destroy(held);
 }
 
+static bool has_ended(void *context)
+{
+    return pool_has_ended(context);
+}
+
+/* promise P7: without memory to show its parent's senders that it is not there any more. */
+static void test_nested_pool_ends_also_when_memory_is_out(void)
+{
+    struct probe *probe = probe_create();
+    struct pool_options options = { .size = 1, .limit = 8, .path = "top/leaver" };
+    struct pool *top, *leaver, *other;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    top = rig_pool(&rig, &(struct pool_options){ .path = "top" });
+    options.spec = rig_spec(probe);
+    options.parent = top;
+    leaver = rig_pool(&rig, &options);
+    options.path = "top/other";
+    other = rig_pool(&rig, &options);
+    CU_ASSERT_TRUE(rig_settled(&rig, top));
+    has_memory = true;
+    atomic_store(&others_have_none, true);
+    rig_close(&rig, leaver);
+    CU_ASSERT_TRUE(rig_wait(&rig, has_ended, leaver));
+    atomic_store(&others_have_none, false);
+    for (uint64_t id = 1; id <= 4; id++) /* wherever the round begins */
+        CU_ASSERT_EQUAL(rig_send(&rig, top->pid, (struct order){ .id = id }), 0);
+    CU_ASSERT_TRUE(rig_drained(&rig, other));
+    CU_ASSERT_EQUAL(rig_ledger(other).done, 4);
+    CU_ASSERT_EQUAL(rig_stats(top).target, 1);
+    CU_ASSERT_TRUE(rig_end(&rig, leaver, NULL)); /* it is freed with its parent */
+    rig_close(&rig, top);
+    CU_ASSERT_TRUE(rig_end(&rig, other, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, top, NULL));
+    spec_unref(options.spec);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -249,6 +290,7 @@ int main(void)
         { "no memory to wait", test_actor_without_memory_to_wait_with_leaves_others_their_turns },
         { "no memory to stand in line", test_worker_without_memory_to_stand_in_line_looks_again },
         { "midway", test_growth_that_fails_midway_changes_nothing },
+        { "nested, at the end", test_nested_pool_ends_also_when_memory_is_out },
         CU_TEST_INFO_NULL,
     };
 
