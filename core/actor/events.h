@@ -47,11 +47,11 @@ int events_register(struct runtime *runtime, struct executor *executor, const ch
 /* 0 also when it had subscribed; then `fan_out` counts from now on. `fan_out`: of a pool, every
  * worker gets it. WEIR_EINVALID, WEIR_ENOMEM. */
 int events_subscribe(struct runtime *runtime, struct executor *executor, const char *name,
-                     weir_pid subscriber, bool fan_out);
+                     weir_pid pid, bool fan_out);
 
 /* WEIR_EUNKNOWN: it had not subscribed. */
 int events_unsubscribe(struct runtime *runtime, struct executor *executor, const char *name,
-                       weir_pid subscriber);
+                       weir_pid pid);
 
 /* Takes the message on 0, and says how many took it and how many refused. WEIR_EUNKNOWN. */
 int events_publish(struct runtime *runtime, struct executor *executor, uint64_t token,
@@ -66,15 +66,15 @@ void events_forget(struct runtime *runtime, struct executor *executor, weir_pid 
  * WEIR_EINVALID, WEIR_ENOMEM.
  */
 int events_reserve(struct runtime *runtime, struct executor *executor, const char *name,
-                   weir_pid subscriber);
+                   weir_pid pid);
 /* From now on it gets these events, each of them reserved before, and no others. Cannot fail. */
-void events_replace(struct runtime *runtime, struct executor *executor, weir_pid subscriber,
+void events_replace(struct runtime *runtime, struct executor *executor, weir_pid pid,
                     const char *const *names, size_t count, bool fan_out);
 /* Or gives back what it has reserved. Cannot fail. */
-void events_unreserve(struct runtime *runtime, struct executor *executor, weir_pid subscriber);
+void events_unreserve(struct runtime *runtime, struct executor *executor, weir_pid pid);
 
 /* How many events a PID gets. */
-uint32_t events_subscribed(struct runtime *runtime, weir_pid subscriber);
+uint32_t events_subscribed(struct runtime *runtime, weir_pid pid);
 
 /* The next of an owner's events whose audience has come or gone since it was told; false: none. */
 bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
