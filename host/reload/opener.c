@@ -33,6 +33,8 @@ void opener_run(const struct assembly *assembly, const struct settings *settings
 {
     uint32_t threads = 0;
 
+    if (!assembly->opener)
+        return;
     for (uint32_t i = 0; i < settings->dispatcher_count && threads < THREADS_MAX; i++)
         threads += settings->dispatchers[i].threads;
     if (threads > THREADS_MAX)
@@ -46,6 +48,8 @@ void opener_run(const struct assembly *assembly, const struct settings *settings
 
 void opener_rest(const struct assembly *assembly)
 {
+    if (!assembly->opener)
+        return;
     (void)dispatcher_resize(assembly->opener, stuck_count(assembly) + 1);
     dispatcher_reap(assembly->opener);
 }

@@ -6,7 +6,8 @@
  * an `open`. Their number is bounded: docs/decisions/088.
  *
  * Life: opener_create with the supervisor; then opener_begin, opener_run .., opener_rest around
- * each reload. On the thread of the supervisor.
+ * each reload. On the thread of the supervisor. At the start there is no opener: workers open on
+ * the threads where they run.
  */
 #ifndef HOST_RELOAD_OPENER_H
 #define HOST_RELOAD_OPENER_H

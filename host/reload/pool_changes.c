@@ -33,7 +33,7 @@ static int allocate(struct pool_changes *changes)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
     size_t count = rebuilding->settings->pool_count + 1;
-    size_t old_count = rebuilding->old_settings->pool_count + 1;
+    size_t old_count = rebuilding->old_settings ? rebuilding->old_settings->pool_count + 1 : 1;
 
     changes->tasks = calloc(count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
@@ -279,7 +279,7 @@ int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *
         status = wire(changes, executor);
     if (status == 0)
         status = prepare_changes(changes, 0, executor);
-    return status == 0 ? list_gone(changes) : status;
+    return status == 0 && rebuilding->old_settings ? list_gone(changes) : status;
 }
 
 /* --- those that stop first ------------------------------------------------------------------ */

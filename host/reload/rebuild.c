@@ -164,7 +164,7 @@ int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct s
                         .plan = plan,
                         .report = report,
                         .old_held = assembly->held,
-                        .old_settings = assembly->held->settings,
+                        .old_settings = assembly->held ? assembly->held->settings : NULL,
                         .settings = settings },
     };
     set_changing(assembly, true);
@@ -281,4 +281,52 @@ void rebuild_abandon(struct rebuild *rebuild)
         dispatcher_change_abort(&rebuild->dispatchers, assembly, closing_time_left_ms(&time));
     }
     finish(rebuild);
+}
+
+/* --- the start ------------------------------------------------------------------------------ */
+
+/* Takes the settings. */
+static int carry_out(struct assembly *assembly, struct settings *settings, const struct plan *plan,
+                     struct report *report)
+{
+    struct rebuild rebuild;
+    int status = rebuild_prepare(&rebuild, assembly, settings, plan, report);
+
+    if (status != 0) {
+        rebuild_abandon(&rebuild);
+        return status;
+    }
+    rebuild_commit(&rebuild);
+    rebuild_drain(&rebuild);
+    return 0;
+}
+
+/* Takes the settings. */
+static int start(struct assembly *assembly, struct settings *settings, struct report *report)
+{
+    struct plan *plan = NULL;
+    int status = runtime_start(assembly->runtime);
+
+    if (status != 0)
+        report_add(report, NULL, "dispatchers",
+                   "a thread cannot start: " DISPATCHER_CHANGE_WANTING);
+    else
+        status = plan_create(NULL, settings, &plan);
+    if (status == 0)
+        status = carry_out(assembly, settings, plan, report);
+    else
+        settings_destroy(settings);
+    plan_destroy(plan);
+    return status;
+}
+
+int rebuild_from_nothing(struct assembly *assembly, struct settings *settings,
+                         struct report *report)
+{
+    size_t told = report_count(report);
+    int status = start(assembly, settings, report);
+
+    if (status != 0 && report_count(report) == told)
+        report_add(report, NULL, NULL, "the host cannot start: %s", weir_status_text(status));
+    return status;
 }

@@ -1,5 +1,5 @@
 /*
- * reload/rebuild.h - from the running settings to new ones, as a transaction.
+ * reload/rebuild.h - carries out a plan, from the running settings to new ones, as a transaction.
  *
  * Prepare makes and opens everything new. Then either the commit, which cannot fail, and the drain
  * of what was removed, in output order; or, when prepare has failed, those who asked are told, and
@@ -51,5 +51,14 @@ void rebuild_drain(struct rebuild *rebuild);
 /* After a prepare that failed: everything is as it was before. What does not end at once is named
  * in the log and left behind. */
 void rebuild_abandon(struct rebuild *rebuild);
+
+/*
+ * The start: carries out the plan from nothing to `settings`, and waits until all workers are open.
+ * Takes the settings, also on failure; then nothing of it is left but what does not end at once.
+ * Sources do not produce yet: assembly_go. Reports what failed: WEIR_ENOMEM, WEIR_EINVALID (an open
+ * failed), WEIR_ETIMEOUT. Instead of all the above, once.
+ */
+int rebuild_from_nothing(struct assembly *assembly, struct settings *settings,
+                         struct report *report);
 
 #endif

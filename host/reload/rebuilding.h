@@ -12,9 +12,9 @@ struct rebuilding {
     struct assembly *assembly;
     const struct plan *plan;
     struct report *report;
-    struct held_settings *old_held; /* in force until the commit */
-    struct held_settings *held;     /* in force after it; then what is to be dropped */
-    const struct settings *old_settings;
+    struct held_settings *old_held;      /* in force until the commit; NULL at the start */
+    struct held_settings *held;          /* in force after it; then what is to be dropped */
+    const struct settings *old_settings; /* NULL at the start */
     const struct settings *settings;
 };
 

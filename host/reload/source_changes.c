@@ -37,7 +37,7 @@ static int allocate(struct source_changes *changes)
 {
     const struct rebuilding *rebuilding = changes->rebuilding;
     size_t count = rebuilding->settings->source_count + 1;
-    size_t old_count = rebuilding->old_settings->source_count + 1;
+    size_t old_count = rebuilding->old_settings ? rebuilding->old_settings->source_count + 1 : 1;
 
     changes->tasks = calloc(count + old_count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
@@ -181,6 +181,8 @@ int source_changes_exchange(struct source_changes *changes, struct executor *exe
 static void let_go(struct source_changes *changes, struct source_task *task,
                    struct executor *executor)
 {
+    if (!changes->rebuilding->old_settings)
+        return; /* at the start: assembly_go */
     if (task->effects & PLAN_ADDS || task->is_stopped)
         source_go(task->made, executor);
     else

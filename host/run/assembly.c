@@ -1,11 +1,6 @@
 #include "host/run/assembly.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-
-#include "host/run/dispatcher_change.h"
-#include "host/run/opening.h"
-#include "pool/subscription.h"
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {
@@ -76,9 +71,9 @@ void held_settings_unref(struct held_settings *held)
 
 void assembly_finish(struct assembly *assembly)
 {
-    /* A start that found no memory may have made neither of them. */
-    uint32_t pools = assembly->pools ? assembly->held->settings->pool_count : 0;
-    uint32_t sources = assembly->sources ? assembly->held->settings->source_count : 0;
+    /* A start that failed has made neither of them. */
+    uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
+    uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
     struct source *gone = assembly->gone_sources;
     struct executor *executor = runtime_enter(assembly->runtime);
 
@@ -346,176 +341,7 @@ void assembly_change_options(struct assembly *assembly, const struct settings *s
     };
 }
 
-/* --- the start ------------------------------------------------------------------------------ */
-
-static int create_pool(struct assembly *assembly, uint32_t index, struct executor *executor)
-{
-    const struct settings_pool *wanted = &assembly->held->settings->pools[index];
-    int status = assembly_create_pool(assembly, executor, assembly->held, index, assembly->pools,
-                                      false);
-
-    if (status != 0 || !wanted->nested)
-        return status;
-    return pool_prepare_join(assembly->pools[index], wanted->member_count);
-}
-
-static int create_pools(struct assembly *assembly, struct executor *executor, struct report *report)
-{
-    const struct settings *settings = assembly->held->settings;
-
-    for (uint32_t i = 0; i < settings->pool_count; i++) {
-        int status = create_pool(assembly, i, executor);
-
-        if (status != 0) {
-            written_report(&settings->pools[i].written, NULL, report, "%s cannot be made: %s",
-                           settings->pools[i].path, weir_status_text(status));
-            return status;
-        }
-    }
-    for (uint32_t i = 0; i < settings->pool_count; i++)
-        if (settings->pools[i].nested)
-            pool_show_joined(assembly->pools[i], executor);
-    return 0;
-}
-
-static int wire_pools(struct assembly *assembly, struct executor *executor)
-{
-    const struct settings *settings = assembly->held->settings;
-
-    for (uint32_t i = 0; i < settings->pool_count; i++) {
-        struct wiring *wiring = assembly_wiring_of(settings, i, assembly->pools);
-
-        if (!wiring)
-            return WEIR_ENOMEM;
-        pool_set_wiring(assembly->pools[i], wiring, executor);
-    }
-    return 0;
-}
-
-int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
-                       struct executor *executor)
-{
-    return subscription_set(pool, executor, &wanted->subscribe, wanted->fan_out);
-}
-
-static int subscribe_pools(struct assembly *assembly, struct executor *executor)
-{
-    const struct settings *settings = assembly->held->settings;
-    int status = 0;
-
-    for (uint32_t i = 0; i < settings->pool_count && status == 0; i++)
-        status = assembly_subscribe(&settings->pools[i], assembly->pools[i], executor);
-    return status;
-}
-
-static int create_sources(struct assembly *assembly, struct executor *executor,
-                          struct report *report)
-{
-    const struct settings *settings = assembly->held->settings;
-
-    for (uint32_t i = 0; i < settings->source_count; i++) {
-        int status = assembly_create_source(assembly, executor, assembly->held, i, assembly->pools,
-                                            assembly->opener, &assembly->sources[i]);
-
-        if (status != 0) {
-            written_report(&settings->sources[i].written, NULL, report, "cannot be made: %s",
-                           weir_status_text(status));
-            return status;
-        }
-    }
-    return 0;
-}
-
-static int create_parts(struct assembly *assembly, struct report *report)
-{
-    struct executor *executor = runtime_enter(assembly->runtime);
-    int status;
-
-    if (!executor)
-        return WEIR_ENOMEM;
-    status = create_pools(assembly, executor, report);
-    if (status == 0)
-        status = wire_pools(assembly, executor);
-    if (status == 0)
-        status = subscribe_pools(assembly, executor);
-    if (status == 0)
-        status = create_sources(assembly, executor, report);
-    runtime_leave(executor);
-    return status;
-}
-
-static int wait_until_open(struct assembly *assembly, struct report *report)
-{
-    const struct settings *settings = assembly->held->settings;
-    struct opening opening = {
-        .settings = settings,
-        .pools = assembly->pools,
-        .pool_count = settings->pool_count,
-        .sources = assembly->sources,
-        .source_count = settings->source_count,
-        .stopping = &assembly->stopping,
-    };
-
-    return opening_wait(&opening, assembly->runtime, report);
-}
-
-static int start_dispatchers(struct assembly *assembly, struct report *report)
-{
-    struct dispatcher_change change;
-    int status = dispatcher_change_prepare(&change, assembly, assembly->held->settings, report);
-
-    if (status == 0)
-        dispatcher_change_commit(&change);
-    return status;
-}
-
-static int start_threads(struct assembly *assembly, struct report *report)
-{
-    const struct settings *settings = assembly->held->settings;
-    int status = runtime_start(assembly->runtime);
-    uint64_t threads = 0;
-
-    for (uint32_t i = 0; i < settings->dispatcher_count; i++)
-        threads += settings->dispatchers[i].threads;
-    if (status != 0)
-        report_add(report, NULL, "dispatchers",
-                   "%" PRIu64 " threads cannot start: " DISPATCHER_CHANGE_WANTING, threads);
-    return status;
-}
-
-static int build(struct assembly *assembly, struct settings *settings, struct report *report)
-{
-    int status;
-
-    assembly->held = held_settings_create(assembly->runtime, settings);
-    if (!assembly->held) {
-        settings_destroy(settings);
-        return WEIR_ENOMEM;
-    }
-    assembly->pools = calloc(settings->pool_count + 1, sizeof *assembly->pools);
-    assembly->sources = calloc(settings->source_count + 1, sizeof *assembly->sources);
-    if (!assembly->pools || !assembly->sources)
-        return WEIR_ENOMEM;
-    status = start_dispatchers(assembly, report);
-    if (status == 0)
-        status = create_parts(assembly, report);
-    if (status == 0)
-        status = start_threads(assembly, report);
-    if (status == 0)
-        status = wait_until_open(assembly, report);
-    assembly->generation = 1;
-    return status;
-}
-
-int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report)
-{
-    size_t told = report_count(report);
-    int status = build(assembly, settings, report);
-
-    if (status != 0 && report_count(report) == told)
-        report_add(report, NULL, NULL, "the host cannot start: %s", weir_status_text(status));
-    return status;
-}
+/* --- the sources ---------------------------------------------------------------------------- */
 
 void assembly_go(struct assembly *assembly)
 {

@@ -1,12 +1,12 @@
 /*
  * run/assembly.h - the running parts that settings stand for: dispatchers, pools, sources.
  *
- * `pools[i]` and `sources[i]` belong to the same index of the settings in force. It is built once
- * at the start, and changed by rebuild.h.
+ * `pools[i]` and `sources[i]` belong to the same index of the settings in force. It is empty at
+ * first; rebuild.h makes and changes it.
  *
- * Life: assembly_init, assembly_start .. assembly_finish, after the runtime has stopped and before
- * it is destroyed. Changes: one thread at a time (the start, then the supervisor), under `lock`;
- * figures: any thread, under `lock`.
+ * Life: assembly_init, rebuild_from_nothing .. assembly_finish, after the runtime has stopped and
+ * before it is destroyed. Changes: one thread at a time (the start, then the supervisor), under
+ * `lock`; figures: any thread, under `lock`.
  */
 #ifndef HOST_RUN_ASSEMBLY_H
 #define HOST_RUN_ASSEMBLY_H
@@ -55,14 +55,7 @@ struct assembly {
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime);
 
-/*
- * Builds everything that `settings` say and waits until all workers are open. Takes the settings,
- * also on failure. Sources do not produce yet: assembly_go. Reports what failed: WEIR_ENOMEM,
- * WEIR_EINVALID (an open failed), WEIR_ETIMEOUT.
- */
-int assembly_start(struct assembly *assembly, struct settings *settings, struct report *report);
-
-/* Lets the sources produce. */
+/* After rebuild_from_nothing: lets the sources produce. */
 void assembly_go(struct assembly *assembly);
 
 /* Frees the tables, and drops the settings. */
@@ -87,10 +80,6 @@ struct dead_letters_bounds assembly_dead_letters_of(const struct settings *setti
 int assembly_create_pool(struct assembly *assembly, struct executor *executor,
                          struct held_settings *held, uint32_t index, struct pool **pools,
                          bool apart);
-
-/* Subscribes a pool to the events that its settings name, and to no others. */
-int assembly_subscribe(const struct settings_pool *wanted, struct pool *pool,
-                       struct executor *executor);
 
 /* The outputs of pool `index`, as they lead to `pools`. NULL when memory is out. */
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,

@@ -142,8 +142,9 @@ uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_
 
 static bool is_wanted(const struct assembly *assembly, uint32_t index)
 {
-    return settings_find_dispatcher(assembly->held->settings, assembly->dispatchers[index]->name) !=
-           SETTINGS_NONE;
+    return assembly->held &&
+           settings_find_dispatcher(assembly->held->settings, assembly->dispatchers[index]->name) !=
+               SETTINGS_NONE;
 }
 
 static bool nobody_uses_the_unwanted(void *context)

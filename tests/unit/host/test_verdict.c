@@ -180,7 +180,7 @@ static void begin(struct stage *stage)
     CU_ASSERT_EQUAL_FATAL(check("first", first, sizeof first - 1, &report, &settings), WEIR_OK);
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &stage->runtime), 0);
     assembly_init(&stage->assembly, stage->runtime);
-    CU_ASSERT_EQUAL_FATAL(assembly_start(&stage->assembly, settings, &report), 0);
+    CU_ASSERT_EQUAL_FATAL(rebuild_from_nothing(&stage->assembly, settings, &report), 0);
     CU_ASSERT_EQUAL_FATAL(opener_create(&stage->assembly), 0);
     assembly_go(&stage->assembly);
     report_finish(&report);

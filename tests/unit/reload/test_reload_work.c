@@ -126,7 +126,7 @@ static uint64_t cost_of_run(const struct shape *shape, unsigned first, unsigned 
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &runtime), 0);
     assembly_init(&assembly, runtime);
     before = work_done();
-    CU_ASSERT_EQUAL_FATAL(assembly_start(&assembly, settings_of(shape, first), &report), 0);
+    CU_ASSERT_EQUAL_FATAL(rebuild_from_nothing(&assembly, settings_of(shape, first), &report), 0);
     CU_ASSERT_EQUAL_FATAL(opener_create(&assembly), 0);
     assembly_go(&assembly);
     if (then != first) {
