@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/event.h"
+#include "actor/fan_out.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
@@ -413,9 +414,8 @@ bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
 /* --- publishing ------------------------------------------------------------------------------ */
 
 /* Gives one subscriber a copy; a pool gives it on as it was asked to. */
-static void give(struct runtime *runtime, struct executor *executor,
-                 const struct subscriber *subscriber, const struct message *message,
-                 struct fan_out *result)
+static void give(struct runtime *runtime, const struct subscriber *subscriber,
+                 struct fan_out *fan_out)
 {
     struct router *router = NULL;
     struct message *copy;
@@ -423,23 +423,20 @@ static void give(struct runtime *runtime, struct executor *executor,
     if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire))
         router = actor_find_router(runtime, subscriber->pid);
     if (router) {
-        router->ops->fan_out(router, executor, message, result);
+        router->ops->fan_out(router, fan_out);
         return;
     }
-    copy = message_copy(&executor->cache, message);
-    if (copy && send_message(runtime, executor, subscriber->pid, WEIR_NORMAL, copy) == 0) {
-        result->taken++;
-        return;
-    }
-    result->refused++;
-    message_destroy(&executor->cache, copy);
+    copy = fan_out_copy(fan_out);
+    if (copy)
+        fan_out_given(fan_out, subscriber->pid, copy,
+                      send_message(runtime, fan_out->executor, subscriber->pid, WEIR_NORMAL, copy));
 }
 
 int events_publish(struct runtime *runtime, struct executor *executor, uint64_t token,
                    struct message *message, uint32_t *out_taken, uint32_t *out_refused)
 {
     struct event *event = find_token(&runtime->events, token);
-    struct fan_out result = { 0 };
+    struct fan_out result = { .executor = executor, .message = message };
     struct subscriber *subscriber;
     uint64_t joined;
 
@@ -452,7 +449,8 @@ int events_publish(struct runtime *runtime, struct executor *executor, uint64_t 
     joined = atomic_load_explicit(&event->joined, memory_order_acquire);
     for (subscriber = event_first(event); subscriber && subscriber->number <= joined;
          subscriber = event_next(subscriber))
-        give(runtime, executor, subscriber, message, &result);
+        give(runtime, subscriber, &result);
+    fan_out_finish(&result);
     message_destroy(&executor->cache, message);
     if (out_taken)
         *out_taken = result.taken;

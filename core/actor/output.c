@@ -35,13 +35,13 @@ static void count_emitted(struct place *place, uint32_t count)
 
 /* How many were taken, from the front, or why none was. */
 static int send_some(struct actor *actor, weir_pid to, struct message *const *messages,
-                     uint32_t count)
+                     uint32_t count, struct message_list *left)
 {
     int status;
 
     if (count > 1)
         return send_chain(actor->runtime, actor->executor, to, messages, count);
-    status = send_message(actor->runtime, actor->executor, to, WEIR_NORMAL, messages[0]);
+    status = send_leaving(actor->runtime, actor->executor, to, messages[0], left);
     return status == 0 ? 1 : status;
 }
 
@@ -51,7 +51,7 @@ static int send_some(struct actor *actor, weir_pid to, struct message *const *me
  * so before it closes, so that whoever sees the end sees the new binding, and follows it.
  */
 static int try_send(struct actor *actor, uint32_t output, const struct binding **binding,
-                    struct message *const *messages, uint32_t count)
+                    struct message *const *messages, uint32_t count, struct message_list *left)
 {
     const struct binding *used;
     int status;
@@ -60,7 +60,7 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
         used = *binding;
         if (!used || !used->target)
             return WEIR_EUNKNOWN;
-        status = send_some(actor, used->target, messages, count);
+        status = send_some(actor, used->target, messages, count, left);
         if (has_ended(status))
             *binding = binding_of(actor, output);
     } while (*binding != used);
@@ -89,8 +89,40 @@ static int put_aside(struct actor *actor, uint32_t output, struct message *messa
     if (place->outbox.count >= actor->spec->outbox_max)
         return WEIR_EFULL;
     message->output = output;
+    message->to = 0;
     message_list_append(&place->outbox, message);
     return 0;
+}
+
+/* Copies of a message that others have taken go first. They may pass the bound of the outbox. */
+static void copies_wait(struct actor *actor, uint32_t output, struct message_list *copies)
+{
+    struct message_list *outbox = &actor->place->outbox;
+    struct message_list all = { 0 };
+    struct message *message;
+
+    while ((message = message_list_take(copies))) {
+        message->output = output;
+        message_list_append(&all, message);
+    }
+    while ((message = message_list_take(outbox)))
+        message_list_append(&all, message);
+    *outbox = all;
+}
+
+/* What becomes of the copies that found no room. */
+__attribute__((noinline)) static void copies_left(struct actor *actor, uint32_t output,
+                                                  enum when_full when_full,
+                                                  struct message_list *copies)
+{
+    struct message *message;
+
+    if (when_full == WHEN_FULL_WAIT) {
+        copies_wait(actor, output, copies);
+        return;
+    }
+    while ((message = message_list_take(copies)))
+        drop(actor, output, message, DEAD_OUTPUT_FULL, WEIR_EFULL);
 }
 
 static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
@@ -120,17 +152,21 @@ __attribute__((noinline)) static int emit_elsewhere(struct actor *actor, uint32_
                                                     struct message *message, int status)
 {
     const struct binding *present = binding_of(actor, output);
+    struct message_list left = { 0 };
 
     if (has_ended(status) && present != binding) {
         binding = present;
-        status = try_send(actor, output, &binding, &message, 1);
+        status = try_send(actor, output, &binding, &message, 1, &left);
     }
+    if (left.count > 0)
+        copies_left(actor, output, binding->when_full, &left);
     return status > 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
 int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
     const struct binding *binding = binding_of(actor, output);
+    struct message_list left = { 0 };
     int status;
 
     if (!binding) {
@@ -145,9 +181,12 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WHEN_FULL_WAIT && output_is_waiting(actor))
         return put_aside(actor, output, message);
-    status = send_message(actor->runtime, actor->executor, binding->target, WEIR_NORMAL, message);
+    status = send_leaving(actor->runtime, actor->executor, binding->target, message,
+                          binding->when_full == WHEN_FULL_REJECT ? NULL : &left);
     if (status == 0) {
         count_emitted(actor->place, 1);
+        if (left.count > 0)
+            copies_left(actor, output, binding->when_full, &left);
         return 0;
     }
     return emit_elsewhere(actor, output, binding, message, status);
@@ -190,58 +229,94 @@ static uint32_t chain_max(struct actor *actor, const struct binding *binding)
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }
 
-/* The output of the first in the outbox; it is not empty. */
-static uint32_t first_output(const struct place *place)
+/* The first of the outbox: what goes to the target of one output in one step, or one copy that goes
+ * to one member of a pool there. */
+struct batch {
+    uint32_t output;
+    const struct binding *binding;
+    weir_pid member; /* 0: not for one alone */
+    struct message *messages[CHAIN_MAX];
+    uint32_t count;
+};
+
+static bool belongs(const struct batch *batch, const struct message *message)
 {
-    return message_queue_first(&place->outbox.queue)->output;
+    return message && message->output == batch->output && message->to == 0;
 }
 
-/* Takes the first of the outbox that leave by the same output; answers how many. */
-static uint32_t take_first(struct place *place, struct message **messages, uint32_t max)
+/* The outbox is not empty. */
+static void take_batch(struct actor *actor, struct batch *batch)
 {
-    uint32_t count = 0;
+    struct message_list *outbox = &actor->place->outbox;
+    struct message *first = message_list_take(outbox);
+    uint32_t max;
 
-    do
-        messages[count++] = message_list_take(&place->outbox);
-    while (count < max && place->outbox.count > 0 && first_output(place) == messages[0]->output);
-    return count;
+    batch->output = first->output;
+    batch->member = first->to;
+    batch->binding = binding_of(actor, first->output);
+    batch->messages[0] = first;
+    batch->count = 1;
+    max = batch->member ? 1 : chain_max(actor, batch->binding);
+    while (batch->count < max && belongs(batch, message_queue_first(&outbox->queue)))
+        batch->messages[batch->count++] = message_list_take(outbox);
 }
 
-static void put_back(struct place *place, struct message *const *messages, uint32_t count)
+/* From number `taken` on. */
+static void put_back(struct place *place, const struct batch *batch, uint32_t taken)
 {
-    while (count > 0)
-        message_list_prepend(&place->outbox, messages[--count]);
+    for (uint32_t i = batch->count; i-- > taken;)
+        message_list_prepend(&place->outbox, batch->messages[i]);
+}
+
+static weir_pid target_of(const struct batch *batch)
+{
+    return batch->member ? batch->member : batch->binding->target;
+}
+
+/* How many were taken, from the front, or why none was. */
+static int try_batch(struct actor *actor, struct batch *batch, struct message_list *left)
+{
+    if (batch->member)
+        return send_some(actor, batch->member, batch->messages, 1, NULL);
+    return try_send(actor, batch->output, &batch->binding, batch->messages, batch->count, left);
+}
+
+/* There was no room: joins the line, and looks once more. */
+static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
+                     struct message_list *left)
+{
+    struct place *place = actor->place;
+    uint32_t wants = batch->member ? 1 : place->outbox.count + batch->count;
+
+    waiters_use(&place->waiter, *used);
+    *used = 0;
+    wait_for_room(actor, target_of(batch), wants);
+    /* Second look: see waiters.h. What it finds was not granted: what is from now on is for
+     * another place, which the next in the line must hear of if this one has no use for it. */
+    return try_batch(actor, batch, left);
 }
 
 /* Sends the first of the outbox, several at once where they go to one worker; counts the granted
  * places that they `used`. WEIR_EFULL: they stay first. */
 static int flush_first(struct actor *actor, uint32_t *used)
 {
-    struct place *place = actor->place;
-    struct message *messages[CHAIN_MAX];
-    uint32_t output = first_output(place);
-    const struct binding *binding = binding_of(actor, output);
-    uint32_t count = take_first(place, messages, chain_max(actor, binding));
-    int taken = try_send(actor, output, &binding, messages, count);
+    struct message_list left = { 0 };
+    struct batch batch;
+    int taken;
 
-    if (taken == WEIR_EFULL) {
-        waiters_use(&place->waiter, *used);
-        *used = 0;
-        wait_for_room(actor, binding->target, place->outbox.count + count);
-        /* Second look: see waiters.h. What it finds was not granted: what is from now on is for
-         * another place, which the next in the line must hear of if this one has no use for it. */
-        taken = try_send(actor, output, &binding, messages, count);
-    } else if (taken > 0 && waits_for(actor, binding->target)) {
+    take_batch(actor, &batch);
+    taken = try_batch(actor, &batch, &left);
+    if (taken == WEIR_EFULL)
+        taken = wait_with(actor, &batch, used, &left);
+    else if (taken > 0 && waits_for(actor, target_of(&batch)))
         *used += (uint32_t)taken;
-    }
     if (taken < 0 && taken != WEIR_EFULL) {
-        drop(actor, output, messages[0], DEAD_NO_TARGET, taken);
+        drop(actor, batch.output, batch.messages[0], DEAD_NO_TARGET, taken);
         taken = 1;
     }
-    if (taken == WEIR_EFULL)
-        put_back(place, messages, count);
-    else
-        put_back(place, messages + taken, count - (uint32_t)taken);
+    put_back(actor->place, &batch, taken > 0 ? (uint32_t)taken : 0);
+    if (left.count > 0)
+        copies_wait(actor, batch.output, &left);
     return taken;
 }
 

@@ -2,7 +2,8 @@
  * actor/output.h - emitting, and waiting for room without holding a thread. Owner's turn only.
  *
  * What finds no room stays in the place's outbox, in order; the input that caused it is held, and
- * the worker takes nothing new until the outbox is empty.
+ * the worker takes nothing new until the outbox is empty. Of a message that goes to every member of
+ * a pool only the copies stay that found no room, each for its member.
  */
 #ifndef ACTOR_OUTPUT_H
 #define ACTOR_OUTPUT_H

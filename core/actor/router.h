@@ -15,28 +15,24 @@
 
 struct actor;
 struct executor;
+struct fan_out;
 struct inspection;
 struct message;
+struct message_list;
 struct router;
 struct waiters;
-
-/* How many took a copy of a message that is for all. */
-struct fan_out {
-    uint32_t taken;
-    uint32_t refused; /* by workers without room, or not open; once by a pool that takes nothing */
-};
 
 struct router_ops {
     /* For senders: any thread, in a read section, in which alone the router may be used. */
 
-    /* Takes the message on 0; as weir_send. */
-    int (*route)(struct router *router, struct executor *executor, struct message *message);
+    /* Takes the message on 0; as weir_send. `left` as for send_leaving. */
+    int (*route)(struct router *router, struct executor *executor, struct message *message,
+                 struct message_list *left);
+    /* Gives a copy to each worker below, of all levels. */
+    void (*fan_out)(struct router *router, struct fan_out *fan_out);
     /* How many it took, from the front, or why it took none; as weir_send. */
     int (*route_chain)(struct router *router, struct executor *executor,
                        struct message *const *messages, uint32_t count);
-    /* Gives a copy to each actor below, of all levels, and adds up. */
-    void (*fan_out)(struct router *router, struct executor *executor, const struct message *message,
-                    struct fan_out *result);
     /* How many messages it would take now: a hint. Unlimited mailboxes count as 64. */
     uint32_t (*room)(struct router *router);
     /* How many of them in one chain, to one actor; 0: they are to be spread. */

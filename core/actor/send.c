@@ -99,22 +99,37 @@ __attribute__((noinline)) static int send_to_closed(struct actor *actor, uint32_
     return status == WEIR_ECLOSED && is_coming(actor) ? WEIR_EFULL : status;
 }
 
-int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
-                 enum weir_lane lane, struct message *message)
+int send_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
+                  struct message *message)
+{
+    int status = send_deliver(actor, serial, executor, message);
+
+    return status == WEIR_ECLOSED ? send_to_closed(actor, serial, executor, message) : status;
+}
+
+int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 struct message *message, struct message_list *left)
 {
     struct actor *actor;
     int status = actor_find_alive(runtime, to, &actor);
 
     if (status != 0)
         return status;
-    if (lane != WEIR_NORMAL)
-        return deliver_lane(actor, actor_serial_of(to), executor, lane, message);
     if (actor->kind == ACTOR_POOL)
-        return actor->router->ops->route(actor->router, executor, message);
-    status = send_deliver(actor, actor_serial_of(to), executor, message);
-    if (status == WEIR_ECLOSED)
-        return send_to_closed(actor, actor_serial_of(to), executor, message);
-    return status;
+        return actor->router->ops->route(actor->router, executor, message, left);
+    return send_to_actor(actor, actor_serial_of(to), executor, message);
+}
+
+int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 enum weir_lane lane, struct message *message)
+{
+    struct actor *actor;
+    int status;
+
+    if (lane == WEIR_NORMAL)
+        return send_leaving(runtime, executor, to, message, NULL);
+    status = actor_find_alive(runtime, to, &actor);
+    return status != 0 ? status : deliver_lane(actor, actor_serial_of(to), executor, lane, message);
 }
 
 int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,

@@ -13,6 +13,17 @@
 int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
                  enum weir_lane lane, struct message *message);
 
+/*
+ * As send_message, into the normal lane; where copies go to many and some of them find no room,
+ * these are appended to `left`, each with its receiver in `to` (fan_out.h). NULL: they are refused.
+ */
+int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to,
+                 struct message *message, struct message_list *left);
+
+/* To one actor that routes nothing. As send_message; one that is not open yet is FULL. */
+int send_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
+                  struct message *message);
+
 /* The last step: into one worker's normal lane, and a wake-up if it slept. */
 int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
                  struct message *message);

@@ -1,7 +1,5 @@
 #include "message/mailbox.h"
 
-#include <sched.h>
-
 #define TAIL_MASK 0xffffffffull
 #define LIMIT_MAX ((uint32_t)INT32_MAX) /* more messages than fit any memory; see is_full */
 
@@ -10,7 +8,6 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->tail, NULL);
     atomic_init(&mailbox->other, NULL);
     atomic_init(&mailbox->signals, 0);
-    atomic_init(&mailbox->holds, 0);
     atomic_init(&mailbox->first, NULL);
     atomic_init(&mailbox->head, 0);
     atomic_init(&mailbox->waker, NULL);
@@ -58,34 +55,12 @@ static inline bool is_full(struct mailbox *mailbox, uint32_t tail)
     return (int32_t)(tail - head) >= (int32_t)limit;
 }
 
-/*
- * Whether the word that the caller has read says "closed", and not only "held": see mailbox_hold.
- * On false `word` is what the mailbox was when it was open, at the caller's look or since.
- */
-static inline bool is_closed(struct mailbox *mailbox, uint64_t *word)
+/* Whether the mailbox is that of the serial, and open. */
+static inline int lets_in(uint64_t word, uint32_t serial)
 {
-    while (*word & MAILBOX_CLOSED) {
-        /* [M7] Even, and the same behind the look at the word: nobody held it at that look. */
-        uint32_t holds = atomic_load_explicit(&mailbox->holds, memory_order_seq_cst);
-
-        *word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
-        if (holds & 1)
-            (void)sched_yield(); /* whoever holds it decides within a few steps */
-        else if ((*word & MAILBOX_CLOSED) &&
-                 holds == atomic_load_explicit(&mailbox->holds, memory_order_seq_cst))
-            return true;
-    }
-    return false;
-}
-
-/* Whether the mailbox is still that of the serial, and open. */
-static inline int lets_in(struct mailbox *mailbox, uint64_t *word, uint32_t serial)
-{
-    bool closed = is_closed(mailbox, word);
-
-    if (mailbox_serial(*word) != serial)
+    if (mailbox_serial(word) != serial)
         return WEIR_ETERMINATED;
-    return closed ? WEIR_ECLOSED : 0;
+    return word & MAILBOX_CLOSED ? WEIR_ECLOSED : 0;
 }
 
 static inline int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
@@ -94,7 +69,7 @@ static inline int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake
 
     for (;;) {
         uint64_t next;
-        int status = lets_in(mailbox, &word, serial);
+        int status = lets_in(word, serial);
 
         if (status != 0)
             return status;
@@ -262,7 +237,7 @@ static int admit_chain(struct mailbox *mailbox, uint32_t serial, uint32_t count,
     uint64_t next;
 
     do {
-        int status = lets_in(mailbox, &word, serial);
+        int status = lets_in(word, serial);
 
         if (status != 0)
             return status;
@@ -437,77 +412,7 @@ void mailbox_end(struct mailbox *mailbox)
 
 bool mailbox_is_closed(struct mailbox *mailbox)
 {
-    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
-
-    return is_closed(mailbox, &word);
-}
-
-/* --- holding -------------------------------------------------------------------------------- */
-
-/* [M7] pairs with the looks in is_closed: odd before the word says "closed", even behind it. */
-static void step_holds(struct mailbox *mailbox)
-{
-    atomic_fetch_add_explicit(&mailbox->holds, 1, memory_order_seq_cst);
-}
-
-/* Takes room for one more, of so many bytes. */
-static int take_room(struct mailbox *mailbox, uint32_t tail, uint64_t size)
-{
-    uint64_t limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
-
-    if (limit && size > limit)
-        return WEIR_EINVALID;
-    if (is_full(mailbox, tail) || (limit && !take_bytes(mailbox, size, limit)))
-        return WEIR_EFULL;
-    return 0;
-}
-
-static void let_go(struct mailbox *mailbox)
-{
-    mailbox_open(mailbox);
-    step_holds(mailbox);
-}
-
-int mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size)
-{
-    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
-    int status;
-
-    if (mailbox_serial(word) != serial)
-        return WEIR_ETERMINATED;
-    if (word & MAILBOX_CLOSED) /* it is: nobody else holds it */
-        return WEIR_ECLOSED;
-    step_holds(mailbox);
-    /* From here on nobody is let in: what room there is stays, or grows. */
-    word = atomic_fetch_or_explicit(&mailbox->word, MAILBOX_CLOSED, memory_order_seq_cst);
-    status = take_room(mailbox, (uint32_t)word, size);
-    if (status != 0)
-        let_go(mailbox);
-    return status;
-}
-
-void mailbox_release(struct mailbox *mailbox, uint64_t size)
-{
-    if (atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed))
-        give_bytes(mailbox, size);
-    let_go(mailbox);
-}
-
-bool mailbox_push_held(struct mailbox *mailbox, struct message *message)
-{
-    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
-    uint64_t next;
-
-    if (atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed))
-        message->public.reserved |= MESSAGE_WEIGHED;
-    do
-        next = (word & ~(TAIL_MASK | MAILBOX_IDLE | MAILBOX_CLOSED)) | ((word + 1) & TAIL_MASK);
-    /* [M2] as in admit. */
-    while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word, next, memory_order_seq_cst,
-                                                  memory_order_relaxed));
-    step_holds(mailbox);
-    put_chain(mailbox, message, message, (word & MAILBOX_IDLE) != 0);
-    return (word & MAILBOX_IDLE) != 0;
+    return atomic_load_explicit(&mailbox->word, memory_order_seq_cst) & MAILBOX_CLOSED;
 }
 
 uint32_t mailbox_waiting(struct mailbox *mailbox)

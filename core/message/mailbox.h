@@ -26,7 +26,6 @@
  *   push aside |      -      |          -          |       -            - = any threads at once
  *   pop idle.. |      -      |         X           |       X            X = the owner alone
  *   open ...   |      -      |         X           |       X            L = one by one, by a lock
- *   hold ...   |      -      |         -           |       L
  */
 #ifndef MESSAGE_MAILBOX_H
 #define MESSAGE_MAILBOX_H
@@ -55,7 +54,6 @@ struct mailbox {
     _Atomic uint32_t head_seen;      /* advisory: some earlier head; backstop: head itself */
     _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint16_t signals;        /* bits of the owner's choosing, set by anybody */
-    _Atomic uint32_t holds;          /* odd: held; written under the lock of its pool */
     _Atomic uint64_t bytes_limit;    /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint64_t bytes;          /* of payload that wait, weighed while there is a limit */
     _Atomic uint32_t lanes[2];       /* in high, urgent: for actor/send.c, which bounds them */
@@ -128,18 +126,6 @@ void mailbox_close(struct mailbox *mailbox);
 
 /* Whether it admits nothing, because its owner drains or is not open. Any thread. */
 bool mailbox_is_closed(struct mailbox *mailbox);
-
-/*
- * For a message that goes to several mailboxes or to none: holds one that has room for a payload of
- * `size`, until it is pushed or released, a few steps later. Meanwhile nobody else is let in, and
- * who comes waits for the decision: nobody is told FULL for a place that is given back. The caller
- * keeps others from holding, opening, closing and from changing its limits. WEIR_EFULL,
- * WEIR_EINVALID, WEIR_ECLOSED, WEIR_ETERMINATED, as mailbox_push: then it is not held.
- */
-int mailbox_hold(struct mailbox *mailbox, uint32_t serial, uint64_t size);
-void mailbox_release(struct mailbox *mailbox, uint64_t size);
-/* Takes the message, of that size. True: the caller must schedule the actor. */
-bool mailbox_push_held(struct mailbox *mailbox, struct message *message);
 
 /* Ends this serial, the next one is even: every later push answers TERMINATED. Only when closed and
  * empty. */

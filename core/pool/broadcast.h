@@ -1,34 +1,33 @@
 /*
- * pool/broadcast.h - one message to every member of a pool, or to none.
+ * pool/broadcast.h - a message to every member of a pool: a copy to each that has room.
  *
- * A member that is a worker gets it; one that is a pool routes it on as it routes everything, so
- * that below a nested pool it is one message again, or, if that broadcasts too, one for each. First
- * each mailbox that shall have it is held (mailbox.h), in which nobody is let in meanwhile; then
- * all get theirs, or all are released. The locks of the pools on the way are held from the first to
- * the last, parents before children: so it is one step against resizes, opens, figures and other
- * broadcasts (decisions/031).
- *
- * Each worker's message is its own: a payload in line is copied, a blob is shared. Those that a
- * broadcasting pool gave to its worker are MESSAGE_BOUND: they are not handed to siblings.
+ * A member that is a worker gets its copy; one that is a pool routes its copy on as it routes
+ * everything. So below a nested pool it is one message again, or, if that broadcasts too, one for
+ * each. What becomes of a copy without room stands in actor/fan_out.h. No lock is taken: a member
+ * that joins or leaves meanwhile may get a copy or not.
  */
 #ifndef POOL_BROADCAST_H
 #define POOL_BROADCAST_H
 
-#include <stdbool.h>
-
 #include "message/message.h"
 
 struct executor;
+struct fan_out;
 struct member;
 struct pool;
 
 /*
- * Any thread, in a read section, without a pool's lock. Takes the message on 0. WEIR_EFULL: a
- * member has no room, is not open or paused, or there is no memory for the copies; WEIR_ECLOSED;
+ * Any thread, in a read section. Takes the message on 0: at least one member has taken a copy; the
+ * others are in `left`, or counted as refused by the pool. WEIR_EFULL: no member has room;
  * WEIR_EINVALID: a request, which would have many answers, or with an origin, which is told once;
- * or no member of one kind would ever take it. Then nobody has got it.
+ * or no member of one kind would ever take it.
  */
-int broadcast(struct pool *pool, struct executor *executor, struct message *message);
+int broadcast(struct pool *pool, struct executor *executor, struct message *message,
+              struct message_list *left);
+
+/* An event: a copy to each worker below, of all levels. A pool that takes nothing counts once. Any
+ * thread, in a read section. */
+void broadcast_below(struct pool *pool, struct fan_out *fan_out);
 
 /* True for a member that leaves: it is not asked. */
 bool broadcast_passes_over(const struct member *member);

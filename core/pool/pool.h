@@ -30,7 +30,7 @@ enum pool_route {
     ROUTE_RANDOM,
     ROUTE_HASH,
     ROUTE_PULL,      /* one queue for all; members are workers */
-    ROUTE_BROADCAST, /* to all, or to none */
+    ROUTE_BROADCAST, /* a copy to each that has room */
 };
 
 enum remove_mode {
@@ -90,9 +90,8 @@ struct pool {
     _Atomic(struct members *) members; /* published under lock, read by senders */
     _Atomic uint32_t route;            /* enum pool_route */
     _Atomic bool closing;
-    _Atomic bool paused;      /* written under lock, read by senders */
-    _Atomic bool on_trial;    /* its maker writes; read by its workers when they fail */
-    _Atomic uint32_t refuser; /* a hint, of any thread: the member that refused a broadcast last */
+    _Atomic bool paused;   /* written under lock, read by senders */
+    _Atomic bool on_trial; /* its maker writes; read by its workers when they fail */
     struct outlets outlets;
     struct waiters waiters;
     struct pull_queue pull;

@@ -1,27 +1,27 @@
 #include "pool/pool_router.h"
 
-#include "pool/fan_out.h"
+#include "pool/broadcast.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/pool_items.h"
 #include "pool/route.h"
 #include "pool/route_chain.h"
 
-static int route(struct router *router, struct executor *executor, struct message *message)
+static int route(struct router *router, struct executor *executor, struct message *message,
+                 struct message_list *left)
 {
-    return route_message(pool_of_router(router), executor, message);
+    return route_leaving(pool_of_router(router), executor, message, left);
+}
+
+static void fan_out(struct router *router, struct fan_out *fan_out)
+{
+    broadcast_below(pool_of_router(router), fan_out);
 }
 
 static int chain(struct router *router, struct executor *executor, struct message *const *messages,
                  uint32_t count)
 {
     return route_chain(pool_of_router(router), executor, messages, count);
-}
-
-static void fan_out(struct router *router, struct executor *executor, const struct message *message,
-                    struct fan_out *result)
-{
-    fan_out_below(pool_of_router(router), executor, message, result);
 }
 
 static uint32_t room(struct router *router)
@@ -59,8 +59,8 @@ static void inspect(struct router *router, struct inspection *out)
 
 const struct router_ops pool_router_ops = {
     .route = route,
-    .route_chain = chain,
     .fan_out = fan_out,
+    .route_chain = chain,
     .room = room,
     .chain_room = chain_room,
     .is_closing = is_closing,

@@ -1,7 +1,5 @@
 #include "pool/pulling.h"
 
-#include <sched.h>
-
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
@@ -115,23 +113,12 @@ static void append_locked(struct pool *pool, struct executor *executor, struct m
     wake_one_locked(pull, executor);
 }
 
-/* Not while it is held: its room would be told without a place that may be given back. */
-static void lock_to_push(struct pull_queue *pull)
-{
-    pthread_mutex_lock(&pull->lock);
-    while (pull->held) {
-        pthread_mutex_unlock(&pull->lock);
-        (void)sched_yield();
-        pthread_mutex_lock(&pull->lock);
-    }
-}
-
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message)
 {
     struct pull_queue *pull = &pool->pull;
     int status;
 
-    lock_to_push(pull);
+    pthread_mutex_lock(&pull->lock);
     /* Relaxed: who changes it takes the lock afterwards, and only then wakes the members. */
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL)
         status = PULLING_NO_MORE;
@@ -141,33 +128,6 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
         append_locked(pool, executor, message);
     pthread_mutex_unlock(&pull->lock);
     return status;
-}
-
-int pulling_hold_locked(struct pool *pool, uint64_t size)
-{
-    struct pull_queue *pull = &pool->pull;
-    int status;
-
-    pthread_mutex_lock(&pull->lock);
-    status = has_room_locked(pull, size);
-    pull->held = status == 0;
-    pthread_mutex_unlock(&pull->lock);
-    return status;
-}
-
-void pulling_release_locked(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->pull.lock);
-    pool->pull.held = false;
-    pthread_mutex_unlock(&pool->pull.lock);
-}
-
-void pulling_push_held_locked(struct pool *pool, struct executor *executor, struct message *message)
-{
-    pthread_mutex_lock(&pool->pull.lock);
-    append_locked(pool, executor, message);
-    pool->pull.held = false;
-    pthread_mutex_unlock(&pool->pull.lock);
 }
 
 /* Nobody takes what its leaving members do not. */

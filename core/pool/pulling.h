@@ -34,7 +34,6 @@ struct pull_queue {
     uint64_t bytes;               /* lock: of payload in them */
     uint64_t bytes_limit;         /* lock: of these */
     uint64_t bytes_limit_each;    /* lock: of one message */
-    bool held;                    /* lock: by a broadcast, which decides in a few steps */
     bool closed;                  /* lock: the pool closes, nothing is let in */
     _Atomic bool left_behind;     /* written under pool->lock: no member stays to take them */
     struct list idle;             /* lock: places whose workers sleep for want of messages */
@@ -50,12 +49,6 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor);
 /* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED, WEIR_EINVALID: larger than one worker's bytes;
  * PULLING_NO_MORE. Any thread, in a read section. */
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message);
-
-/* As mailbox_hold and its kind, of this queue; pool->lock is held. */
-int pulling_hold_locked(struct pool *pool, uint64_t size);
-void pulling_release_locked(struct pool *pool);
-void pulling_push_held_locked(struct pool *pool, struct executor *executor,
-                              struct message *message);
 
 /* How many more it takes now. Any thread. */
 uint64_t pulling_room(struct pool *pool);

@@ -20,6 +20,7 @@ static struct members *members_of(struct pool *pool)
 struct attempt {
     struct executor *executor;
     struct message *message;
+    struct message_list *left; /* copies of a broadcast that found no room; NULL: refused */
     struct scan scan;
 };
 
@@ -174,7 +175,7 @@ static int try_meant(struct pool *pool, const struct members *members, uint32_t 
 {
     attempt->scan.varies = true;
     if (route == ROUTE_BROADCAST)
-        return broadcast(pool, attempt->executor, attempt->message);
+        return broadcast(pool, attempt->executor, attempt->message, attempt->left);
     if (members->count == 0)
         return WEIR_EFULL;
     return try_all(members, choose(pool, members, attempt), attempt);
@@ -241,12 +242,20 @@ static inline bool is_usual(struct pool *pool)
            !fullness_refuses(&pool->owner.fullness);
 }
 
+int route_uncounted(struct pool *pool, struct executor *executor, struct message *message,
+                    struct message_list *left)
+{
+    struct attempt attempt = { .executor = executor, .message = message, .left = left };
+
+    return route_below(pool, &attempt);
+}
+
 /* Out of line, so that the usual case saves no registers for it. */
 __attribute__((noinline)) static int route_counted(struct pool *pool, struct executor *executor,
-                                                   struct message *message)
+                                                   struct message *message,
+                                                   struct message_list *left)
 {
-    struct attempt attempt = { .executor = executor, .message = message };
-    int status = route_below(pool, &attempt);
+    int status = route_uncounted(pool, executor, message, left);
 
     /* Relaxed: a figure for people. */
     if (status != 0)
@@ -254,7 +263,8 @@ __attribute__((noinline)) static int route_counted(struct pool *pool, struct exe
     return status;
 }
 
-int route_message(struct pool *pool, struct executor *executor, struct message *message)
+int route_leaving(struct pool *pool, struct executor *executor, struct message *message,
+                  struct message_list *left)
 {
     const struct members *members = members_of(pool);
 
@@ -267,7 +277,12 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
         if (send_deliver(member->actor, member->serial, executor, message) == 0)
             return 0;
     }
-    return route_counted(pool, executor, message);
+    return route_counted(pool, executor, message, left);
+}
+
+int route_message(struct pool *pool, struct executor *executor, struct message *message)
+{
+    return route_leaving(pool, executor, message, NULL);
 }
 
 static uint32_t room_in(struct actor *actor)

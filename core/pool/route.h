@@ -15,13 +15,21 @@ struct pool;
 uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count);
 
 /*
- * Puts a message into one worker's normal lane, or into that of each member: see broadcast.h. Any
+ * Puts a message into one worker's normal lane, or copies into those of many: see broadcast.h. Any
  * thread, in a read section. Takes it on 0; WEIR_EFULL no worker below has room; WEIR_ECLOSED the
  * pool is ending; WEIR_EINVALID no worker below would ever take it: it routes by hash and the
  * message has no key, or the payload is larger than all that may wait at a worker, or it is a
  * request for all.
  */
 int route_message(struct pool *pool, struct executor *executor, struct message *message);
+
+/* Likewise; `left` as for send_leaving in actor/send.h. */
+int route_leaving(struct pool *pool, struct executor *executor, struct message *message,
+                  struct message_list *left);
+
+/* As route_leaving, and a refusal is not counted as one by this pool. */
+int route_uncounted(struct pool *pool, struct executor *executor, struct message *message,
+                    struct message_list *left);
 
 /* How many messages the workers below would take now: a hint. Unlimited mailboxes count as 64. */
 uint32_t route_room(struct pool *pool);

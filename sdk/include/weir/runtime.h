@@ -104,7 +104,7 @@ enum weir_route {
     WEIR_ROUTE_HASH = 3,      /* by the message's key */
     WEIR_ROUTE_PULL = 4,      /* one queue of workers x limit; idle workers take from it. Not for
                                * pools of pools */
-    WEIR_ROUTE_BROADCAST = 5, /* to every member, or to none; a request is WEIR_EINVALID */
+    WEIR_ROUTE_BROADCAST = 5, /* a copy to each that has room; a request is WEIR_EINVALID */
 };
 
 /* What happens to a worker that fails more often than its pool allows. */

@@ -235,6 +235,59 @@ static void test_mark_ends_before_a_handler_that_may_take_long(void)
     finish(&f);
 }
 
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static void step(struct fixture *f, uint32_t turns)
+{
+    (void)rig_step(&f->rig, never, NULL, turns);
+}
+
+/* No thread takes turns: only the steps do. */
+static void begin_still(struct fixture *f)
+{
+    struct pool_options options = { .size = FULLNESS_FEW + 1, .limit = 16 };
+
+    *f = (struct fixture){ .probe = probe_create() };
+    rig_init_still(&f->rig, 1, 0);
+    options.spec = rig_spec(f->probe);
+    f->pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    step(f, 4 * WORKERS);
+}
+
+static void finish_still(struct fixture *f)
+{
+    step(f, 4 * WORKERS);
+    rig_close(&f->rig, f->pool);
+    step(f, 4 * WORKERS);
+    finish(f);
+}
+
+static void fill_still(struct fixture *f)
+{
+    while (send(f) == 0)
+        continue;
+    (void)looks_of_refusals(f); /* marked */
+}
+
+/* promise P15: a quick worker gives back at the end of its turn what it took. */
+static void test_mark_ends_with_the_turn_of_a_quick_worker(void)
+{
+    struct fixture f;
+
+    begin_still(&f);
+    fill_still(&f);
+    step(&f, 4 * WORKERS); /* each of them is known to be quick from now on */
+    fill_still(&f);
+    step(&f, 1);
+    CU_ASSERT_EQUAL(send(&f), 0);
+    finish_still(&f);
+}
+
 /* promise S11: a smaller one may find room, and one that is too large is told so. */
 static void test_limit_of_bytes_is_looked_at_each_time(void)
 {
@@ -338,6 +391,7 @@ int main(void)
         { "nested", test_refusals_of_nested_pools_do_not_either },
         { "room", test_whatever_makes_room_is_seen_at_once },
         { "slow handler", test_mark_ends_before_a_handler_that_may_take_long },
+        { "quick worker", test_mark_ends_with_the_turn_of_a_quick_worker },
         { "bytes", test_limit_of_bytes_is_looked_at_each_time },
         { "no mark left", test_no_mark_is_left_when_all_is_handled },
         { "no mark left below", test_no_mark_is_left_in_nested_pools },

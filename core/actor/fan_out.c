@@ -1,0 +1,54 @@
+#include "actor/fan_out.h"
+
+#include "actor/actor.h"
+#include "actor/send.h"
+
+struct message *fan_out_copy(struct fan_out *fan_out)
+{
+    struct message *copy = fan_out->spare;
+
+    fan_out->spare = NULL;
+    if (!copy)
+        copy = message_copy(&fan_out->executor->cache, fan_out->message);
+    if (!copy) {
+        fan_out->refused++;
+        fan_out->full = true;
+        return NULL;
+    }
+    copy->public.reserved &= ~(uint32_t)MESSAGE_BOUND;
+    return copy;
+}
+
+void fan_out_given(struct fan_out *fan_out, weir_pid receiver, struct message *copy, int status)
+{
+    if (status == 0) {
+        fan_out->taken++;
+        return;
+    }
+    if (status == WEIR_EFULL && fan_out->left) {
+        copy->to = receiver;
+        message_list_append(fan_out->left, copy);
+        return;
+    }
+    fan_out->spare = copy;
+    if (status == WEIR_ECLOSED || status == WEIR_ETERMINATED)
+        return;
+    fan_out->refused++;
+    fan_out->full |= status == WEIR_EFULL;
+}
+
+void fan_out_to_worker(struct fan_out *fan_out, struct actor *actor, uint32_t serial)
+{
+    struct message *copy = fan_out_copy(fan_out);
+
+    if (!copy)
+        return;
+    copy->public.reserved |= MESSAGE_BOUND;
+    fan_out_given(fan_out, actor_pid(actor), copy,
+                  send_to_actor(actor, serial, fan_out->executor, copy));
+}
+
+void fan_out_finish(struct fan_out *fan_out)
+{
+    message_destroy(&fan_out->executor->cache, fan_out->spare);
+}

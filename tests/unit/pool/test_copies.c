@@ -1,0 +1,214 @@
+/*
+ * Goal: behind an output a copy of a broadcast whose member has no room does what the output says:
+ * it waits for that member alone, in order, or is dead, or is counted.
+ *
+ * Method: workers that note what they get, one of them held with a full mailbox; a worker whose
+ * output leads to them.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define WORKERS 4u
+#define LIMIT 2u
+#define FILLER 9000u /* the id of what fills a mailbox */
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+};
+
+static void begin(struct fixture *f, struct pool_options options)
+{
+    f->probe = probe_create();
+    rig_init(&f->rig, WORKERS, 0);
+    options.route = ROUTE_BROADCAST;
+    options.spec = rig_spec(f->probe);
+    f->pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static struct ledger_reading finish(struct fixture *f)
+{
+    struct ledger_reading ledger;
+
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+    return ledger;
+}
+
+/* Holds the worker number `index`, and fills its mailbox. */
+static void fill(struct fixture *f, uint32_t index, uint32_t limit)
+{
+    weir_pid worker = rig_worker(f->pool, index);
+
+    CU_ASSERT_EQUAL(rig_send(&f->rig, worker, (struct order){ probe_wait, FILLER, 0 }), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
+    for (uint32_t i = 0; i < limit; i++)
+        CU_ASSERT_EQUAL(rig_send(&f->rig, worker, (struct order){ .id = FILLER + 1 }), 0);
+}
+
+static int emit(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct weir_message *out = probe_message(self, (struct order){ .id = 77 });
+
+    (void)probe;
+    (void)message;
+    return weir_emit(self, 0, out) == 0 ? WEIR_DONE : WEIR_REJECT;
+}
+
+static bool holds_its_input(void *context)
+{
+    return rig_ledger(context).held == 1;
+}
+
+struct feeding {
+    struct probe *probe;
+    struct pool *pool;
+};
+
+/* One worker whose output 0 leads to the pool under test. */
+static struct feeding feed(struct fixture *f, enum when_full when_full)
+{
+    struct binding binding = { f->pool->pid, when_full };
+    struct pool_options options = { .path = "feeding", .size = 1, .output_count = 1 };
+    struct feeding feeding = { .probe = probe_create() };
+
+    options.outputs = &binding;
+    options.spec = rig_spec(feeding.probe);
+    feeding.pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, feeding.pool));
+    return feeding;
+}
+
+static void end_feeding(struct fixture *f, struct feeding *feeding)
+{
+    CU_ASSERT_TRUE(rig_end(&f->rig, feeding->pool, NULL));
+    probe_destroy(feeding->probe);
+}
+
+/* Where a note stands that was taken last; 0: nowhere. */
+static uint32_t last_note(struct probe *probe, uint64_t note)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < probe_count(probe); i++)
+        if (probe_get(probe, i) == note)
+            last = i;
+    return last;
+}
+
+/* promises P14, O1 and O2: its input is held until the last copy has found room. */
+static void test_copy_without_room_waits_for_its_member(void)
+{
+    struct feeding feeding;
+    struct fixture f;
+
+    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    fill(&f, 1, LIMIT);
+    feeding = feed(&f, WHEN_FULL_WAIT);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, WORKERS - 1));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, feeding.pool));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).refused, 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, WORKERS));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, feeding.pool));
+    end_feeding(&f, &feeding);
+    CU_ASSERT_EQUAL(finish(&f).done, WORKERS + 1 + LIMIT);
+}
+
+static int emit_three(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    for (uint64_t id = 77; id < 80; id++)
+        if (weir_emit(self, 0, probe_message(self, (struct order){ .id = id })) != 0)
+            return WEIR_REJECT;
+    return WEIR_DONE;
+}
+
+/* promises P14 and S3: what is emitted behind a copy that waits stays behind it. */
+static void test_copies_keep_the_order_at_each_member(void)
+{
+    struct feeding feeding;
+    struct fixture f;
+
+    begin(&f, (struct pool_options){ .size = 2, .limit = 1 });
+    fill(&f, 1, 1);
+    feeding = feed(&f, WHEN_FULL_WAIT);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit_three }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
+    gate_open(&f.probe->gate);
+    for (uint64_t id = 77; id < 80; id++)
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, id, 2));
+    for (uint64_t id = 78; id < 80; id++)
+        CU_ASSERT_TRUE(last_note(f.probe, id) > last_note(f.probe, id - 1));
+    end_feeding(&f, &feeding);
+    (void)finish(&f);
+}
+
+/* promises P14 and S2 */
+static void test_copy_for_a_member_that_ends_is_dead(void)
+{
+    struct feeding feeding;
+    struct fixture f;
+
+    begin(&f, (struct pool_options){ .size = 2, .limit = 1 });
+    fill(&f, 1, 1);
+    feeding = feed(&f, WHEN_FULL_WAIT);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, feeding.pool));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, feeding.pool));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 77) + rig_dead(feeding.pool, DEAD_NO_TARGET), 2);
+    end_feeding(&f, &feeding);
+    (void)finish(&f);
+}
+
+/* promise P14 */
+static void test_output_that_does_not_wait_has_its_copy_dead_or_refused(void)
+{
+    static const enum when_full kinds[] = { WHEN_FULL_REJECT, WHEN_FULL_DROP_NEWEST,
+                                            WHEN_FULL_DEAD_LETTER };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct feeding feeding;
+        struct fixture f;
+
+        begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+        fill(&f, 1, LIMIT);
+        feeding = feed(&f, kinds[i]);
+        CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, WORKERS - 1));
+        CU_ASSERT_TRUE(rig_drained(&f.rig, feeding.pool));
+        CU_ASSERT_EQUAL(rig_dead(feeding.pool, DEAD_OUTPUT_FULL), i > 0);
+        CU_ASSERT_EQUAL(rig_stats(f.pool).refused, i == 0);
+        CU_ASSERT_EQUAL(rig_ledger(feeding.pool).done, 1);
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+        CU_ASSERT_EQUAL(probe_times(f.probe, 77), WORKERS - 1);
+        end_feeding(&f, &feeding);
+        (void)finish(&f);
+    }
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "wait", test_copy_without_room_waits_for_its_member },
+        { "order", test_copies_keep_the_order_at_each_member },
+        { "member ends", test_copy_for_a_member_that_ends_is_dead },
+        { "no wait", test_output_that_does_not_wait_has_its_copy_dead_or_refused },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("copies", tests);
+}
