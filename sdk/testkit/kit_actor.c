@@ -48,9 +48,10 @@ void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid)
 
 int kit_actor_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
 {
-    const struct kit_name *known = *find(kit_of(self), name);
+    struct weir_kit *kit = kit_of(self);
+    const struct kit_name *known = *find(kit, name);
 
-    if (!known)
+    if (!known || (known->own && !kit->is_open))
         return WEIR_EUNKNOWN;
     *out_pid = known->pid;
     return 0;

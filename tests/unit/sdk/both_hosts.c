@@ -28,14 +28,33 @@ void scene_note(struct scene *scene, const char *what, int64_t value)
 
 /* --- the behaviour ---------------------------------------------------------------------------- */
 
+static int open_it(struct weir_self *self, const void *settings, void *state)
+{
+    struct scene *scene = (struct scene *)(uintptr_t)settings;
+
+    *(struct scene **)state = scene;
+    if (scene->in_open)
+        scene->in_open(self, scene, NULL);
+    return 0;
+}
+
+static void close_it(struct weir_self *self, void *state, int reason)
+{
+    struct scene *scene = *(struct scene **)state;
+
+    (void)reason;
+    if (scene->in_close)
+        scene->in_close(self, scene, NULL);
+}
+
 static int handle(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct call call;
 
+    (void)state;
     if (message->kind > WEIR_EVENT)
         return WEIR_DONE;
     memcpy(&call, message->data, sizeof call);
-    *(struct scene **)state = call.scene;
     call.scene->verdict = WEIR_DONE;
     call.run(self, call.scene, message);
     return call.scene->verdict;
@@ -64,7 +83,9 @@ static const struct weir_behaviour behaviours[] = {
       .outputs = outputs,
       .in_hand = 4,
       .state_size = sizeof(struct scene *),
+      .open = open_it,
       .handle = handle,
+      .close = close_it,
       .undelivered = undelivered },
     { .name = "takes", .in_hand = 100, .handle = take },
     { 0 },
@@ -78,8 +99,8 @@ static void play_in_kit(struct scene *scene, const struct scene_step *steps)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "calls");
 
-    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, NULL), 0);
     scene->other = 5;
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, scene), 0);
     for (; steps->run || steps->advance_ms; steps++) {
         const struct call call = { steps->run, scene };
 
@@ -98,12 +119,13 @@ static bool never(void *context)
     return false;
 }
 
-static struct pool *make_pool(struct rig *rig, const struct weir_behaviour *behaviour)
+static struct pool *make_pool(struct rig *rig, const struct weir_behaviour *behaviour,
+                              struct scene *scene)
 {
     struct pool_options options = { .path = behaviour->name, .size = 1 };
     struct pool *pool;
 
-    options.spec = spec_create(behaviour, NULL);
+    options.spec = spec_create(behaviour, scene);
     CU_ASSERT_PTR_NOT_NULL_FATAL(options.spec);
     pool = rig_pool(rig, &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
@@ -154,9 +176,9 @@ static void play_on_core(struct scene *scene, const struct scene_step *steps)
     struct rig rig;
 
     rig_init_still(&rig, 1, 0);
-    pool = make_pool(&rig, &behaviours[0]);
-    other = make_pool(&rig, &behaviours[1]);
+    other = make_pool(&rig, &behaviours[1], NULL);
     scene->other = other->pid;
+    pool = make_pool(&rig, &behaviours[0], scene);
     for (; steps->run || steps->advance_ms; steps++) {
         const struct call call = { steps->run, scene };
 
@@ -170,12 +192,14 @@ static void play_on_core(struct scene *scene, const struct scene_step *steps)
     rig_finish(&rig);
 }
 
-void both_hosts_compare(const struct scene_step *steps)
+static void compare(const struct scene *scene, const struct scene_step *steps)
 {
     struct scene *kit = calloc(1, sizeof *kit);
     struct scene *core = calloc(1, sizeof *core);
 
     CU_ASSERT_FATAL(kit && core);
+    *kit = *scene;
+    *core = *scene;
     play_in_kit(kit, steps);
     play_on_core(core, steps);
     CU_ASSERT(core->used > 0);
@@ -184,4 +208,15 @@ void both_hosts_compare(const struct scene_step *steps)
         (void)printf("\n--- the kit\n%s--- core\n%s", kit->lines, core->lines);
     free(kit);
     free(core);
+}
+
+void both_hosts_compare(const struct scene_step *steps)
+{
+    compare(&(struct scene){ .used = 0 }, steps);
+}
+
+void both_hosts_compare_life(scene_call *in_open, scene_call *in_close)
+{
+    compare(&(struct scene){ .in_open = in_open, .in_close = in_close },
+            &(struct scene_step){ NULL, 0 });
 }

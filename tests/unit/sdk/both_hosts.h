@@ -11,7 +11,15 @@
 
 #define SCENE_LINES_SIZE 8192
 
+struct scene;
+
+/* `message` is NULL in `open` and `close`. */
+typedef void scene_call(struct weir_self *self, struct scene *scene,
+                        const struct weir_message *message);
+
 struct scene {
+    scene_call *in_open; /* or NULL */
+    scene_call *in_close;
     char lines[SCENE_LINES_SIZE];
     size_t used;
     weir_pid other; /* an actor that keeps everything */
@@ -20,9 +28,6 @@ struct scene {
     uint64_t number;
     const struct weir_message *kept;
 };
-
-typedef void scene_call(struct weir_self *self, struct scene *scene,
-                        const struct weir_message *message);
 
 /* One step: a message that makes the worker call `run`, or, without it, so much time. */
 struct scene_step {
@@ -36,5 +41,7 @@ void scene_note(struct scene *scene, const char *what, int64_t value);
 /* Plays the steps, which end with one that is all zeros, in both. Asserts that the notes of the kit
  * are those of core. */
 void both_hosts_compare(const struct scene_step *steps);
+/* Likewise, of the calls in `open` and in `close`; the second may be NULL. */
+void both_hosts_compare_life(scene_call *in_open, scene_call *in_close);
 
 #endif

@@ -416,6 +416,55 @@ static void test_others_are_alike(void)
     both_hosts_compare(rest);
 }
 
+/* --- open and close --------------------------------------------------------------------------- */
+
+static void call_in_open(struct weir_self *self, struct scene *scene,
+                         const struct weir_message *message)
+{
+    struct weir_message *made = make(self);
+    weir_pid pid = 0;
+
+    (void)message;
+    scene->start_ms = weir_now_ms(self);
+    scene_note(scene, "name", weir_name(self, "mine"));
+    scene_note(scene, "lookup before the open is over", weir_lookup(self, "mine", &pid));
+    scene_note(scene, "name again", weir_name(self, "mine"));
+    note_sent(self, scene, "send", made, weir_send(self, scene->other, made));
+    scene_note(scene, "after", weir_after(self, 5, tick, scene, NULL));
+    scene_note(scene, "subscribe", weir_subscribe(self, "news"));
+    scene_note(scene, "unstash", weir_unstash(self, 9));
+    scene_note(scene, "link", weir_link(self, scene->other));
+}
+
+static void call_in_close(struct weir_self *self, struct scene *scene,
+                          const struct weir_message *message)
+{
+    static const struct weir_behaviour part = { .name = "part", .handle = handle_nothing };
+    struct weir_spawn_options options = WEIR_SPAWN_OPTIONS;
+    struct weir_message *made = make(self);
+    weir_pid pid = 0;
+
+    (void)message;
+    options.behaviour = &part;
+    note_sent(self, scene, "send", made, weir_send(self, scene->other, made));
+    made = make(self);
+    note_sent(self, scene, "emit", made, weir_emit(self, 3, made));
+    made = make(self);
+    note_sent(self, scene, "request", made,
+              weir_request(self, scene->other, made, 9, replied, scene, NULL));
+    scene_note(scene, "after", weir_after(self, 5, tick, scene, NULL));
+    scene_note(scene, "lookup", weir_lookup(self, "mine", &pid));
+    scene_note(scene, "name", weir_name(self, "late"));
+    scene_note(scene, "subscribe", weir_subscribe(self, "late"));
+    scene_note(scene, "unstash", weir_unstash(self, 9));
+    scene_note(scene, "spawn", weir_spawn(self, &options, &pid));
+}
+
+static void test_open_and_close_are_alike(void)
+{
+    both_hosts_compare_life(call_in_open, call_in_close);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -423,6 +472,7 @@ int main(void)
         { "stash", test_stash_is_alike },
         { "time", test_time_is_alike },
         { "others", test_others_are_alike },
+        { "open and close", test_open_and_close_are_alike },
         CU_TEST_INFO_NULL,
     };
 
