@@ -8,11 +8,13 @@
 #include "kit_blob.h"
 #include "kit_child.h"
 #include "kit_due.h"
+#include "kit_event.h"
 #include "kit_host.h"
 #include "kit_message.h"
 #include "kit_options.h"
 #include "kit_pool.h"
 #include "kit_port.h"
+#include "kit_stash.h"
 #include "kit_turn.h"
 #include "kit_watch.h"
 
@@ -91,6 +93,8 @@ static void end_incarnation(struct weir_kit *kit)
     kit_actor_close(kit);
     kit_child_end_all(kit);
     kit_due_finish(kit);
+    kit_event_close(kit);
+    kit_stash_close(kit);
     kit_watch_finish(kit);
     kit_port_close(kit);
 }

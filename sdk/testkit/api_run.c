@@ -42,6 +42,8 @@ int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, si
 
 void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size)
 {
+    if (!kit_turn_can_run(kit, true, "resume"))
+        return;
     kit_turn_begin(kit);
     if (kit->behaviour.resume)
         kit->behaviour.resume(&kit->self, kit->state, position, size);

@@ -79,6 +79,8 @@ int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data
 {
     struct kit_message *message;
 
+    if (!kit_turn_can_run(kit, kit->behaviour.handle != NULL, "handle"))
+        return WEIR_FAIL;
     message = kit_message_make(kit, KIT_IN_HAND, tag ? kit_tag_find(kit, tag) : NULL, 0);
     attach(message, make(kit, size));
     if (size > 0)

@@ -103,6 +103,15 @@ bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *name)
     return event && event->subscribed;
 }
 
+void kit_event_close(struct weir_kit *kit)
+{
+    for (struct kit_event *event = kit->events; event; event = event->next) {
+        event->token = 0;
+        event->subscribers = 0;
+        event->subscribed = false;
+    }
+}
+
 void kit_event_finish(struct weir_kit *kit)
 {
     for (struct kit_event *event = kit->events, *next; event; event = next) {

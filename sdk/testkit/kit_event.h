@@ -14,6 +14,8 @@ int kit_event_unsubscribe(struct weir_self *self, const char *name);
 const struct kit_event *kit_event_find(const struct weir_kit *kit, uint64_t token);
 
 /* The incarnation has ended. */
+/* The incarnation has ended: it owns and hears none any more. */
+void kit_event_close(struct weir_kit *kit);
 void kit_event_finish(struct weir_kit *kit);
 
 #endif

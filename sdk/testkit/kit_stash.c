@@ -55,6 +55,13 @@ uint32_t kit_stash_give(struct weir_self *self, uint32_t count)
     return given;
 }
 
+void kit_stash_close(struct weir_kit *kit)
+{
+    for (struct kit_message *message = kit->messages; message; message = message->next)
+        if (message->owner == KIT_STASHED || message->owner == KIT_READY)
+            kit_message_give(message, KIT_SETTLED);
+}
+
 size_t weir_kit_stashed_count(const struct weir_kit *kit)
 {
     return count_of(kit, KIT_STASHED);

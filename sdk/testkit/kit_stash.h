@@ -10,4 +10,7 @@
 int kit_stash_put(struct weir_self *self, struct weir_message *message);
 uint32_t kit_stash_give(struct weir_self *self, uint32_t count);
 
+/* The incarnation has ended: what it had put aside is not the plugin's any more. */
+void kit_stash_close(struct weir_kit *kit);
+
 #endif

@@ -86,10 +86,24 @@ static void test_owner_is_told_and_publishes(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_events_end_with_the_incarnation(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "owns");
+
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, NULL), 0);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_FALSE(weir_kit_is_subscribed(kit, "other"));
+    CU_ASSERT_EQUAL(weir_kit_audience(kit, "news", 1), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_kit_open(kit, NULL), 0);
+    CU_ASSERT_TRUE(weir_kit_is_subscribed(kit, "other"));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "owner", test_owner_is_told_and_publishes },
+        { "end", test_events_end_with_the_incarnation },
         CU_TEST_INFO_NULL,
     };
 

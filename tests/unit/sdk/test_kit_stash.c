@@ -78,6 +78,19 @@ static void test_stash_comes_again_in_order(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_stash_ends_with_the_incarnation(void)
+{
+    struct weir_kit *kit = start();
+
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "a", 1), WEIR_DONE);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_EQUAL(weir_kit_stashed_count(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_open(kit, NULL), 0);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "go/1", NULL, 0), WEIR_REJECT); /* nothing to give */
+    CU_ASSERT_EQUAL(weir_kit_handle_unstashed(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 static void test_message_stashed_twice_is_found(void)
 {
     struct weir_kit *kit = start();
@@ -119,6 +132,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "stash", test_stash_comes_again_in_order },
+        { "end", test_stash_ends_with_the_incarnation },
         { "twice", test_message_stashed_twice_is_found },
         { "chain", test_chain_is_taken_as_far_as_there_is_room },
         { "time left", test_time_left_is_as_told },

@@ -511,16 +511,20 @@ static void test_callbacks_before_open_are_problems_of_the_test(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
 
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "run/1", NULL, 0), WEIR_FAIL);
+    CU_ASSERT_EQUAL(weir_kit_handle_blob(kit, "run/1", NULL, 0), WEIR_FAIL);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_ENOTALLOWED);
+    weir_kit_resume(kit, NULL, 0);
     weir_kit_reconfigure(kit, &settings);
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
     weir_kit_advance(kit, 1000);
     CU_ASSERT_EQUAL(weir_kit_answer(kit, 1, 0, NULL, NULL, 0), WEIR_EUNKNOWN);
     CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit),
                            "the test asked for handle, and the worker is not open\n"
+                           "the test asked for handle, and the worker is not open\n"
                            "the test asked for produce, and the worker is not open\n"
+                           "the test asked for resume, and the worker is not open\n"
                            "the test asked for reconfigure, and the worker is not open\n");
-    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 3);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 5);
 }
 
 static void test_failed_open_that_forgets_is_found(void)
