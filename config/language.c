@@ -150,8 +150,8 @@ static const struct language_row pool_restart[] = {
     VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
           .choices = thens,
           .help = "what happens after more than `max` failures: the worker is opened again without "
-                  "end; it stops until a reload; or the pool above decides by its own `restart` "
-                  "(without a pool above the host ends with exit code 70)"),
+                  "end; it stops until a reload or `weir restart`; or the pool above decides by "
+                  "its own `restart` (without a pool above the host ends with exit code 70)"),
     END,
 };
 
@@ -168,11 +168,12 @@ static const struct language_row pools_restart[] = {
           .help = "pause before a member that escalated more than `max` times is opened again: it "
                   "doubles from the first value to the second, and begins again at the first after "
                   "`within` without an escalation"),
-    VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
-          .choices = thens,
-          .help = "what happens after more than `max` escalations: the member is opened again "
-                  "without end; its failed workers stay closed until a reload; or the pool above "
-                  "decides (without a pool above the host ends with exit code 70)"),
+    VALUE(
+        struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
+        .choices = thens,
+        .help = "what happens after more than `max` escalations: the member is opened again "
+                "without end; its failed workers stay closed until a reload or `weir restart`; or "
+                "the pool above decides (without a pool above the host ends with exit code 70)"),
     END,
 };
 

@@ -75,7 +75,7 @@ static void stay_closed(struct actor *actor)
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
-              weir_str("effect", !escalates               ? "stopped until a reload"
+              weir_str("effect", !escalates ? "stopped until a reload or `weir restart`"
                                  : appeal == APPEAL_ABOVE ? "stopped, and the pool above is asked"
                                                           : "stopped, and the program is to end"));
     actor_set_state(actor, ACTOR_STOPPED);

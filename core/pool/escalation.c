@@ -147,7 +147,7 @@ static void log_decision(struct pool *pool, const struct pool *member, uint32_t 
     static const char *const effects[] = {
         [DECISION_ANEW] = "opened anew",
         [DECISION_LATER] = "opened anew after a pause",
-        [DECISION_STOP] = "stopped until a reload",
+        [DECISION_STOP] = "stopped until a reload or `weir restart`",
         [DECISION_ASK] = "the pool above is asked",
     };
     const char *effect = decision == DECISION_ASK && !pool->parent ? "the program is to end"

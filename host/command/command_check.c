@@ -105,9 +105,9 @@ static const struct command_option options[] = {
 const struct command command_check = {
     .name = "check",
     .arguments = "FILE...",
-    .summary = "tell all that is wrong with a file, without running it",
+    .summary = "print every mistake of a file, without running it",
     .details = "Errors are lines on standard error: FILE:LINE:COLUMN: PATH: REASON.\n"
-               "Exit code: 0 all right; 66 a file cannot be opened; 78 something is wrong.\n",
+               "Exit code: 0 no mistakes; 66 a file cannot be opened; 78 a file has mistakes.\n",
     .options = options,
     .run = run,
 };

@@ -52,7 +52,7 @@ static int take_numbers(struct request *request, int first)
         if (request->count == LETTERS_DELETED_MAX)
             return command_usage_error(invocation, "takes at most %d letters", LETTERS_DELETED_MAX);
         if (text_parse_u64(invocation->argv[i], &request->numbers[request->count++]) != TEXT_OK)
-            return command_usage_error(invocation, "a letter has a number, not %s",
+            return command_usage_error(invocation, "a letter is given by its number, not %s",
                                        invocation->argv[i]);
     }
     return COMMAND_GO_ON;
@@ -152,10 +152,10 @@ const struct command command_dead = {
     .arguments = "[POOL] [NUMBER...]",
     .summary = "print the dead letters of a running host, or of one pool or source of it",
     .details =
-        "What is sent again goes where it was meant to go and counts as accepted anew; what\n"
-        "finds no room there stays. --export writes DIR/POOL-NUMBER.payload, readable by you\n"
-        "alone and never over a file that is there; without numbers all letters.\n"
-        "Exit code: 0; 65 a letter has no payload any more, or one to delete is not there;\n"
+        "--replay sends letters to their targets again and counts them as accepted again; a\n"
+        "letter that is refused stays. --export writes files DIR/POOL-NUMBER.payload, which only\n"
+        "you can read, and overwrites no file; without numbers it writes all letters.\n"
+        "Exit code: 0; 65 a letter has no payload, or a letter to delete does not exist;\n"
         "66 no such pool, source or letter; 73 a file cannot be made;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

@@ -104,9 +104,10 @@ static const struct command_option options[] = {
 const struct command command_describe = {
     .name = "describe",
     .arguments = "PLUGIN",
-    .summary = "print what a plugin can do, and which args it takes",
-    .details = "PLUGIN is a name such as `files`, one of its behaviours such as `files.lines`, or "
-               "a file\nsuch as `./build/files.so`.\n",
+    .summary = "print the behaviours of a plugin, their args and outputs",
+    .details =
+        "PLUGIN is a name such as `files`, one of its behaviours such as `files.lines`, or a file\n"
+        "such as `./build/files.so`.\n",
     .options = options,
     .run = run,
 };

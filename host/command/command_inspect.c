@@ -53,10 +53,10 @@ const struct command command_inspect = {
     .arguments = "PATH [ITEM...]",
     .summary = "ask a pool, a source or a worker of a running host for its items",
     .details =
-        "PATH is that of a pool or source, of a worker (`pool#3`), the name that an actor has\n"
-        "registered, or its PID. It answers under any backlog, behind the message that it has in\n"
-        "hand; without items, with all that it has.\n"
-        "Exit code: 0; 66 there is no such actor; 75 also when it has not answered within 5 "
+        "PATH is the path of a pool, a source or a worker (`pool#3`), a name that an actor has\n"
+        "registered, or a PID. Waiting messages do not delay the answer, only the message in\n"
+        "hand does. Without items, all items are printed.\n"
+        "Exit code: 0; 66 no such actor; 75 also when it does not answer within 5 "
         "s;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

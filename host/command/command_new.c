@@ -346,19 +346,20 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
-    { "source", 's', NULL, "a source, which sends messages; without it a worker" },
-    { "sink", 'k', NULL, "a worker that writes what it is given to a file" },
-    { "template", 't', "DIR", "take the files from DIR, not those that came with weir" },
+    { "source", 's', NULL, "make a source, not a worker" },
+    { "sink", 'k', NULL, "make a worker that writes its messages to a file" },
+    { "template", 't', "DIR", "use the templates in DIR, not those of weir" },
     { NULL, 0, NULL, NULL },
 };
 
 const struct command command_new = {
     .name = "new",
     .arguments = "plugin NAME",
-    .summary = "make a folder NAME with a plugin that builds, is tested and runs",
-    .details = "NAME has lower-case letters, digits and _, a letter first.\n"
-               "Exit code: 64 no name for a plugin, or one that is taken; 72 no templates; 73 the\n"
-               "folder is there already, or cannot be made.\n",
+    .summary = "make a folder NAME with a plugin that builds, passes its test and runs",
+    .details =
+        "NAME has lower-case letters, digits and _, a letter first.\n"
+        "Exit code: 64 not a valid name, or a plugin has it already; 72 no templates; 73 the\n"
+        "folder exists already, or cannot be made.\n",
     .options = options,
     .run = run,
 };

@@ -142,8 +142,9 @@ const struct command command_plan = {
     .name = "plan",
     .arguments = "FILE",
     .summary = "print what a reload to FILE would do, step by step",
-    .details = "Exit code: 0 a plan, also an empty one; 66 a file cannot be opened; 78 a file is\n"
-               "wrong. Of a running host:\n" CONTROL_CLIENT_CODES,
+    .details =
+        "Exit code: 0 a plan was printed, also an empty one; 66 a file cannot be opened; 78 a\n"
+        "file has mistakes. With a running host:\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

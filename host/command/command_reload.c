@@ -31,9 +31,9 @@ static const struct command_option options[] = {
 const struct command command_reload = {
     .name = "reload",
     .arguments = "",
-    .summary = "have a running host take on its changed file; prints what was done, or the errors",
-    .details = "Exit code: 0 the plan was carried out, or there was nothing to do; 78 the file is\n"
-               "wrong and nothing has changed;\n" CONTROL_CLIENT_CODES,
+    .summary = "make a running host reload its file; print what changed, or the errors",
+    .details = "Exit code: 0 the file is in force; 78 the file has mistakes, and nothing has "
+               "changed;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

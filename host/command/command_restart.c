@@ -30,12 +30,12 @@ static const struct command_option options[] = {
 const struct command command_restart = {
     .name = "restart",
     .arguments = "POOL",
-    .summary = "restart the workers of a running pool, and of the pools in it",
+    .summary = "restart the workers of a running pool and of its nested pools",
     .details =
-        "Each worker ends behind the message in hand, once it has settled what it keeps, and\n"
-        "opens again in its place, as the file that runs says. Mailboxes stay: no message is\n"
-        "lost. A worker that takes longer than `remove.timeout` of its pool goes on as it is.\n"
-        "Exit code: 0; 65 not all of them have been restarted; 66 no such "
+        "Each worker ends after its message in hand, when it has settled the messages that it\n"
+        "keeps, and opens again in its place. Mailboxes stay: no message is lost. A worker that\n"
+        "takes longer than `remove.timeout` of its pool is not restarted.\n"
+        "Exit code: 0; 65 not all workers have been restarted; 66 no such "
         "pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

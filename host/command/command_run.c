@@ -346,22 +346,23 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
-    { "allow-dead", 'a', NULL, "end with 0 when messages are dead, too" },
+    { "allow-dead", 'a', NULL, "exit with 0, not 65, when there are dead letters" },
     { NULL, 0, NULL, NULL },
 };
 
 const struct command command_run = {
     .name = "run",
     .arguments = "FILE",
-    .summary = "run what FILE says, until its sources are done or a signal stops it",
+    .summary = "run FILE until its sources are finished or a signal stops the host",
     .details =
-        "Signals: HUP takes on the changed file; TERM and INT stop the sources and finish\n"
-        "what was accepted, a second one ends at once; USR2 logs the ledger.\n"
-        "Exit code, the first that holds: 66 no such file; 78 the file is wrong, or a worker\n"
-        "does not open; 70 a pool has given up, or a plugin ended the process; 75 stopped\n"
-        "before the end; 74 what workers printed was lost; the largest that a worker asked\n"
-        "for, if not 0; 65 messages are dead and all sources have an end, without\n"
-        "--allow-dead; else 0.\n",
+        "Signals: HUP reloads the file; HUP and USR1 make workers open their files again; TERM\n"
+        "and INT stop the sources and finish the accepted messages, a second one ends the host\n"
+        "at once; USR2 logs the ledger.\n"
+        "Exit code, the first that applies: 66 no such file; 78 the file has mistakes, or a\n"
+        "worker does not open; 70 a pool has failed too often, or a plugin ended the process;\n"
+        "75 stopped before the sources were finished; 74 printed output was lost; the largest\n"
+        "code that a worker asked for, if not 0; 65 there are dead letters, all sources are\n"
+        "finite, and --allow-dead is not given; else 0.\n",
     .options = options,
     .keeps_signals = true,
     .run = run,

@@ -36,11 +36,11 @@ static const struct command_option options[] = {
 const struct command command_scale = {
     .name = "scale",
     .arguments = "POOL N",
-    .summary = "give a running pool N workers",
+    .summary = "set the number of workers of a running pool",
     .details =
-        "The number stays inside the {min, max} of the file; the next reload of a file that\n"
-        "says one number brings that number back.\n"
-        "Exit code: 0; 65 the pool cannot have so many; 66 no such pool;\n" CONTROL_CLIENT_CODES,
+        "If `size` of the file is {min, max}, N must be within; if it is one number, the next\n"
+        "reload sets that number again.\n"
+        "Exit code: 0; 65 N is outside the bounds; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

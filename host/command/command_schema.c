@@ -164,11 +164,11 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
-    { "plugin", 'p', "PLUGIN", "describe the args of its behaviours too; may be repeated" },
+    { "plugin", 'p', "PLUGIN", "include the args of its behaviours; may be given several times" },
     { "plugins", 'd', "DIR", "look for plugins in DIR first; may be given several times" },
     { "markdown", 'm', NULL, "print the reference of all keys, as Markdown" },
     { "manual", 'r', NULL, "print the same as a manual page: weir.yaml(5)" },
-    { "sample", 's', NULL, "print a file with every key, what it takes and its default" },
+    { "sample", 's', NULL, "print a file with every key, its values and its default" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -177,7 +177,9 @@ const struct command command_schema = {
     .arguments = "",
     .summary = "print the JSON Schema of configuration files, for editors",
     .details = "Without --plugin, any args are allowed. An editor with a YAML language server "
-               "finds the schema\nby a first line such as:\n\n"
+               "finds the schema\n"
+               "by a first line such as:\n"
+               "\n"
                "    # yaml-language-server: $schema=weir.schema.json\n",
     .options = options,
     .run = run,

@@ -45,13 +45,12 @@ static const struct command_option options[] = {
 const struct command command_status = {
     .name = "status",
     .arguments = "[POOL]",
-    .summary = "print what a running host and its pools do",
+    .summary = "print the figures of a running host and its pools",
     .details =
-        "STATE of a pool is `open`, `paused`, or how many workers are `opening`, also anew after\n"
-        "a failure, or `stopped`: given up until a reload. ACCEPTED is the sum of the columns "
-        "from\n"
-        "DONE to HELD; HELD is what waits for an output to have room, for a retry, or in a stash.\n"
-        "A pool that serves nobody is told in a line below the table.\n"
+        "STATE is `open`, `paused`, or the number of workers that are `opening` (also again after\n"
+        "a failure) or `stopped` (failed too often). ACCEPTED is the sum of the columns from DONE\n"
+        "to HELD. HELD counts messages that wait for room behind an output, for a retry, or in a\n"
+        "stash. A line below the table warns of each pool that has no open worker or is paused.\n"
         "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

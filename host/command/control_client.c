@@ -105,8 +105,8 @@ static int tell_not_open(const struct control_client *client, const char *path,
 {
     if (error == EPERM && answer->stranger)
         return fail(client, EX_NOPERM,
-                    "%s: user %u listens there, who is neither root nor you nor the owner of its "
-                    "folder",
+                    "%s: the host there belongs to user %u, who is not root, not you and not the "
+                    "owner of its folder",
                     path, (unsigned)answer->stranger);
     if (error == EACCES || error == EPERM)
         return fail(client, EX_NOPERM, "%s: %s: only the host's own user and root may ask it", path,

@@ -28,7 +28,7 @@ static void *run(void *context)
 
     while (!waited_for[0].revents) {
         if (poll(waited_for, 2, -1) > 0 && !waited_for[0].revents && waited_for[1].revents) {
-            fputs("weir: stopped while it started\n", watch->err);
+            fputs("weir: stopped during the start\n", watch->err);
             leave(watch, EX_TEMPFAIL);
         }
     }

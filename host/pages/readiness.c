@@ -16,8 +16,8 @@ static void say_why(const struct weir_pool_stats *stats, char *why, size_t size)
         (void)snprintf(why, size, "it has no workers");
     else if (stats->stopped > 0)
         (void)snprintf(why, size,
-                       "%" PRIu32 " of its %" PRIu32 " workers failed too often and are stopped "
-                       "until a reload",
+                       "%" PRIu32 " of its %" PRIu32
+                       " workers failed too often and are stopped until a reload or `weir restart`",
                        stats->stopped, stats->target);
     else
         (void)snprintf(why, size, "none of its %" PRIu32 " workers is open", stats->target);

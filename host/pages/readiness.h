@@ -10,7 +10,7 @@
 
 #include "host/pages/overview.h"
 
-#define READINESS_REASON_SIZE 96
+#define READINESS_REASON_SIZE 128
 
 /*
  * True when a pool has no open worker, and none that opens or is tried again: it has no workers, or

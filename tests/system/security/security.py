@@ -260,7 +260,7 @@ def test_term_ends_a_start_at_every_moment():
             here.begin(XDG_RUNTIME_DIR=ours)
             until(lambda: os.path.exists(here.socket) and b"at the gate" in here.text())
             check(here.stop(number) == 75, f"while a worker opens: {here.text()}")
-            check(b"weir: stopped while it started" in here.text(), f"told: {here.text()}")
+            check(b"weir: stopped during the start" in here.text(), f"told: {here.text()}")
             check(not os.path.exists(here.socket) and leftovers(ours) == [], "left behind")
 
 
@@ -331,7 +331,7 @@ def test_host_of_somebody_else_is_not_asked_of_root():
         here.start(user=as_nobody())
         answer = here.weir_with("status", "-c", theirs)
         check(answer.returncode == 77 and not answer.stdout and
-              b"user 65534 listens there" in answer.stderr, f"theirs: {answer}")
+              b"the host there belongs to user 65534" in answer.stderr, f"theirs: {answer}")
         answer = here.weir_with("status", "-c", theirs, user=as_nobody())
         check(answer.returncode == 0, f"themselves: {answer}")
         os.chown(shared, NOBODY, NOBODY)

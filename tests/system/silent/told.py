@@ -89,7 +89,8 @@ def a_stopped_pool():
     host.until(lambda: host.json("status", "work")["stopped"] == 2)
     status, body = host.get("/readyz")
     check(status == 503 and body == "not ready: pool work serves nobody: 2 of its 2 workers failed "
-          "too often and are stopped until a reload\n", f"/readyz: {status} {body}")
+          "too often and are stopped until a reload or `weir restart`\n",
+          f"/readyz: {status} {body}")
     table = host.weir("status")
     check("\nwarning: pool work serves nobody: 2 of its 2" in table, f"no warning: {table}")
     host.until(lambda: served_nobody(host, "work", "numbers", "2 of its 2 workers failed"))
