@@ -1,9 +1,9 @@
 /*
- * weir/testkit.h - runs one behaviour of a plugin on the thread of a test, and watches it.
+ * weir/testkit.h - runs one behaviour of a plugin on the thread of a test, and records its calls.
  *
- * Compile the plugin into the test program and link weir::testkit. The kit stands in for the host:
- * no thread, no waiting, a clock that only the test moves. What a plugin does is written down, to
- * be looked at; what no plugin may do is a *problem*:
+ * Compile the plugin into the test program and link weir::testkit. The kit takes the place of the
+ * host. It has no second thread, it never waits, and only the test moves its clock. The test says
+ * which callback runs next. The kit records the host calls of the plugin for the test to look at:
  *
  *     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pick");
  *     CU_ASSERT_EQUAL(weir_kit_open_args(kit, "of: 3"), 0);
@@ -11,15 +11,20 @@
  *     CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "3\n");
  *     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
  *
- * Problems: a message that was made and neither sent nor freed, freed twice, sent twice, or sent
- * though only borrowed; one that was kept and settled twice or never, or settled and not kept; more
- * kept than `in_hand`; an unknown verdict; more produced than was asked for; an output that the
- * behaviour does not declare; and of the test: a callback that is asked for before `open`, or that
- * the behaviour has not. Messages stay readable until weir_kit_destroy, those that the plugin
- * has no right to any more without their payload, so that AddressSanitizer finds who still looks.
+ * A mistake that no plugin may make is a *problem*. These are the problems:
+ * - a message that was made and neither sent nor freed, was freed twice or sent twice, or was sent
+ *   though the plugin only borrows it;
+ * - a message that was kept and never settled, was settled twice, or was settled and not kept; more
+ *   messages kept than `in_hand`;
+ * - an unknown verdict, more messages produced than the credit, an undeclared output;
+ * - a callback that the test asks for before `open`, or that the behaviour does not have.
  *
- * All that is returned is borrowed until weir_kit_destroy, texts until the next call of any
- * function here. When the kit itself has no memory the program is aborted. Not synchronised.
+ * A message stays readable until weir_kit_destroy. A message that does not belong to the plugin any
+ * more loses its payload, so that AddressSanitizer finds a later access.
+ *
+ * Everything that a function returns is borrowed until weir_kit_destroy; a text only until the next
+ * call of any function here. The kit aborts the program when it has no memory itself. Not
+ * synchronised.
  */
 #ifndef WEIR_TESTKIT_H
 #define WEIR_TESTKIT_H
@@ -36,7 +41,8 @@ struct weir_kit;
 
 /* Returns owned; NULL when the plugin has no such behaviour. Borrows the plugin until destroy. */
 struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour);
-/* Closes what is open, prints all problems to standard error, frees. How many problems; NULL: 0. */
+/* Closes the worker, prints all problems to standard error and frees the kit. Returns the number of
+ * problems; 0 for NULL. */
 size_t weir_kit_destroy(struct weir_kit *kit);
 
 /*
@@ -46,28 +52,29 @@ size_t weir_kit_destroy(struct weir_kit *kit);
  * variable of the test's own environment. No text, or one without keys, gives the defaults.
  */
 const void *weir_kit_settings(struct weir_kit *kit, const char *args);
-/* Of the last text: a line `args:1:5: of: must be 1..9, got 0` for each; "" when there is none. */
+/* The mistakes of the last text, one line each: `args:1:5: of: must be 1..9, got 0`; "" = none. */
 const char *weir_kit_mistakes(const struct weir_kit *kit);
 /* weir_kit_settings, then weir_kit_open. WEIR_EINVALID when there are mistakes. */
 int weir_kit_open_args(struct weir_kit *kit, const char *args);
-/* Likewise, of a text as printf makes it: for paths and ports that the test has found. */
+/* As weir_kit_open_args, with a text made as by printf: for paths and ports that the test found. */
 WEIR_PRINTF(2, 3) int weir_kit_open_format(struct weir_kit *kit, const char *format, ...);
 /*
- * As a reload with these args: `reconfigure` when every changed option is live, nothing when none
- * is changed. WEIR_EINVALID when there are mistakes; WEIR_ENOTALLOWED when an option is changed
- * that is not live, for then the host opens a new worker, or when the worker is not open.
+ * Does what a reload with these args does: runs `reconfigure` when every changed option is live,
+ * and nothing when no option changed. WEIR_EINVALID: there are mistakes. WEIR_ENOTALLOWED: the
+ * worker is not open, or an option changed that is not live; the host opens a new worker then.
  */
 int weir_kit_reconfigure_args(struct weir_kit *kit, const char *args);
 
-/* Runs `check` on settings of the test's own: a line `option: reason` for each error, or "". */
+/* Runs `check` on settings that the test made. Returns a line `option: reason` for each error. */
 const char *weir_kit_check(struct weir_kit *kit, const void *settings);
-/* Runs `open` with zeroed state. Borrows the settings until `close`. 0 or what `open` answered. */
+/* Runs `open` with zeroed state. Borrows the settings until `close`. Returns what `open`
+ * returns. */
 int weir_kit_open(struct weir_kit *kit, const void *settings);
 /* Runs `reconfigure`. Borrows the settings until `close`. */
 void weir_kit_reconfigure(struct weir_kit *kit, const void *settings);
 /* Runs `reopen`. */
 void weir_kit_reopen(struct weir_kit *kit);
-/* Runs `close`, if it is open. */
+/* Runs `close` if the worker is open. */
 void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason);
 /* The state of the worker; NULL before weir_kit_open. */
 void *weir_kit_state(struct weir_kit *kit);
@@ -76,81 +83,87 @@ void *weir_kit_state(struct weir_kit *kit);
 
 /* The tag of a name; the same pointer as the plugin gets. */
 const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name);
-/* Hands a copy of the payload to `handle`, as a message. Returns the verdict. */
+/* Runs `handle` with a message that has a copy of this payload. Returns the verdict. */
 int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, size_t size);
-/* Likewise, as a message whose payload is a blob of these bytes. */
+/* As weir_kit_handle; the payload is a blob of these bytes. */
 int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data, size_t size);
-/* Likewise, as a request. */
+/* As weir_kit_handle; the message is a request. */
 int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, size_t size);
-/* Likewise, with all public fields as in `like`: kind, attempt, key, from. Borrows. */
+/* As weir_kit_handle; all public fields are those of `like`: kind, attempt, key, from. Borrows. */
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like);
-/* Runs `resume` of an open source with what another one left. Borrows. */
+/* Runs `resume` of an open source with the position that another source left. Borrows. */
 void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);
-/* What weir_leave_position was given last, also after `close`; NULL and 0 when nothing. */
+/* The last argument of weir_leave_position, also after `close`; NULL and 0 when there is none. */
 const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size);
-/* Runs `produce`. Returns what it answered. */
+/* Runs `produce`. Returns what `produce` returns. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
-/* Likewise, again and again until it answers anything but WEIR_MORE, and returns that. */
+/* Runs `produce` until it returns anything but WEIR_MORE. Returns that. */
 int weir_kit_produce_all(struct weir_kit *kit, uint32_t credit);
 
-/* Moves the clock; what is due on the way happens in order, timers and time-outs of requests. */
+/* Moves the clock. Timers and time-outs of requests that fall due on the way happen in order. */
 void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
-/* Answers a request of the plugin: with a message when status is 0. WEIR_EUNKNOWN: not open. */
+/* Answers a request of the plugin, with a message when the status is 0. WEIR_EUNKNOWN: the plugin
+ * waits for no request with this reference. */
 int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
                     const void *data, size_t size);
 
 /*
- * Tells the watch of this descriptor that it is ready, whether it is or not: for `readiness`, bits
- * of enum weir_readiness, or WEIR_EINVALID. WEIR_EUNKNOWN: nobody watches it for that.
+ * Calls the watch of this descriptor, ready or not, with `readiness`: bits of enum weir_readiness,
+ * or WEIR_EINVALID. WEIR_EUNKNOWN: nobody watches the descriptor for that.
  */
 int weir_kit_ready(struct weir_kit *kit, int descriptor, int readiness);
-/* Tells the watches whose descriptors are ready at this moment, each once. How many. Waits for
- * nothing. A descriptor that was closed under its watch is told so, and is a problem. */
+/* Calls each watch whose descriptor is ready at this moment, once. Returns their number. Never
+ * waits. A descriptor that was closed before its watch ended is a problem; the watch gets
+ * WEIR_EINVALID. */
 size_t weir_kit_poll(struct weir_kit *kit);
-/* Watches that wait. */
+/* The number of watches that wait. */
 size_t weir_kit_watch_count(const struct weir_kit *kit);
 
-/* Hands what was unstashed to `handle` again, in order. How many. */
+/* Runs `handle` with each unstashed message, in order. Returns their number. */
 size_t weir_kit_handle_unstashed(struct weir_kit *kit);
-/* Gives an event that the behaviour owns so many subscribers, who take all of it; `audience` is
- * told when the first came or the last went. WEIR_EUNKNOWN: it owns none of this name. */
+/* Gives an event of the behaviour so many subscribers, which take every message. Runs `audience`
+ * when the first comes or the last goes. WEIR_EUNKNOWN: the behaviour does not own an event of this
+ * name. */
 int weir_kit_audience(struct weir_kit *kit, const char *event, uint32_t subscribers);
-/* Tells the worker how the opens of a change went, as it asked for by weir_pool_tell, the oldest
- * first: hands WEIR_POOL_RESIZED with these figures to `handle`, in the lane high. Returns the
- * verdict; WEIR_EUNKNOWN: it has asked for nothing that it has not got. */
+/* Answers the oldest weir_pool_tell of the worker: runs `handle` with WEIR_POOL_RESIZED and these
+ * figures, in the lane high. Returns the verdict; WEIR_EUNKNOWN: each one is answered. */
 int weir_kit_resized(struct weir_kit *kit, uint32_t live, int error);
-/* Runs `inspect` for these items, ended by NULL; NULL: for all. A line `item=value` for each that
- * the behaviour told; the host's own are not there. An item that is told twice is a problem. */
+/* Runs `inspect` for these items, with NULL behind the last one; NULL: for all items. Returns a
+ * line `item=value` for each item of the behaviour, without those of the host. An item that the
+ * behaviour adds twice is a problem. */
 const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items);
 /* Whether the behaviour has subscribed to the event of this name. */
 bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *event);
-/* Tells `settled` of a message that left with this worker as its origin, once for each: fills in
- * what is not set of reason and detail. WEIR_EUNKNOWN: no such token is open. Borrows. */
+/* Runs `settled` for a message that left with this worker as its origin, once for each message.
+ * Fills in reason and detail when they are not set. WEIR_EUNKNOWN: no message has this token.
+ * Borrows. */
 int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 
-/* --- what it shall meet ----------------------------------------------------------------------- */
+/* --- what the worker meets -------------------------------------------------------------------- */
 
-/* The nth call from now that needs memory (tag, message, timer, request) finds none; 0: never. */
+/* The nth call from now that needs memory (tag, message, timer, request) gets none; 0: never. */
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
-/* Likewise the nth and those behind it, `count` in all; UINT32_MAX: from then on all. */
+/* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX: for all of them. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
-/* So many more emits, sends and requests are taken; then the answer is `status`, and what was sent
- * later is refused when it is due: `undelivered` is told, or, with an origin, `settled`. */
+/* Accepts `room` more emits, sends and requests; every later one returns `status`. A message of
+ * weir_send_after that is due then is refused: the kit runs `undelivered`, or `settled` when the
+ * message has an origin. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
-/* A child ends; what watches it is told by weir_kit_deliver. WEIR_EUNKNOWN: no such one lives. */
+/* Ends a child. The test tells those who watch the child with weir_kit_deliver. WEIR_EUNKNOWN: no
+ * such child lives. */
 int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
-/* What weir_parent answers; 0 at first. */
+/* What weir_parent returns; 0 at first. */
 void weir_kit_parent(struct weir_kit *kit, weir_pid parent);
-/* How long those who sent it requests still want the answers; at first without end. */
+/* How long requesters still wait for their answers (weir_time_left); for ever at first. */
 void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms);
-/* Which worker of which pool it is; 0 and 0 at first. */
+/* The index of the worker and the PID of its pool; 0 and 0 at first. */
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool);
-/* What weir_lookup finds, besides the names that the worker takes. Copies the name. */
+/* Gives a name to a PID: weir_lookup finds it, besides the names of the worker. Copies the name. */
 void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid);
-/* What weir_pool_stats shows, and weir_pool_resize and weir_pool_add change: target and epoch. */
+/* What weir_pool_stats shows. weir_pool_resize and weir_pool_add change target and epoch. */
 struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit);
 
-/* --- what it did ------------------------------------------------------------------------------ */
+/* --- what the worker did ---------------------------------------------------------------------- */
 
 enum weir_kit_way {
     WEIR_KIT_EMIT = 1,
@@ -159,7 +172,7 @@ enum weir_kit_way {
     WEIR_KIT_REPLY = 4,
     WEIR_KIT_FORWARD = 5,
     WEIR_KIT_PUBLISH = 6,
-    WEIR_KIT_INSPECT = 7, /* without a message; answer it as a request, with `name NUL value NUL` */
+    WEIR_KIT_INSPECT = 7, /* has no message; answered as a request, with `name NUL value NUL` */
 };
 
 /* One message that left. */
@@ -174,7 +187,7 @@ struct weir_kit_sent {
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);
-/* In the order of leaving; NULL behind the last. */
+/* The index'th message that left; NULL behind the last. */
 const struct weir_kit_sent *weir_kit_sent(const struct weir_kit *kit, size_t index);
 /* The index'th message that was emitted at this output; NULL behind the last. */
 const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t output,
@@ -182,7 +195,7 @@ const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t
 /* The index'th reply; NULL behind the last. */
 const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t index);
 
-/* An actor that it spawned. Nothing runs it: a test of its behaviour has a kit of its own. */
+/* An actor that the worker spawned. It never runs; a test of its behaviour has a kit of its own. */
 struct weir_kit_child {
     weir_pid pid;
     const char *behaviour; /* its name */
@@ -198,40 +211,41 @@ size_t weir_kit_child_count(const struct weir_kit *kit);
 /* In the order of spawning; NULL behind the last. */
 const struct weir_kit_child *weir_kit_child(const struct weir_kit *kit, size_t index);
 
-/* How many messages were settled so: by `handle` or by weir_settle. */
+/* The number of messages that `handle` or weir_settle settled with this verdict. */
 size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict);
-/* Messages that are in the stash now, and not unstashed. */
+/* The number of messages in the stash, without unstashed ones. */
 size_t weir_kit_stashed_count(const struct weir_kit *kit);
-/* Messages that are kept now. */
+/* The number of kept messages. */
 size_t weir_kit_kept_count(const struct weir_kit *kit);
-/* Of the last callback: "" and 0 when it said nothing. */
+/* The reason and the delay that the last callback set; "" and 0 when it set none. */
 const char *weir_kit_reason(const struct weir_kit *kit);
 uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
 
-/* All that was printed. */
+/* Everything that the worker printed. */
 const char *weir_kit_printed(const struct weir_kit *kit);
 /* All log lines: `warning unreadable path=x errno=2`. */
 const char *weir_kit_logged(const struct weir_kit *kit);
-/* Whether a line of this level holds `part`; how many lines there are. */
+/* Whether a line of this level contains `part`; the number of lines. */
 bool weir_kit_has_logged(const struct weir_kit *kit, enum weir_log_level level, const char *part);
 size_t weir_kit_log_count(const struct weir_kit *kit);
-/* The last progress of this unit; 0 when there was none, or no total. */
+/* The last progress of this unit; 0 when there is none, or no total. */
 uint64_t weir_kit_done(const struct weir_kit *kit, const char *unit);
 uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit);
 int weir_kit_exit_status(const struct weir_kit *kit);
-/* Armed timers, and requests without an answer. */
+/* The number of armed timers, and of requests without an answer. */
 size_t weir_kit_timer_count(const struct weir_kit *kit);
 size_t weir_kit_open_request_count(const struct weir_kit *kit);
 
 /*
- * For a plugin that says WEIR_UNLOADABLE: calls `work`, which runs its behaviours in kits of its
- * own from weir_kit_create to weir_kit_destroy, and looks what that left in the process: threads,
- * keys of thread-local data, signal handlers. False, and told on standard error: there is some.
- * Call it twice when a library makes something at its first use that stays.
+ * For a plugin that declares WEIR_UNLOADABLE. Calls `work`, which runs the behaviours of the
+ * plugin in its own kits, from weir_kit_create to weir_kit_destroy. Then looks for what is left in
+ * the process: threads, keys of thread-local data, signal handlers. Returns false, and names them
+ * on standard error, when there are any. Call it twice when a library keeps what it makes at its
+ * first use.
  */
 bool weir_kit_leaves_nothing(void (*work)(void *context), void *context);
 
-/* All problems up to now, a line each. */
+/* All problems so far, one line each. */
 const char *weir_kit_problems(const struct weir_kit *kit);
 
 #ifdef __cplusplus
