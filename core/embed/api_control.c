@@ -99,6 +99,16 @@ static int wait_for(struct part *part, bool settled, uint64_t timeout_ms)
     return wish.status == 1 ? WEIR_ETIMEOUT : wish.status;
 }
 
+static uint64_t open_timeout_ms(struct part *part)
+{
+    uint64_t timeout_ms;
+
+    pthread_mutex_lock(&part->runtime->lock);
+    timeout_ms = part->open_timeout_ms;
+    pthread_mutex_unlock(&part->runtime->lock);
+    return timeout_ms;
+}
+
 int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid, uint64_t timeout_ms)
 {
     struct part *part;
@@ -108,7 +118,8 @@ int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid, uint64_t 
         return WEIR_EDEADLK;
     part = part_find(runtime, pid);
     if (part)
-        status = wait_for(part, false, timeout_ms);
+        status = wait_for(part, false,
+                          timeout_ms == WEIR_OPEN_TIMEOUT ? open_timeout_ms(part) : timeout_ms);
     part_unref(part);
     return status;
 }

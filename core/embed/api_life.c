@@ -7,14 +7,15 @@
 
 #define NO_ROOM_MS 10000u /* as long as the longest usual pause between two opens */
 
-/* Of struct weir_runtime_options in version 0.1: all of it. */
-#define OPTIONS_SIZE_MIN (sizeof(struct weir_runtime_options))
+/* Of struct weir_runtime_options: what it had before `log_level`. */
+#define OPTIONS_SIZE_MIN offsetof(struct weir_runtime_options, log_level)
+#define LEVELS_MAX WEIR_LOG_UP_TO(WEIR_LOG_DEBUG)
 
 static void write_line(void *context, const struct log_line *line)
 {
-    const struct weir_runtime *runtime = context;
+    struct weir_runtime *runtime = context;
 
-    if (runtime->log)
+    if (runtime->log && levels_show(&runtime->levels, line->component, line->level))
         runtime->log(runtime->log_context, line->level, line->component, line->event, line->fields);
 }
 
@@ -81,6 +82,8 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     if (options->size < OPTIONS_SIZE_MIN)
         return WEIR_EINVALID;
     use_copy(&known, sizeof known, options, options->size);
+    if (known.log_level > LEVELS_MAX)
+        return WEIR_EINVALID;
     runtime = calloc(1, sizeof *runtime);
     if (!runtime)
         return WEIR_ENOMEM;
@@ -89,9 +92,11 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     runtime->no_room_ms = known.no_room_ms ? known.no_room_ms : NO_ROOM_MS;
     read_dead_letters(&known, &runtime->dead_letters);
     pthread_mutex_init(&runtime->lock, NULL);
+    levels_init(&runtime->levels, known.log_level);
     list_init(&runtime->parts);
     status = create_core(runtime, &known);
     if (status != 0) {
+        levels_finish(&runtime->levels);
         pthread_mutex_destroy(&runtime->lock);
         free(runtime);
         return status;
@@ -134,6 +139,7 @@ void weir_runtime_destroy(struct weir_runtime *runtime)
         part_unref(part);
     }
     runtime_destroy(runtime->core);
+    levels_finish(&runtime->levels);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }

@@ -8,8 +8,8 @@
 #include "pool/figures.h"
 #include "pool/resize.h"
 
-/* The options' sizes in version 0.1: all of them. */
-#define POOL_SIZE_MIN (sizeof(struct weir_pool_options))
+/* The options' sizes: of a pool what it had before `subscribe`, of an actor all. */
+#define POOL_SIZE_MIN offsetof(struct weir_pool_options, subscribe)
 #define ACTOR_SIZE_MIN (sizeof(struct weir_actor_options))
 
 #define RESTART_MS_MAX (366ull * 24 * 60 * 60 * 1000) /* a year: no sum of such times overflows */
@@ -91,6 +91,8 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
         .size = given->behaviour ? given->workers : 0,
         .size_min = given->workers_min,
         .size_max = given->workers_max,
+        .clamps = given->clamp,
+        .fan_out = given->fan_out,
         .limit = usual_limit(given->limit),
         .bytes_limit = given->mailbox_bytes,
         .dead_letters = &runtime->dead_letters,
@@ -101,6 +103,9 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
          given->workers < given->workers_min))
         return WEIR_EINVALID;
     if (given->route == WEIR_ROUTE_PULL && !given->behaviour)
+        return WEIR_EINVALID;
+    if (given->log_level > WEIR_LOG_UP_TO(WEIR_LOG_DEBUG) ||
+        (given->subscribe_count && !given->subscribe))
         return WEIR_EINVALID;
     status = route_of(given->route, &out->route);
     if (status == 0)
@@ -164,11 +169,23 @@ static int create_with_specs(struct weir_runtime *runtime, const struct weir_poo
     return status;
 }
 
+/* Before the pool is made, which may write lines. */
+static int set_level(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                     const struct part *parent, struct part *part)
+{
+    part->log_level = given->log_level ? given->log_level : parent ? parent->log_level : 0;
+    if (!part->log_level)
+        return 0;
+    part->level = levels_add(&runtime->levels, given->path, part->log_level);
+    return part->level ? 0 : WEIR_ENOMEM;
+}
+
 static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool_options *given,
                             struct part *part)
 {
     struct part *parent = given->parent ? part_find_locked(runtime, given->parent) : NULL;
     struct pool_options options;
+    const struct weir_list events = { given->subscribe, given->subscribe_count };
     struct wiring *wiring = NULL;
     struct restart restart;
     int status = translate(runtime, given, &options);
@@ -186,13 +203,19 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
         return status;
     options.parent = parent ? parent->pool : NULL;
     options.restart = &restart;
-    status = create_with_specs(runtime, given, &options, wiring, &part->pool);
+    if (given->subscribe_count)
+        options.subscribe = &events;
+    status = set_level(runtime, given, parent, part);
+    if (status == 0)
+        status = create_with_specs(runtime, given, &options, wiring, &part->pool);
     wiring_destroy(wiring);
     if (status != 0)
         return status;
     part->kind = PART_POOL;
     part->parent = given->parent;
     part->pid = part->pool->pid;
+    if (given->open_timeout_ms)
+        part->open_timeout_ms = given->open_timeout_ms;
     return 0;
 }
 

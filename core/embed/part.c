@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "embed/usual.h"
 #include "pool/figures.h"
 
 static void destroy_what_it_is(struct part *part, struct executor *executor)
@@ -30,6 +31,7 @@ void part_unref(struct part *part)
         destroy_what_it_is(part, executor);
         runtime_leave(executor);
     }
+    levels_remove(&part->runtime->levels, part->level);
     free(part);
 }
 
@@ -47,6 +49,7 @@ int part_begin(struct weir_runtime *runtime, struct part **out)
     if (!part)
         return WEIR_ENOMEM;
     part->runtime = runtime;
+    part->open_timeout_ms = USUAL_OPEN_TIMEOUT_MS;
     list_init(&part->link);
     list_init(&part->members);
     list_init(&part->member_link);
@@ -69,6 +72,10 @@ static void add_locked(struct weir_runtime *runtime, struct part *part)
     table_add(&runtime->by_pid, &part->node, part->pid);
     if (parent)
         list_append(&parent->members, &part->member_link);
+    /* Of whoever is above it, too: who waits for that waits for this one. */
+    for (; parent; parent = part_find_locked(runtime, parent->parent))
+        if (parent->open_timeout_ms < part->open_timeout_ms)
+            parent->open_timeout_ms = part->open_timeout_ms;
 }
 
 void part_end_locked(struct part *part, int status)
@@ -77,9 +84,11 @@ void part_end_locked(struct part *part, int status)
 
     if (status == 0)
         add_locked(runtime, part);
-    else
-        free(part);
     pthread_mutex_unlock(&runtime->lock);
+    if (status == 0)
+        return;
+    levels_remove(&runtime->levels, part->level);
+    free(part);
 }
 
 struct part *part_find_locked(struct weir_runtime *runtime, weir_pid pid)

@@ -11,6 +11,7 @@
 
 #include "actor/single.h"
 #include "actor/source.h"
+#include "embed/levels.h"
 #include "pool/pool.h"
 #include "runtime.h"
 
@@ -32,6 +33,9 @@ struct part {
     weir_pid pid;                 /* const */
     weir_pid parent;              /* const: the pool it is a member of; 0 = none */
     struct weir_runtime *runtime; /* const */
+    uint32_t log_level;           /* const: see levels.h; 0 = the runtime's */
+    struct level *level;          /* const: of a pool that has one; may be NULL */
+    uint64_t open_timeout_ms;     /* lock: its own, or the longest of those nested in it */
     /* const: the one that `kind` says */
     union {
         struct pool *pool;
@@ -47,6 +51,7 @@ struct weir_runtime {
     void *log_context;                            /* const */
     struct dead_letters_bounds dead_letters;      /* const: of each part */
     uint64_t no_room_ms;                          /* const: see order.h */
+    struct levels levels;
     pthread_mutex_t lock;
     struct list parts;          /* lock: oldest first */
     struct table by_pid;        /* lock: the same */

@@ -9,6 +9,8 @@
 
 #define USUAL_LIMIT 64u                 /* `mailbox` */
 #define USUAL_REMOVE_TIMEOUT_MS 30000ul /* `remove.timeout` */
+#define USUAL_OPEN_TIMEOUT_MS 10000ul   /* `open_timeout` */
+#define USUAL_LOG_LEVEL WEIR_LOG_INFO   /* `host.log.level` */
 
 /* As core has it: 0 = unlimited. */
 static inline uint32_t usual_limit(uint32_t given)

@@ -14,6 +14,7 @@
 #include "pool/places.h"
 #include "pool/pool_router.h"
 #include "pool/resize.h"
+#include "pool/subscription.h"
 
 /* --- creating ------------------------------------------------------------------------------- */
 
@@ -227,9 +228,11 @@ static int populate_locked(struct pool *pool, struct executor *executor,
 static int populate(struct pool *pool, struct executor *executor,
                     const struct pool_options *options, struct list *made, bool *out_shown)
 {
-    int status = options->apart ? 0 : nesting_join_new(pool, executor);
+    int status = options->subscribe ? subscription_prepare(pool, executor, options->subscribe) : 0;
 
     *out_shown = false;
+    if (status == 0 && !options->apart)
+        status = nesting_join_new(pool, executor);
     if (status != 0)
         return status;
     pthread_mutex_lock(&pool->lock);
@@ -267,9 +270,12 @@ int pool_create(struct runtime *runtime, struct executor *executor,
     }
     status = populate(pool, executor, options, &made, &shown);
     if (status != 0) {
+        subscription_abort(pool, executor);
         uncreate(pool, &made, shown, executor);
         return status;
     }
+    if (options->subscribe)
+        subscription_commit(pool, executor, options->subscribe, options->fan_out);
     actor_begin(pool->actor, executor);
     *out = pool;
     return 0;

@@ -62,6 +62,8 @@ struct pool_options {
     uint64_t remove_timeout_ms;    /* for those who leave, and all at the end; 0 = as it takes */
     const struct restart *restart; /* of its member pools; borrowed until return; NULL = usual */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
+    const struct weir_list *subscribe; /* to events; borrowed until return; NULL = to none */
+    bool fan_out;                      /* each event goes to every member */
     uint32_t output_count;
     const struct binding *outputs; /* borrowed until return; NULL = all unbound */
 };

@@ -64,6 +64,12 @@ struct weir_poller {
     void (*end)(void *context, int descriptor, uint64_t token);
 };
 
+/* For the options `log_level`: lines of this level and more important ones. */
+#define WEIR_LOG_UP_TO(level) ((uint32_t)(level) + 1)
+
+/* For weir_runtime_wait_open: as long as the option `open_timeout_ms` says. */
+#define WEIR_OPEN_TIMEOUT (UINT64_MAX - 1)
+
 /* Begin with WEIR_RUNTIME_OPTIONS. Append-only. */
 struct weir_runtime_options {
     uint32_t size;    /* of this struct */
@@ -90,10 +96,15 @@ struct weir_runtime_options {
     uint32_t reserved_2;
     const struct weir_poller *poller; /* for weir_watch; NULL: unsupported. Copied */
     uint64_t no_room_ms;              /* see weir_runtime_shutdown; 0 = 10 s */
+    /* The least important lines that `log` gets: WEIR_LOG_UP_TO(WEIR_LOG_DEBUG) for all of them;
+     * 0 = up to WEIR_LOG_INFO. A pool may have another level. */
+    uint32_t log_level;
+    uint32_t reserved_3;
 };
 #define WEIR_RUNTIME_OPTIONS                                                                       \
     {                                                                                              \
-        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0  \
+        sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, \
+            0, 0                                                                                   \
     }
 
 /* Which member of a pool gets a message. */
@@ -184,12 +195,21 @@ struct weir_pool_options {
     const struct weir_behaviour *manager;
     const void *manager_settings;            /* for its `open`; borrowed until `manager_release` */
     void (*manager_release)(void *settings); /* may be NULL */
+    const char *const *subscribe;            /* names of the events that the pool gets; borrowed
+                                              * until return */
+    uint32_t subscribe_count;
+    uint32_t fan_out;   /* 1: each event goes to every member; 0: to one of them */
+    uint32_t clamp;     /* 1: a resize past workers_min or workers_max goes to the nearest
+                               * bound; 0: it is WEIR_EINVALID */
+    uint32_t log_level; /* as in WEIR_RUNTIME_OPTIONS; 0 = as the pool above, or the runtime */
+    uint64_t open_timeout_ms; /* for weir_runtime_wait_open with WEIR_OPEN_TIMEOUT: how long its
+                               * workers may take to open; 0 = the usual 10 s */
 };
 #define WEIR_POOL_OPTIONS                                                                          \
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL                                         \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0                    \
     }
 
 /* Begin with WEIR_ACTOR_OPTIONS; 0 and NULL as in WEIR_POOL_OPTIONS. Append-only. */

@@ -317,8 +317,13 @@ static void test_options_of_another_size_are_refused_or_understood(void)
     } options = { .known = WEIR_RUNTIME_OPTIONS, .newer = 1 };
     struct weir_runtime *runtime = NULL;
 
-    options.known.size = sizeof options.known - 8;
+    options.known.size = offsetof(struct weir_runtime_options, log_level) - 8;
     CU_ASSERT_EQUAL(weir_runtime_create(&options.known, &runtime), WEIR_EINVALID);
+    options.known.size += 8; /* of a program that was built before there was more */
+    options.known.log_level = UINT32_MAX;
+    CU_ASSERT_EQUAL(weir_runtime_create(&options.known, &runtime), 0);
+    weir_runtime_destroy(runtime);
+    options.known.log_level = 0;
     options.known.size = sizeof options;
     CU_ASSERT_EQUAL(weir_runtime_create(&options.known, &runtime), 0);
     weir_runtime_destroy(runtime);

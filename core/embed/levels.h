@@ -1,0 +1,37 @@
+/*
+ * embed/levels.h - how important a line of the log must be: for the runtime, and for each pool that
+ * has a level of its own.
+ *
+ * A level is 1 + one of enum weir_log_level; 0 = none of its own. Any thread; the lock is the last
+ * that anybody takes, since others are held while lines are written.
+ */
+#ifndef EMBED_LEVELS_H
+#define EMBED_LEVELS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/table.h"
+
+#include <weir/runtime.h>
+
+struct level;
+
+struct levels {
+    pthread_mutex_t lock;
+    struct table by_path; /* lock: of pools */
+    uint32_t usual;       /* const: of all else */
+};
+
+void levels_init(struct levels *levels, uint32_t given);
+void levels_finish(struct levels *levels);
+
+/* Gives the lines of a pool a level; borrows the path. NULL when memory is out. */
+struct level *levels_add(struct levels *levels, const char *path, uint32_t level);
+/* Takes that back. NULL is allowed. */
+void levels_remove(struct levels *levels, struct level *level);
+
+/* Whether a line is to be shown. `component` is the path of a pool, or of a worker below it. */
+bool levels_show(struct levels *levels, const char *component, enum weir_log_level level);
+
+#endif

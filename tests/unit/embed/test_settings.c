@@ -1,0 +1,245 @@
+/*
+ * Goal: what a file says of a pool or of the host by `clamp`, `subscribe`, `fan_out`,
+ * `open_timeout` and `log.level`, a program says by its options, and with the same effect. Shows
+ * promise E4.
+ *
+ * Method: pools with and without each of them; sizes, copies of an event, statuses and lines of the
+ * log are compared.
+ */
+#include <string.h>
+
+#include "unit/embed/hand.h"
+#include "unit/host/suite.h"
+
+#define PUBLISHED 7u /* the id of an event */
+
+static weir_pid add(struct hand *hand, const struct weir_pool_options *options)
+{
+    weir_pid pid = 0;
+
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand->runtime, options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pid, patience_ms()), 0);
+    return pid;
+}
+
+/* Has a worker act, and waits until it has. */
+static void have(struct hand *hand, weir_pid pid, hand_act *act)
+{
+    struct weir_message *message = hand_message(hand, (struct hand_order){ .act = act });
+    struct weir_answer answer = WEIR_ANSWER;
+
+    CU_ASSERT_EQUAL(weir_runtime_ask(hand->runtime, pid, message, patience_ms(), &answer),
+                    WEIR_ENOREPLY);
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static void test_size_beyond_the_bounds_is_an_error_or_the_nearest_bound(void)
+{
+    struct weir_pool_options options;
+    struct weir_resized resized;
+    struct hand hand;
+    weir_pid strict, clamped;
+
+    hand_begin(&hand, 1);
+    options = hand_pool_options(&hand, "strict");
+    options.workers = 2;
+    options.workers_min = 1;
+    options.workers_max = 3;
+    strict = add(&hand, &options);
+    options.path = "clamped";
+    options.clamp = 1;
+    clamped = add(&hand, &options);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, strict, 10, &resized), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(hand_stats(&hand, strict).target, 2);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, clamped, 10, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, 3);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, clamped, 0, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, 1);
+    hand_finish(&hand);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* Notes how many took the event, and 100 for each that refused it. */
+static int publish(struct weir_self *self, struct hand *hand, const struct weir_message *message)
+{
+    struct weir_message *made = weir_message_new(self, NULL, sizeof(struct hand_order));
+    uint32_t taken = 0, refused = 0;
+    uint64_t event = 0;
+
+    (void)message;
+    CU_ASSERT_EQUAL(weir_event(self, "news", &event), 0);
+    memcpy(made->data, &(struct hand_order){ .id = PUBLISHED }, sizeof(struct hand_order));
+    CU_ASSERT_EQUAL(weir_publish(self, event, made, &taken, &refused), 0);
+    atomic_store(&hand->noted, (int)(taken + 100 * refused));
+    return WEIR_DONE;
+}
+
+static void test_pool_gets_the_events_that_its_options_name(void)
+{
+    static const char *const names[] = { "other", "news" };
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid one, all, publisher;
+
+    hand_begin(&hand, 1);
+    options = hand_pool_options(&hand, "one");
+    options.workers = 3;
+    options.subscribe = names;
+    options.subscribe_count = 2;
+    one = add(&hand, &options);
+    options.path = "all";
+    options.fan_out = 1;
+    all = add(&hand, &options);
+    publisher = hand_pool(&hand, "publisher", 1, 0);
+    have(&hand, publisher, publish);
+    CU_ASSERT_EQUAL(atomic_load(&hand.noted), 1 + 3);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, one, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, all, patience_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.sum), 4 * PUBLISHED);
+    hand_finish(&hand);
+}
+
+static void test_pool_with_an_event_that_cannot_be_named_is_refused(void)
+{
+    static const char *const names[] = { "news", "" };
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    options = hand_pool_options(&hand, "pool");
+    options.subscribe_count = 2;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options.subscribe = names;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options.subscribe_count = 1;
+    (void)add(&hand, &options); /* the path is free, and nothing was taken */
+    hand_finish(&hand);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static int open_late(struct weir_self *self, const void *settings, void *state)
+{
+    struct hand *hand = (struct hand *)(uintptr_t)settings;
+
+    (void)self;
+    *(struct hand **)state = hand;
+    (void)gate_pass(&hand->gate);
+    return 0;
+}
+
+static void test_opening_is_waited_for_as_long_as_the_pool_says(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid top, hasty, patient;
+
+    hand_begin(&hand, 2);
+    hand.behaviour.open = open_late;
+    options = hand_pool_options(&hand, "hasty");
+    options.open_timeout_ms = 1;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &hasty), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, hasty, WEIR_OPEN_TIMEOUT), WEIR_ETIMEOUT);
+    options.behaviour = NULL;
+    options.path = "top";
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &top), 0);
+    options = hand_pool_options(&hand, "top/patient");
+    options.parent = top;
+    options.open_timeout_ms = patience_ms();
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &patient), 0);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, top, WEIR_OPEN_TIMEOUT), 0);
+    hand_finish(&hand);
+}
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+static int log_two_lines(struct weir_self *self, struct hand *hand,
+                         const struct weir_message *message)
+{
+    (void)hand;
+    (void)message;
+    weir_log(self, WEIR_LOG_INFO, "two lines", weir_uint("line", 1));
+    weir_log(self, WEIR_LOG_DEBUG, "two lines", weir_uint("line", 2));
+    return WEIR_DONE;
+}
+
+/* How many lines of two, information and details, the program gets of a pool. */
+static uint32_t lines_of(struct hand *hand, weir_pid pid)
+{
+    uint32_t before = atomic_load(&hand->lines);
+
+    have(hand, pid, log_two_lines);
+    return atomic_load(&hand->lines) - before;
+}
+
+static void test_program_gets_the_lines_that_it_asked_for(void)
+{
+    struct weir_runtime_options given = WEIR_RUNTIME_OPTIONS;
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid usual, quiet, top, below;
+
+    hand_begin(&hand, 1);
+    usual = hand_pool(&hand, "usual", 1, 0);
+    CU_ASSERT_EQUAL(lines_of(&hand, usual), 1); /* as in a file: up to `info` */
+    options = hand_pool_options(&hand, "quiet");
+    options.log_level = WEIR_LOG_UP_TO(WEIR_LOG_WARNING);
+    quiet = add(&hand, &options);
+    CU_ASSERT_EQUAL(lines_of(&hand, quiet), 0);
+    options = hand_pool_options(&hand, "top");
+    options.behaviour = NULL;
+    options.log_level = WEIR_LOG_UP_TO(WEIR_LOG_DEBUG);
+    top = add(&hand, &options);
+    options = hand_pool_options(&hand, "top/below");
+    options.parent = top;
+    below = add(&hand, &options);
+    CU_ASSERT_EQUAL(lines_of(&hand, below), 2); /* as the pool above it */
+    options.log_level = WEIR_LOG_UP_TO(WEIR_LOG_DEBUG) + 1;
+    options.path = "top/wrong";
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &below), WEIR_EINVALID);
+    hand_finish(&hand);
+
+    given.log_level = WEIR_LOG_UP_TO(WEIR_LOG_DEBUG);
+    hand_begin_with(&hand, &given, 1);
+    usual = hand_pool(&hand, "usual", 1, 0);
+    CU_ASSERT_EQUAL(lines_of(&hand, usual), 2);
+    hand_finish(&hand);
+}
+
+static void test_options_of_an_older_program_are_taken(void)
+{
+    struct weir_pool_options options;
+    struct weir_resized resized;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    options = hand_pool_options(&hand, "pool");
+    options.workers_max = 1;
+    options.clamp = 1; /* behind what the program knows of */
+    options.size = offsetof(struct weir_pool_options, subscribe);
+    pid = add(&hand, &options);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, pid, 2, &resized), WEIR_EINVALID);
+    options.size--;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    hand_finish(&hand);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "clamp", test_size_beyond_the_bounds_is_an_error_or_the_nearest_bound },
+        { "subscribe", test_pool_gets_the_events_that_its_options_name },
+        { "wrong event", test_pool_with_an_event_that_cannot_be_named_is_refused },
+        { "open timeout", test_opening_is_waited_for_as_long_as_the_pool_says },
+        { "log level", test_program_gets_the_lines_that_it_asked_for },
+        { "older", test_options_of_an_older_program_are_taken },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("settings", tests);
+}
