@@ -7,7 +7,7 @@
 #include "actor/room.h"
 #include "actor/runtime.h"
 #include "pool/outcome.h"
-#include "pool/owner.h"
+#include "pool/rendezvous.h"
 
 /* --- making --------------------------------------------------------------------------------- */
 
@@ -158,7 +158,7 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
         };
     }
     next->count = count;
-    owner_sort(next);
+    rendezvous_sort(next);
     members_publish(&pool->members, next, &executor->reader);
 }
 

@@ -3,8 +3,8 @@
 #include "actor/send.h"
 #include "pool/broadcast.h"
 #include "pool/keyless.h"
-#include "pool/owner.h"
 #include "pool/pool.h"
+#include "pool/rendezvous.h"
 
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
@@ -98,7 +98,7 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
 uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key)
 {
     /* At each level by another draw: else the first member's keys would all be its first's. */
-    return owner_of(members, key + pool->depth * 0xc2b2ae3d27d4eb4full);
+    return rendezvous_owner(members, key + pool->depth * 0xc2b2ae3d27d4eb4full);
 }
 
 struct route_choice route_choose(struct pool *pool, const struct members *members,

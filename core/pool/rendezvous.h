@@ -1,5 +1,5 @@
 /*
- * pool/owner.h - whose a key is: by rendezvous, without asking every member.
+ * pool/rendezvous.h - whose a key is: by rendezvous, without asking every member.
  *
  * Each number that a member may have draws a time for the key, all independently and evenly; the
  * member with the earliest owns the key. So equal shares, and when a member comes or goes only its
@@ -15,19 +15,19 @@
  * for each block, O(log n). Where there are gaps those are walked around; whatever the members are,
  * the answer is as if all of them had been asked. A block more above does not change those below.
  */
-#ifndef POOL_OWNER_H
-#define POOL_OWNER_H
+#ifndef POOL_RENDEZVOUS_H
+#define POOL_RENDEZVOUS_H
 
 #include "pool/members.h"
 
 /* Puts members that are not published yet into the order of their numbers. */
-void owner_sort(struct members *members);
+void rendezvous_sort(struct members *members);
 
 /* Where in the array, of at least one member, the owner of the key stands. */
-uint32_t owner_of(const struct members *members, uint64_t key);
+uint32_t rendezvous_owner(const struct members *members, uint64_t key);
 
 /* The time that a number draws for a key; the member with the earliest, and of several of these the
- * one with the lowest number, is what owner_of answers. For tests. */
-uint64_t owner_time(uint64_t key, uint32_t number);
+ * one with the lowest number, is what rendezvous_owner answers. For tests. */
+uint64_t rendezvous_time(uint64_t key, uint32_t number);
 
 #endif

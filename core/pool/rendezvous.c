@@ -1,4 +1,4 @@
-#include "pool/owner.h"
+#include "pool/rendezvous.h"
 
 #include <stdlib.h>
 
@@ -72,7 +72,7 @@ static struct block block_of(uint32_t number)
     return (struct block){ number >> bits << bits, bits };
 }
 
-uint64_t owner_time(uint64_t key, uint32_t number)
+uint64_t rendezvous_time(uint64_t key, uint32_t number)
 {
     struct block block = block_of(number);
     uint64_t mixed = mix(key);
@@ -177,7 +177,7 @@ static void look_into(struct search *search, struct block block, uint64_t since)
         look_into(search, other_half(place, bits), time);
 }
 
-uint32_t owner_of(const struct members *members, uint64_t key)
+uint32_t rendezvous_owner(const struct members *members, uint64_t key)
 {
     struct search search = { members, highest(members) - (members->count - 1), mix(key), UINT64_MAX,
                              0 };
@@ -202,7 +202,7 @@ static int compare(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-void owner_sort(struct members *members)
+void rendezvous_sort(struct members *members)
 {
     /* Mostly they are in order: who comes has the next number. */
     for (uint32_t i = 1; i < members->count; i++)

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "pool/owner.h"
+#include "pool/rendezvous.h"
 #include "unit/host/suite.h"
 
 #define SETS 60u
@@ -53,7 +53,7 @@ static uint32_t asked(const struct members *members, uint64_t key)
     uint32_t owner = 0;
 
     for (uint32_t i = 0; i < members->count; i++) {
-        uint64_t time = owner_time(key, members->members[i].index);
+        uint64_t time = rendezvous_time(key, members->members[i].index);
 
         if (time < earliest) {
             earliest = time;
@@ -70,7 +70,7 @@ static uint32_t differences(const struct members *members, uint64_t *state)
     for (uint32_t i = 0; i < KEYS; i++) {
         uint64_t key = i % 2 ? i : random_of(state);
 
-        different += owner_of(members, key) != asked(members, key);
+        different += rendezvous_owner(members, key) != asked(members, key);
     }
     return different;
 }
@@ -99,7 +99,7 @@ static double unevenness(const struct members *members)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(owned);
     for (uint64_t key = 1; key <= MANY; key++)
-        owned[owner_of(members, key)]++;
+        owned[rendezvous_owner(members, key)]++;
     for (uint32_t i = 0; i < members->count; i++)
         sum += (owned[i] - each) * (owned[i] - each) / each;
     free(owned);
@@ -131,8 +131,8 @@ static uint32_t moved(const struct members *all, uint32_t at, uint32_t *out_own)
 
     *out_own = 0;
     for (uint64_t key = 1; key <= KEYS * 10; key++) {
-        uint32_t before = owner_of(all, key);
-        uint32_t after = owner_of(fewer, key);
+        uint32_t before = rendezvous_owner(all, key);
+        uint32_t after = rendezvous_owner(fewer, key);
 
         if (before == at)
             ++*out_own;
@@ -170,7 +170,7 @@ static void test_members_are_put_into_the_order_of_their_numbers(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(members);
     for (uint32_t i = 0; i < MEMBERS_MAX; i++)
         members->members[i].index = i * 2731 % MEMBERS_MAX; /* odd: each once */
-    owner_sort(members);
+    rendezvous_sort(members);
     for (uint32_t i = 0; i < MEMBERS_MAX; i++)
         wrong += members->members[i].index != i;
     CU_ASSERT_EQUAL(wrong, 0);
@@ -187,5 +187,5 @@ int main(void)
         CU_TEST_INFO_NULL,
     };
 
-    return suite_run("owner", tests);
+    return suite_run("rendezvous", tests);
 }
