@@ -1,19 +1,21 @@
 /*
- * pool/rendezvous.h - whose a key is: by rendezvous, without asking every member.
+ * pool/rendezvous.h - which member owns a key: rendezvous hashing, evaluated in O(log n).
  *
- * Each number that a member may have draws a time for the key, all independently and evenly; the
- * member with the earliest owns the key. So equal shares, and when a member comes or goes only its
- * own keys move. These times are not drawn number by number, but from the top of a tree down:
+ * Rendezvous hashing gives each pair of a key and a member's number a random time; the member with
+ * the earliest time owns the key. So the shares are equal, and when a member joins or leaves, only
+ * its own keys move. The plain algorithm computes the time of every member. This one draws the same
+ * kind of times from the top of a tree down:
  *
  *                     [8..16)          blocks of numbers: {0}, {1}, [2..4), [4..8), [8..16), ...
  *                   /         \
- *              [8..12)      [12..16)   the earliest of a block is one draw, and half of the time it
- *              /    \       /      \   lies in the left half; the earliest of the other half is a
- *            ...    ...   ...      ... further draw later than that, for waiting has no memory
+ *              [8..12)      [12..16)   one draw gives the earliest time in a block, and the number
+ *              /    \       /      \   that has it; one more draw, later than the first, gives the
+ *            ...    ...   ...      ... same of the other half: exponential times have no memory
  *
- * Where all numbers up to the highest are there, the earliest of each block is a member: one draw
- * for each block, O(log n). Where there are gaps those are walked around; whatever the members are,
- * the answer is as if all of them had been asked. A block more above does not change those below.
+ * Without gaps in the numbers the earliest number of each block is a member: one draw for each
+ * block, O(log n) in all. Where a number has no member, the search goes on in the halves in which
+ * the number does not lie. The answer is always that of computing the time of every member. A new
+ * block above the others does not change their draws.
  */
 #ifndef POOL_RENDEZVOUS_H
 #define POOL_RENDEZVOUS_H
