@@ -4,9 +4,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "host/apply/apply.h"
 #include "host/command/command.h"
 #include "host/command/running.h"
-#include "host/reload/rebuild.h"
 #include "host/run/accounts.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
@@ -86,7 +86,7 @@ static int start(struct host *host, struct settings *settings)
     }
     logger_set_levels(host->logger, levels);
     report_init(&report);
-    status = rebuild_from_nothing(&host->assembly, settings, &report);
+    status = apply_from_nothing(&host->assembly, settings, &report);
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
     return status;

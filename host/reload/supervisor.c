@@ -5,12 +5,12 @@
 #include "actor/send.h"
 #include "base/cpus.h"
 #include "config/plan.h"
+#include "host/apply/apply.h"
+#include "host/apply/dispatcher_change.h"
+#include "host/apply/opener.h"
 #include "host/reload/control_change.h"
-#include "host/reload/opener.h"
 #include "host/reload/pool_restart.h"
-#include "host/reload/rebuild.h"
 #include "host/run/closing.h"
-#include "host/run/dispatcher_change.h"
 #include "host/run/turn_watch.h"
 #include "pool/figures.h"
 
@@ -74,7 +74,7 @@ static void log_step(const struct supervisor *supervisor, const struct plan_step
 }
 
 static void accept(struct supervisor *supervisor, const struct plan *plan,
-                   const struct report *report, const struct rebuild_times *times)
+                   const struct report *report, const struct apply_times *times)
 {
     tell_askers(supervisor, 0, plan, report);
     for (size_t i = 0; i < plan->count; i++)
@@ -147,29 +147,28 @@ static uint64_t now_ns(void)
 
 /* Who asked is told of a refusal before what was made is taken back, which may take a while. Takes
  * the settings. */
-static void rebuild_to(struct supervisor *supervisor, struct settings *settings,
-                       struct control_change *control, const struct plan *plan,
-                       struct report *report)
+static void apply_to(struct supervisor *supervisor, struct settings *settings,
+                     struct control_change *control, const struct plan *plan, struct report *report)
 {
-    struct rebuild rebuild;
+    struct apply apply;
     uint64_t check_ns = now_ns() - supervisor->began_ns;
-    int status = rebuild_prepare(&rebuild, supervisor->assembly, settings, plan, report);
+    int status = apply_prepare(&apply, supervisor->assembly, settings, plan, report);
 
-    rebuild.times.check_ns = check_ns;
+    apply.times.check_ns = check_ns;
     if (status != 0) {
         control_change_abort(control);
         refuse(supervisor, status, report);
-        rebuild_abandon(&rebuild);
+        apply_abandon(&apply);
         return;
     }
-    rebuild_commit(&rebuild);
+    apply_commit(&apply);
     control_change_commit(control);
     if (supervisor->on_control)
         supervisor->on_control(supervisor->context);
     apply_log_levels(supervisor);
     apply_host(supervisor, plan);
-    rebuild_drain(&rebuild);
-    accept(supervisor, plan, report, &rebuild.times);
+    apply_drain(&apply);
+    accept(supervisor, plan, report, &apply.times);
 }
 
 /* Takes the settings. */
@@ -180,7 +179,7 @@ static void carry_out(struct supervisor *supervisor, struct settings *settings,
     int status = control_change_prepare(&control, supervisor->control, settings, plan, report);
 
     if (status == 0) {
-        rebuild_to(supervisor, settings, &control, plan, report);
+        apply_to(supervisor, settings, &control, plan, report);
         return;
     }
     refuse(supervisor, status, report);
@@ -209,7 +208,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
         plan_destroy(plan);
         return;
     }
-    /* The plan borrows both settings: the old ones may lose their last user in the rebuild. */
+    /* The plan borrows both settings: the old ones may lose their last user on the way. */
     atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
     carry_out(supervisor, settings, plan, report);
     plan_destroy(plan);

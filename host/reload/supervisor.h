@@ -5,7 +5,7 @@
  * workers to open, pools to drain. Requests are messages to it. Reloads that are asked for while
  * one goes on become exactly one more, which reads the newest file.
  *
- * Life: supervisor_start after rebuild_from_nothing .. until the runtime has stopped. Requests: any
+ * Life: supervisor_start after apply_from_nothing .. until the runtime has stopped. Requests: any
  * outside thread; they never block.
  */
 #ifndef HOST_RELOAD_SUPERVISOR_H

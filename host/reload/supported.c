@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "actor/events.h"
+#include "host/apply/opener.h"
 #include "host/control/control_socket.h"
-#include "host/reload/opener.h"
 #include "host/reload/supervisor.h"
 #include "runtime.h"
 

@@ -2,9 +2,9 @@
  * run/assembly.h - the running parts that settings stand for: dispatchers, pools, sources.
  *
  * `pools[i]` and `sources[i]` belong to the same index of the settings in force. It is empty at
- * first; rebuild.h makes and changes it.
+ * first; apply.h makes and changes it.
  *
- * Life: assembly_init, rebuild_from_nothing .. assembly_finish, after the runtime has stopped and
+ * Life: assembly_init, apply_from_nothing .. assembly_finish, after the runtime has stopped and
  * before it is destroyed. Changes: one thread at a time (the start, then the supervisor), under
  * `lock`; figures: any thread, under `lock`.
  */
@@ -55,7 +55,7 @@ struct assembly {
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime);
 
-/* After rebuild_from_nothing: lets the sources produce. */
+/* After apply_from_nothing: lets the sources produce. */
 void assembly_go(struct assembly *assembly);
 
 /* Frees the tables, and drops the settings. */

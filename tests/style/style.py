@@ -66,10 +66,11 @@ HOST_ROOMS = {
     "control": (),
     "plugin": ("host/log",),
     "run": ("host/log",),
-    "reload": ("host/run", "host/control", "host/plugin", "host/log"),
+    "apply": ("host/run", "host/log"),
+    "reload": ("host/apply", "host/run", "host/control", "host/plugin", "host/log"),
     "pages": ("host/reload", "host/run", "host/control"),
-    "command": ("host/pages", "host/reload", "host/run", "host/control", "host/plugin",
-                "host/log"),
+    "command": ("host/pages", "host/reload", "host/apply", "host/run", "host/control",
+                "host/plugin", "host/log"),
 }
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {

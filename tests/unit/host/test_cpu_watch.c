@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/cpus.h"
-#include "host/run/dispatcher_change.h"
+#include "host/apply/dispatcher_change.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "config/reader.h"
+#include "host/apply/apply.h"
+#include "host/apply/opener.h"
 #include "host/reload/configuration.h"
-#include "host/reload/opener.h"
-#include "host/reload/rebuild.h"
 #include "unit/config/corpus.h"
 #include "unit/config/fake_catalogue.h"
 #include "unit/host/suite.h"
@@ -88,17 +88,17 @@ static void judge(struct stage *stage, const char *name, const char *text, size_
 static void take_on(struct stage *stage, struct settings *settings, struct verdict *out)
 {
     struct held_settings *old = stage->assembly.held;
-    struct rebuild rebuild;
+    struct apply apply;
     struct plan *plan = NULL;
 
     CU_ASSERT_EQUAL_FATAL(plan_create(old->settings, settings, &plan), 0);
     atomic_fetch_add(&old->references, 1); /* the plan borrows from them: see supervisor.c */
-    out->status = rebuild_prepare(&rebuild, &stage->assembly, settings, plan, &out->report);
+    out->status = apply_prepare(&apply, &stage->assembly, settings, plan, &out->report);
     if (out->status == WEIR_OK) {
-        rebuild_commit(&rebuild);
-        rebuild_drain(&rebuild);
+        apply_commit(&apply);
+        apply_drain(&apply);
     } else {
-        rebuild_abandon(&rebuild);
+        apply_abandon(&apply);
     }
     plan_destroy(plan);
     held_settings_unref(old);
@@ -180,7 +180,7 @@ static void begin(struct stage *stage)
     CU_ASSERT_EQUAL_FATAL(check("first", first, sizeof first - 1, &report, &settings), WEIR_OK);
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &stage->runtime), 0);
     assembly_init(&stage->assembly, stage->runtime);
-    CU_ASSERT_EQUAL_FATAL(rebuild_from_nothing(&stage->assembly, settings, &report), 0);
+    CU_ASSERT_EQUAL_FATAL(apply_from_nothing(&stage->assembly, settings, &report), 0);
     CU_ASSERT_EQUAL_FATAL(opener_create(&stage->assembly), 0);
     assembly_go(&stage->assembly);
     report_finish(&report);

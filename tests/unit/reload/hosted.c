@@ -9,8 +9,8 @@
 #include <uv.h>
 
 #include "actor/send.h"
+#include "host/apply/apply.h"
 #include "host/reload/control_change.h"
-#include "host/reload/rebuild.h"
 #include "host/run/closing.h"
 #include "host/run/turn_watch.h"
 #include "unit/reload/fault.h"
@@ -69,7 +69,7 @@ static void start_assembly(struct hosted *hosted, const char *file)
     report_init(&report);
     status = configuration_read(&hosted->configuration, file, NULL, &report, &settings);
     if (status == 0)
-        status = rebuild_from_nothing(&hosted->assembly, settings, &report);
+        status = apply_from_nothing(&hosted->assembly, settings, &report);
     report_print(&report, stderr);
     report_finish(&report);
     CU_ASSERT_EQUAL_FATAL(status, 0);

@@ -3,7 +3,7 @@
  * pools in one pool, at the top, or sources, cost four times the work. Shows promise C11.
  *
  * Method: an assembly whose threads are those of the file, and one that opens, is started with few
- * parts and taken to many by rebuild.h, on this thread, whose blocks are counted where lists of
+ * parts and taken to many by apply.h, on this thread, whose blocks are counted where lists of
  * parts are gone through (see unit/support/work.h): in host/reload, config and the members of
  * core/pool. Once for so many, and once for four times as many.
  */
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "config/plan.h"
-#include "host/reload/opener.h"
-#include "host/reload/rebuild.h"
+#include "host/apply/apply.h"
+#include "host/apply/opener.h"
 #include "unit/config/fake_catalogue.h"
 #include "unit/config/reading.h"
 #include "unit/host/suite.h"
@@ -94,15 +94,15 @@ static void take_on(struct assembly *assembly, struct settings *settings)
 {
     struct held_settings *old = assembly->held;
     struct report report;
-    struct rebuild rebuild;
+    struct apply apply;
     struct plan *plan = NULL;
 
     report_init(&report);
     CU_ASSERT_EQUAL_FATAL(plan_create(old->settings, settings, &plan), 0);
     atomic_fetch_add(&old->references, 1); /* the plan borrows from them: see supervisor.c */
-    CU_ASSERT_EQUAL_FATAL(rebuild_prepare(&rebuild, assembly, settings, plan, &report), 0);
-    rebuild_commit(&rebuild);
-    rebuild_drain(&rebuild);
+    CU_ASSERT_EQUAL_FATAL(apply_prepare(&apply, assembly, settings, plan, &report), 0);
+    apply_commit(&apply);
+    apply_drain(&apply);
     plan_destroy(plan);
     held_settings_unref(old);
     report_finish(&report);
@@ -126,7 +126,7 @@ static uint64_t cost_of_run(const struct shape *shape, unsigned first, unsigned 
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &runtime), 0);
     assembly_init(&assembly, runtime);
     before = work_done();
-    CU_ASSERT_EQUAL_FATAL(rebuild_from_nothing(&assembly, settings_of(shape, first), &report), 0);
+    CU_ASSERT_EQUAL_FATAL(apply_from_nothing(&assembly, settings_of(shape, first), &report), 0);
     CU_ASSERT_EQUAL_FATAL(opener_create(&assembly), 0);
     assembly_go(&assembly);
     if (then != first) {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/apply/apply.h"
 #include "host/reload/configuration.h"
-#include "host/reload/rebuild.h"
 #include "unit/host/suite.h"
 #include "unit/host/workspace.h"
 #include "unit/reload/fault.h"
@@ -60,7 +60,7 @@ static int start(struct fixture *f, uint32_t kinds, uint64_t nth, struct report 
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &runtime), 0);
     assembly_init(&assembly, runtime);
     fault_arm(kinds, nth);
-    status = rebuild_from_nothing(&assembly, settings, report);
+    status = apply_from_nothing(&assembly, settings, report);
     fault_arm(0, 0);
     (void)runtime_stop(runtime);
     assembly_finish(&assembly);

@@ -1,4 +1,4 @@
-#include "host/reload/pool_changes.h"
+#include "host/apply/pool_changes.h"
 
 #include <stdlib.h>
 
@@ -15,14 +15,14 @@ struct pool_task {
 static const struct settings_pool *wanted_of(const struct pool_changes *changes,
                                              const struct pool_task *task)
 {
-    return &changes->rebuilding->settings->pools[task->index];
+    return &changes->transition->settings->pools[task->index];
 }
 
 static int fail(const struct pool_changes *changes, const struct pool_task *task, int status)
 {
     const struct settings_pool *pool = wanted_of(changes, task);
 
-    written_report(&pool->written, NULL, changes->rebuilding->report, "%s cannot be prepared: %s",
+    written_report(&pool->written, NULL, changes->transition->report, "%s cannot be prepared: %s",
                    pool->path, weir_status_text(status));
     return status;
 }
@@ -31,9 +31,9 @@ static int fail(const struct pool_changes *changes, const struct pool_task *task
 
 static int allocate(struct pool_changes *changes)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
-    size_t count = rebuilding->settings->pool_count + 1;
-    size_t old_count = rebuilding->old_settings ? rebuilding->old_settings->pool_count + 1 : 1;
+    const struct transition *transition = changes->transition;
+    size_t count = transition->settings->pool_count + 1;
+    size_t old_count = transition->old_settings ? transition->old_settings->pool_count + 1 : 1;
 
     changes->tasks = calloc(count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
@@ -41,7 +41,7 @@ static int allocate(struct pool_changes *changes)
     changes->changes = calloc(count, sizeof *changes->changes);
     changes->is_parent = calloc(count, sizeof *changes->is_parent);
     changes->gone = calloc(old_count, sizeof *changes->gone);
-    changes->gone_pools = calloc(old_count + rebuilding->assembly->gone_count,
+    changes->gone_pools = calloc(old_count + transition->assembly->gone_count,
                                  sizeof *changes->gone_pools);
     changes->allocated = changes->tasks && changes->all && changes->made && changes->changes &&
                          changes->is_parent && changes->gone && changes->gone_pools;
@@ -53,7 +53,7 @@ static void take_tasks(struct pool_changes *changes)
     struct plan_task task;
     size_t cursor = 0;
 
-    while (plan_next_task(changes->rebuilding->plan, &cursor, &task)) {
+    while (plan_next_task(changes->transition->plan, &cursor, &task)) {
         if (task.part != PLAN_PART_POOL || task.effects & PLAN_REMOVES)
             continue;
         changes->tasks[changes->task_count++] = (struct pool_task){ .index = task.new_index,
@@ -65,11 +65,11 @@ static void take_tasks(struct pool_changes *changes)
 /* The pools that stay keep their places in the new order. */
 static void take_present(struct pool_changes *changes)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct transition *transition = changes->transition;
 
-    for (uint32_t i = 0; i < rebuilding->settings->pool_count; i++)
-        if (rebuilding->plan->old_pools[i] != SETTINGS_NONE)
-            changes->all[i] = rebuilding->assembly->pools[rebuilding->plan->old_pools[i]];
+    for (uint32_t i = 0; i < transition->settings->pool_count; i++)
+        if (transition->plan->old_pools[i] != SETTINGS_NONE)
+            changes->all[i] = transition->assembly->pools[transition->plan->old_pools[i]];
 }
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ static void take_present(struct pool_changes *changes)
 /* Room below pool `index` for all that the file says to be there; once. */
 static int make_room(struct pool_changes *changes, uint32_t index)
 {
-    const struct settings_pool *wanted = &changes->rebuilding->settings->pools[index];
+    const struct settings_pool *wanted = &changes->transition->settings->pools[index];
 
     if (changes->is_parent[index])
         return 0;
@@ -101,11 +101,11 @@ static struct pool *parent_to_tell(struct pool_changes *changes, const struct po
 static int make_pool(struct pool_changes *changes, const struct pool_task *task,
                      struct executor *executor)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct transition *transition = changes->transition;
     const struct settings_pool *wanted = wanted_of(changes, task);
     uint32_t parent = wanted->parent;
     bool apart = parent == SETTINGS_NONE || !changes->made[parent];
-    int status = assembly_create_pool(rebuilding->assembly, executor, rebuilding->held, task->index,
+    int status = assembly_create_pool(transition->assembly, executor, transition->held, task->index,
                                       changes->all, apart);
 
     if (status != 0)
@@ -144,7 +144,7 @@ static int wire(struct pool_changes *changes, struct executor *executor)
 
         if (!changes->made[task->index])
             continue;
-        wiring = assembly_wiring_of(changes->rebuilding->settings, task->index, changes->all);
+        wiring = assembly_wiring_of(changes->transition->settings, task->index, changes->all);
         if (!wiring)
             return fail(changes, task, WEIR_ENOMEM);
         pool_set_wiring(changes->made[task->index], wiring, executor);
@@ -156,32 +156,32 @@ static int wire(struct pool_changes *changes, struct executor *executor)
 
 static bool was_nested(const struct pool_changes *changes, uint32_t index)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct transition *transition = changes->transition;
 
-    return rebuilding->old_settings->pools[rebuilding->plan->old_pools[index]].nested;
+    return transition->old_settings->pools[transition->plan->old_pools[index]].nested;
 }
 
 /* What of `out` is owned is the caller's, also when this fails. */
 static int make_options(struct pool_changes *changes, const struct pool_task *task,
                         struct pool_change_options *out)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct transition *transition = changes->transition;
     const struct settings_pool *wanted = wanted_of(changes, task);
     uint32_t index = task->index;
     bool has_spec = task->effects & PLAN_RESPECS && !wanted->nested;
     bool manages = task->effects & PLAN_MANAGES;
 
-    assembly_change_options(rebuilding->assembly, rebuilding->settings, index,
+    assembly_change_options(transition->assembly, transition->settings, index,
                             pool_target(changes->all[index]), out);
     out->live = !(task->effects & PLAN_REMAKES);
     out->renews_manager = manages;
     out->nests = wanted->nested && !was_nested(changes, index);
     out->joining = wanted->member_count;
     if (has_spec)
-        out->spec = assembly_spec_of_pool(rebuilding->held, index);
+        out->spec = assembly_spec_of_pool(transition->held, index);
     if (manages)
-        out->manager = assembly_spec_of_manager(rebuilding->held, index);
-    out->wiring = assembly_wiring_of(rebuilding->settings, index, changes->all);
+        out->manager = assembly_spec_of_manager(transition->held, index);
+    out->wiring = assembly_wiring_of(transition->settings, index, changes->all);
     if ((has_spec && !out->spec) || !out->wiring ||
         (manages && wanted->manager.entry && !out->manager))
         return WEIR_ENOMEM;
@@ -238,20 +238,20 @@ static int prepare_changes(struct pool_changes *changes, uint32_t effects,
 /* Those that no new pool has become, in the order in which they shall close. */
 static void pick_gone(struct pool_changes *changes, const uint32_t *order, bool *stays)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
-    const uint32_t *old_of = rebuilding->plan->old_pools;
+    const struct transition *transition = changes->transition;
+    const uint32_t *old_of = transition->plan->old_pools;
 
-    for (uint32_t i = 0; i < rebuilding->settings->pool_count; i++)
+    for (uint32_t i = 0; i < transition->settings->pool_count; i++)
         if (old_of[i] != SETTINGS_NONE)
             stays[old_of[i]] = true;
-    for (uint32_t i = 0; i < rebuilding->old_settings->pool_count; i++)
+    for (uint32_t i = 0; i < transition->old_settings->pool_count; i++)
         if (!stays[order[i]])
             changes->gone[changes->gone_count++] = order[i];
 }
 
 static int list_gone(struct pool_changes *changes)
 {
-    const struct settings *old = changes->rebuilding->old_settings;
+    const struct settings *old = changes->transition->old_settings;
     uint32_t *order = calloc(old->pool_count + 1, sizeof *order);
     bool *stays = calloc(old->pool_count + 1, sizeof *stays);
     int status = order && stays ? settings_output_order(old, order, NULL) : WEIR_ENOMEM;
@@ -263,12 +263,12 @@ static int list_gone(struct pool_changes *changes)
     return status;
 }
 
-int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *rebuilding,
+int pool_changes_prepare(struct pool_changes *changes, const struct transition *transition,
                          struct executor *executor)
 {
     int status;
 
-    *changes = (struct pool_changes){ .rebuilding = rebuilding };
+    *changes = (struct pool_changes){ .transition = transition };
     status = allocate(changes);
     if (status != 0)
         return status;
@@ -279,7 +279,7 @@ int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *
         status = wire(changes, executor);
     if (status == 0)
         status = prepare_changes(changes, 0, executor);
-    return status == 0 && rebuilding->old_settings ? list_gone(changes) : status;
+    return status == 0 && transition->old_settings ? list_gone(changes) : status;
 }
 
 /* --- those that stop first ------------------------------------------------------------------ */
@@ -319,7 +319,7 @@ int pool_changes_exchange(struct pool_changes *changes, struct executor *executo
 /* Moves the removed pools to those that drain. */
 static void set_gone(struct pool_changes *changes, struct executor *executor)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
+    struct assembly *assembly = changes->transition->assembly;
     uint32_t count = 0;
 
     for (; count < assembly->gone_count; count++)
@@ -364,7 +364,7 @@ static void commit_changes(struct pool_changes *changes, struct executor *execut
 
 void pool_changes_commit(struct pool_changes *changes, struct executor *executor)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
+    struct assembly *assembly = changes->transition->assembly;
     struct pool **old = assembly->pools;
     struct pool *parent;
 
@@ -408,8 +408,8 @@ void pool_changes_abort(struct pool_changes *changes, struct executor *executor)
 void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time)
 {
     if (changes->allocated)
-        closing_forget_pools(changes->rebuilding->assembly, changes->made,
-                             changes->rebuilding->settings->pool_count, time);
+        closing_forget_pools(changes->transition->assembly, changes->made,
+                             changes->transition->settings->pool_count, time);
 }
 
 int pool_changes_reopen(struct pool_changes *changes, struct executor *executor)

@@ -1,14 +1,14 @@
 /*
- * reload/rebuilding.h - what the parts of a reload share: from which settings to which.
+ * apply/transition.h - what the parts of a reload share: from which settings to which.
  */
-#ifndef HOST_RELOAD_REBUILDING_H
-#define HOST_RELOAD_REBUILDING_H
+#ifndef HOST_APPLY_TRANSITION_H
+#define HOST_APPLY_TRANSITION_H
 
 #include "config/plan.h"
 #include "host/run/assembly.h"
 
 /* Const until the commit, but for the report. */
-struct rebuilding {
+struct transition {
     struct assembly *assembly;
     const struct plan *plan;
     struct report *report;

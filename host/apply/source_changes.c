@@ -1,4 +1,4 @@
-#include "host/reload/source_changes.h"
+#include "host/apply/source_changes.h"
 
 #include <stdlib.h>
 
@@ -15,14 +15,14 @@ struct source_task {
 
 static int fail(const struct source_changes *changes, const struct source_task *task, int status)
 {
-    written_report(&changes->rebuilding->settings->sources[task->new_index].written, NULL,
-                   changes->rebuilding->report, "cannot be prepared: %s", weir_status_text(status));
+    written_report(&changes->transition->settings->sources[task->new_index].written, NULL,
+                   changes->transition->report, "cannot be prepared: %s", weir_status_text(status));
     return status;
 }
 
 static struct source *old_of(const struct source_changes *changes, const struct source_task *task)
 {
-    return changes->rebuilding->assembly->sources[task->old_index];
+    return changes->transition->assembly->sources[task->old_index];
 }
 
 /* Another one takes its place, or it goes. */
@@ -35,9 +35,9 @@ static bool ends_old(const struct source_task *task)
 
 static int allocate(struct source_changes *changes)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
-    size_t count = rebuilding->settings->source_count + 1;
-    size_t old_count = rebuilding->old_settings ? rebuilding->old_settings->source_count + 1 : 1;
+    const struct transition *transition = changes->transition;
+    size_t count = transition->settings->source_count + 1;
+    size_t old_count = transition->old_settings ? transition->old_settings->source_count + 1 : 1;
 
     changes->tasks = calloc(count + old_count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
@@ -51,7 +51,7 @@ static void take_tasks(struct source_changes *changes)
     struct plan_task task;
     size_t cursor = 0;
 
-    while (plan_next_task(changes->rebuilding->plan, &cursor, &task)) {
+    while (plan_next_task(changes->transition->plan, &cursor, &task)) {
         if (task.part != PLAN_PART_SOURCE)
             continue;
         changes->tasks[changes->task_count++] = (struct source_task){ .old_index = task.old_index,
@@ -63,19 +63,19 @@ static void take_tasks(struct source_changes *changes)
 
 static void take_present(struct source_changes *changes)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
+    const struct transition *transition = changes->transition;
 
-    for (uint32_t i = 0; i < rebuilding->settings->source_count; i++)
-        if (rebuilding->plan->old_sources[i] != SETTINGS_NONE)
-            changes->all[i] = rebuilding->assembly->sources[rebuilding->plan->old_sources[i]];
+    for (uint32_t i = 0; i < transition->settings->source_count; i++)
+        if (transition->plan->old_sources[i] != SETTINGS_NONE)
+            changes->all[i] = transition->assembly->sources[transition->plan->old_sources[i]];
 }
 
 static int make(struct source_changes *changes, struct source_task *task, struct executor *executor)
 {
-    const struct rebuilding *rebuilding = changes->rebuilding;
-    int status = assembly_create_source(rebuilding->assembly, executor, rebuilding->held,
+    const struct transition *transition = changes->transition;
+    int status = assembly_create_source(transition->assembly, executor, transition->held,
                                         task->new_index, changes->pools,
-                                        rebuilding->assembly->opener, &task->made);
+                                        transition->assembly->opener, &task->made);
 
     if (status == 0)
         changes->made[task->new_index] = changes->all[task->new_index] = task->made;
@@ -84,7 +84,7 @@ static int make(struct source_changes *changes, struct source_task *task, struct
 
 static int bind(struct source_changes *changes, struct source_task *task)
 {
-    const struct settings_source *wanted = &changes->rebuilding->settings->sources[task->new_index];
+    const struct settings_source *wanted = &changes->transition->settings->sources[task->new_index];
 
     task->wiring = wiring_create(1);
     if (!task->wiring)
@@ -98,7 +98,7 @@ static int adapt(struct source_changes *changes, struct source_task *task)
     int status = task->effects & PLAN_REBINDS ? bind(changes, task) : 0;
 
     if (status == 0 && task->effects & PLAN_RESPECS) {
-        task->spec = assembly_spec_of_source(changes->rebuilding->held, task->new_index);
+        task->spec = assembly_spec_of_source(changes->transition->held, task->new_index);
         status = task->spec ? 0 : WEIR_ENOMEM;
     }
     return status;
@@ -118,12 +118,12 @@ static int prepare_one(struct source_changes *changes, struct source_task *task,
     return status == 0 ? 0 : fail(changes, task, status);
 }
 
-int source_changes_prepare(struct source_changes *changes, const struct rebuilding *rebuilding,
+int source_changes_prepare(struct source_changes *changes, const struct transition *transition,
                            struct pool *const *pools, struct executor *executor)
 {
     int status;
 
-    *changes = (struct source_changes){ .rebuilding = rebuilding, .pools = pools };
+    *changes = (struct source_changes){ .transition = transition, .pools = pools };
     status = allocate(changes);
     if (status != 0)
         return status;
@@ -181,7 +181,7 @@ int source_changes_exchange(struct source_changes *changes, struct executor *exe
 static void let_go(struct source_changes *changes, struct source_task *task,
                    struct executor *executor)
 {
-    if (!changes->rebuilding->old_settings)
+    if (!changes->transition->old_settings)
         return; /* at the start: assembly_go */
     if (task->effects & PLAN_ADDS || task->is_stopped)
         source_go(task->made, executor);
@@ -208,7 +208,7 @@ static void commit_one(struct source_changes *changes, struct source_task *task,
 
 void source_changes_commit(struct source_changes *changes, struct executor *executor)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
+    struct assembly *assembly = changes->transition->assembly;
     struct source **old = assembly->sources;
 
     for (uint32_t i = 0; i < changes->task_count; i++)
@@ -219,7 +219,7 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 
 void source_changes_drain(struct source_changes *changes)
 {
-    closing_forget_sources(changes->rebuilding->assembly, changes->closed, changes->closed_count,
+    closing_forget_sources(changes->transition->assembly, changes->closed, changes->closed_count,
                            NULL);
 }
 
@@ -250,10 +250,10 @@ bool source_changes_are_vacant(const struct source_changes *changes)
 static int open_again(struct source_changes *changes, struct source_task *task,
                       struct executor *executor)
 {
-    struct assembly *assembly = changes->rebuilding->assembly;
+    struct assembly *assembly = changes->transition->assembly;
     struct source *old = old_of(changes, task);
     struct source *again;
-    int status = assembly_create_source(assembly, executor, changes->rebuilding->old_held,
+    int status = assembly_create_source(assembly, executor, changes->transition->old_held,
                                         task->old_index, assembly->pools, NULL, &again);
 
     if (status != 0)
@@ -287,8 +287,8 @@ void source_changes_forget(struct source_changes *changes, const struct closing_
 
     if (!changes->made)
         return; /* what comes before them has failed */
-    assembly = changes->rebuilding->assembly;
-    closing_forget_sources(assembly, changes->made, changes->rebuilding->settings->source_count,
+    assembly = changes->transition->assembly;
+    closing_forget_sources(assembly, changes->made, changes->transition->settings->source_count,
                            time);
     closing_forget_sources(assembly, changes->closed, changes->closed_count, time);
 }

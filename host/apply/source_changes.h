@@ -1,5 +1,5 @@
 /*
- * reload/source_changes.h - the sources' part of a reload, as a transaction.
+ * apply/source_changes.h - the sources' part of a reload, as a transaction.
  *
  * A source whose args or behaviour change is opened anew beside the old one, and produces when
  * that has ended and left its position. Where the behaviour says that two cannot live side by side
@@ -8,14 +8,14 @@
  * Life: prepare, [stop, exchange], commit or abort [reopen], then finish. Inside a read section
  * where an executor is taken. One thread at a time.
  */
-#ifndef HOST_RELOAD_SOURCE_CHANGES_H
-#define HOST_RELOAD_SOURCE_CHANGES_H
+#ifndef HOST_APPLY_SOURCE_CHANGES_H
+#define HOST_APPLY_SOURCE_CHANGES_H
 
-#include "host/reload/rebuilding.h"
+#include "host/apply/transition.h"
 #include "host/run/closing.h"
 
 struct source_changes {
-    const struct rebuilding *rebuilding;
+    const struct transition *transition;
     struct pool *const *pools; /* by index of the new settings */
     struct source_task *tasks; /* those of the plan that are about sources */
     uint32_t task_count;
@@ -28,7 +28,7 @@ struct source_changes {
 };
 
 /* Makes everything new; `pools` by index of the new settings. Reports what cannot be. */
-int source_changes_prepare(struct source_changes *changes, const struct rebuilding *rebuilding,
+int source_changes_prepare(struct source_changes *changes, const struct transition *transition,
                            struct pool *const *pools, struct executor *executor);
 
 /* The exclusive ones: tells the old to end; whether all who were told so have ended; makes the new

@@ -1,8 +1,8 @@
 /*
- * run/opening.h - waits until workers and sources that were made are open, or one of them failed.
+ * apply/opening.h - waits until workers and sources that were made are open, or one of them failed.
  */
-#ifndef HOST_RUN_OPENING_H
-#define HOST_RUN_OPENING_H
+#ifndef HOST_APPLY_OPENING_H
+#define HOST_APPLY_OPENING_H
 
 #include "actor/source.h"
 #include "base/report.h"

@@ -1,4 +1,4 @@
-#include "host/run/opening.h"
+#include "host/apply/opening.h"
 
 #define SOURCE_TIMEOUT_MS 10000 /* as the default open_timeout of pools */
 #define OTHERS_MS 500 /* after a failure: so that one report tells all that fail at once */

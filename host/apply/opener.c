@@ -1,4 +1,4 @@
-#include "host/reload/opener.h"
+#include "host/apply/opener.h"
 
 #define THREADS_MAX 64u /* at work for one reload */
 #define STUCK_MAX 64u   /* in opens of former reloads, when another begins */

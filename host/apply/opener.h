@@ -1,5 +1,5 @@
 /*
- * reload/opener.h - the threads on which the workers and sources of a reload open.
+ * apply/opener.h - the threads on which the workers and sources of a reload open.
  *
  * They belong to no pool: an `open` that never returns keeps one of them, and no pool waits for it.
  * After a refusal, what has begun to open is left behind, and what has not begun is ended without
@@ -9,8 +9,8 @@
  * each reload. On the thread of the supervisor. At the start there is no opener: workers open on
  * the threads where they run.
  */
-#ifndef HOST_RELOAD_OPENER_H
-#define HOST_RELOAD_OPENER_H
+#ifndef HOST_APPLY_OPENER_H
+#define HOST_APPLY_OPENER_H
 
 #include "base/report.h"
 #include "host/run/assembly.h"

@@ -1,5 +1,5 @@
 /*
- * reload/pool_changes.h - the pools' part of a plan that is carried out, as a transaction.
+ * apply/pool_changes.h - the pools' part of a plan that is carried out, as a transaction.
  *
  * It walks the plan's tasks. New pools are made apart, changes of present ones prepared; nobody
  * sees any of it before the commit, whose work grows with what changes, not with what there is.
@@ -10,14 +10,14 @@
  * Life: prepare, [stop, exchange], commit or abort [reopen], then finish. Inside a read section
  * where an executor is taken. One thread at a time.
  */
-#ifndef HOST_RELOAD_POOL_CHANGES_H
-#define HOST_RELOAD_POOL_CHANGES_H
+#ifndef HOST_APPLY_POOL_CHANGES_H
+#define HOST_APPLY_POOL_CHANGES_H
 
-#include "host/reload/rebuilding.h"
+#include "host/apply/transition.h"
 #include "host/run/closing.h"
 
 struct pool_changes {
-    const struct rebuilding *rebuilding;
+    const struct transition *transition;
     struct pool_task *tasks; /* those of the plan that are about pools that stay or come */
     uint32_t task_count;
     /* by index of the new settings */
@@ -33,7 +33,7 @@ struct pool_changes {
 };
 
 /* Makes and prepares everything; reports what cannot be. Finish is needed also on failure. */
-int pool_changes_prepare(struct pool_changes *changes, const struct rebuilding *rebuilding,
+int pool_changes_prepare(struct pool_changes *changes, const struct transition *transition,
                          struct executor *executor);
 
 /* The exclusive ones: tells the old workers to end; whether all who were told so have ended;

@@ -1,5 +1,5 @@
 /*
- * run/dispatcher_change.h - the dispatchers' part of a start or a reload, as a transaction.
+ * apply/dispatcher_change.h - the dispatchers' part of a start or a reload, as a transaction.
  *
  * What can fail happens in prepare: new dispatchers, and new threads of present ones. The commit
  * lets threads go that are too many, and sets budgets. A dispatcher that the settings do not name
@@ -7,8 +7,8 @@
  *
  * Life: dispatcher_change_prepare, then commit or abort. One thread at a time: see assembly.h.
  */
-#ifndef HOST_RUN_DISPATCHER_CHANGE_H
-#define HOST_RUN_DISPATCHER_CHANGE_H
+#ifndef HOST_APPLY_DISPATCHER_CHANGE_H
+#define HOST_APPLY_DISPATCHER_CHANGE_H
 
 #include "host/run/assembly.h"
 

@@ -1,4 +1,4 @@
-#include "host/run/dispatcher_change.h"
+#include "host/apply/dispatcher_change.h"
 
 #include "config/check.h"
 

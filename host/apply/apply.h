@@ -1,22 +1,22 @@
 /*
- * reload/rebuild.h - carries out a plan, from the running settings to new ones, as a transaction.
+ * apply/apply.h - carries out a plan, from the running settings to new ones, as a transaction.
  *
  * Prepare makes and opens everything new. Then either the commit, which cannot fail, and the drain
  * of what was removed, in output order; or, when prepare has failed, those who asked are told, and
  * what was made is taken back.
  *
- * Life: rebuild_prepare, then rebuild_commit and rebuild_drain, or rebuild_abandon. On the thread
+ * Life: apply_prepare, then apply_commit and apply_drain, or apply_abandon. On the thread
  * of the supervisor, not in a read section.
  */
-#ifndef HOST_RELOAD_REBUILD_H
-#define HOST_RELOAD_REBUILD_H
+#ifndef HOST_APPLY_APPLY_H
+#define HOST_APPLY_APPLY_H
 
-#include "host/reload/pool_changes.h"
-#include "host/reload/source_changes.h"
-#include "host/run/dispatcher_change.h"
+#include "host/apply/dispatcher_change.h"
+#include "host/apply/pool_changes.h"
+#include "host/apply/source_changes.h"
 
 /* How long each part took. */
-struct rebuild_times {
+struct apply_times {
     uint64_t check_ns; /* reading, checking, planning: filled in by the caller */
     uint64_t prepare_ns;
     uint64_t commit_ns;
@@ -24,33 +24,33 @@ struct rebuild_times {
 };
 
 /* One reload under way. */
-struct rebuild {
-    struct rebuilding rebuilding;
+struct apply {
+    struct transition transition;
     struct dispatcher_change dispatchers;
     struct pool_changes pools;
     struct source_changes sources;
     uint32_t stuck_opens;      /* of former reloads, when this one began */
     struct executor *executor; /* held from the beginning, so that the end needs no memory */
-    struct rebuild_times times;
+    struct apply_times times;
 };
 
 /*
  * Prepares `plan`, which was made from the settings in force to `settings`. Takes the settings,
  * also on failure. Reports why not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ENOMEM;
- * then rebuild_abandon is needed.
+ * then apply_abandon is needed.
  */
-int rebuild_prepare(struct rebuild *rebuild, struct assembly *assembly, struct settings *settings,
-                    const struct plan *plan, struct report *report);
+int apply_prepare(struct apply *apply, struct assembly *assembly, struct settings *settings,
+                  const struct plan *plan, struct report *report);
 
 /* After a prepare that succeeded: cannot fail. */
-void rebuild_commit(struct rebuild *rebuild);
+void apply_commit(struct apply *apply);
 
 /* Then waits for what was removed, as long as that may; the log names what does not end. */
-void rebuild_drain(struct rebuild *rebuild);
+void apply_drain(struct apply *apply);
 
 /* After a prepare that failed: everything is as it was before. What does not end at once is named
  * in the log and left behind. */
-void rebuild_abandon(struct rebuild *rebuild);
+void apply_abandon(struct apply *apply);
 
 /*
  * The start: carries out the plan from nothing to `settings`, and waits until all workers are open.
@@ -58,7 +58,6 @@ void rebuild_abandon(struct rebuild *rebuild);
  * Sources do not produce yet: assembly_go. Reports what failed: WEIR_ENOMEM, WEIR_EINVALID (an open
  * failed), WEIR_ETIMEOUT. Instead of all the above, once.
  */
-int rebuild_from_nothing(struct assembly *assembly, struct settings *settings,
-                         struct report *report);
+int apply_from_nothing(struct assembly *assembly, struct settings *settings, struct report *report);
 
 #endif

@@ -1,0 +1,330 @@
+#include "host/apply/apply.h"
+
+#include "host/apply/opener.h"
+#include "host/apply/opening.h"
+#include "host/run/closing.h"
+
+#define REOPEN_PAUSE_MS 100 /* between two tries to get the memory for what was running before */
+
+/* --- preparing ------------------------------------------------------------------------------ */
+
+static int make_everything(struct apply *apply)
+{
+    const struct transition *transition = &apply->transition;
+    int status = dispatcher_change_prepare(&apply->dispatchers, transition->assembly,
+                                           transition->settings, transition->report);
+
+    if (status != 0)
+        return status;
+    runtime_resume(apply->executor);
+    status = pool_changes_prepare(&apply->pools, transition, apply->executor);
+    if (status == 0)
+        status = source_changes_prepare(&apply->sources, transition, apply->pools.all,
+                                        apply->executor);
+    runtime_pause(apply->executor);
+    return status;
+}
+
+static int wait_until_open(struct apply *apply)
+{
+    const struct transition *transition = &apply->transition;
+    struct opening opening = {
+        .settings = transition->settings,
+        .pools = apply->pools.made,
+        .pool_count = transition->settings->pool_count,
+        .changes = apply->pools.changes,
+        .sources = apply->sources.made,
+        .source_count = transition->settings->source_count,
+        .stopping = &transition->assembly->stopping,
+    };
+
+    opener_run(transition->assembly, transition->settings, opening_count(&opening),
+               apply->stuck_opens);
+    return opening_wait(&opening, transition->assembly->runtime, transition->report);
+}
+
+static bool have_stopped(void *context)
+{
+    const struct apply *apply = context;
+
+    return atomic_load_explicit(&apply->transition.assembly->stopping, memory_order_acquire) ||
+           (pool_changes_have_stopped(&apply->pools) &&
+            source_changes_have_stopped(&apply->sources));
+}
+
+static int stop_exclusive(struct apply *apply)
+{
+    int status;
+
+    runtime_resume(apply->executor);
+    status = pool_changes_stop(&apply->pools, apply->executor);
+    if (status == 0)
+        source_changes_stop(&apply->sources, apply->executor);
+    runtime_pause(apply->executor);
+    return status;
+}
+
+static int await_stop(struct apply *apply)
+{
+    const struct transition *transition = &apply->transition;
+
+    if (!runtime_wait(transition->assembly->runtime, have_stopped, apply, CLOSING_TIMEOUT_MS)) {
+        report_add(transition->report, NULL, NULL,
+                   "what must stop before its successor opens did not stop in time");
+        return WEIR_ETIMEOUT;
+    }
+    if (!source_changes_have_stopped(&apply->sources) ||
+        !pool_changes_have_stopped(&apply->pools)) {
+        report_add(transition->report, NULL, NULL, "the host is to end");
+        return WEIR_ECANCELLED;
+    }
+    return 0;
+}
+
+static int open_successors(struct apply *apply)
+{
+    int status;
+
+    runtime_resume(apply->executor);
+    status = pool_changes_exchange(&apply->pools, apply->executor);
+    if (status == 0)
+        status = source_changes_exchange(&apply->sources, apply->executor);
+    runtime_pause(apply->executor);
+    return status == 0 ? wait_until_open(apply) : status;
+}
+
+/* Stops what cannot live beside its successor, and opens that. */
+static int exchange(struct apply *apply)
+{
+    int status = stop_exclusive(apply);
+
+    if (status == 0)
+        status = await_stop(apply);
+    if (status == 0)
+        status = open_successors(apply);
+    if (status != 0)
+        report_add(apply->transition.report, NULL, NULL,
+                   "what had stopped for its successor is opened again");
+    return status;
+}
+
+static int prepare(struct apply *apply)
+{
+    int status = opener_begin(apply->transition.assembly, &apply->stuck_opens,
+                              apply->transition.report);
+
+    if (status == 0)
+        status = make_everything(apply);
+    if (status == 0)
+        status = wait_until_open(apply);
+    if (status == 0 && apply->pools.exclusive_count + apply->sources.exclusive_count > 0)
+        status = exchange(apply);
+    return status;
+}
+
+static void set_changing(struct assembly *assembly, bool changing)
+{
+    pthread_mutex_lock(&assembly->lock);
+    assembly->changing = changing;
+    pthread_mutex_unlock(&assembly->lock);
+}
+
+/* What every end needs: settings that are counted, and an executor. */
+static int begin(struct apply *apply, struct settings *settings)
+{
+    struct runtime *runtime = apply->transition.assembly->runtime;
+
+    apply->transition.held = held_settings_create(runtime, settings);
+    if (!apply->transition.held) {
+        settings_destroy(settings);
+        return WEIR_ENOMEM;
+    }
+    apply->executor = runtime_enter(runtime);
+    if (!apply->executor)
+        return WEIR_ENOMEM;
+    runtime_pause(apply->executor);
+    return 0;
+}
+
+static uint64_t now_ns(void)
+{
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
+int apply_prepare(struct apply *apply, struct assembly *assembly, struct settings *settings,
+                  const struct plan *plan, struct report *report)
+{
+    uint64_t start_ns = now_ns();
+    int status;
+
+    *apply = (struct apply){
+        .transition = { .assembly = assembly,
+                        .plan = plan,
+                        .report = report,
+                        .old_held = assembly->held,
+                        .old_settings = assembly->held ? assembly->held->settings : NULL,
+                        .settings = settings },
+    };
+    set_changing(assembly, true);
+    closing_collect_gone(assembly);
+    dispatcher_change_collect(assembly, 0);
+    status = begin(apply, settings);
+    if (status == 0)
+        status = prepare(apply);
+    apply->times.prepare_ns = now_ns() - start_ns;
+    return status;
+}
+
+/* --- committing ----------------------------------------------------------------------------- */
+
+static void finish(struct apply *apply)
+{
+    opener_rest(apply->transition.assembly);
+    set_changing(apply->transition.assembly, false);
+    pool_changes_finish(&apply->pools);
+    source_changes_finish(&apply->sources);
+    held_settings_unref(apply->transition.held);
+    if (apply->executor) {
+        runtime_resume(apply->executor);
+        runtime_leave(apply->executor);
+    }
+}
+
+void apply_commit(struct apply *apply)
+{
+    struct assembly *assembly = apply->transition.assembly;
+    uint64_t start_ns = now_ns();
+
+    runtime_resume(apply->executor);
+    pthread_mutex_lock(&assembly->lock);
+    pool_changes_commit(&apply->pools, apply->executor);
+    source_changes_commit(&apply->sources, apply->executor);
+    dispatcher_change_commit(&apply->dispatchers);
+    assembly->held = apply->transition.held;
+    apply->transition.held = apply->transition.old_held;
+    assembly->generation++;
+    pthread_mutex_unlock(&assembly->lock);
+    runtime_pause(apply->executor);
+    apply->times.commit_ns = now_ns() - start_ns;
+}
+
+/* Sources that were replaced or removed end; then the pools that only they fed. */
+void apply_drain(struct apply *apply)
+{
+    struct assembly *assembly = apply->transition.assembly;
+    uint64_t start_ns = now_ns();
+
+    source_changes_drain(&apply->sources);
+    closing_drain_gone(assembly, apply->pools.gone_count);
+    dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
+    finish(apply);
+    apply->times.drain_ns = now_ns() - start_ns;
+}
+
+/* --- going back ----------------------------------------------------------------------------- */
+
+static bool is_vacant(void *context)
+{
+    const struct apply *apply = context;
+
+    return pool_changes_have_stopped(&apply->pools) && source_changes_are_vacant(&apply->sources);
+}
+
+static bool is_stopping(void *context)
+{
+    const struct assembly *assembly = context;
+
+    return atomic_load_explicit(&assembly->stopping, memory_order_acquire);
+}
+
+static int reopen(struct apply *apply)
+{
+    int status;
+
+    runtime_resume(apply->executor);
+    status = pool_changes_reopen(&apply->pools, apply->executor);
+    if (status == 0)
+        status = source_changes_reopen(&apply->sources, apply->executor);
+    runtime_pause(apply->executor);
+    return status;
+}
+
+/* Opens again what was stopped, when its successor has ended or had `time` for that. Without memory
+ * it is tried again, until there is some or the host ends. */
+static void reopen_exclusive(struct apply *apply, const struct closing_time *time)
+{
+    struct assembly *assembly = apply->transition.assembly;
+
+    (void)runtime_wait(assembly->runtime, is_vacant, apply, closing_time_left_ms(time));
+    while (reopen(apply) != 0 &&
+           !runtime_wait(assembly->runtime, is_stopping, assembly, REOPEN_PAUSE_MS))
+        ;
+}
+
+/* The pools and sources made here end before anybody knew of them. */
+void apply_abandon(struct apply *apply)
+{
+    struct assembly *assembly = apply->transition.assembly;
+    struct closing_time time = closing_time_begin(CLOSING_ABANDON_MS);
+
+    if (apply->executor) {
+        runtime_resume(apply->executor);
+        pool_changes_abort(&apply->pools, apply->executor);
+        source_changes_abort(&apply->sources, apply->executor);
+        runtime_pause(apply->executor);
+        reopen_exclusive(apply, &time);
+        source_changes_forget(&apply->sources, &time);
+        pool_changes_forget(&apply->pools, &time);
+        dispatcher_change_abort(&apply->dispatchers, assembly, closing_time_left_ms(&time));
+    }
+    finish(apply);
+}
+
+/* --- the start ------------------------------------------------------------------------------ */
+
+/* Takes the settings. */
+static int carry_out(struct assembly *assembly, struct settings *settings, const struct plan *plan,
+                     struct report *report)
+{
+    struct apply apply;
+    int status = apply_prepare(&apply, assembly, settings, plan, report);
+
+    if (status != 0) {
+        apply_abandon(&apply);
+        return status;
+    }
+    apply_commit(&apply);
+    apply_drain(&apply);
+    return 0;
+}
+
+/* Takes the settings. */
+static int start(struct assembly *assembly, struct settings *settings, struct report *report)
+{
+    struct plan *plan = NULL;
+    int status = runtime_start(assembly->runtime);
+
+    if (status != 0)
+        report_add(report, NULL, "dispatchers",
+                   "a thread cannot start: " DISPATCHER_CHANGE_WANTING);
+    else
+        status = plan_create(NULL, settings, &plan);
+    if (status == 0)
+        status = carry_out(assembly, settings, plan, report);
+    else
+        settings_destroy(settings);
+    plan_destroy(plan);
+    return status;
+}
+
+int apply_from_nothing(struct assembly *assembly, struct settings *settings, struct report *report)
+{
+    size_t told = report_count(report);
+    int status = start(assembly, settings, report);
+
+    if (status != 0 && report_count(report) == told)
+        report_add(report, NULL, NULL, "the host cannot start: %s", weir_status_text(status));
+    return status;
+}
