@@ -124,7 +124,7 @@ int command_parse(const struct invocation *invocation,
 
     *out_first = invocation->argc;
     make_tables(&parsing, invocation->command);
-    optind = 0; /* glibc: begin anew, also after an earlier parse */
+    optind = 0; /* glibc: start from the beginning, also after an earlier parse */
     opterr = 0;
     while ((found = getopt_long(invocation->argc, invocation->argv, parsing.shorts, parsing.longs,
                                 NULL)) != -1) {

@@ -5,7 +5,7 @@
 #include "host/command/command.h"
 #include "host/reload/configuration.h"
 
-/* What the arguments say. */
+/* The parsed arguments. */
 struct request {
     const struct invocation *invocation;
     struct configuration configuration;

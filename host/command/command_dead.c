@@ -12,7 +12,7 @@
 #define LETTER_ALL 'a'
 #define LETTER_EXPORT 'e'
 
-/* What the arguments say. */
+/* The parsed arguments. */
 struct request {
     struct control_client client;
     bool replay, delete, all;
@@ -58,7 +58,7 @@ static int take_numbers(struct request *request, int first)
     return COMMAND_GO_ON;
 }
 
-/* What is asked for must be one thing, and clear: nothing is deleted by mistake. */
+/* The options must ask for exactly one action, so that nothing is deleted by mistake. */
 static int check(const struct request *request)
 {
     const struct invocation *invocation = request->client.invocation;

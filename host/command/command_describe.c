@@ -6,7 +6,7 @@
 #include "host/command/command.h"
 #include "host/plugin/describe.h"
 
-/* What the arguments say. */
+/* The parsed arguments. */
 struct request {
     const struct invocation *invocation;
     struct plugin_path path;

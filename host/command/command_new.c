@@ -19,7 +19,8 @@
 #define TEMPLATE_SIZE_MAX 65536 /* bytes of one file; ours have two thousand */
 #define VARIABLES_COUNT 2u
 
-/* What is made, from what. `@NAME@` is replaced in `made`, and in the text of the file. */
+/* The files that are made, and their templates. `@NAME@` is replaced in `made` and in the text
+ * of the file. */
 struct made_file {
     const char *made;
     const char *from;
@@ -42,7 +43,7 @@ struct variable {
     const char *text;
 };
 
-/* What the arguments say, and what becomes of them. */
+/* The parsed arguments, and what is derived from them. */
 struct request {
     const struct invocation *invocation;
     const char *name;

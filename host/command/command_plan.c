@@ -11,7 +11,7 @@
 
 #define LETTER_FROM 'f'
 
-/* What the arguments say. */
+/* The parsed arguments. */
 struct request {
     const struct invocation *invocation;
     struct control_client client;
@@ -53,7 +53,7 @@ static int print_plan(const struct request *request, const struct settings *from
     return EX_OK;
 }
 
-/* Both files are read, so that all that is wrong is told at once. */
+/* Both files are read, so that the mistakes of both are printed at once. */
 static int plan_files(const struct request *request, struct configuration *configuration,
                       const char *file)
 {

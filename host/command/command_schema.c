@@ -9,7 +9,7 @@
 #include "host/command/command.h"
 #include "host/plugin/loader.h"
 
-/* What the arguments say. */
+/* The parsed arguments. */
 struct request {
     const struct invocation *invocation;
     struct plugin_path path;

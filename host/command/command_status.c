@@ -3,7 +3,7 @@
 
 #define LETTER_MEMBERS 'm'
 
-/* What the arguments say. */
+/* The parsed arguments. */
 struct request {
     struct control_client client;
     bool members;

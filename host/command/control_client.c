@@ -167,7 +167,7 @@ static size_t plain_length(const struct control_client *client, const char *text
     return weir_printable(text, size);
 }
 
-/* Whoever listens says what it likes: nothing that a terminal obeys is passed on. */
+/* The answer is untrusted: characters that a terminal obeys are not printed. */
 static void print_text(const struct control_client *client, const char *text, size_t size,
                        FILE *stream)
 {

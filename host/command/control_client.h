@@ -28,7 +28,7 @@
 #define CONTROL_CLIENT_OPTIONS                                                                     \
     CONTROL_CLIENT_OPTION_CONTROL, CONTROL_CLIENT_OPTION_FILE, CONTROL_CLIENT_OPTION_OUTPUT
 
-/* What its help says of exit codes. */
+/* The part of a command's help about exit codes. */
 #define CONTROL_CLIENT_CODES                                                                       \
     "69 no host listens there; 75 the host is ending, stopped or busy; 77 it belongs to another\n" \
     "user.\n"

@@ -9,7 +9,7 @@
 
 #include "host/command/control_client.h"
 
-/* What is to be exported. Borrowed. */
+/* The letters to export. Borrowed. */
 struct letter_export {
     const struct control_client *client;
     const char *pool;

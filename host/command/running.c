@@ -9,7 +9,7 @@
 #include "host/run/exit_guard.h"
 #include "host/run/files_reopen.h"
 
-#define REST_MS 1000 /* without a turn: what the beat is for, a line's repetitions too, is told */
+#define REST_MS 1000 /* without a turn; then the beat has nothing more to report */
 
 /* --- the runtime's callbacks ---------------------------------------------------------------- */
 

@@ -53,31 +53,31 @@ struct host {
     _Atomic bool drained;
 };
 
-/* What the I/O thread calls. */
+/* The callbacks of the I/O thread. */
 struct io_callbacks running_callbacks(struct host *host);
 
-/* Of the CPUs that the process may use, as they are now. */
+/* A watch for the number of CPUs that the process may use, with the present number. */
 struct cpu_watch running_cpu_watch(struct host *host);
 
-/* Takes on the changed file. `context` is the host, here and below. */
+/* Reloads the file. `context` is the host, here and below. */
 void running_reload(void *context);
 
 /*
- * Wakes the I/O thread: errands are done, an inspect is answered, a socket is to be served, all is
- * printed, or the first thread wakes after all slept. Any thread.
+ * Wakes the I/O thread: errands are finished, an inspect is answered, a socket must be served, all
+ * text is printed, or the first thread wakes after all slept. Any thread.
  */
 void running_wake(void *context);
 
 /* The supervisor has ended everything. On its thread. */
 void running_finish(void *context, bool drained);
 
-/* A reload has read these files, and was taken on or refused. On the supervisor's thread. */
+/* A reload has read these files, and was carried out or refused. On the supervisor's thread. */
 void running_note_files(void *context, struct config_files *files);
 
 void running_remove_socket(struct host *host);
 
-/* Ends the process with this code. A callback that never returns would hold up its thread, and us,
- * for ever. */
+/* Ends the process with this code without joining its threads, because a callback may never
+ * return. */
 void running_leave_threads_behind(struct host *host, int code);
 
 #endif

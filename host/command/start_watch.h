@@ -26,7 +26,8 @@ struct start_watch {
     pthread_t thread;
     int signals;                               /* const: signalfd of the thread */
     int end;                                   /* const: eventfd that ends it */
-    struct control_listener *_Atomic listener; /* owned; whoever exchanges it for NULL has it */
+    struct control_listener *_Atomic listener; /* owned; the thread that exchanges it for NULL
+                                                * owns it then */
 };
 
 /* WEIR_ENOMEM: no thread or no descriptor; nothing is to be ended then. */

@@ -3,9 +3,9 @@
  *
  * Everything here runs on the I/O thread, unless it says otherwise, and none of it waits. Bounds:
  * CONTROL_CONNECTIONS_MAX at a time, and CONTROL_CONNECTIONS_RESERVED beyond them in which only
- * probes are answered; all others are told 503 and closed. A request must be complete, and an
- * answer taken, within CONTROL_PATIENCE_MS each, in a reserved place within a tenth of it; a
- * request has at most HTTP_REQUEST_MAX bytes. A connection is one request.
+ * probes are answered; all others get 503 and are closed. A request must be complete, and an answer
+ * taken, within CONTROL_PATIENCE_MS each, in a reserved place within a tenth of it; a request has
+ * at most HTTP_REQUEST_MAX bytes. A connection is one request.
  *
  *      READING ---- complete ----> ASKED ---- control_answer ----> WRITING ----> closed
  *         \--- wrong, too large, too slow: answered at once ---------/
@@ -32,7 +32,7 @@ struct connection;
 #define CONTROL_CONNECTIONS_RESERVED 16 /* probes of several supervisors at once */
 #define CONTROL_PATIENCE_MS 10000       /* a whole answer of 10,000 pools takes a tenth of it */
 
-/* What is sent back. */
+/* The answer to a request. */
 struct control_reply {
     unsigned status;
     const char *content_type; /* static */

@@ -62,7 +62,7 @@ static int on_complete(http_parser *parser)
     struct http_reading *reading = parser->data;
 
     reading->complete = true;
-    /* What may follow is not ours: a connection is one request. */
+    /* Bytes after the request are ignored: a connection has one request. */
     http_parser_pause(parser, 1);
     return 0;
 }

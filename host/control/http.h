@@ -38,7 +38,7 @@ struct http_reading {
     char accept[64];
 };
 
-/* What a request says. Texts end with NUL and are unescaped. */
+/* A parsed request. Texts end with NUL and are unescaped. */
 struct http_request {
     bool is_post;
     bool wants_text; /* its Accept names text/plain */
@@ -51,7 +51,7 @@ void http_reading_init(struct http_reading *reading);
 /* Reads a piece; size 0: there is no more. */
 enum http_progress http_read(struct http_reading *reading, const char *bytes, size_t size);
 
-/* What is wrong with what was read. Static. */
+/* The mistake of the request, in words. Static. */
 const char *http_problem(const struct http_reading *reading);
 
 /* After HTTP_COMPLETE; takes `target` apart. False: its method or escapes are not ours. */

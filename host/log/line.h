@@ -1,9 +1,8 @@
 /*
  * log/line.h - builds one line of text in a buffer that never grows.
  *
- * What does not fit is cut off and remembered (`cut`), never overrun. The text always ends with
- * NUL. The buffer stays the caller's. Not synchronised. All functions but line_format are safe in
- * a signal handler.
+ * Text that does not fit is cut off, and `cut` is set. The text always ends with NUL. The buffer
+ * stays the caller's. Not synchronised. All functions but line_format are safe in a signal handler.
  */
 #ifndef HOST_LOG_LINE_H
 #define HOST_LOG_LINE_H

@@ -1,9 +1,9 @@
 /*
  * log/log_levels.h - the pools whose log level is their own, not the host's.
  *
- * What a pool, its workers and its manager log begins with the pool's path as component: `images`,
- * `images#3`, `images/small#0`. A pool inside another has the level of the nearest pool around it
- * that has one.
+ * The component of log lines of a pool, its workers and its manager begins with the path of the
+ * pool: `images`, `images#3`, `images/small#0`. A pool inside another has the level of the nearest
+ * pool around it that has one.
  *
  * Life: log_levels_create .. log_levels_destroy; constant in between.
  */

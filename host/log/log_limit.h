@@ -1,5 +1,5 @@
 /*
- * log/log_limit.h - how many log lines of a kind are written, whoever has them written.
+ * log/log_limit.h - limits the log lines of one kind.
  *
  * Lines of one event and level are one kind, whatever their component: 512 workers that fail say
  * one thing. Ten lines of a kind are written in its window of one second; the rest are counted,
@@ -16,11 +16,11 @@
 
 #define LOG_LIMIT_LINES 10        /* of a kind in its window */
 #define LOG_LIMIT_KINDS 64        /* a host has some forty events; plugins have theirs */
-#define LOG_LIMIT_WINDOW_S_MAX 64 /* a line that goes on is told of about once a minute */
+#define LOG_LIMIT_WINDOW_S_MAX 64 /* a repeating line is reported about once a minute */
 #define LOG_LIMIT_NAME_SIZE 64
 #define LOG_LIMIT_EVENT_SIZE 128
 
-/* One kind, as it is told. */
+/* One kind of lines. */
 struct log_kind {
     uint64_t hash; /* 0 = free */
     uint64_t start_ns;

@@ -1,7 +1,7 @@
 /*
  * log/logger.h - the sink of all log lines: standard error, limited when a line repeats itself.
  *
- * Ten lines of a kind (one event, whoever has it) in a second are written, the rest are counted;
+ * Ten lines of a kind (one event of any component) in a second are written, the rest are counted;
  * one line tells how many (`repeated=N`), after a second at first, then ever less often:
  * log_limit.h. Answers to the operator (reload, host, ledger) are never held back. Lines that the
  * reader of standard error was too slow for are counted too (`lost=N`): logging never holds up a

@@ -45,7 +45,7 @@ static void write_out(struct printer *printer, const char *text, size_t size)
         lose(printer, left, strerror(error));
 }
 
-/* What was taken is written: the next look finds it gone. */
+/* Removes the text that has been written. */
 static void settle_locked(struct printer *printer, size_t size)
 {
     /* Relaxed: advisory; those who wait for the end hold the lock. */

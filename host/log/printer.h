@@ -6,8 +6,8 @@
  * it cannot, texts are written by who prints them. What is kept has a bound, past which those that
  * print are to be given no more work: it is passed by what they print until then.
  *
- * When standard output cannot be written (a full disk, a reader that left) it is told once, with
- * the reason, and again after it went well in between; what is lost is counted.
+ * When standard output cannot be written (a full disk, a reader that left) the log reports it once,
+ * with the reason, and again after it went well in between; what is lost is counted.
  *
  * Life: printer_init .. printer_finish. printer_end and printer_finish: the program's first thread;
  * the others: any thread.

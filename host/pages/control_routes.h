@@ -1,18 +1,18 @@
 /*
- * pages/control_routes.h - what the control socket can be asked, and who answers.
+ * pages/control_routes.h - the routes of the control socket and their handlers.
  *
  *      GET  /status  /pools  /pools/PATH  /dead  /dead/PATH  /metrics  /livez  /readyz
  *      POST /reload  /pools/PATH/scale?size=N  /pools/PATH/pause  /pools/PATH/resume
  *           /dead/PATH/replay
  *      GET  /plan?file=FILE  /inspect/PATH?items=A,B
  *
- * Answers are JSON, or, for a request whose Accept names text/plain, tables for people. What is
- * wrong is told with a status that says how: 400 the request, 404 no such page or pool, 405 the
- * method, 409 the pool does not do it, 422 the configuration, 503 the host is ending, 504 an actor
- * did not answer in time.
+ * Answers are JSON, or, for a request whose Accept names text/plain, tables for people. The status
+ * of an error names its cause: 400 the request, 404 no such page or pool, 405 the method, 409 the
+ * pool refuses it, 422 the configuration, 503 the host is ending, 504 an actor did not answer in
+ * time.
  *
- * Everything on the I/O thread; what has to wait goes to the supervisor as an errand, or
- * to the actor that is inspected.
+ * All functions run on the I/O thread. A request that has to wait goes to the supervisor as an
+ * errand, or to the inspected actor.
  */
 #ifndef HOST_PAGES_CONTROL_ROUTES_H
 #define HOST_PAGES_CONTROL_ROUTES_H
@@ -34,7 +34,7 @@ void control_routes_ask(void *context, struct connection *connection,
 /* For control_setup: true for /livez and /readyz. */
 bool control_routes_is_probe(const struct http_request *request);
 
-/* Answers the errands that are done, and the inspections. */
+/* Sends the answers of finished errands and inspections. */
 void control_routes_collect(struct control_routes *routes);
 
 #endif

@@ -39,7 +39,7 @@ struct inspections_question {
 
 void inspections_init(struct inspections *inspections, struct assembly *assembly,
                       void (*on_answer)(void *context), void *context);
-/* Whoever still waits gets no answer. */
+/* Clients that still wait get no answer. */
 void inspections_finish(struct inspections *inspections);
 
 /* Asks. On 0 the connection is answered later; WEIR_EUNKNOWN, WEIR_ETERMINATED: nobody of that

@@ -146,7 +146,7 @@ static void format_head(const struct dead_letter *letter, char text[2 * DEAD_LET
         (void)snprintf(text + 2 * i, 3, "%02x", letter->head[i]);
 }
 
-/* What a plugin said, as far as it is text. */
+/* The text of a plugin, with bytes that are not printable replaced. */
 static const char *printable(const char *text)
 {
     return encoding_problem(text, strlen(text)) ? "?" : text;

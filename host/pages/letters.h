@@ -20,7 +20,7 @@ void letters_summary(const struct overview *overview, bool for_people, FILE *str
 bool letters_list(const struct overview *overview, const char *path, uint64_t after,
                   bool for_people, FILE *stream);
 
-/* Likewise only the numbers of the letters, a line each. */
+/* Writes only the numbers of the letters, one in a line. */
 bool letters_numbers(const struct overview *overview, const char *path, uint64_t after,
                      FILE *stream);
 
@@ -34,7 +34,7 @@ int letters_payload(const struct overview *overview, const char *path, uint64_t 
 int letters_delete(const struct overview *overview, const char *path, const uint64_t *numbers,
                    uint32_t count, uint32_t *out_deleted);
 
-/* Sends those of one again; false likewise. */
+/* Replays the letters of one pool or source; false: there is none of that path. */
 bool letters_replay(const struct overview *overview, const char *path, bool for_people,
                     FILE *stream);
 

@@ -36,7 +36,7 @@ static const struct figure figures[] = {
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
-/* Who adds a figure to the pools' adds it to the table. */
+/* A new figure of weir_pool_stats must be added to the table. */
 static_assert(offsetof(struct weir_pool_stats, retrying) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
               "`retrying` is the last of them; `behaviour` is told with the settings, and the "
@@ -98,7 +98,7 @@ static void write_dead(struct json *json, const struct dead_letters_figures *dea
     json_end(json);
 }
 
-/* A size that is no range bounds nothing: `weir scale` may go beyond it. */
+/* A size that is not a range has no bounds: `weir scale` may set any size. */
 static void write_range(struct json *json, const struct settings_pool *settings)
 {
     if (settings->size_min == settings->size_max)
@@ -155,7 +155,7 @@ static int path_width(const struct settings *settings)
     return (int)width;
 }
 
-/* In a word, or how many are not open: what an operator must see without asking further. */
+/* The state in one word, or the number of workers that are not open. */
 static void pool_state(const struct weir_pool_stats *stats, char *text, size_t size)
 {
     if (stats->paused > 0)
@@ -168,7 +168,7 @@ static void pool_state(const struct weir_pool_stats *stats, char *text, size_t s
         (void)snprintf(text, size, "open");
 }
 
-/* ACCEPTED is the sum of the columns behind it, up to HELD. */
+/* ACCEPTED is the sum of the columns from DONE to HELD. */
 static void print_row(const struct overview_pool *pool, int width, FILE *stream)
 {
     const struct weir_pool_stats *stats = &pool->stats;
@@ -343,7 +343,7 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_end(json);
 }
 
-/* What came too late is worth a line when there is any. */
+/* Late replies and notices get a line only when there are any. */
 static void print_late(const struct overview *overview, FILE *stream)
 {
     uint64_t replies = overview_late_replies(overview);

@@ -35,22 +35,23 @@ const char *overview_state(const struct overview *overview);
 
 /* --- for letters.c and metrics.c ------------------------------------------------------------- */
 
-/* What is told of one pool. */
+/* The figures of one pool. */
 struct overview_pool {
     const struct settings_pool *settings;
     struct weir_pool_stats stats;
     struct dead_letters_figures dead; /* with those below */
-    uint64_t unbound;                 /* likewise: emitted at outputs that lead nowhere */
+    uint64_t unbound;                 /* also with those below: messages emitted at unbound
+                                       * outputs */
 };
 
-/* The look at pool `index`; assembly->lock is held. */
+/* Reads the figures of pool `index`; assembly->lock is held. */
 void overview_look_locked(const struct overview *overview, uint32_t index,
                           struct overview_pool *out);
 
-/* Bytes that messages hold, and the threads for the next ones; 0 without host.memory. */
+/* Bytes of messages, and of memory that threads keep for new ones; 0 without host.memory. */
 uint64_t overview_memory(const struct overview *overview);
 
-/* What came too late: replies to requests that were given up, notices to origins that had ended. */
+/* Replies to requests that had ended, and notices to origins that had ended. */
 uint64_t overview_late_replies(const struct overview *overview);
 uint64_t overview_late_notices(const struct overview *overview);
 

@@ -1,6 +1,6 @@
 /*
- * pages/readiness.h - which pools serve nobody, and why, and whether a dispatcher has no thread
- * left that works: the host is not ready then.
+ * pages/readiness.h - finds out whether the host is ready: no pool serves nobody, and each
+ * dispatcher has a thread that is not stuck.
  *
  * A pool serves nobody when it is paused, or when none of its workers is open. A pool whose range
  * of sizes begins at 0 may be empty. Any thread.
@@ -18,10 +18,11 @@
  */
 bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size);
 
-/* A line for each such pool, behind `prefix`. True when there is none. assembly->lock is held. */
+/* Writes a line, with `prefix`, for each pool that serves nobody. True when there is none.
+ * assembly->lock is held. */
 bool readiness_tell_locked(const struct overview *overview, const char *prefix, FILE *stream);
 
-/* The page /readyz; true: the host is ready. */
+/* Writes the page /readyz; true: the host is ready. */
 bool readiness_write(const struct overview *overview, FILE *stream);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * pages/stuck.h - threads that have been in one callback for `turn_warning` or longer, and the
- * spare threads that work in their place (dispatch/timekeeper.h). Dispatchers with a budget of 1
- * are left out: callbacks there are meant to block. Any thread.
+ * spare threads that do their work (dispatch/timekeeper.h). Dispatchers with a budget of 1 are left
+ * out, because callbacks may block there. Any thread.
  */
 #ifndef HOST_PAGES_STUCK_H
 #define HOST_PAGES_STUCK_H

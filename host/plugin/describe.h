@@ -13,7 +13,7 @@
 /* Prints the plugin, and of its behaviours all or, when `only` is not NULL, that one. Borrows. */
 void describe_plugin(FILE *out, const struct loaded *loaded, const struct weir_behaviour *only);
 
-/* What an option takes, such as `integer 1..1000, default 1`, written to `buffer`. */
+/* Writes the values of an option, such as `integer 1..1000, default 1`, to `buffer`. */
 void describe_option(char *buffer, size_t size, const struct weir_option *option);
 
 #endif

@@ -20,7 +20,7 @@
 #define DESCRIPTOR_NAME_MAX 63       /* bytes of a plugin's or behaviour's name */
 #define DESCRIPTOR_STATE_MAX ((uint32_t)64 * 1024 * 1024) /* more belongs into allocations */
 
-/* What sizes are understood: those of SDK 1.0 up to those of this build. */
+/* The accepted sizes: from those of SDK 1.0 up to those of this build. */
 struct descriptor_abi {
     uint32_t minor;
     uint32_t plugin_min, plugin_max;

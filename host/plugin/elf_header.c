@@ -24,7 +24,8 @@ static const struct machine machines[] = {
     { EM_S390, "S/390" },       { EM_LOONGARCH, "LoongArch" }, { EM_MIPS, "MIPS" },
 };
 
-/* What this program itself was built for; EM_NONE = not told, and then all are let through. */
+/* The machine that this program was built for; EM_NONE = unknown, then every machine is
+ * accepted. */
 static uint16_t own_machine(void)
 {
 #if defined(__x86_64__)
@@ -136,7 +137,7 @@ static uint64_t end_of(uint64_t offset, uint64_t size)
     return offset <= UINT64_MAX - size ? offset + size : UINT64_MAX;
 }
 
-/* The end of the last segment that is told within the bytes that are there. */
+/* The end of the last segment that the given bytes describe. */
 static uint64_t end_of_segments(const ElfW(Ehdr) * header, const unsigned char *bytes, size_t size)
 {
     uint64_t end = end_of(header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize);

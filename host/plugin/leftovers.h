@@ -1,9 +1,9 @@
 /*
  * plugin/leftovers.h - directories for plugin copies that a killed host could not remove.
  *
- * Who uses such a directory holds a lock on it (flock), which the kernel takes back when the
- * process ends, however it ends. So a directory whose lock can be had is nobody's. No process id
- * is asked: those are used again, and differ between containers that share a /tmp.
+ * The process that uses such a directory holds a lock on it (flock), which the kernel releases when
+ * the process ends, however it ends. So a directory whose lock can be had is nobody's. No process
+ * id is asked: those are used again, and differ between containers that share a /tmp.
  */
 #ifndef HOST_PLUGIN_LEFTOVERS_H
 #define HOST_PLUGIN_LEFTOVERS_H

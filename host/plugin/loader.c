@@ -105,7 +105,7 @@ void loader_destroy(struct loader *loader)
 
 void loader_leave(struct loader *loader)
 {
-    /* Stays locked: whoever is to make another directory waits for the end of the process. */
+    /* Stays locked: another process that makes a directory waits for the end of this process. */
     pthread_mutex_lock(&loader->lock);
     if (loader->directory)
         private_dir_leave(loader->directory);
@@ -206,7 +206,7 @@ static uint32_t next_generation(struct loader *loader, const char *name)
     return ++numbered->last;
 }
 
-/* What the file was built for, when it exports no symbol of ours. */
+/* The program for which the file was built, when it does not export weir_plugin_v1. */
 static int tell_foreign(void *handle, const char *file, struct problem *problem)
 {
     for (int major = WEIR_ABI_MAJOR + 1; major <= FOREIGN_MAJOR_MAX; major++) {
@@ -344,7 +344,8 @@ static int answer(struct loader *loader, const char *file, const struct stat *st
     return WEIR_OK;
 }
 
-/* What the probe refuses is not opened here, and asked again next time: it may lack a library. */
+/* A file that the probe refuses is not opened here, and is probed again next time: a library may
+ * be missing. */
 static int probe_copy(struct loader *loader, const char *file, struct private_copy *copy,
                       struct problem *problem)
 {

@@ -21,7 +21,7 @@ struct loaded {
     struct descriptor descriptor; /* in this build's layout */
     const char *file;             /* from which it was copied first */
     const char *copy;             /* that another process can open: from loader_lend on */
-    _Atomic uint32_t *users;      /* counted by whoever uses it beyond a round of the catalogue */
+    _Atomic uint32_t *users;      /* counts users beyond a round of the catalogue */
     uint32_t generation;          /* 1, 2, ... of plugins of this name */
     uint64_t hash;                /* of the content */
     uint64_t size;                /* of the file, in bytes */

@@ -164,7 +164,7 @@ static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
     return got < 0 && errno == EAGAIN;
 }
 
-/* What comes behind the verdict is of no interest. */
+/* Bytes after the verdict are ignored. */
 static void read_answer(struct probing *probing)
 {
     if (probing->answer_pipe >= 0 && (!drain(probing->answer_pipe, (char *)&probing->answer,
@@ -354,7 +354,7 @@ static int tell_checks(const struct probing *probing, int wait_status, uint64_t 
                        WEXITSTATUS(wait_status), said);
 }
 
-/* What is wrong with it begins with `subject`. */
+/* The message begins with `subject`. */
 static int read_timeout(const char *subject, uint64_t *out_ms, struct problem *problem)
 {
     const char *text = getenv("WEIR_PLUGIN_TIMEOUT");
@@ -382,7 +382,7 @@ static int run(struct probing *probing, const char *program, uint64_t timeout_ms
     return status;
 }
 
-/* What is missing: the program is called by its name in /proc. */
+/* The message names what is missing: the program is called by its name in /proc. */
 static const char *hint(const char *program, int error)
 {
     return error == ENOENT && strncmp(program, "/proc/", 6) == 0 ? "; is /proc mounted?" : "";

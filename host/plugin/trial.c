@@ -228,7 +228,7 @@ static const struct weir_behaviour *take_behaviour(struct trying *trying)
     return trying->status == WEIR_OK ? trying->tried[number].behaviour : NULL;
 }
 
-/* Who started us asks again, and tells. */
+/* The parent process calls again, and reports. */
 static void on_error(struct weir_report *report, const char *option, const char *reason)
 {
     (void)report;

@@ -89,7 +89,7 @@ static bool take_name(struct walk *walk, char *name)
     return true;
 }
 
-/* What a link holds stands before the rest of the way. */
+/* The target of a link is put before the rest of the path. */
 static int follow(struct walk *walk, int link)
 {
     char target[PATH_MAX], rest[PATH_MAX];

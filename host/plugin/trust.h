@@ -19,7 +19,7 @@
 
 #include "host/plugin/problem.h"
 
-/* In order of weight: the first of the heaviest is told. */
+/* In order of severity: the first of the most severe is reported. */
 enum trust_flaw {
     TRUST_SAFE = 0,
     TRUST_FOREIGN,  /* belongs to somebody else, who may replace it */
@@ -38,7 +38,7 @@ int trust_look(const char *path, struct trust *out);
 /* True for what must not be obeyed: we are root, and others may write to it. */
 bool trust_forbids(const struct trust *trust);
 
-/* What is wrong, as a clause without full stop, cut at `size`; "" for TRUST_SAFE. */
+/* The reason, as a clause without full stop, cut at `size`; "" for TRUST_SAFE. */
 void trust_describe(const struct trust *trust, char *text, size_t size);
 
 /* Refuses a plugin that root is not to load, with a reason: WEIR_ENOTALLOWED. What is not there is
