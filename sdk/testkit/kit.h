@@ -1,7 +1,8 @@
 /*
- * kit.h - what the files of the test kit share: one behaviour under test, and all notes about it.
+ * kit.h - the behaviour under test and everything that the kit records about it.
  *
- * Everything here belongs to the kit and is freed by weir_kit_destroy. Not synchronised.
+ * kit_*.c answer the host calls of the plugin, api_*.c the calls of the test. The kit owns
+ * everything here; weir_kit_destroy frees it. Not synchronised.
  */
 #ifndef SDK_TESTKIT_KIT_H
 #define SDK_TESTKIT_KIT_H
@@ -13,7 +14,7 @@
 #define KIT_VERDICTS 6u /* WEIR_DONE .. WEIR_FAIL */
 
 enum kit_owner {
-    KIT_PLUGIN = 1, /* made by it: it sends or frees it */
+    KIT_PLUGIN = 1, /* the plugin made the message, and sends or frees it */
     KIT_SENT = 2,
     KIT_FREED = 3,
     KIT_IN_HAND = 4, /* lent to `handle` */
@@ -21,12 +22,12 @@ enum kit_owner {
     KIT_SETTLED = 6,
     KIT_REPLY = 7, /* lent to a continuation */
     KIT_STASHED = 8,
-    KIT_READY = 9, /* unstashed, to be handled again */
+    KIT_READY = 9, /* unstashed: the next that `handle` gets */
 };
 
 struct kit_blob {
     struct weir_blob blob; /* first: this is what the plugin sees */
-    uint32_t holds;        /* the plugin's own */
+    uint32_t holds;        /* of the plugin */
     struct weir_kit *kit;
     struct kit_blob *next;
 };
@@ -36,9 +37,9 @@ struct kit_message {
     enum kit_owner owner;
     bool replied;
     bool forwarded;
-    struct kit_blob *blob; /* whose the payload is; NULL: its own */
+    struct kit_blob *blob; /* has the payload; NULL: the message has it */
     bool stashed;          /* by the `handle` that runs */
-    bool has_origin;       /* this worker, which waits to be told of `token` */
+    bool has_origin;       /* the worker waits for the outcome of `token` */
     uint64_t token;
     struct kit_message *next;
 };
@@ -57,8 +58,8 @@ struct kit_due {
     weir_tick *tick;
     weir_then *then; /* of a request; NULL: nobody looks at the answer */
     void *context;
-    bool cancelled; /* a request that was given up: answered after this callback */
-    /* weir_send_after: sent when due. */
+    bool cancelled; /* a request: the kit answers it at the end of the turn */
+    /* Of weir_send_after. */
     struct weir_message *message;
     weir_pid to;
     enum weir_lane lane;
@@ -111,10 +112,10 @@ struct kit_child;
 struct kit_port;
 
 struct weir_kit {
-    struct weir_self self;           /* first: found again from what the plugin hands over */
-    struct weir_behaviour behaviour; /* in our layout; owns its tables */
-    const void *settings;            /* borrowed, from a test or from the options below */
-    struct kit_options *options;     /* all that were made; see kit_options.c */
+    struct weir_self self;           /* first: kit_of finds the kit from it */
+    struct weir_behaviour behaviour; /* in the layout of this kit; owns its tables */
+    const void *settings;            /* borrowed from the test or from `options` */
+    struct kit_options *options;     /* of each text of options; see kit_options.c */
     void *state;                     /* owned */
     bool is_open;
     uint64_t now_ms;
@@ -126,7 +127,7 @@ struct weir_kit {
     struct kit_sent *sent; /* oldest first */
     struct kit_sent **sent_end;
     size_t sent_count;
-    size_t emit_count; /* of these */
+    size_t emit_count; /* emits among them */
     struct kit_name *names;
     struct kit_monitor *monitors;
     struct kit_unit *units;
@@ -138,10 +139,10 @@ struct weir_kit {
     size_t child_count;
     weir_pid parent;
     bool is_closing;
-    uint64_t time_left_ms; /* of requests that it is given */
+    uint64_t time_left_ms; /* of requests to the worker */
 
-    uint32_t fail_in;    /* calls until one finds no memory; 0 = never */
-    uint32_t fail_count; /* of those that find none from there on */
+    uint32_t fail_in;    /* calls until one gets no memory; 0 = never */
+    uint32_t fail_count; /* calls that get none from there on */
     uint32_t room;
     int room_status;
     uint32_t index;
@@ -154,7 +155,7 @@ struct weir_kit {
     struct kit_text problems;
     struct kit_text printed;
     struct kit_text logged;
-    size_t log_count; /* lines of it */
+    size_t log_count; /* lines of `logged` */
     struct kit_text checked;
     struct kit_text mistakes;
     struct kit_text inspected;
@@ -174,10 +175,10 @@ weir_pid kit_pid(const struct weir_kit *kit);
 /* Zeroed memory; aborts the program when there is none. */
 void *kit_take(size_t size);
 
-/* Notes what no plugin may do: one line, as printf. */
+/* Adds a problem: one line, as printf. */
 WEIR_PRINTF(2, 3) void kit_problem(struct weir_kit *kit, const char *format, ...);
 
-/* True when this call shall find no memory. */
+/* True when the test wants this call to get no memory. */
 bool kit_allocation_fails(struct weir_kit *kit);
 
 #endif

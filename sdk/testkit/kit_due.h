@@ -1,5 +1,5 @@
 /*
- * kit_due.h - the list of what is due later: timers, messages to be sent, time-outs of requests.
+ * kit_due.h - the list of future events: timers, delayed messages, time-outs of requests.
  *
  * Not synchronised.
  */
@@ -19,7 +19,7 @@ struct kit_due *kit_due_take_cancelled(struct weir_kit *kit);
 /* The earliest that is due at `until_ms` or before; NULL: none. Stays in the list. */
 struct kit_due *kit_due_find_next(struct weir_kit *kit, uint64_t until_ms);
 
-/* The incarnation ends: frees all, and tells nobody. */
+/* The incarnation ends: frees all of them, without a callback. */
 void kit_due_finish(struct weir_kit *kit);
 
 #endif

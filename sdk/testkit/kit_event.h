@@ -6,15 +6,14 @@
 
 #include "kit.h"
 
-/* What weir_event, weir_subscribe, weir_unsubscribe and the number of weir_publish do. */
+/* The host calls weir_event, weir_subscribe and weir_unsubscribe. */
 int kit_event_own(struct weir_self *self, const char *name, uint64_t *out_event);
 int kit_event_subscribe(struct weir_self *self, const char *name);
 int kit_event_unsubscribe(struct weir_self *self, const char *name);
-/* NULL: it owns no such event. */
+/* The event of a token of weir_publish; NULL: the worker owns no such event. */
 const struct kit_event *kit_event_find(const struct weir_kit *kit, uint64_t token);
 
-/* The incarnation has ended. */
-/* The incarnation has ended: it owns and hears none any more. */
+/* The incarnation ends: it owns no event and has no subscription. */
 void kit_event_close(struct weir_kit *kit);
 void kit_event_finish(struct weir_kit *kit);
 

@@ -1,5 +1,5 @@
 /*
- * kit_leaves.h - what plugin code leaves behind in its process: threads, keys, signal handlers.
+ * kit_leaves.h - finds what plugin code leaves in the process: threads, keys, signal handlers.
  */
 #ifndef SDK_TESTKIT_KIT_LEAVES_H
 #define SDK_TESTKIT_KIT_LEAVES_H

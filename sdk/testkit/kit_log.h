@@ -1,5 +1,5 @@
 /*
- * kit_log.h - what a plugin logged, as lines of text.
+ * kit_log.h - the log of a plugin as lines of text.
  *
  * Not synchronised.
  */

@@ -1,8 +1,8 @@
 /*
- * kit_message.h - every message of a test, and who has it.
+ * kit_message.h - every message of a test, and its owner.
  *
- * None is freed before the kit; what the plugin has no right to any more loses its payload. Not
- * synchronised.
+ * A message lives as long as the kit, so no two messages have the same address. A message that does
+ * not belong to the plugin any more loses its payload. Not synchronised.
  */
 #ifndef SDK_TESTKIT_KIT_MESSAGE_H
 #define SDK_TESTKIT_KIT_MESSAGE_H

@@ -9,7 +9,7 @@
 
 #include "kit.h"
 
-/* Looks at the table itself, as the host does when it loads a plugin; notes a problem. */
+/* Checks the table of options as the host does when it loads a plugin; adds a problem. */
 void kit_options_check_table(struct weir_kit *kit);
 void kit_options_finish(struct weir_kit *kit);
 

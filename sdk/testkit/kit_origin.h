@@ -6,7 +6,7 @@
 
 #include "kit.h"
 
-/* What weir_set_origin does. */
+/* The host call weir_set_origin. */
 int kit_origin_set(struct weir_self *self, struct weir_message *message, uint64_t token);
 
 static inline bool kit_origin_is_set(const struct weir_message *message)

@@ -6,7 +6,7 @@
 
 #include "kit.h"
 
-/* What weir_pool_resize and its kin do. */
+/* The host calls weir_pool_resize and the others of a pool. */
 int kit_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
                     struct weir_resized *out);
 int kit_pool_add(struct weir_self *self, weir_pid pool, int32_t count, struct weir_resized *out);

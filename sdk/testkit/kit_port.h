@@ -1,7 +1,7 @@
 /*
- * kit_port.h - ports of the worker under test: what its own threads would do is done at once.
+ * kit_port.h - ports of the worker under test. A call of a port takes effect at once.
  *
- * Not synchronised, as the whole kit: a call of a port must not meet one of the kit.
+ * Not synchronised: a thread must not call a port while another calls the kit.
  */
 #ifndef SDK_TESTKIT_KIT_PORT_H
 #define SDK_TESTKIT_KIT_PORT_H
@@ -10,13 +10,13 @@
 
 #include <weir/port.h>
 
-/* weir_port: one an incarnation, counted; NULL when the test wants no memory. */
+/* The host call weir_port: one port for each incarnation, counted; NULL: no memory. */
 struct weir_port *kit_port_get(struct weir_self *self);
 
-/* The incarnation has ended. */
+/* The incarnation ends: calls of its port have no effect any more. */
 void kit_port_close(struct weir_kit *kit);
 
-/* Notes the ports that the plugin did not give back. */
+/* Adds a problem for each port that the plugin did not give back. */
 void kit_port_find_forgotten(struct weir_kit *kit);
 
 #endif

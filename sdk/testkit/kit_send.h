@@ -1,19 +1,19 @@
 /*
- * kit_send.h - what weir_send and its kin do: everything that leaves is noted.
+ * kit_send.h - weir_send and the other calls that send. The kit records each message.
  */
 #ifndef SDK_TESTKIT_KIT_SEND_H
 #define SDK_TESTKIT_KIT_SEND_H
 
 #include "kit.h"
 
-/* Notes that a message left. Copies. */
+/* Records that a message left. Copies. */
 void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent);
 
-/* Sends what weir_send_after was given; without room the plugin is told. */
+/* Sends the message of a weir_send_after that is due; without room the plugin hears of it. */
 void kit_send_due(struct weir_kit *kit, const struct kit_due *due);
 
-/* What weir_send, weir_send_chain, weir_publish, weir_emit, weir_request, weir_reply and
- * weir_forward do. */
+/* The host calls weir_send, weir_send_chain, weir_publish, weir_emit, weir_request, weir_reply and
+ * weir_forward. */
 int kit_send_message(struct weir_self *self, weir_pid to, enum weir_lane lane,
                      struct weir_message *message);
 int kit_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,

@@ -6,11 +6,11 @@
 
 #include "kit.h"
 
-/* What weir_stash and weir_unstash do. */
+/* The host calls weir_stash and weir_unstash. */
 int kit_stash_put(struct weir_self *self, struct weir_message *message);
 uint32_t kit_stash_give(struct weir_self *self, uint32_t count);
 
-/* The incarnation has ended: what it had put aside is not the plugin's any more. */
+/* The incarnation ends, and the messages of its stash with it. */
 void kit_stash_close(struct weir_kit *kit);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "kit.h"
 
-/* What weir_send_after, weir_after, weir_every, weir_cancel_timer and weir_cancel do. The request
- * that is cancelled is answered at the end of the turn. */
+/* The host calls weir_send_after, weir_after, weir_every, weir_cancel_timer and weir_cancel. A
+ * cancelled request is answered at the end of the turn. */
 int kit_time_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
                         struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer);
 int kit_time_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,

@@ -6,12 +6,12 @@
 
 #include "kit.h"
 
-/* What weir_watch and weir_unwatch do. */
+/* The host calls weir_watch and weir_unwatch. */
 int kit_watch_begin(struct weir_self *self, int descriptor, uint32_t events, weir_ready *ready,
                     void *context, uint64_t *out_watch);
 int kit_watch_end(struct weir_self *self, uint64_t watch);
 
-/* The incarnation has ended. */
+/* The incarnation ends, with its watches. */
 void kit_watch_finish(struct weir_kit *kit);
 
 #endif
