@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* What a behaviour's `check` says, with the place of the option that it names. */
+/* Reports a mistake that a behaviour's `check` found, at the place of the option that it names. */
 struct check_report {
     struct weir_report base; /* first: the plugin has its address */
     const struct catalogue_check *call;

@@ -22,7 +22,7 @@ struct catalogue_entry {
     const char *version;
     uint32_t generation;   /* of the plugin, counted by its name */
     uint64_t content_hash; /* of the plugin's file */
-    /* Counted by whoever keeps settings that name it, for as long; NULL: nobody wants to know. */
+    /* Counts the settings that name it, as long as they are kept; NULL: not counted. */
     _Atomic uint32_t *users;
 };
 

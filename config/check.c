@@ -359,7 +359,7 @@ static int check_cycles(struct checking *checking)
     return status;
 }
 
-/* What may wait in all mailboxes together must fit into the memory that the host may use. */
+/* Checks that the payload that may wait in all mailboxes fits into `host.memory`. */
 static void check_memory(struct checking *checking)
 {
     const struct settings *settings = checking->settings;

@@ -20,7 +20,7 @@
 int config_check(const struct config_tree *tree, const struct catalogue *catalogue,
                  uint32_t effective_cpus, struct report *report, struct settings **out_settings);
 
-/* What `threads: auto` stands for: at least 2, and no more than could be written. */
+/* The number of threads of `threads: auto`: at least 2, and within the bounds of the key. */
 uint32_t config_threads_auto(uint32_t effective_cpus);
 
 #endif

@@ -6,11 +6,11 @@
 
 #define PATH_SIZE 512 /* of a key, for people; a longer one is cut */
 
-/* What becomes in a pool of messages without keys. Zeros: each finds a worker. */
+/* What happens in a pool to messages without a key. Zeros: a worker gets each of them. */
 struct keyless_way {
-    const struct settings_pool *hash; /* the pool, it or one below it, that refuses them */
+    const struct settings_pool *hash; /* this pool or one below it, which refuses them */
     uint32_t refusing;                /* of its members */
-    bool is_refused;                  /* the pool takes none of them */
+    bool is_refused;                  /* the pool accepts none of them */
 };
 
 static bool refuses(const struct settings_pool *pool, const struct keyless_way *way)
@@ -22,7 +22,7 @@ static bool refuses(const struct settings_pool *pool, const struct keyless_way *
     return way->refusing > 0 && way->refusing == pool->member_count;
 }
 
-/* Pools come before their members, so the last one is looked at first. */
+/* Pools come before their members, so the loop begins with the last. */
 static void find_ways(const struct settings *settings, struct keyless_way *ways)
 {
     for (uint32_t i = settings->pool_count; i-- > 0;) {
@@ -41,8 +41,8 @@ static void find_ways(const struct settings *settings, struct keyless_way *ways)
     }
 }
 
-/* By its flag; an option `key` that is true takes that back. Without options, which were wrong,
- * nothing is known. */
+/* True for a source with the flag WEIR_KEYLESS, unless its option `key` is true. False when the
+ * options are wrong. */
 static bool is_keyless(const struct settings_source *source)
 {
     const struct settings_use *use = &source->use;

@@ -1,12 +1,13 @@
 /*
- * config/feeds.h - what a source leads to: workers must be there, and keys where they are needed.
+ * config/feeds.h - checks the pool that a source feeds: it needs workers, and keys when it routes
+ * by hash.
  */
 #ifndef CONFIG_FEEDS_H
 #define CONFIG_FEEDS_H
 
 #include "config/checking.h"
 
-/* Reports what each source cannot do. After pools and sources were read. WEIR_ENOMEM. */
+/* Reports the mistakes of each source. Call it after pools and sources were read. WEIR_ENOMEM. */
 int feeds_check(struct checking *checking);
 
 #endif

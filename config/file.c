@@ -66,7 +66,7 @@ static int read_bytes(const struct reading *reading, char *bytes, size_t *size)
     return WEIR_EINVALID;
 }
 
-/* What /proc makes up has no size. */
+/* Files in /proc have no size. */
 static bool is_as_before(const struct stat *before, const struct stat *after, size_t size)
 {
     return before->st_size == 0 ||

@@ -3,7 +3,7 @@
  *
  * A file has a *stamp*: a number that is another one when the file was written, replaced, removed
  * or may be read by others than before. It is taken before the file is read, so that a change while
- * it is read shows. A pattern's stamp tells of the names that it matches.
+ * it is read shows. The stamp of a pattern covers the names that it matches.
  *
  * Life: config_files_init .. config_files_finish. Not synchronised.
  */

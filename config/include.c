@@ -106,7 +106,7 @@ int include_find(const char *file, const struct config_node *patterns, struct co
         report_add(report, &patterns->mark, "include", "must be a list of file names or patterns");
         return WEIR_EINVALID;
     }
-    /* All that are not there are told at once, as far as there is room for their words. */
+    /* Reports all missing files at once, as many as fit into the message. */
     for (uint32_t i = 0; i < patterns->count; i++) {
         int found = find_pattern(&list, &finding, patterns->pairs[i].value);
 

@@ -42,7 +42,7 @@ static void put_line(const struct json *json)
     (void)fprintf(json->stream, "\n%*s", (int)(2 * json->depth), "");
 }
 
-/* What stands before a value: the comma behind the one before, its place, its key. */
+/* Writes what precedes a value: the comma after the value before, the indentation, the key. */
 static void begin_value(struct json *json, const char *key)
 {
     if (json->depth == 0)

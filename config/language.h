@@ -55,7 +55,7 @@ bool language_is_in(const struct language_row *row, uint32_t scope);
 
 /* The row of that name; NULL when there is none. */
 const struct language_row *language_find(const struct language_row *rows, const char *name);
-/* Likewise, the one of that scope if any is. */
+/* As language_find, but prefers the row of that scope. */
 const struct language_row *language_find_in(const struct language_row *rows, uint32_t scope,
                                             const char *name);
 

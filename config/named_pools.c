@@ -4,7 +4,7 @@
 
 #include "config/outputs.h"
 
-/* What an option says; NULL: nothing. */
+/* The text of an option; NULL: it is not set. */
 static const char *value_of(const struct settings_use *use, const struct weir_option *row)
 {
     const char *text = NULL;

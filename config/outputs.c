@@ -16,7 +16,7 @@ static const char *nearest_pool(const struct checking *checking, const char *nam
     text_guess_init(&guess, name);
     for (uint32_t i = 0; i < settings->pool_count && !report_is_full(report); i++) {
         text_guess_offer(&guess, settings->pools[i].path);
-        /* Who writes the member's name alone means the member. */
+        /* A member's name alone means the member. */
         if (strcmp(settings->pools[i].name, name) == 0)
             return settings->pools[i].path;
     }

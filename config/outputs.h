@@ -15,7 +15,7 @@
 int outputs_target(const struct checking *checking, const struct config_node *node,
                    const char *path, struct report *report, uint32_t *out_pool);
 
-/* Likewise the pool that `name` is the path of, which stands at `mark`. */
+/* Finds the pool whose path is `name`, which is written at `mark`. */
 int outputs_find(const struct checking *checking, const char *name, const struct mark *mark,
                  const char *path, struct report *report, uint32_t *out_pool);
 

@@ -68,7 +68,7 @@ static int add(struct finding *finding, const char *start, const char *name)
     return WEIR_OK;
 }
 
-/* What is in one folder. One that cannot be opened has nothing in it. */
+/* Lists the entries of one folder. A folder that cannot be opened counts as empty. */
 static int add_matching(struct finding *finding, const char *folder, const char *part)
 {
     int status = spend(finding, FOLDER_LOOKS);
@@ -117,7 +117,7 @@ static int match_all(struct finding *finding, const char *part)
     return status;
 }
 
-/* What has been made is what the next part begins with. */
+/* The matches so far are the start of the next part. */
 static void go_on(struct finding *finding)
 {
     pattern_finish(&finding->before);

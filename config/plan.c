@@ -286,7 +286,7 @@ static const char *colour_of(const struct plan_step *step)
     return step->new_text ? "\033[33m" : "\033[31m";
 }
 
-/* What a change that is not live costs. */
+/* The effect of a change that is not live. */
 static const char *cost_of(const struct plan_step *step)
 {
     if (step->effects & PLAN_STOPS_FIRST)

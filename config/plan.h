@@ -76,7 +76,7 @@ struct plan_step {
     bool live;            /* takes effect without a new worker, source or thread */
     uint32_t effects;     /* of enum plan_effect */
     uint32_t old_index;   /* in the old settings' array of its kind; SETTINGS_NONE = none */
-    uint32_t new_index;   /* likewise in the new settings */
+    uint32_t new_index;   /* its index in the new settings */
 };
 
 struct plan {

@@ -17,13 +17,13 @@ struct planning {
     struct plan *plan;
     size_t capacity;
     struct text_store scratch;
-    /* What was compared last and found equal: copies of a template have the very same. */
+    /* The last pair of values that were equal: copies of a template share theirs. */
     const void *equal_options[2];
     const void *equal_lists[2];
     bool failed; /* memory is out */
 };
 
-/* What a step is about; the same for all steps of one pool or source. */
+/* The subject of a step; the same for all steps of one pool or source. */
 struct plan_subject {
     const char *path;
     uint32_t old_index;

@@ -159,7 +159,7 @@ static int set_path(struct pool_reading *at, const char *path)
     return WEIR_EINVALID;
 }
 
-/* What a pool begins with: nothing, or, for a copy, all that the first of its template says. */
+/* The initial settings of a pool: none, or, for a copy, those of the first copy of its template. */
 static void begin_pool(struct pool_reading *at)
 {
     struct checking *checking = at->checking;

@@ -5,7 +5,7 @@
  * `${...}` is replaced in its values; the files of `include` are added. What the keys mean is the
  * business of config/check.h.
  *
- * A `struct config_tree` is owned by whoever read it and never changes then.
+ * The caller that read a `struct config_tree` owns it; it does not change after that.
  */
 #ifndef CONFIG_READER_H
 #define CONFIG_READER_H
@@ -14,7 +14,7 @@
 #include "config/files.h"
 #include "config/tree.h"
 
-/* What may be in a file. Figures of the language's promise: no file can exhaust memory. */
+/* The limits of a file, so that no file can exhaust memory. */
 struct config_limits {
     size_t bytes;   /* of all files, and of all texts, aliases written out; 0 = 8 MiB */
     uint32_t depth; /* of nesting; 0 = 64 */
@@ -45,7 +45,7 @@ struct config_source {
 int config_read_file(const char *file, const struct config_source *source, struct report *report,
                      struct config_tree **out_tree);
 
-/* As config_read_file, of a text that stands in for the file `name`. */
+/* As config_read_file, but reads a text in place of the file `name`. */
 int config_read_text(const char *name, const char *text, size_t size,
                      const struct config_source *source, struct report *report,
                      struct config_tree **out_tree);

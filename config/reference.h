@@ -11,8 +11,8 @@
 
 struct language_row;
 
-/* What a key takes, in words: `integer 0..1000`, `path of a pool, required`; "" for a section. Cut
- * at `size`. */
+/* The values of a key, in words: `integer 0..1000`, `path of a pool, required`; "" for a
+ * section. Cut at `size`. */
 void reference_takes(const struct language_row *row, char *text, size_t size);
 
 /* Writes the whole reference. Borrows the stream, whose errors are its owner's to ask for. */

@@ -16,7 +16,7 @@ static void put_markdown(const struct page *page, const char *text)
     }
 }
 
-/* What the formatter would print as a sign of its own that looks alike. */
+/* Escapes characters that the formatter would replace by a similar sign. */
 static void put_manual_letter(const struct page *page, char c)
 {
     switch (c) {

@@ -40,7 +40,7 @@ void page_begin_keys(const struct page *page);
 void page_add_key(const struct page *page, const struct page_key *key);
 void page_end_keys(const struct page *page);
 
-/* The line that both forms keep for whoever opens the file to change it. */
+/* The comment line at the start of both forms, for people who edit the file. */
 void page_comment(const struct page *page, const char *text);
 
 /* A manual page's first line; nothing in Markdown. */

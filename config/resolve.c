@@ -6,7 +6,7 @@
 
 #define BLOCKING_NAME "blocking"
 #define BLOCKING_THREADS 16u /* callbacks that wait at once; a larger need is declared */
-#define BLOCKING_BUDGET 1u   /* whoever has waited goes to the end of the queue */
+#define BLOCKING_BUDGET 1u   /* a worker that has waited goes to the end of the queue */
 
 /* --- the behaviour ---------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ struct resolve_place {
 int resolve_use(struct checking *checking, const struct resolve_place *place,
                 struct settings_use *out);
 
-/* Likewise from `manager` and `manager_args`; out->use stays NULL without a manager. */
+/* As resolve_use, from `manager` and `manager_args`; out->use stays NULL without a manager. */
 int resolve_manager(struct checking *checking, const struct resolve_place *place,
                     struct settings_use *out);
 

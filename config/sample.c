@@ -66,7 +66,7 @@ static void write_line(const struct block *block, bool off, const char *format, 
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* What a key without a default could have. */
+/* An example value of a key without a default. */
 static const char *example_of(const struct language_row *row)
 {
     switch (row->option.kind) {

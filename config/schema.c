@@ -321,7 +321,7 @@ static void define_pools(struct schema *schema)
     json_end(json);
 }
 
-/* Which of the two it is: asked first, so that what is wrong is told of the right one. */
+/* Decides first which of the two it is, so that mistakes are reported for the right one. */
 static void define_pool(struct schema *schema)
 {
     struct json *json = &schema->json;

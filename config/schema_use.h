@@ -1,5 +1,5 @@
 /*
- * config/schema_use.h - what a behaviour demands of whoever uses it, as JSON Schema.
+ * config/schema_use.h - the rules of a behaviour for its `args` and outputs, as JSON Schema.
  *
  * Borrows everything; keeps nothing. Not synchronised.
  */

@@ -207,7 +207,7 @@ static void write_duration(struct json *json, const struct weir_option *row)
     schema_value_refer(json, NULL, DURATION_TEXT);
 }
 
-/* A choice that is written like a number or a truth is one, to whoever reads YAML. */
+/* YAML reads a choice that looks like a number or a boolean as one. */
 static void write_choice(struct json *json, const char *choice)
 {
     uint64_t number;

@@ -97,7 +97,7 @@ struct settings_output {
     uint32_t when_full; /* enum settings_when_full */
 };
 
-/* What a behaviour is given: the same for pools and sources. */
+/* The use of a behaviour: the same for pools and sources. */
 struct settings_use {
     const char *use;                     /* plugin.behaviour */
     const struct catalogue_entry *entry; /* borrowed from the catalogue */

@@ -11,7 +11,7 @@
 
 #include "config/reader.h"
 
-/* What one reading has used so far, of all its files; all zeros in the beginning. */
+/* The amounts that one reading has used so far, over all its files; zeros at first. */
 struct substitute_use {
     size_t bytes;        /* put in, at most limits.bytes */
     uint32_t references; /* `${` */

@@ -59,8 +59,8 @@ const struct config_pair *config_find_pair(const struct config_node *map, const 
 const char *config_describe(const struct config_node *node, char *text, size_t size);
 
 /*
- * The directories of host.plugins as far as they are well written, for whoever makes the catalogue
- * before the check. Writes at most `max`, borrowed from the tree; returns how many there are.
+ * The valid directories of host.plugins, for the code that makes the catalogue before the check.
+ * Writes at most `max`, borrowed from the tree; returns how many there are.
  */
 size_t config_plugin_directories(const struct config_tree *tree, const char **directories,
                                  size_t max);

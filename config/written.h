@@ -17,7 +17,7 @@ struct written_key {
 
 /* A map of the file: a pool, a source, a dispatcher, `host`. */
 struct written {
-    const char *path; /* as a mistake in it is told: `pools.images.members.small` */
+    const char *path; /* as in messages about it: `pools.images.members.small` */
     struct mark mark; /* of its key, or of what stands for it when it is not in the file */
     uint32_t key_count;
     const struct written_key *keys;
