@@ -69,12 +69,14 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
     return status;
 }
 
-static void drop(struct actor *actor, uint32_t output, struct message *message,
+/* `member`: the copy was for that one alone; 0: it was no copy. */
+static void drop(struct actor *actor, uint32_t output, struct message *message, weir_pid member,
                  enum dead_reason reason, int status)
 {
     const struct wiring *wiring = wiring_get(actor->place->wiring);
     const struct binding *binding = binding_of(actor, output);
-    struct dead_letter_way way = { .output = output,
+    struct dead_letter_way way = { .to = member,
+                                   .output = output,
                                    .table = wiring ? wiring->table : 0,
                                    .led_to = binding ? binding->target : 0 };
 
@@ -122,7 +124,7 @@ __attribute__((noinline)) static void copies_left(struct actor *actor, uint32_t 
         return;
     }
     while ((message = message_list_take(copies)))
-        drop(actor, output, message, DEAD_OUTPUT_FULL, WEIR_EFULL);
+        drop(actor, output, message, message->to, DEAD_OUTPUT_FULL, WEIR_EFULL);
 }
 
 static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
@@ -131,7 +133,7 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     if (status == WEIR_EINVALID)
         return status;
     if (status != WEIR_EFULL) {
-        drop(actor, output, message, DEAD_NO_TARGET, status);
+        drop(actor, output, message, 0, DEAD_NO_TARGET, status);
         return 0;
     }
     switch (binding->when_full) {
@@ -140,7 +142,7 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     case WHEN_FULL_REJECT:
         return WEIR_EFULL;
     default:
-        drop(actor, output, message, DEAD_OUTPUT_FULL, status);
+        drop(actor, output, message, 0, DEAD_OUTPUT_FULL, status);
         return 0;
     }
 }
@@ -311,7 +313,7 @@ static int flush_first(struct actor *actor, uint32_t *used)
     else if (taken > 0 && waits_for(actor, target_of(&batch)))
         *used += (uint32_t)taken;
     if (taken < 0 && taken != WEIR_EFULL) {
-        drop(actor, batch.output, batch.messages[0], DEAD_NO_TARGET, taken);
+        drop(actor, batch.output, batch.messages[0], batch.member, DEAD_NO_TARGET, taken);
         taken = 1;
     }
     put_back(actor->place, &batch, taken > 0 ? (uint32_t)taken : 0);
@@ -338,6 +340,6 @@ void output_drop_all(struct actor *actor)
     struct message *message;
 
     while ((message = message_list_take(&actor->place->outbox)))
-        drop(actor, message->output, message, DEAD_NO_TARGET, WEIR_ETERMINATED);
+        drop(actor, message->output, message, message->to, DEAD_NO_TARGET, WEIR_ETERMINATED);
     waiters_leave(&actor->place->waiter, actor->executor);
 }

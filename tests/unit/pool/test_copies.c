@@ -5,6 +5,7 @@
  * Method: workers that note what they get, one of them held with a full mailbox; a worker whose
  * output leads to them.
  */
+#include "actor/replay.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -200,6 +201,38 @@ static void test_output_that_does_not_wait_has_its_copy_dead_or_refused(void)
     }
 }
 
+static void replay_all(struct fixture *f, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct replay_result result;
+
+    replay(f->rig.runtime, executor, &pool->dead, outlet_present(&pool->outlets), pool->pid,
+           &result);
+    runtime_leave(executor);
+    CU_ASSERT_EQUAL(result.replayed, 1);
+}
+
+/* promise P14: the others have had their own. */
+static void test_dead_copy_is_sent_again_to_its_member_alone(void)
+{
+    struct feeding feeding;
+    struct fixture f;
+
+    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    fill(&f, 1, LIMIT);
+    feeding = feed(&f, WHEN_FULL_DEAD_LETTER);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, WORKERS - 1));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, feeding.pool));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    replay_all(&f, feeding.pool);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 77), WORKERS);
+    end_feeding(&f, &feeding);
+    (void)finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -207,6 +240,7 @@ int main(void)
         { "order", test_copies_keep_the_order_at_each_member },
         { "member ends", test_copy_for_a_member_that_ends_is_dead },
         { "no wait", test_output_that_does_not_wait_has_its_copy_dead_or_refused },
+        { "dead copy", test_dead_copy_is_sent_again_to_its_member_alone },
         CU_TEST_INFO_NULL,
     };
 
