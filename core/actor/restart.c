@@ -63,21 +63,24 @@ static void escalate(struct actor *actor, enum appeal appeal)
 {
     if (appeal == APPEAL_ABOVE)
         actor->place->owner->ops->escalate(actor->place);
-    else
+    else if (appeal == APPEAL_PROGRAM)
         runtime_escalate(actor->runtime);
 }
 
 /* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
 static void stay_closed(struct actor *actor)
 {
+    static const char *const effects[] = {
+        [APPEAL_NOBODY] = "stopped until a reload or `weir restart`",
+        [APPEAL_ABOVE] = "stopped, and the pool above is asked",
+        [APPEAL_PROGRAM] = "stopped, and the program is to end",
+    };
     bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
     enum appeal appeal = escalates ? appeal_of(actor) : APPEAL_NOBODY;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
-              weir_str("effect", !escalates ? "stopped until a reload or `weir restart`"
-                                 : appeal == APPEAL_ABOVE ? "stopped, and the pool above is asked"
-                                                          : "stopped, and the program is to end"));
+              weir_str("effect", effects[appeal]));
     actor_set_state(actor, ACTOR_STOPPED);
     /* Relaxed: a figure for people. */
     atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
@@ -90,8 +93,7 @@ static void stay_closed(struct actor *actor)
         (void)sched_yield();
         incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
     }
-    if (escalates)
-        escalate(actor, appeal);
+    escalate(actor, appeal);
 }
 
 /* What a reload may yet take back does not ask those above: the reload is refused. */
