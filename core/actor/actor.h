@@ -5,12 +5,7 @@
  * found by a PID can always be read; the serial in the mailbox's admission word tells whether it
  * is still the same actor. Everything else is changed by the one thread that runs its turn.
  *
- *                   spawn                     open = 0
- *      (free slot) ------> STARTING --------------------------> OPEN
- *                            ^  ^  \ open < 0                   /  \  drained, killed
- *                  backoff   |   \  v            FAIL or STOP  /    v
- *                  is over   +--- WAITING <------- or at once -   ENDED --> (free slot,
- *                                    \____________________________^         after a grace period)
+ * Its life stands in lifecycle.h.
  *
  * The synchronisation of the mailbox stands in message/mailbox.h. The rest: `const` fields are
  * written before the PID is known to anybody; `owner` fields only inside a turn.
@@ -21,6 +16,7 @@
 #include <assert.h>
 #include <stdalign.h>
 
+#include "actor/lifecycle.h"
 #include "actor/spec.h"
 #include "base/table.h"
 #include "dispatch/dispatcher.h"
@@ -38,14 +34,6 @@ enum actor_kind {
     ACTOR_WORKER, /* handles; a member of a pool, or plain */
     ACTOR_SOURCE, /* produces */
     ACTOR_POOL,   /* routes; its own turns are its manager's */
-};
-
-enum actor_state {
-    ACTOR_STARTING,
-    ACTOR_OPEN,
-    ACTOR_WAITING, /* to be opened anew, after a pause */
-    ACTOR_STOPPED, /* failed too often: until somebody begins it anew */
-    ACTOR_ENDED,
 };
 
 /* Bits of mailbox.signals: things that may be asked of an actor without any memory; 16 at most. */
@@ -129,7 +117,6 @@ enum actor_flags {
     ACTOR_EXHAUSTED = 1u << 5, /* a source that said WEIR_END */
     ACTOR_PAUSED = 1u << 6,    /* a source that said WEIR_WAIT */
     ACTOR_SETTLING = 1u << 7,  /* its last input waits for the outbox */
-    ACTOR_CLOSED = 1u << 8,    /* `close` was called for good; outbox or children are left */
     ACTOR_QUICK = 1u << 11,    /* was quick up to the last look at the clock: see watch_clock */
     ACTOR_PRINTS = 1u << 12,   /* and waits until some of it is read: printing.h */
     ACTOR_RENEWS = 1u << 13,   /* takes nothing new until it has been restarted: pool/renewal.h */
@@ -190,13 +177,6 @@ static inline struct actor *actor_of_schedulable(struct schedulable *schedulable
 static inline enum actor_state actor_state(const struct actor *actor)
 {
     return (enum actor_state)atomic_load_explicit(&actor->state, memory_order_acquire);
-}
-
-/* Owner. */
-static inline void actor_set_state(struct actor *actor, enum actor_state state)
-{
-    /* Release: who sees OPEN sees what was set before. */
-    atomic_store_explicit(&actor->state, (uint8_t)state, memory_order_release);
 }
 
 /* Asks something of an actor. Any thread in a read section. WEIR_ETERMINATED. */

@@ -116,7 +116,7 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     if (children_are_alive(actor)) {
         /* They refer to the place: their last one has this called again. */
         children_stop(actor);
-        actor->flags |= ACTOR_CLOSED;
+        lifecycle_apply(actor, LIFE_CLOSED);
         actor->end_reason = (uint8_t)reason;
         return;
     }
@@ -129,7 +129,7 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     extra_destroy(actor);
     mailbox_end(&actor->mailbox);
     room_dissolve(actor, actor->executor);
-    atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
+    lifecycle_apply(actor, LIFE_ENDED);
     bounce_all(actor, actor->executor, pid);
     if (place && place->owner && place->owner->ops->ended)
         place->owner->ops->ended(place);
@@ -142,7 +142,7 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
 void end_unborn(struct actor *actor, struct executor *executor)
 {
     mailbox_end(&actor->mailbox);
-    atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
+    lifecycle_apply(actor, LIFE_ENDED);
     retire_slot(actor, executor);
     drop_spec_and_place(actor);
 }
@@ -189,5 +189,5 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     extra_destroy(actor);
     incarnation_free_state(actor);
     drop_spec_and_place(actor);
-    atomic_store_explicit(&actor->state, ACTOR_ENDED, memory_order_release);
+    lifecycle_apply(actor, LIFE_ENDED);
 }

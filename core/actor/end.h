@@ -7,7 +7,7 @@
 #include "actor/actor.h"
 
 /* After the last incarnation: settles what is left, tells the pool, retires the slot. While it has
- * children it stays ACTOR_CLOSED, and this is to be called again. Owner. */
+ * children it is ACTOR_CLOSED, and this is to be called again. Owner. */
 void end_actor(struct actor *actor, enum weir_end_reason reason);
 
 /* An actor that was created and never begun: gives everything back. */

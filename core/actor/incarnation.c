@@ -143,7 +143,7 @@ static void has_opened(struct actor *actor)
         backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));
     /* Who sees it open is let in: the state, and that it was opened, come last. */
     let_in(actor);
-    actor_set_state(actor, ACTOR_OPEN);
+    lifecycle_apply(actor, LIFE_OPENED);
     publish_opening(actor, 0);
 }
 
@@ -279,8 +279,6 @@ static const char *effect_of_failure(struct actor *actor)
 
 void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
 {
-    struct place *place = actor->place;
-
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
               weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
               weir_str("effect", effect_of_failure(actor)));
@@ -296,8 +294,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
         incarnation_end(actor, reason);
         return;
     }
-    ledger_count(&place->restarts);
-    actor_set_state(actor, ACTOR_STARTING);
+    lifecycle_apply(actor, LIFE_FAILED);
     restart_after_failure(actor);
 }
 
@@ -310,7 +307,7 @@ void incarnation_stop(struct actor *actor)
     bury_in_hand(actor, WEIR_END_NORMAL);
     finish_life(actor, WEIR_END_NORMAL);
     extra_clear_detail(actor);
-    actor_set_state(actor, ACTOR_STARTING);
+    lifecycle_apply(actor, LIFE_AGAIN);
 }
 
 void incarnation_restart(struct actor *actor)
@@ -320,7 +317,7 @@ void incarnation_restart(struct actor *actor)
         finish_life(actor, WEIR_END_SHUTDOWN);
     }
     extra_clear_detail(actor);
-    actor_set_state(actor, ACTOR_STARTING);
+    lifecycle_apply(actor, LIFE_AGAIN);
 }
 
 void incarnation_begin_anew(struct actor *actor)
@@ -330,11 +327,15 @@ void incarnation_begin_anew(struct actor *actor)
         finish_life(actor, WEIR_END_SHUTDOWN);
     }
     extra_clear_detail(actor);
-    actor_set_state(actor, ACTOR_STARTING);
+    lifecycle_apply(actor, LIFE_AGAIN);
 }
 
 void incarnation_renew(struct actor *actor, struct spec *spec)
 {
+    if (actor_state(actor) == ACTOR_CLOSED) {
+        spec_unref(spec);
+        return;
+    }
     if (actor_state(actor) == ACTOR_OPEN) {
         bury_in_hand(actor, WEIR_END_REPLACED);
         finish_life(actor, WEIR_END_REPLACED);
@@ -343,7 +344,7 @@ void incarnation_renew(struct actor *actor, struct spec *spec)
     actor->spec = spec;
     extra_clear_detail(actor);
     actor->place->backoff = (struct backoff){ 0 };
-    actor_set_state(actor, ACTOR_STARTING);
+    lifecycle_apply(actor, LIFE_AGAIN);
 }
 
 void incarnation_respec(struct actor *actor, struct spec *spec)
@@ -351,10 +352,9 @@ void incarnation_respec(struct actor *actor, struct spec *spec)
     struct spec *old = actor->spec;
 
     actor->spec = spec;
-    if (atomic_load_explicit(&actor->place->stopped, memory_order_relaxed)) {
-        atomic_store_explicit(&actor->place->stopped, false, memory_order_relaxed);
+    if (actor_state(actor) == ACTOR_STOPPED) {
         actor->place->backoff = (struct backoff){ 0 };
-        actor_set_state(actor, ACTOR_STARTING);
+        lifecycle_apply(actor, LIFE_AGAIN);
     }
     if (actor->memory && spec->behaviour->reconfigure) {
         callback_begin(actor);
@@ -451,7 +451,7 @@ uint64_t incarnation_time(struct actor *actor, uint64_t now_ns)
     next = give_again(actor, now_ns);
     if (actor_state(actor) == ACTOR_WAITING) {
         if (place->reopen_ns <= now_ns)
-            actor_set_state(actor, ACTOR_STARTING);
+            lifecycle_apply(actor, LIFE_DUE);
         else if (place->reopen_ns < next)
             next = place->reopen_ns;
     }
@@ -535,14 +535,14 @@ void incarnation_end(struct actor *actor, enum weir_end_reason reason)
     bury_in_hand(actor, reason);
     finish_life(actor, reason);
     if (output_is_waiting(actor))
-        actor->flags |= ACTOR_CLOSED;
+        lifecycle_apply(actor, LIFE_CLOSED);
     else
         end_actor(actor, reason);
 }
 
 void incarnation_end_now(struct actor *actor, enum weir_end_reason reason)
 {
-    if (!(actor->flags & ACTOR_CLOSED)) {
+    if (actor_state(actor) != ACTOR_CLOSED) {
         actor->flags |= ACTOR_DISCARDS; /* that it had something is no fault of its own */
         bury_in_hand(actor, reason);
         finish_life(actor, reason);

@@ -21,10 +21,9 @@ static const char *state_of(const struct actor *actor)
 {
     enum actor_state state = actor_state(actor);
 
-    /* Relaxed: the owner writes it. */
-    if (atomic_load_explicit(&actor->place->stopped, memory_order_relaxed))
+    if (state == ACTOR_STOPPED)
         return "stopped";
-    if (actor->flags & ACTOR_CLOSED)
+    if (state == ACTOR_CLOSED)
         return "closed"; /* its outbox is left */
     if (!actor->spec)
         return actor->flags & ACTOR_LEAVING ? "leaving" : "open"; /* the built-in manager */

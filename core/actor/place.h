@@ -56,7 +56,6 @@ struct place {
     _Atomic uint64_t restarts;   /* owner writes */
     _Atomic uint64_t retried;    /* owner writes: messages that were asked for again */
     _Atomic uint32_t retrying;   /* owner writes: as many wait in `retries` */
-    _Atomic bool stopped;        /* owner writes: given up, by `then` of its restart */
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
     _Atomic(char *) open_reason; /* owner writes once: what was said of the first failed open */

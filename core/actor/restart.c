@@ -35,13 +35,13 @@ static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 
     /* Who sees that it waits knows that its time has been set. */
     place->reopen_ns = executor_look_at_clock(actor->executor) + pause_ms * NS_PER_MS;
-    actor_set_state(actor, ACTOR_WAITING);
+    lifecycle_apply(actor, LIFE_PAUSED);
     keep_out(actor);
     /* Without memory for the timer it tries again at its next turn. */
     if (extra_get(actor))
         extra_arm(actor, place->reopen_ns);
     else
-        actor_set_state(actor, ACTOR_STARTING);
+        lifecycle_apply(actor, LIFE_DUE);
     incarnation_reroute(actor);
 }
 
@@ -81,9 +81,7 @@ static void stay_closed(struct actor *actor)
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
               weir_str("effect", effects[appeal]));
-    actor_set_state(actor, ACTOR_STOPPED);
-    /* Relaxed: a figure for people. */
-    atomic_store_explicit(&actor->place->stopped, true, memory_order_relaxed);
+    lifecycle_apply(actor, LIFE_GIVEN_UP);
     keep_out(actor);
     room_wake(actor, UINT32_MAX, actor->executor);
     incarnation_reroute(actor);
@@ -135,7 +133,6 @@ void restart_after_failed_open(struct actor *actor)
 
 static void forget_failures(struct place *place)
 {
-    atomic_store_explicit(&place->stopped, false, memory_order_relaxed);
     place->backoff = (struct backoff){ 0 };
 }
 

@@ -67,6 +67,7 @@ struct runtime {
     _Atomic uint64_t late_replies;
     _Atomic uint64_t late_notices; /* to origins that have ended */
     _Atomic uint32_t opens_apart;  /* under way on an opener: see place.h */
+    _Atomic uint64_t edges;        /* of lifecycle.h, that have been taken: for tests */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
     pthread_mutex_t entry_lock;

@@ -56,7 +56,7 @@ static void sort(struct actor *actor, struct message *message)
 /* True while there is an incarnation that callbacks can be made to. */
 static bool is_alive(const struct actor *actor)
 {
-    return actor->spec && actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED);
+    return actor->spec && actor_state(actor) == ACTOR_OPEN;
 }
 
 static void respec(struct actor *actor)
@@ -95,7 +95,7 @@ static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
         actor->flags |= ACTOR_KILLED;
     if (signals & SIGNAL_RESPEC)
         respec(actor);
-    if (signals & SIGNAL_ANEW)
+    if ((signals & SIGNAL_ANEW) && actor_state(actor) != ACTOR_CLOSED)
         actor->place->owner->ops->begin_anew(actor);
     if ((signals & SIGNAL_REOPEN) && is_alive(actor))
         reopen(actor);
@@ -321,8 +321,7 @@ static bool may_take(struct actor *actor)
     if (!actor->spec)
         return true; /* the built-in manager */
     return actor_state(actor) == ACTOR_OPEN &&
-           !(actor->flags &
-             (ACTOR_SETTLING | ACTOR_CLOSED | ACTOR_PRINTS | ACTOR_RENEWS | ACTOR_RETRIES)) &&
+           !(actor->flags & (ACTOR_SETTLING | ACTOR_PRINTS | ACTOR_RENEWS | ACTOR_RETRIES)) &&
            actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
 }
 
@@ -341,7 +340,7 @@ static bool flush_step(struct actor *actor)
         settle_unhold(actor);
         settle_done(actor, message);
     }
-    if (actor->flags & ACTOR_CLOSED)
+    if (actor_state(actor) == ACTOR_CLOSED)
         end_actor(actor, (enum weir_end_reason)actor->end_reason);
     return true;
 }
@@ -358,9 +357,11 @@ static bool closed_step(struct actor *actor)
 static void obey_kill(struct actor *actor)
 {
     actor->flags &= ~(uint32_t)ACTOR_KILLED;
+    if (actor_state(actor) == ACTOR_CLOSED)
+        return;
     if (actor->kind == ACTOR_WORKER && !place_is_renewed(actor) && actor_state(actor) != ACTOR_OPEN)
         incarnation_end_now(actor, WEIR_END_KILL); /* nobody opens it anew */
-    else if (actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_CLOSED))
+    else if (actor_state(actor) == ACTOR_OPEN)
         incarnation_fail(actor, WEIR_END_KILL);
 }
 
@@ -391,7 +392,7 @@ static bool life_step(struct actor *actor, struct stint *stint)
         obey_kill(actor);
         return true;
     }
-    if (actor->flags & ACTOR_CLOSED)
+    if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
     if (actor->flags & ACTOR_RENEWS) {
         stint->handled++; /* it calls `close` */
@@ -427,7 +428,7 @@ static bool pool_step(struct actor *actor, struct stint *stint)
         message = take_lane(actor, &actor->high, 0);
     if (message)
         give(actor, message, stint);
-    else if (actor->flags & ACTOR_CLOSED)
+    else if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
     else if (actor->flags & ACTOR_LEAVING)
         end_pool(actor);

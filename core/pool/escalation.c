@@ -34,7 +34,7 @@ static void tell_places_locked(struct pool *pool, bool all, uint64_t pause_ms,
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
-        if (all || atomic_load_explicit(&place->stopped, memory_order_relaxed))
+        if (all || actor_state(place->actor) == ACTOR_STOPPED)
             tell_place_locked(place, pause_ms, executor);
     }
 }

@@ -65,7 +65,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
         tally->stats.live++;
     else
         tally->stats.starting++;
-    tally->stats.stopped += atomic_load_explicit(&place->stopped, memory_order_relaxed);
+    tally->stats.stopped += actor_state(place->actor) == ACTOR_STOPPED;
     if (reading.in_hand > 0)
         tally->stats.busy++;
     else if (place->opened && !place->prepared)
@@ -216,7 +216,7 @@ static uint32_t state_of(const struct place *place, bool retiring)
         return WEIR_MEMBER_RETIRING;
     if (place->opened)
         return WEIR_MEMBER_OPEN;
-    if (atomic_load_explicit(&place->stopped, memory_order_relaxed))
+    if (actor_state(place->actor) == ACTOR_STOPPED)
         return WEIR_MEMBER_STOPPED;
     /* Relaxed: a figure for people. */
     return atomic_load_explicit(&place->opens, memory_order_relaxed) ? WEIR_MEMBER_BROKEN

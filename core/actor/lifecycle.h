@@ -1,0 +1,69 @@
+/*
+ * actor/lifecycle.h - the states of an actor, and what may follow on what.
+ *
+ *            spawn                       OPENED
+ *   (slot) --------> STARTING --------------------------------> OPEN
+ *                    |  ^ ^ |  <------- FAILED, AGAIN ---------  |
+ *             PAUSED |  | | | GIVEN_UP                           |
+ *                    v  | | v                                    |
+ *   DUE, AGAIN: WAITING-+ +-STOPPED: AGAIN                       |
+ *                    ^         |                                 |
+ *                    +-PAUSED--+                                 |
+ *                                                                v
+ *   each of them --- CLOSED ---> CLOSED --- ENDED ---> ENDED ---> (slot, after a grace period)
+ *              \------------------ ENDED -----------/
+ *
+ * AGAIN leads to STARTING from each state before CLOSED, and PAUSED, from each state without an
+ * incarnation, to WAITING. CLOSED is entered when the outbox or children are left, and left when
+ * they have gone.
+ *
+ * One table in lifecycle.c says what is legal. The owner's turn alone changes the state, by
+ * lifecycle_apply; an event that the table does not have for the present state is a mistake of ours.
+ */
+#ifndef ACTOR_LIFECYCLE_H
+#define ACTOR_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct actor;
+
+enum actor_state {
+    ACTOR_STARTING, /* its next turn calls `open` */
+    ACTOR_OPEN,
+    ACTOR_WAITING, /* opens after a pause */
+    ACTOR_STOPPED, /* failed too often: until somebody begins it again */
+    ACTOR_CLOSED,  /* `close` was called for good; its outbox or children are left */
+    ACTOR_ENDED,
+    ACTOR_STATES,
+};
+
+enum life_event {
+    LIFE_OPENED,   /* `open` succeeded */
+    LIFE_FAILED,   /* the incarnation failed, and another one follows */
+    LIFE_AGAIN,    /* another incarnation follows, without a failure of this one */
+    LIFE_PAUSED,   /* the next `open` waits */
+    LIFE_DUE,      /* the pause is over */
+    LIFE_GIVEN_UP, /* it failed too often */
+    LIFE_CLOSED,   /* no other incarnation follows, and something is left */
+    LIFE_ENDED,
+    LIFE_EVENTS,
+};
+
+/* Takes the actor from its state to the next one. Owner. */
+void lifecycle_apply(struct actor *actor, enum life_event event);
+
+/* Whether the event is legal in the state. */
+bool lifecycle_is_legal(enum actor_state state, enum life_event event);
+
+/* The bit of an edge in runtime->edges, where those stand that its actors have taken. */
+static inline uint64_t lifecycle_edge(enum actor_state state, enum life_event event)
+{
+    return (uint64_t)1 << ((unsigned)state * LIFE_EVENTS + (unsigned)event);
+}
+
+/* For people. */
+const char *lifecycle_state_name(enum actor_state state);
+const char *lifecycle_event_name(enum life_event event);
+
+#endif
