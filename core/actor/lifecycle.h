@@ -18,7 +18,7 @@
  * they have gone.
  *
  * One table in lifecycle.c says what is legal. The owner's turn alone changes the state, by
- * lifecycle_apply; an event that the table does not have for the present state is a mistake of ours.
+ * lifecycle_apply; an event for which the table has no edge is a mistake of ours.
  */
 #ifndef ACTOR_LIFECYCLE_H
 #define ACTOR_LIFECYCLE_H
