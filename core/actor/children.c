@@ -402,6 +402,23 @@ void children_reopen(struct actor *actor)
     signal_all(actor, SIGNAL_REOPEN);
 }
 
+/* Depth is bounded by WEIR_CHILDREN_DEPTH_MAX. */
+void children_look_again(struct place *place, struct executor *executor)
+{
+    struct children *children = children_of(place);
+
+    if (!children)
+        return;
+    pthread_mutex_lock(&children->lock);
+    for (struct list *node = children->list.next; node != &children->list; node = node->next) {
+        const struct child *child = LIST_ENTRY(node, struct child, link);
+
+        signal_locked(child, executor, SIGNAL_ROOM);
+        children_look_again(child->actor->place, executor);
+    }
+    pthread_mutex_unlock(&children->lock);
+}
+
 bool children_drain(struct actor *actor)
 {
     if (!children_are_alive(actor))

@@ -37,6 +37,10 @@ weir_pid children_parent(const struct actor *actor);
 /* Files may have been renamed: they are told, too. */
 void children_reopen(struct actor *actor);
 
+/* The outputs of the place lead elsewhere, and so do theirs: those that wait for room look again.
+ * Any thread for which the place lives. NULL is allowed. */
+void children_look_again(struct place *place, struct executor *executor);
+
 /* The incarnation ends: they are stopped now. */
 void children_stop(struct actor *actor);
 

@@ -96,6 +96,9 @@ void single_set_wiring(struct single *single, struct wiring *wiring, struct exec
 {
     wiring_publish(&single->wiring, wiring, &executor->reader);
     (void)actor_signal(single->actor, actor_serial_of(single->pid), executor, SIGNAL_ROOM);
+    pthread_mutex_lock(&single->lock); /* the place lives */
+    children_look_again(single->place, executor);
+    pthread_mutex_unlock(&single->lock);
 }
 
 int single_opening(struct single *single)

@@ -288,6 +288,9 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
 {
     wiring_publish(&source->wiring, wiring, &executor->reader);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
+    pthread_mutex_lock(&source->lock); /* the place lives */
+    children_look_again(source->place, executor);
+    pthread_mutex_unlock(&source->lock);
 }
 
 void source_respec(struct source *source, struct spec *spec, struct executor *executor)

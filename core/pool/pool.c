@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/children.h"
 #include "actor/end.h"
 #include "actor/room.h"
 #include "actor/runtime.h"
@@ -352,9 +353,11 @@ void pool_set_route(struct pool *pool, enum pool_route route)
 static void look_again_locked(struct list *places, struct executor *executor)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
-        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+        struct place *place = LIST_ENTRY(node, struct place, link);
+        struct actor *actor = place->actor;
 
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_ROOM);
+        children_look_again(place, executor);
     }
 }
 

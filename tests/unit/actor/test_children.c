@@ -191,6 +191,11 @@ static bool has_opened(void *context)
     return atomic_load(&opens->f->parent->opened) >= opens->count;
 }
 
+static bool has_one_in_hand(void *context)
+{
+    return rig_ledger(((struct fixture *)context)->pool).in_hand == 1;
+}
+
 /* --- tests ---------------------------------------------------------------------------------- */
 
 /* promise A10 */
@@ -201,10 +206,10 @@ static void test_stopped_child_finishes_what_it_accepted(void)
 
     begin(&f);
     have_one(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_in_hand, &f)); /* the parent is done with its own */
     reading = rig_ledger(f.pool);
     CU_ASSERT_EQUAL(reading.accepted, 4); /* one of the parent's, three of the child's */
     CU_ASSERT_EQUAL(reading.queued, 2);
-    CU_ASSERT_EQUAL(reading.in_hand, 1);
     tell(&f, end_it, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, STATUS, 1));
     CU_ASSERT_EQUAL(rig_send(&f.rig, atomic_load(&f.pid), (struct order){ .id = 4 }), 0);
@@ -233,6 +238,7 @@ static void test_child_that_is_stopped_now_ends_behind_its_message(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_SHUTDOWN, 1));
     CU_ASSERT_EQUAL(probe_times(f.child, 1), 1);
     CU_ASSERT_EQUAL(probe_times(f.child, 2) + probe_times(f.child, 3), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* the watcher is told before */
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_TERMINATED), 2);
     CU_ASSERT_EQUAL(atomic_load(&f.child->last_reason), WEIR_END_SHUTDOWN);
     CU_ASSERT_EQUAL(rig_ledger(f.pool).dead, 2);
@@ -252,6 +258,7 @@ static void test_killed_child_ends_as_a_failure(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_KILL, 1));
     CU_ASSERT_EQUAL(atomic_load(&f.child->last_reason), WEIR_END_KILL);
     CU_ASSERT_EQUAL(probe_times(f.child, 2) + probe_times(f.child, 3), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* the watcher is told before */
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_TERMINATED), 2);
     finish(&f);
 }
@@ -441,6 +448,72 @@ static void test_wrong_options_make_nobody(void)
     finish(&f);
 }
 
+static int emit_once(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    CU_ASSERT_EQUAL(weir_emit(self, 0, probe_message(self, (struct order){ .id = 77 })), 0);
+    return WEIR_DONE;
+}
+
+/* A pool whose only worker is held and has no room left. */
+static struct pool *full_pool(struct fixture *f, struct probe *probe, const char *path)
+{
+    struct pool *pool = rig_workers(&f->rig, probe, path, 1, 1);
+
+    CU_ASSERT_EQUAL(rig_send(&f->rig, pool->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&probe->gate, 1));
+    CU_ASSERT_EQUAL(rig_send(&f->rig, pool->pid, (struct order){ .id = 1 }), 0);
+    return pool;
+}
+
+static void bind(struct fixture *f, weir_pid target)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+    struct wiring *wiring = wiring_create(1);
+
+    wiring->bindings[0] = (struct binding){ target, WHEN_FULL_WAIT };
+    pool_set_wiring(f->pool, wiring, executor);
+    runtime_leave(executor);
+}
+
+static bool holds_one(void *context)
+{
+    return rig_ledger(((struct fixture *)context)->pool).held == 1;
+}
+
+/* promise O2: what a child holds follows an output that is bound again. */
+static void test_child_that_waits_for_room_looks_where_its_output_leads_now(void)
+{
+    struct probe *held = probe_create(), *free_one = probe_create();
+    struct pool_options options = { .path = "feeding", .size = 1, .output_count = 1 };
+    struct binding binding = { .when_full = WHEN_FULL_WAIT };
+    struct pool *before, *now;
+    struct fixture f;
+
+    begin_with(&f, 3);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
+    before = full_pool(&f, held, "before");
+    now = rig_workers(&f.rig, free_one, "now", 1, 4);
+    binding.target = before->pid;
+    options.spec = rig_spec(f.parent);
+    options.outputs = &binding;
+    f.pool = rig_pool(&f.rig, &options);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    tell(&f, spawn_one, (uint64_t)(uintptr_t)emit_once);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, holds_one, &f));
+    bind(&f, now->pid);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, free_one, 77, 1));
+    gate_open(&held->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, before, NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, now, NULL));
+    spec_unref(options.spec);
+    finish(&f);
+    probe_destroy(held);
+    probe_destroy(free_one);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -455,6 +528,7 @@ int main(void)
         { "deep", test_children_do_not_stand_too_deep },
         { "many", test_no_more_children_than_the_budget },
         { "wrong", test_wrong_options_make_nobody },
+        { "bound again", test_child_that_waits_for_room_looks_where_its_output_leads_now },
         CU_TEST_INFO_NULL,
     };
 
