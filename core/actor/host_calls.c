@@ -352,8 +352,9 @@ void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint
         if (!known)
             known = tag_table_label(&actor_of_self(self)->runtime->tags, unit);
         /* Relaxed: figures for people. Release: the unit's text. */
-        atomic_store_explicit(&progress->done, done, memory_order_relaxed);
-        atomic_store_explicit(&progress->total, total, memory_order_relaxed);
+        atomic_store_explicit(&progress->done, progress->before + done, memory_order_relaxed);
+        atomic_store_explicit(&progress->total, total ? progress->before + total : 0,
+                              memory_order_relaxed);
         atomic_store_explicit(&progress->unit, known, memory_order_release);
         return;
     }

@@ -8,6 +8,7 @@
 #include "actor/extra.h"
 #include "actor/leave.h"
 #include "actor/output.h"
+#include "actor/progress.h"
 #include "actor/restart.h"
 #include "actor/room.h"
 #include "actor/runtime.h"
@@ -168,6 +169,8 @@ void incarnation_open(struct actor *actor)
 
     /* Before `open`, which may set them anew. */
     actor->flags &= ~(uint32_t)(ACTOR_TRAPS_EXITS | ACTOR_PAUSED);
+    if (actor->place && actor->kind != ACTOR_SOURCE)
+        progress_go_on(actor->place);
     status = call_open(actor);
     if (status == 0)
         has_opened(actor);

@@ -27,6 +27,7 @@ struct progress {
     _Atomic(const char *) unit; /* written once by the owner */
     _Atomic uint64_t done;      /* owner writes, all read */
     _Atomic uint64_t total;
+    uint64_t before; /* owner: what the former incarnations had done */
 };
 
 struct place {

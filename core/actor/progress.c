@@ -19,6 +19,15 @@ static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
     }
 }
 
+void progress_go_on(struct place *place)
+{
+    struct progress *all = place_progress(place);
+
+    for (uint32_t i = 0; all && i < PLACE_UNITS; i++)
+        /* Relaxed: the owner itself wrote it. */
+        all[i].before = atomic_load_explicit(&all[i].done, memory_order_relaxed);
+}
+
 void progress_add(struct progress_sum *sum, const struct progress_sum *other)
 {
     for (uint32_t i = 0; i < PLACE_UNITS; i++)

@@ -23,6 +23,10 @@ struct progress_sum {
     uint64_t unbound;                        /* freed behind outputs that lead nowhere */
 };
 
+/* Another incarnation of the actor opens: what it tells adds to what the former ones had done. Not
+ * for a source, which tells how far it is from its position on. Owner. */
+void progress_go_on(struct place *place);
+
 /* Adds one sum to another. */
 void progress_add(struct progress_sum *sum, const struct progress_sum *other);
 

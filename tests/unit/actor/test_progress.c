@@ -161,11 +161,33 @@ static void test_children_that_have_ended_still_count(void)
     finish(&f);
 }
 
+static int crash(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    (void)message;
+    return WEIR_FAIL;
+}
+
+/* promise P17 */
+static void test_worker_that_is_opened_again_goes_on_counting(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    order(&f, f.pool->pid, 60, work, 5);
+    order(&f, f.pool->pid, 61, crash, 0);
+    order(&f, f.pool->pid, 62, work, 7);
+    expect(&f, 12, 105);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "children", test_children_tell_and_emit_for_their_pool },
         { "ended", test_children_that_have_ended_still_count },
+        { "again", test_worker_that_is_opened_again_goes_on_counting },
         CU_TEST_INFO_NULL,
     };
 
