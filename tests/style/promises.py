@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""Every promise of docs/promises.md is shown by a test, every test shows one that exists, and for
-every promise tests/broken/ holds a break, which still fits the source. What docs/sentences.md names
-in its tables, promises and tests, exists.
-
+"""Every promise of docs/promises.md is shown by a test, every test shows one that X
 Usage: promises.py [--list] [ROOT]
 
 A promise is a paragraph `S1. text`. A test cites it as `promise S1`, or `promises S1, S2 and L1`,
@@ -57,36 +54,6 @@ def check(promises, cited):
         yield "docs/promises.md: there is no promise"
 
 
-def check_sentences(text, numbers, names):
-    """What the tables of docs/sentences.md name and is not there: in their last two columns,
-    promises and tests. `names` are tests and their files."""
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if not line.startswith("| ") or len(cells) < 3 or cells[-2] == "promise":
-            continue
-        for number in re.findall(r"[A-Z]\d+", cells[-2]):
-            if number not in numbers:
-                yield f"docs/sentences.md: there is no promise {number}: {cells[0]}"
-        shown = re.findall(r"`([^`]+)`", cells[-1])
-        for name in shown:
-            if name not in names and (name.startswith("test") or "/" in name):
-                yield f"docs/sentences.md: there is no {name}: {cells[0]}"
-        if not shown:
-            yield f"docs/sentences.md: shown by nothing: {cells[0]}"
-
-
-def read_tests(root):
-    """The names of all test functions and the paths of all files of tests/."""
-    names = set()
-    for path in (root / "tests").rglob("*"):
-        if path.is_file():
-            names.add(path.relative_to(root).as_posix())
-            if path.suffix == ".c":
-                text = path.read_text(encoding="utf-8", errors="replace")
-                names.update(re.findall(r"^static void (test_\w+)\(", text, re.M))
-    return names
-
-
 def main():
     arguments = [x for x in sys.argv[1:] if x != "--list"]
     root = Path(arguments[0] if arguments else Path(__file__).parents[2]).resolve()
@@ -98,10 +65,6 @@ def main():
             for path in cited.get(number, ["NO TEST"]):
                 print(f"      {path}")
     wrong = list(check(promises, cited))
-    sentences = root / "docs/sentences.md"
-    if sentences.is_file():
-        wrong += check_sentences(sentences.read_text(encoding="utf-8"),
-                                 {n for n, _ in promises}, read_tests(root))
     try:
         records = breaks.read_breaks(root)
         wrong += breaks.check_fits(root, promises, records)
