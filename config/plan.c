@@ -19,10 +19,11 @@ static enum plan_kind kind_of_host(const char *field)
 static void plan_host(struct planning *planning)
 {
     struct plan_subject subject = { "host", SETTINGS_NONE, SETTINGS_NONE };
-    struct plan_pair pair = { &subject, NULL, &planning->new_settings->host, kind_of_host };
+    struct plan_pair pair = { &subject, NULL, NULL, kind_of_host };
 
-    if (!planning->old_settings)
+    if (!planning->old_settings || !planning->new_settings)
         return;
+    pair.new_struct = &planning->new_settings->host;
     pair.old_struct = &planning->old_settings->host;
     plan_compare_rows(planning, &pair, language_host, 0);
 }
@@ -76,7 +77,7 @@ static void plan_new_dispatchers(struct planning *planning, const struct key_ind
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
 
-    for (uint32_t i = 0; i < newer->dispatcher_count; i++) {
+    for (uint32_t i = 0; newer && i < newer->dispatcher_count; i++) {
         const char *name = newer->dispatchers[i].name;
         struct plan_subject subject = { plan_text(planning, "dispatchers.%s", name),
                                         find_dispatcher(index, older, name), i };
@@ -163,10 +164,10 @@ static void plan_new_sources(struct planning *planning, const struct key_index *
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
-    uint32_t *old_of = plan_matches(planning, newer->source_count);
+    uint32_t *old_of = plan_matches(planning, newer ? newer->source_count : 0);
 
     planning->plan->old_sources = old_of;
-    for (uint32_t i = 0; old_of && i < newer->source_count; i++) {
+    for (uint32_t i = 0; newer && old_of && i < newer->source_count; i++) {
         const struct settings_source *source = &newer->sources[i];
         struct plan_subject subject = { plan_text(planning, "sources.%s", source->name),
                                         find_source(index, older, source->name), i };

@@ -79,12 +79,21 @@ struct plan_step {
     uint32_t new_index;   /* its index in the new settings */
 };
 
+/* A pool that closes: its index in the old settings. Those of one group feed each other in a cycle,
+ * and close together. */
+struct plan_closing {
+    uint32_t pool;
+    uint32_t group;
+};
+
 struct plan {
     size_t count;
     struct plan_step *steps; /* hosts, dispatchers, pools, sources; in order of the new file */
     /* By index of the new settings: which of the old ones it is; SETTINGS_NONE = it is new. */
     uint32_t *old_pools;
     uint32_t *old_sources;
+    struct plan_closing *closing; /* the removed pools: those that feed before those they feed */
+    uint32_t closing_count;
     struct text_store store; /* their texts, and these */
 };
 
@@ -96,7 +105,7 @@ struct plan_task {
     uint32_t effects;
 };
 
-/* `old_settings` may be NULL: everything is new. WEIR_ENOMEM. Returns owned. */
+/* Either may be NULL: everything is new, or goes. WEIR_ENOMEM. Returns owned. */
 int plan_create(const struct settings *old_settings, const struct settings *new_settings,
                 struct plan **out_plan);
 /* NULL is allowed. */

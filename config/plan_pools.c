@@ -164,11 +164,11 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
 static int index_pools(const struct settings *settings, struct key_index *index,
                        struct text_store *store)
 {
-    uint32_t *numbers = text_store_take_array(store, (size_t)settings->pool_count + 1,
-                                              sizeof *numbers);
+    uint32_t count = settings ? settings->pool_count : 0;
+    uint32_t *numbers = text_store_take_array(store, (size_t)count + 1, sizeof *numbers);
     int status = numbers ? WEIR_OK : WEIR_ENOMEM;
 
-    for (uint32_t i = 0; i < settings->pool_count && status == WEIR_OK; i++) {
+    for (uint32_t i = 0; i < count && status == WEIR_OK; i++) {
         numbers[i] = i;
         status = key_index_put(index, settings, settings->pools[i].path, &numbers[i]);
     }
@@ -187,10 +187,10 @@ static void plan_new_pools(struct planning *planning, const struct key_index *in
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
-    uint32_t *old_of = plan_matches(planning, newer->pool_count);
+    uint32_t *old_of = plan_matches(planning, newer ? newer->pool_count : 0);
 
     planning->plan->old_pools = old_of;
-    for (uint32_t i = 0; old_of && i < newer->pool_count; i++) {
+    for (uint32_t i = 0; newer && old_of && i < newer->pool_count; i++) {
         const struct settings_pool *pool = &newer->pools[i];
         struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path),
                                         find_pool(index, older, pool->path), i };
@@ -213,10 +213,41 @@ static void plan_gone_pools(struct planning *planning, const struct key_index *i
         struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path), i,
                                         SETTINGS_NONE };
 
-        if (find_pool(index, planning->new_settings, pool->path) == SETTINGS_NONE)
-            plan_add(planning, PLAN_POOL_REMOVED, &subject, NULL, pool_text(planning, pool), NULL,
-                     false);
+        if (find_pool(index, planning->new_settings, pool->path) != SETTINGS_NONE)
+            continue;
+        plan_add(planning, PLAN_POOL_REMOVED, &subject, NULL, pool_text(planning, pool), NULL,
+                 false);
+        planning->plan->closing_count++;
     }
+}
+
+/* The removed ones, picked out of all in output order. */
+static int pick_closing(struct planning *planning, const struct key_index *index, uint32_t *order,
+                        uint32_t *groups)
+{
+    const struct settings *older = planning->old_settings;
+    struct plan_closing *next = planning->plan->closing;
+    int status = settings_output_order(older, order, groups);
+
+    for (uint32_t i = 0; i < older->pool_count && status == WEIR_OK; i++)
+        if (find_pool(index, planning->new_settings, older->pools[order[i]].path) == SETTINGS_NONE)
+            *next++ = (struct plan_closing){ order[i], groups[order[i]] };
+    return status;
+}
+
+static void plan_closing_order(struct planning *planning, const struct key_index *index)
+{
+    struct plan *plan = planning->plan;
+    size_t count = plan->closing_count ? planning->old_settings->pool_count : 0;
+    uint32_t *order, *groups;
+
+    if (count == 0)
+        return;
+    order = text_store_take_array(&planning->scratch, count, sizeof *order);
+    groups = text_store_take_array(&planning->scratch, count, sizeof *groups);
+    plan->closing = text_store_take_array(&plan->store, plan->closing_count, sizeof *plan->closing);
+    planning->failed |= !order || !groups || !plan->closing ||
+                        pick_closing(planning, index, order, groups) != WEIR_OK;
 }
 
 void plan_pools(struct planning *planning)
@@ -231,6 +262,7 @@ void plan_pools(struct planning *planning)
     if (status == WEIR_OK) {
         plan_new_pools(planning, &index);
         plan_gone_pools(planning, &index);
+        plan_closing_order(planning, &index);
     } else {
         planning->failed = true;
     }

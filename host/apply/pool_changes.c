@@ -33,18 +33,16 @@ static int allocate(struct pool_changes *changes)
 {
     const struct transition *transition = changes->transition;
     size_t count = transition->settings->pool_count + 1;
-    size_t old_count = transition->old_settings ? transition->old_settings->pool_count + 1 : 1;
+    size_t gone_count = (size_t)transition->assembly->gone_count + transition->plan->closing_count;
 
     changes->tasks = calloc(count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
     changes->made = calloc(count, sizeof *changes->made);
     changes->changes = calloc(count, sizeof *changes->changes);
     changes->is_parent = calloc(count, sizeof *changes->is_parent);
-    changes->gone = calloc(old_count, sizeof *changes->gone);
-    changes->gone_pools = calloc(old_count + transition->assembly->gone_count,
-                                 sizeof *changes->gone_pools);
+    changes->gone_pools = calloc(gone_count + 1, sizeof *changes->gone_pools);
     changes->allocated = changes->tasks && changes->all && changes->made && changes->changes &&
-                         changes->is_parent && changes->gone && changes->gone_pools;
+                         changes->is_parent && changes->gone_pools;
     return changes->allocated ? 0 : WEIR_ENOMEM;
 }
 
@@ -235,34 +233,6 @@ static int prepare_changes(struct pool_changes *changes, uint32_t effects,
 
 /* --- preparing ------------------------------------------------------------------------------ */
 
-/* Those that no new pool has become, in the order in which they shall close. */
-static void pick_gone(struct pool_changes *changes, const uint32_t *order, bool *stays)
-{
-    const struct transition *transition = changes->transition;
-    const uint32_t *old_of = transition->plan->old_pools;
-
-    for (uint32_t i = 0; i < transition->settings->pool_count; i++)
-        if (old_of[i] != SETTINGS_NONE)
-            stays[old_of[i]] = true;
-    for (uint32_t i = 0; i < transition->old_settings->pool_count; i++)
-        if (!stays[order[i]])
-            changes->gone[changes->gone_count++] = order[i];
-}
-
-static int list_gone(struct pool_changes *changes)
-{
-    const struct settings *old = changes->transition->old_settings;
-    uint32_t *order = calloc(old->pool_count + 1, sizeof *order);
-    bool *stays = calloc(old->pool_count + 1, sizeof *stays);
-    int status = order && stays ? settings_output_order(old, order, NULL) : WEIR_ENOMEM;
-
-    if (status == 0)
-        pick_gone(changes, order, stays);
-    free(order);
-    free(stays);
-    return status;
-}
-
 int pool_changes_prepare(struct pool_changes *changes, const struct transition *transition,
                          struct executor *executor)
 {
@@ -279,7 +249,7 @@ int pool_changes_prepare(struct pool_changes *changes, const struct transition *
         status = wire(changes, executor);
     if (status == 0)
         status = prepare_changes(changes, 0, executor);
-    return status == 0 && transition->old_settings ? list_gone(changes) : status;
+    return status;
 }
 
 /* --- those that stop first ------------------------------------------------------------------ */
@@ -319,13 +289,14 @@ int pool_changes_exchange(struct pool_changes *changes, struct executor *executo
 /* Moves the removed pools to those that drain. */
 static void set_gone(struct pool_changes *changes, struct executor *executor)
 {
+    const struct plan *plan = changes->transition->plan;
     struct assembly *assembly = changes->transition->assembly;
     uint32_t count = 0;
 
     for (; count < assembly->gone_count; count++)
         changes->gone_pools[count] = assembly->gone[count];
-    for (uint32_t i = 0; i < changes->gone_count; i++) {
-        struct pool *pool = assembly->pools[changes->gone[i]];
+    for (uint32_t i = 0; i < plan->closing_count; i++) {
+        struct pool *pool = assembly->pools[plan->closing[i].pool];
 
         pool_give_up_name(pool, executor); /* a file may name another one so while this drains */
         changes->gone_pools[count++] = pool;
@@ -432,6 +403,5 @@ void pool_changes_finish(struct pool_changes *changes)
     free(changes->made);
     free(changes->changes);
     free(changes->is_parent);
-    free(changes->gone);
     free(changes->gone_pools);
 }

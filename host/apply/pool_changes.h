@@ -25,11 +25,9 @@ struct pool_changes {
     struct pool **made;           /* those made here */
     struct pool_change **changes; /* of those that were there */
     bool *is_parent;              /* those that run and get new members */
-    uint32_t *gone; /* indexes of removed pools in the old settings, in closing order */
-    uint32_t gone_count;
-    struct pool **gone_pools; /* room for these and for those that have not ended */
-    uint32_t exclusive_count; /* tasks whose old workers stop before the new ones open */
-    bool allocated;           /* all of these tables are there */
+    struct pool **gone_pools;     /* room for the removed ones, and for those that have not ended */
+    uint32_t exclusive_count;     /* tasks whose old workers stop before the new ones open */
+    bool allocated;               /* all of these tables are there */
 };
 
 /* Makes and prepares everything; reports what cannot be. Finish is needed also on failure. */

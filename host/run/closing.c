@@ -302,20 +302,32 @@ uint64_t closing_timeout_ms(struct pool *pool)
     return longest_ms;
 }
 
+/* Where the group of number `first` ends. */
+static uint32_t group_end(const struct plan *plan, uint32_t first)
+{
+    uint32_t end = first + 1;
+
+    while (end < plan->closing_count && plan->closing[end].group == plan->closing[first].group)
+        end++;
+    return end;
+}
+
 /*
- * Frees those of the gone, from number `first` on, that end in time; true when all did. That is
- * `timeout_ms` for each, or less if their own is shorter. `watched`: its end is not waited for.
+ * Frees those of the gone from number `first` to `end` that end in time; returns how many did not.
+ * That is `timeout_ms` for each, or less if their own is shorter. `watched`: its end is not waited
+ * for.
  */
-static bool drain_gone(struct assembly *assembly, const struct assembly *watched, uint32_t first,
-                       uint64_t timeout_ms)
+static uint32_t drain_gone(struct assembly *assembly, const struct assembly *watched,
+                           uint32_t first, uint32_t end, uint64_t timeout_ms)
 {
     uint32_t kept = first;
 
-    while (kept < assembly->gone_count) {
+    for (uint32_t i = first; i < end; i++)
+        close_pool(assembly, assembly->gone[i], pool_remove);
+    for (uint32_t i = first; i < end; i++) {
         struct pool *pool = assembly->gone[kept];
         uint64_t own_ms = closing_timeout_ms(pool);
 
-        close_pool(assembly, pool, pool_remove);
         if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
                   own_ms < timeout_ms ? own_ms : timeout_ms)) {
             forget_pool(assembly, pool);
@@ -324,16 +336,21 @@ static bool drain_gone(struct assembly *assembly, const struct assembly *watched
         name_left_behind(assembly, pool->path, pool);
         kept++;
     }
-    return kept == first;
+    return kept - first;
 }
 
-void closing_drain_gone(struct assembly *assembly, uint32_t count)
+void closing_drain(struct assembly *assembly, const struct plan *plan)
 {
-    if (count == 0)
+    /* Those before them have been waited for: they must not hold up every reload that follows. */
+    uint32_t first = assembly->gone_count - plan->closing_count;
+
+    if (plan->closing_count == 0)
         return;
     await_formers(assembly, false, UINT64_MAX);
-    /* Those before them have been waited for: they must not hold up every reload that follows. */
-    (void)drain_gone(assembly, assembly, assembly->gone_count - count, UINT64_MAX);
+    for (uint32_t i = 0, end; i < plan->closing_count; i = end) {
+        end = group_end(plan, i);
+        first += drain_gone(assembly, assembly, first, first + end - i, UINT64_MAX);
+    }
 }
 
 static void collect_gone_pools(struct assembly *assembly)
@@ -368,36 +385,47 @@ static uint64_t time_left_ms(const struct shut_down *down)
     return closing_time_left_ms(&down->time);
 }
 
+static void close_source(struct assembly *assembly, struct source *source)
+{
+    struct executor *executor = runtime_enter(assembly->runtime);
+
+    if (executor) {
+        source_close(source, executor);
+        runtime_leave(executor);
+    }
+}
+
+static void await_source(struct shut_down *down, struct source *source, bool is_named)
+{
+    if (await(down->assembly, (struct awaited){ .source = source }, time_left_ms(down)))
+        return;
+    if (is_named)
+        name_left_behind(down->assembly, source->path, NULL);
+    down->in_time = false;
+}
+
 static void close_sources(struct shut_down *down)
 {
     struct assembly *assembly = down->assembly;
     uint32_t count = assembly->held->settings->source_count;
-    struct executor *executor = runtime_enter(assembly->runtime);
 
-    for (uint32_t i = 0; executor && i < count; i++)
-        source_close(assembly->sources[i], executor);
-    if (executor)
-        runtime_leave(executor);
-    for (uint32_t i = 0; i < count; i++) {
-        if (await(assembly, (struct awaited){ .source = assembly->sources[i] }, time_left_ms(down)))
-            continue;
-        name_left_behind(assembly, assembly->sources[i]->path, NULL);
-        down->in_time = false;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        close_source(assembly, assembly->sources[i]);
+    for (uint32_t i = 0; i < count; i++)
+        await_source(down, assembly->sources[i], true);
     for (struct source *gone = assembly->gone_sources; gone; gone = gone->next_gone)
-        if (!await(assembly, (struct awaited){ .source = gone }, time_left_ms(down)))
-            down->in_time = false;
+        await_source(down, gone, false);
 }
 
 /* Pools of one group feed each other: they close together. */
-static void close_group(struct shut_down *down, const uint32_t *order, uint32_t count)
+static void close_group(struct shut_down *down, const struct plan_closing *closing, uint32_t count)
 {
     struct assembly *assembly = down->assembly;
 
     for (uint32_t i = 0; i < count; i++)
-        close_pool(assembly, assembly->pools[order[i]], pool_close);
+        close_pool(assembly, assembly->pools[closing[i].pool], pool_close);
     for (uint32_t i = 0; i < count; i++) {
-        struct pool *pool = assembly->pools[order[i]];
+        struct pool *pool = assembly->pools[closing[i].pool];
 
         if (await(assembly, (struct awaited){ .pool = pool }, time_left_ms(down)))
             continue;
@@ -406,30 +434,7 @@ static void close_group(struct shut_down *down, const uint32_t *order, uint32_t 
     }
 }
 
-static void close_pools(struct shut_down *down)
-{
-    const struct settings *settings = down->assembly->held->settings;
-    uint32_t *order = calloc(2 * ((size_t)settings->pool_count + 1), sizeof *order);
-    uint32_t *groups = order ? order + settings->pool_count + 1 : NULL;
-    uint32_t first = 0;
-
-    if (!order || settings_output_order(settings, order, groups) != 0) {
-        free(order);
-        down->in_time = false;
-        return;
-    }
-    while (first < settings->pool_count) {
-        uint32_t end = first + 1;
-
-        while (end < settings->pool_count && groups[end] == groups[first])
-            end++;
-        close_group(down, order + first, end - first);
-        first = end;
-    }
-    free(order);
-}
-
-bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
+bool closing_shut_down(struct assembly *assembly, const struct plan *plan, uint64_t timeout_ms)
 {
     struct shut_down down = { .assembly = assembly,
                               .time = closing_time_begin(timeout_ms),
@@ -437,8 +442,11 @@ bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 
     close_sources(&down);
     await_formers(assembly, true, time_left_ms(&down) / 2); /* the rest is for the others */
-    if (!drain_gone(assembly, NULL, 0, time_left_ms(&down)))
+    if (drain_gone(assembly, NULL, 0, assembly->gone_count, time_left_ms(&down)) > 0)
         down.in_time = false;
-    close_pools(&down);
+    for (uint32_t i = 0, end; i < plan->closing_count; i = end) {
+        end = group_end(plan, i);
+        close_group(&down, &plan->closing[i], end - i);
+    }
     return down.in_time;
 }

@@ -7,6 +7,7 @@
 #ifndef HOST_RUN_CLOSING_H
 #define HOST_RUN_CLOSING_H
 
+#include "config/plan.h"
 #include "host/run/assembly.h"
 
 #define CLOSING_TIMEOUT_MS 30000 /* config.md: remove.timeout, when nothing else is said */
@@ -40,14 +41,14 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
 /* How long the slowest worker of a removed pool, and of those in it, may take. */
 uint64_t closing_timeout_ms(struct pool *pool);
 
-/* Closes the last `count` of the removed pools, those of one reload, one after the other, each for
- * as long as its remove.timeout says, and frees those that end in time. */
-void closing_drain_gone(struct assembly *assembly, uint32_t count);
+/* After the commit of `plan`: closes the pools that it removes, which are the last of the gone,
+ * group by group, each for as long as its remove.timeout says, and frees those that end in time. */
+void closing_drain(struct assembly *assembly, const struct plan *plan);
 
 /*
- * Closes everything: sources, then pools in output order. True when all of it ended within
- * `timeout_ms`.
+ * Closes everything: sources, then pools as `plan` says, which leads from the settings in force to
+ * nothing. True when all of it ended within `timeout_ms`.
  */
-bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms);
+bool closing_shut_down(struct assembly *assembly, const struct plan *plan, uint64_t timeout_ms);
 
 #endif

@@ -27,7 +27,7 @@ static struct settings *settings_of(const char *text, const struct catalogue *ca
 static struct change change_of(const char *older, const char *newer)
 {
     struct change change = { older ? settings_of(older, &fake_catalogue) : NULL,
-                             settings_of(newer, &fake_catalogue), NULL };
+                             newer ? settings_of(newer, &fake_catalogue) : NULL, NULL };
 
     CU_ASSERT_EQUAL_FATAL(plan_create(change.older, change.newer, &change.plan), WEIR_OK);
     return change;
@@ -318,6 +318,75 @@ static void test_step_says_where_it_stands_in_both_settings(void)
     plan_destroy(NULL);
 }
 
+/* The cycle of `a` and `b` stands elsewhere in the file than among those that close. */
+static void test_plan_to_nothing_closes_feeders_first_and_a_cycle_together(void)
+{
+    struct change change = change_of(
+        "sources: {l: {use: files.lines, args: {paths: [p]}, to: start}}\n"
+        "pools:\n"
+        "  end: {use: sink.null}\n"
+        "  start: {use: count.words, outputs: {next: a}}\n"
+        "  a: {use: count.words, outputs: {next: {to: b, when_full: reject}}}\n"
+        "  b: {use: thumb.scale, outputs: {done: {to: a, when_full: reject}, failed: end}}\n",
+        NULL);
+    const struct plan_closing *closing = change.plan->closing;
+
+    expect_printed(change.plan, false,
+                   "- dispatchers.default: auto (4) threads\n"
+                   "- dispatchers.blocking: 16 threads\n- pools.end: sink.null, size 4\n"
+                   "- pools.start: count.words, size 4\n- pools.a: count.words, size 4\n"
+                   "- pools.b: thumb.scale, size 4\n- sources.l: files.lines\n");
+    CU_ASSERT_EQUAL_FATAL(change.plan->closing_count, 4);
+    CU_ASSERT_EQUAL(closing[0].pool, 1);
+    CU_ASSERT_EQUAL(closing[1].pool, 2);
+    CU_ASSERT_EQUAL(closing[2].pool, 3);
+    CU_ASSERT_EQUAL(closing[3].pool, 0);
+    CU_ASSERT_NOT_EQUAL(closing[0].group, closing[1].group);
+    CU_ASSERT_EQUAL(closing[1].group, closing[2].group);
+    CU_ASSERT_NOT_EQUAL(closing[2].group, closing[3].group);
+    change_finish(&change);
+}
+
+static void test_only_what_is_removed_closes(void)
+{
+    struct change change = change_of("pools:\n"
+                                     "  end: {use: sink.null}\n"
+                                     "  old: {use: count.words, outputs: {next: end}}\n"
+                                     "  start: {use: count.words, outputs: {next: old}}\n",
+                                     "pools: {end: {use: sink.null}}\n");
+
+    CU_ASSERT_EQUAL_FATAL(change.plan->closing_count, 2);
+    CU_ASSERT_EQUAL(change.plan->closing[0].pool, 2);
+    CU_ASSERT_EQUAL(change.plan->closing[1].pool, 1);
+    change_finish(&change);
+}
+
+/* What a reload walks: one task for each part, with all that its steps take. */
+static void test_steps_of_one_part_are_one_task(void)
+{
+    struct change change = change_of("pools: {a: {use: sink.null, size: 2}, z: {use: sink.null}}",
+                                     "pools: {n: {use: sink.null}, a: {use: sink.null, size: 3,\n"
+                                     "        redeliver: 2}}");
+    struct plan_task task;
+    size_t cursor = 0;
+
+    CU_ASSERT_TRUE_FATAL(plan_next_task(change.plan, &cursor, &task));
+    CU_ASSERT_EQUAL(task.part, PLAN_PART_POOL);
+    CU_ASSERT_EQUAL(task.effects, PLAN_ADDS);
+    CU_ASSERT_EQUAL(task.new_index, 0);
+    CU_ASSERT_TRUE_FATAL(plan_next_task(change.plan, &cursor, &task));
+    CU_ASSERT_EQUAL(task.effects, PLAN_RESPECS);
+    CU_ASSERT_EQUAL(task.new_index, 1);
+    CU_ASSERT_EQUAL(task.old_index, 0);
+    CU_ASSERT_TRUE_FATAL(plan_next_task(change.plan, &cursor, &task));
+    CU_ASSERT_EQUAL(task.effects, PLAN_REMOVES);
+    CU_ASSERT_EQUAL(task.old_index, 1);
+    CU_ASSERT_FALSE(plan_next_task(change.plan, &cursor, &task));
+    CU_ASSERT_EQUAL(change.plan->old_pools[0], SETTINGS_NONE);
+    CU_ASSERT_EQUAL(change.plan->old_pools[1], 0);
+    change_finish(&change);
+}
+
 static void test_colour_is_that_of_a_diff(void)
 {
     struct change change = change_of("pools: {a: {use: sink.null, size: 1}}",
@@ -366,6 +435,9 @@ int main(void)
         { "indexes", test_step_says_where_it_stands_in_both_settings },
         { "colour", test_colour_is_that_of_a_diff },
         { "exclusive", test_exclusive_ones_are_said_to_stop_first },
+        { "to nothing", test_plan_to_nothing_closes_feeders_first_and_a_cycle_together },
+        { "closing", test_only_what_is_removed_closes },
+        { "tasks", test_steps_of_one_part_are_one_task },
         CU_TEST_INFO_NULL,
     };
 
