@@ -66,7 +66,7 @@ bool levels_show(struct levels *levels, const char *component, enum weir_log_lev
     uint32_t most;
 
     pthread_mutex_lock(&levels->lock);
-    most = find_locked(levels, component, component ? strcspn(component, "#") : 0);
+    most = component ? find_locked(levels, component, strcspn(component, "#")) : levels->usual;
     pthread_mutex_unlock(&levels->lock);
     return WEIR_LOG_UP_TO(level) <= most;
 }

@@ -163,19 +163,19 @@ void part_forget(struct part *part)
     struct weir_runtime *runtime = part->runtime;
     struct ledger_reading reading;
     struct part *unlinked;
+    bool is_last;
 
     part_ledger(part, &reading);
-    for (;;) {
+    do {
         pthread_mutex_lock(&runtime->lock);
         unlinked = unlink_locked(part);
         /* A parent keeps the figures of those that were in it. */
         if (unlinked == part && part->parent == 0)
             ledger_reading_add(&runtime->gone, &reading);
         pthread_mutex_unlock(&runtime->lock);
-        if (!unlinked)
-            return;
+        is_last = !unlinked || unlinked == part;
         part_unref(unlinked);
-    }
+    } while (!is_last);
 }
 
 /* --- one for all kinds ---------------------------------------------------------------------- */

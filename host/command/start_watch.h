@@ -33,7 +33,7 @@ struct start_watch {
 /* WEIR_ENOMEM: no thread or no descriptor; nothing is to be ended then. */
 int start_watch_begin(struct start_watch *watch, struct configuration *configuration, FILE *err);
 /* For exit_guard_set_wake, until the end: code of a plugin ends the host while it starts. */
-void start_watch_wake(void *watch);
+void start_watch_wake(void *context);
 /* Waits for the thread, which ends at once, or ends the process. */
 void start_watch_end(struct start_watch *watch);
 

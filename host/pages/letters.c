@@ -265,6 +265,8 @@ bool letters_list(const struct overview *overview, const char *path, uint64_t af
     found = find_owner_locked(overview, path, &owner);
     if (found && list.letters)
         read_letters_locked(&list, &owner, after);
+    else
+        list.count = 0; /* without memory none is listed */
     pthread_mutex_unlock(&overview->assembly->lock);
     if (found)
         tell_letters(&list, for_people, stream);

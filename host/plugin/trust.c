@@ -109,7 +109,7 @@ static int follow(struct walk *walk, int link)
 static int step(struct walk *walk, const char *name)
 {
     int next = openat(walk->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status;
+    struct stat status = { .st_mode = 0 };
     int result = 0;
 
     if (next < 0 || fstat(next, &status) != 0)
