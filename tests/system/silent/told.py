@@ -106,7 +106,7 @@ def served_nobody(host, pool, feeder, why):
 def pools_that_become_empty():
     """promise H14: fed by a source, by an output, and below a pool that is fed; one is not fed."""
     host = Host("sources: {numbers: {use: gen.forever, to: first}}\n"
-                "pools:\n  first: {use: wayward.twice, size: 1, outputs: {out: tree}}\n"
+                "pools:\n  first: {use: changeling.pass, size: 1, outputs: {out: tree}}\n"
                 "  tree: {members: {leaf: {use: sink.null, size: 1},"
                 " range: {use: sink.null, size: {min: 0, max: 2}}}}\n"
                 "  apart: {use: sink.null, size: 0}\n")
