@@ -99,7 +99,7 @@ struct actor {
     struct message_queue control; /* replies, exits, downs */
     struct message_queue urgent;
     struct message_queue high;
-    struct table ties;              /* of those who are told when we end: tie.h */
+    struct table ties;              /* links and monitors of this actor: tie.h */
     struct extra *extra;            /* NULL until it is needed */
     _Atomic(struct waiters *) room; /* see room.h; written by the first who waits */
 };

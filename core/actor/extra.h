@@ -60,7 +60,7 @@ struct extra {
 
     struct deadlines deadlines; /* of both */
 
-    struct table watches; /* whom we watch */
+    struct table watches; /* the monitors that this actor holds */
     uint64_t next_watch;
 
     struct table watched; /* descriptors */

@@ -1,6 +1,6 @@
 /*
- * actor/host_calls.h - rows of the host table: messages, time, ties, and what an actor is told of
- * itself. See <weir/host.h>; core/host_table.c puts all rows together.
+ * actor/host_calls.h - rows of the host table: messages, time, links and monitors, and the
+ * figures of the calling actor. See <weir/host.h>; core/host_table.c puts all rows together.
  */
 #ifndef ACTOR_HOST_CALLS_H
 #define ACTOR_HOST_CALLS_H

@@ -20,7 +20,7 @@ void kept_add(struct actor *actor, struct message *message)
     message->public.reserved |= MESSAGE_KEPT;
     message->kept_ns = actor->executor->now_ns;
     message_list_append(&actor->kept, message);
-    /* Without memory nobody is told. */
+    /* Without memory the warning is left out. */
     if (limit && extra_get(actor))
         extra_arm(actor, message->kept_ns + limit);
 }

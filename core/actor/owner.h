@@ -50,8 +50,8 @@ struct owner_ops {
      * for as long as the read section. NULL: nothing. */
     void (*ended)(struct place *place);
 
-    /* Whether the actor is told to go, and by when it must have; 0 = whenever it has. NULL: what
-     * the signals say. */
+    /* Whether the actor has the order to leave. `out_due_ns`: the latest time for that, 0 = none.
+     * NULL: the signals decide. */
     bool (*is_leaving)(struct place *place, uint64_t *out_due_ns);
     /* A leaving actor has nothing left. False: it has been called back, or has the shared queue to
      * finish; that not if it `leaves_queue` to others. NULL: true. */
@@ -81,7 +81,7 @@ struct owner {
 
     /* Of one that has members. */
     struct owner *above;      /* const: whose member it is itself; NULL: it is at the top */
-    struct waiters *waiters;  /* const: who waits for room behind it */
+    struct waiters *waiters;  /* const: senders that wait for room in its members */
     struct fullness fullness; /* see there */
     _Atomic uint32_t waiting; /* messages in the queue that its members share */
     _Atomic bool shares;      /* they shall look into that queue also when it is empty */

@@ -54,7 +54,7 @@ struct router_ops {
 
 struct router {
     const struct router_ops *ops; /* const */
-    struct waiters *waiters;      /* const: who waits for room behind it */
+    struct waiters *waiters;      /* const: senders that wait for room behind it */
 };
 
 #endif

@@ -58,7 +58,7 @@ struct runtime {
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
     struct timekeeper *timekeeper;    /* const */
-    _Atomic uint64_t kept_warning_ns; /* a message kept for so long is told: kept.h; 0 = none */
+    _Atomic uint64_t kept_warning_ns; /* the log names a message kept longer: kept.h; 0 = none */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     _Atomic uint32_t dispatcher_count; /* written by who adds, read by all */
     bool started;

@@ -72,7 +72,7 @@ static void add_locked(struct weir_runtime *runtime, struct part *part)
     table_add(&runtime->by_pid, &part->node, part->pid);
     if (parent)
         list_append(&parent->members, &part->member_link);
-    /* Of whoever is above it, too: who waits for that waits for this one. */
+    /* A wait for a pool above is a wait for this part, too. */
     for (; parent; parent = part_find_locked(runtime, parent->parent))
         if (parent->open_timeout_ms < part->open_timeout_ms)
             parent->open_timeout_ms = part->open_timeout_ms;

@@ -1,6 +1,6 @@
 /*
- * pool/escalation.h - what has failed too often in a pool that says `then: escalate` is decided by
- * the pool above it, and by that above, up to the program.
+ * pool/escalation.h - in a pool with `then: escalate` the pool above decides what happens to a
+ * member that fails too often; that pool may ask the one above it, up to the program.
  *
  * A pool that is asked counts the failure of its member against a bound of its own. Within it the
  * member is opened anew: each worker below it ends its incarnation and begins another one in its
@@ -27,8 +27,8 @@ struct restart;
 /* As it is when nobody says otherwise: a few times, then the pool above is asked. */
 void escalation_usual(struct restart *out);
 
-/* Who decides when a worker fails too often now: nobody above is told of what a reload may yet take
- * back, or of what leaves. Any thread. */
+/* Who decides when a worker fails too often now. A pool on trial, which a reload may yet take back,
+ * and a worker that leaves ask nobody. Any thread. */
 enum appeal escalation_appeal(struct place *place);
 
 /* A worker of a pool stays closed and its pool asks those above. In its own turn, without locks. */

@@ -5,8 +5,9 @@
 
 #define OUTSIDE 1 /* no actor has this PID */
 
-/* True when the log has not told it yet. Relaxed: it only keeps the log short. Outside a callback,
- * where an outbox is sent again, the sender is not known: that is told only if nothing else was. */
+/* True when the log has no line about this sender yet. Relaxed: it only keeps the log short.
+ * Outside a callback, where an outbox is sent again, the sender is not known: that case is logged
+ * only when there is no line at all. */
 static bool is_news(struct pool *pool, const struct actor *sender)
 {
     weir_pid before = 0;

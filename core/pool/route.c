@@ -169,7 +169,7 @@ static int try_any(struct pool *pool, const struct members *members, uint64_t ep
     return status;
 }
 
-/* Where it depends on the message whom it is for. */
+/* Routes by which the message itself decides about the members that get it. */
 static int try_meant(struct pool *pool, const struct members *members, uint32_t route,
                      struct attempt *attempt)
 {
