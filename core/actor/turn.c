@@ -1,26 +1,18 @@
 #include "actor/turn.h"
 
-#include "actor/audience.h"
-#include "actor/callback.h"
 #include "actor/children.h"
+#include "actor/control.h"
 #include "actor/end.h"
-#include "actor/extra.h"
 #include "actor/freed.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
-#include "actor/inspect.h"
 #include "actor/leave.h"
-#include "actor/origin.h"
 #include "actor/output.h"
-#include "actor/port.h"
 #include "actor/request.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
-#include "actor/tie.h"
-#include "actor/watched.h"
-#include "message/aside.h"
 
 #define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
@@ -29,8 +21,8 @@
 /* What took no longer until now leaves time for sixteen: the looks in between are left out. */
 #define QUICK_NS (TURN_NS_MAX / CLOCK_LOOK_LAST)
 
-/* What a turn remembers of itself. */
-struct stint {
+/* The state of one turn. */
+struct turn_context {
     uint32_t handled;
     uint32_t looks; /* at the clock that are to be taken: bits of CLOCK_LOOKS */
     struct freed freed;
@@ -38,150 +30,7 @@ struct stint {
     bool moves; /* it goes on where it opens */
 };
 
-/* --- the other lanes ------------------------------------------------------------------------ */
-
-static void sort(struct actor *actor, struct message *message)
-{
-    bool is_work = message->public.kind <= WEIR_EVENT;
-
-    message->public.reserved |= MESSAGE_ASIDE;
-    if (!is_work)
-        message_queue_append(&actor->control, message);
-    else if (message->public.lane == WEIR_URGENT)
-        message_queue_append(&actor->urgent, message);
-    else
-        message_queue_append(&actor->high, message);
-}
-
-/* True while there is an incarnation that callbacks can be made to. */
-static bool is_alive(const struct actor *actor)
-{
-    return actor->spec && actor_state(actor) == ACTOR_OPEN;
-}
-
-static void respec(struct actor *actor)
-{
-    const struct owner *owner = place_owner(actor);
-    struct spec *spec;
-
-    if (!owner || !owner->ops->take_spec || !owner->ops->take_spec(actor->place, &spec))
-        return;
-    if (actor->kind == ACTOR_POOL)
-        incarnation_renew(actor, spec);
-    else
-        incarnation_respec(actor, spec);
-}
-
-/* Its children are told by it. */
-static void reopen(struct actor *actor)
-{
-    if (actor->spec->behaviour->reopen) {
-        callback_begin(actor);
-        actor->spec->behaviour->reopen(&actor->self, actor->memory);
-        callback_end(actor);
-    }
-    children_reopen(actor);
-}
-
-static void obey(struct actor *actor, uint32_t signals, struct stint *stint)
-{
-    if (signals & SIGNAL_STOP) {
-        incarnation_end_now(actor, signals & SIGNAL_KILL ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
-        return;
-    }
-    if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
-        leave_decide(actor, signals);
-    if (signals & SIGNAL_KILL)
-        actor->flags |= ACTOR_KILLED;
-    if (signals & SIGNAL_RESPEC)
-        respec(actor);
-    if ((signals & SIGNAL_ANEW) && actor_state(actor) != ACTOR_CLOSED)
-        actor->place->owner->ops->begin_anew(actor);
-    if ((signals & SIGNAL_REOPEN) && is_alive(actor))
-        reopen(actor);
-    if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
-        audience_tell(actor);
-    if (signals & SIGNAL_TIME) {
-        actor->flags &= ~(uint32_t)ACTOR_PAUSED;
-        stint->handled += extra_time(actor);
-    }
-    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) &&
-        !(actor->flags & ACTOR_LEAVING))
-        incarnation_stop(actor); /* the place is its pool's, and is opened anew */
-    if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
-        incarnation_fail(actor, WEIR_END_CRASH);
-}
-
-static void take_other(struct actor *actor, struct stint *stint)
-{
-    uint32_t signals;
-    struct message *message = aside_take(&actor->mailbox, &signals);
-
-    while (message) {
-        struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
-
-        sort(actor, message);
-        message = next;
-    }
-    obey(actor, signals, stint);
-}
-
-static void linked_ended(struct actor *actor, struct message *message)
-{
-    const struct weir_end *end = message->public.data;
-    enum weir_end_reason reason = (enum weir_end_reason)end->reason;
-
-    if ((actor->flags & ACTOR_TRAPS_EXITS) && is_alive(actor)) {
-        handling_run(actor, message);
-        return;
-    }
-    message_destroy(&actor->executor->cache, message);
-    if (reason == WEIR_END_NORMAL || reason == WEIR_END_REPLACED)
-        return;
-    if (is_alive(actor))
-        incarnation_fail(actor, reason);
-}
-
-/* A WEIR_EXIT or WEIR_DOWN: counts only while the tie does, and a monitor's only when open. */
-static void told_of_an_end(struct actor *actor, struct message *message)
-{
-    bool is_current = tie_is_current(actor, message);
-
-    if (is_current && message->public.kind == WEIR_EXIT)
-        linked_ended(actor, message);
-    else if (is_current && is_alive(actor))
-        handling_run(actor, message);
-    else
-        message_destroy(&actor->executor->cache, message);
-}
-
-static void control(struct actor *actor, struct message *message)
-{
-    switch (message->public.kind) {
-    case MESSAGE_REPLY:
-        request_arrived(actor, message);
-        break;
-    case WEIR_EXIT:
-    case WEIR_DOWN:
-        told_of_an_end(actor, message);
-        break;
-    case MESSAGE_PORT_REPLY:
-    case MESSAGE_PORT_SETTLE:
-        port_arrived(actor, message);
-        break;
-    case MESSAGE_READY:
-        watched_arrived(actor, message);
-        break;
-    case MESSAGE_SETTLED:
-        origin_told(actor, message);
-        break;
-    case MESSAGE_INSPECT:
-        inspect_arrived(actor, message);
-        break;
-    default:
-        tie_arrived(actor, message);
-    }
-}
+/* --- choosing ------------------------------------------------------------------------------- */
 
 static struct message *take_lane(struct actor *actor, struct message_queue *lane, uint32_t index)
 {
@@ -194,9 +43,7 @@ static struct message *take_lane(struct actor *actor, struct message_queue *lane
     return message;
 }
 
-/* --- choosing ------------------------------------------------------------------------------- */
-
-static struct message *take_normal(struct actor *actor, struct stint *stint)
+static struct message *take_normal(struct actor *actor, struct turn_context *context)
 {
     struct message *message = message_queue_take(&actor->front);
 
@@ -207,28 +54,28 @@ static struct message *take_normal(struct actor *actor, struct stint *stint)
     }
     message = mailbox_pop(&actor->mailbox);
     if (message) {
-        stint->freed.places++;
+        context->freed.places++;
         return message;
     }
     if (place_shares_queue(actor))
         message = actor->place->owner->ops->take(actor);
     if (message)
-        stint->freed.pulled++;
+        context->freed.pulled++;
     return message;
 }
 
 /* The next message: urgent, high, normal; after a streak of the first two, normal first. */
-static struct message *take_message(struct actor *actor, struct stint *stint)
+static struct message *take_message(struct actor *actor, struct turn_context *context)
 {
     struct message *message = NULL;
 
     if (actor->high_streak >= HIGH_STREAK_MAX)
-        message = take_normal(actor, stint);
+        message = take_normal(actor, context);
     if (!message)
         message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
     if (!message)
         message = take_lane(actor, &actor->high, 0);
-    return message ? message : take_normal(actor, stint);
+    return message ? message : take_normal(actor, context);
 }
 
 /* A message for a pool without a behaviour as manager. */
@@ -252,24 +99,25 @@ static uint32_t looks_of(const struct actor *actor)
 }
 
 /* Out of line: what calls it for each message saves no registers for it. */
-__attribute__((noinline)) static void look_at_clock(struct actor *actor, struct stint *stint)
+__attribute__((noinline)) static void look_at_clock(struct actor *actor,
+                                                    struct turn_context *context)
 {
     uint64_t before = actor->executor->now_ns;
     uint64_t passed = executor_look_at_clock(actor->executor) - before;
 
-    stint->hog = passed > TURN_NS_MAX;
+    context->hog = passed > TURN_NS_MAX;
     actor->flags &= ~(uint32_t)ACTOR_QUICK;
     if (passed >= QUICK_NS)
         return;
-    stint->looks = 1u << CLOCK_LOOK_LAST;
-    if (stint->handled == CLOCK_LOOK_LAST)
+    context->looks = 1u << CLOCK_LOOK_LAST;
+    if (context->handled == CLOCK_LOOK_LAST)
         actor->flags |= ACTOR_QUICK;
 }
 
-static inline void watch_clock(struct actor *actor, struct stint *stint)
+static inline void watch_clock(struct actor *actor, struct turn_context *context)
 {
-    if (stint->handled <= CLOCK_LOOK_LAST && (stint->looks >> stint->handled & 1))
-        look_at_clock(actor, stint);
+    if (context->handled <= CLOCK_LOOK_LAST && (context->looks >> context->handled & 1))
+        look_at_clock(actor, context);
 }
 
 /* A request that nobody waits for. */
@@ -284,17 +132,17 @@ static void drop(struct actor *actor, struct message *message, int status)
 }
 
 /* Before a handler of an actor that is not known to be quick: a mark must not wait for its end. */
-static inline void give_back_if_slow(struct actor *actor, struct stint *stint)
+static inline void give_back_if_slow(struct actor *actor, struct turn_context *context)
 {
     if (!(actor->flags & ACTOR_QUICK))
-        freed_unmark(&stint->freed, actor);
+        freed_unmark(&context->freed, actor);
 }
 
-static void give(struct actor *actor, struct message *message, struct stint *stint)
+static void give(struct actor *actor, struct message *message, struct turn_context *context)
 {
     int given_up = request_given_up(actor, message);
 
-    stint->handled++; /* a flood of requests that nobody waits for yields, too */
+    context->handled++; /* a flood of requests that nobody waits for yields, too */
     if (given_up != 0) {
         drop(actor, message, given_up);
         return;
@@ -307,11 +155,11 @@ static void give(struct actor *actor, struct message *message, struct stint *sti
         place_awake(actor->place); /* whatever it is, it may take long */
     /* A handler that may block must not keep them waiting for its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
-        freed_tell_now(&stint->freed, actor);
+        freed_tell_now(&context->freed, actor);
     else
-        give_back_if_slow(actor, stint);
+        give_back_if_slow(actor, context);
     handling_run(actor, message);
-    watch_clock(actor, stint);
+    watch_clock(actor, context);
 }
 
 /* True when the worker may be given something new. While many wait to be given again it may not:
@@ -373,20 +221,20 @@ static bool is_given_up(const struct actor *actor)
 
 /* It counts: one that fails, without memory for a pause behind it, is tried again in a turn. What
  * comes after an open on other threads is done on its own ones. */
-static bool open_step(struct actor *actor, struct stint *stint)
+static bool open_step(struct actor *actor, struct turn_context *context)
 {
     if (actor_runs_on(actor) != actor->executor->dispatcher) {
-        stint->moves = true;
+        context->moves = true;
         return false;
     }
     if (actor_runs_on(actor) != actor->dispatcher)
         executor_give_way(actor->executor);
-    stint->handled++;
+    context->handled++;
     incarnation_open(actor);
     return true;
 }
 
-static bool life_step(struct actor *actor, struct stint *stint)
+static bool life_step(struct actor *actor, struct turn_context *context)
 {
     if (actor->flags & ACTOR_KILLED) {
         obey_kill(actor);
@@ -395,16 +243,16 @@ static bool life_step(struct actor *actor, struct stint *stint)
     if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
     if (actor->flags & ACTOR_RENEWS) {
-        stint->handled++; /* it calls `close` */
+        context->handled++; /* it calls `close` */
         return actor->place->owner->ops->renew(actor);
     }
     if (actor->flags & ACTOR_LEAVING) {
-        stint->handled++; /* likewise: it may open once more */
+        context->handled++; /* likewise: it may open once more */
         return leave_step(actor);
     }
     if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))
         return false;
-    return open_step(actor, stint);
+    return open_step(actor, context);
 }
 
 /* Its members have ended: so does the pool, and with it what its manager has not handled. */
@@ -418,7 +266,7 @@ static void end_pool(struct actor *actor)
         end_actor(actor, reason);
 }
 
-static bool pool_step(struct actor *actor, struct stint *stint)
+static bool pool_step(struct actor *actor, struct turn_context *context)
 {
     struct message *message = NULL;
 
@@ -427,55 +275,55 @@ static bool pool_step(struct actor *actor, struct stint *stint)
     if (!message && may_take(actor))
         message = take_lane(actor, &actor->high, 0);
     if (message)
-        give(actor, message, stint);
+        give(actor, message, context);
     else if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
     else if (actor->flags & ACTOR_LEAVING)
         end_pool(actor);
     else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor) &&
              !is_given_up(actor))
-        return open_step(actor, stint);
+        return open_step(actor, context);
     else
         return false;
     return true;
 }
 
 /* Does one thing. False: there is nothing that can be done now. */
-static bool step(struct actor *actor, struct stint *stint)
+static bool step(struct actor *actor, struct turn_context *context)
 {
     struct message *message;
 
     if (mailbox_has_other(&actor->mailbox))
-        take_other(actor, stint);
+        context->handled += control_take(actor);
     if (actor_state(actor) == ACTOR_ENDED)
         return false;
     message = message_queue_take(&actor->control);
     if (message) {
-        control(actor, message);
-        stint->handled++; /* a flood of replies yields, too */
+        control_handle(actor, message);
+        context->handled++; /* a flood of replies yields, too */
         return true;
     }
     if (actor->kind == ACTOR_POOL)
-        return pool_step(actor, stint);
+        return pool_step(actor, context);
     if (actor->flags & ACTOR_KILLED)
-        return life_step(actor, stint);
+        return life_step(actor, context);
     if (actor->flags & (ACTOR_REROUTES | ACTOR_DISCARDS))
         leave_shed(actor);
     if (output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING))
         return flush_step(actor);
     if (may_take(actor)) {
-        message = take_message(actor, stint);
+        message = take_message(actor, context);
         if (message) {
-            give(actor, message, stint);
+            give(actor, message, context);
             return true;
         }
         if (actor->kind == ACTOR_SOURCE && source_step(actor)) {
-            stint->handled++;
-            watch_clock(actor, stint);
+            context->handled++;
+            watch_clock(actor, context);
             return true;
         }
     }
-    return life_step(actor, stint);
+    return life_step(actor, context);
 }
 
 /* --- the usual case -------------------------------------------------------------------------- */
@@ -501,7 +349,7 @@ static bool is_plain(const struct actor *actor)
 }
 
 /* Handles messages of the normal lane for as long as it is so. False: there is none. */
-static bool run_plain(struct actor *actor, struct stint *stint)
+static bool run_plain(struct actor *actor, struct turn_context *context)
 {
     actor->high_streak = 0;
     do {
@@ -509,16 +357,16 @@ static bool run_plain(struct actor *actor, struct stint *stint)
 
         if (!message)
             return false;
-        stint->freed.places++;
+        context->freed.places++;
         if (message->public.reserved & MESSAGE_EXPIRES) {
-            give(actor, message, stint);
+            give(actor, message, context);
             return true;
         }
-        stint->handled++;
-        give_back_if_slow(actor, stint);
+        context->handled++;
+        give_back_if_slow(actor, context);
         handling_run(actor, message);
-        watch_clock(actor, stint);
-    } while (stint->handled < actor->executor->budget && !stint->hog && is_uneventful(actor));
+        watch_clock(actor, context);
+    } while (context->handled < actor->executor->budget && !context->hog && is_uneventful(actor));
     return true;
 }
 
@@ -558,7 +406,7 @@ static enum turn go_on(struct actor *actor, struct executor *executor)
     return TURN_IDLE; /* another thread may have it already */
 }
 
-static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
+static enum turn end_turn(struct actor *actor, struct turn_context *context, bool more)
 {
     struct owner *owner = place_member_of(actor);
     struct executor *executor = actor->executor;
@@ -566,14 +414,14 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 
     if (actor_state(actor) == ACTOR_ENDED)
         return TURN_IDLE;
-    if (!stint->moves && (!more || is_at_rest(actor)) && sleep_now(actor))
+    if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor))
         turn = TURN_IDLE;
-    else if (stint->freed.places)
+    else if (context->freed.places)
         /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The owner outlives this turn, also when the actor is somebody else's by now. */
-    if (freed_any(&stint->freed))
-        freed_tell(&stint->freed, actor, owner, executor);
+    if (freed_any(&context->freed))
+        freed_tell(&context->freed, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;
@@ -582,7 +430,7 @@ static enum turn end_turn(struct actor *actor, struct stint *stint, bool more)
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
-    struct stint stint = { .looks = looks_of(actor) };
+    struct turn_context context = { .looks = looks_of(actor) };
     bool more = true;
 
     /* Relaxed: a changed budget counts from some turn on. */
@@ -590,7 +438,7 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     actor->executor = executor;
     if (actor->place)
         place_awake(actor->place);
-    while (more && stint.handled < executor->budget && !stint.hog)
-        more = is_plain(actor) ? run_plain(actor, &stint) : step(actor, &stint);
-    return end_turn(actor, &stint, more);
+    while (more && context.handled < executor->budget && !context.hog)
+        more = is_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
+    return end_turn(actor, &context, more);
 }

@@ -1,0 +1,164 @@
+#include "actor/control.h"
+
+#include "actor/audience.h"
+#include "actor/callback.h"
+#include "actor/children.h"
+#include "actor/extra.h"
+#include "actor/handling.h"
+#include "actor/incarnation.h"
+#include "actor/inspect.h"
+#include "actor/leave.h"
+#include "actor/origin.h"
+#include "actor/place.h"
+#include "actor/port.h"
+#include "actor/request.h"
+#include "actor/tie.h"
+#include "actor/watched.h"
+#include "message/aside.h"
+
+static void sort(struct actor *actor, struct message *message)
+{
+    bool is_work = message->public.kind <= WEIR_EVENT;
+
+    message->public.reserved |= MESSAGE_ASIDE;
+    if (!is_work)
+        message_queue_append(&actor->control, message);
+    else if (message->public.lane == WEIR_URGENT)
+        message_queue_append(&actor->urgent, message);
+    else
+        message_queue_append(&actor->high, message);
+}
+
+/* True while there is an incarnation that callbacks can be made to. */
+static bool is_alive(const struct actor *actor)
+{
+    return actor->spec && actor_state(actor) == ACTOR_OPEN;
+}
+
+static void respec(struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+    struct spec *spec;
+
+    if (!owner || !owner->ops->take_spec || !owner->ops->take_spec(actor->place, &spec))
+        return;
+    if (actor->kind == ACTOR_POOL)
+        incarnation_renew(actor, spec);
+    else
+        incarnation_respec(actor, spec);
+}
+
+/* Its children are told by it. */
+static void reopen(struct actor *actor)
+{
+    if (actor->spec->behaviour->reopen) {
+        callback_begin(actor);
+        actor->spec->behaviour->reopen(&actor->self, actor->memory);
+        callback_end(actor);
+    }
+    children_reopen(actor);
+}
+
+/* Returns the number of timers' callbacks. */
+static uint32_t obey(struct actor *actor, uint32_t signals)
+{
+    uint32_t callbacks = 0;
+
+    if (signals & SIGNAL_STOP) {
+        incarnation_end_now(actor, signals & SIGNAL_KILL ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
+        return 0;
+    }
+    if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
+        leave_decide(actor, signals);
+    if (signals & SIGNAL_KILL)
+        actor->flags |= ACTOR_KILLED;
+    if (signals & SIGNAL_RESPEC)
+        respec(actor);
+    if ((signals & SIGNAL_ANEW) && actor_state(actor) != ACTOR_CLOSED)
+        actor->place->owner->ops->begin_anew(actor);
+    if ((signals & SIGNAL_REOPEN) && is_alive(actor))
+        reopen(actor);
+    if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
+        audience_tell(actor);
+    if (signals & SIGNAL_TIME) {
+        actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+        callbacks = extra_time(actor);
+    }
+    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) &&
+        !(actor->flags & ACTOR_LEAVING))
+        incarnation_stop(actor); /* the place is its pool's, and is opened anew */
+    if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
+        incarnation_fail(actor, WEIR_END_CRASH);
+    return callbacks;
+}
+
+uint32_t control_take(struct actor *actor)
+{
+    uint32_t signals;
+    struct message *message = aside_take(&actor->mailbox, &signals);
+
+    while (message) {
+        struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
+
+        sort(actor, message);
+        message = next;
+    }
+    return obey(actor, signals);
+}
+
+static void linked_ended(struct actor *actor, struct message *message)
+{
+    const struct weir_end *end = message->public.data;
+    enum weir_end_reason reason = (enum weir_end_reason)end->reason;
+
+    if ((actor->flags & ACTOR_TRAPS_EXITS) && is_alive(actor)) {
+        handling_run(actor, message);
+        return;
+    }
+    message_destroy(&actor->executor->cache, message);
+    if (reason == WEIR_END_NORMAL || reason == WEIR_END_REPLACED)
+        return;
+    if (is_alive(actor))
+        incarnation_fail(actor, reason);
+}
+
+/* A WEIR_EXIT or WEIR_DOWN: counts only while the tie does, and a monitor's only when open. */
+static void told_of_an_end(struct actor *actor, struct message *message)
+{
+    bool is_current = tie_is_current(actor, message);
+
+    if (is_current && message->public.kind == WEIR_EXIT)
+        linked_ended(actor, message);
+    else if (is_current && is_alive(actor))
+        handling_run(actor, message);
+    else
+        message_destroy(&actor->executor->cache, message);
+}
+
+void control_handle(struct actor *actor, struct message *message)
+{
+    switch (message->public.kind) {
+    case MESSAGE_REPLY:
+        request_arrived(actor, message);
+        break;
+    case WEIR_EXIT:
+    case WEIR_DOWN:
+        told_of_an_end(actor, message);
+        break;
+    case MESSAGE_PORT_REPLY:
+    case MESSAGE_PORT_SETTLE:
+        port_arrived(actor, message);
+        break;
+    case MESSAGE_READY:
+        watched_arrived(actor, message);
+        break;
+    case MESSAGE_SETTLED:
+        origin_told(actor, message);
+        break;
+    case MESSAGE_INSPECT:
+        inspect_arrived(actor, message);
+        break;
+    default:
+        tie_arrived(actor, message);
+    }
+}
