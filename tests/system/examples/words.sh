@@ -50,7 +50,7 @@ seq -s ' ' 1 100000 >texts/numbers
 # One line of 1 MiB less one: as long as a line may be, one word each; then 150,000 words in a line.
 head -c 1048575 /dev/zero | tr '\0' x >texts/word
 seq 37500 | sed 's/.*/Of mice and men/' | tr '\n' ' ' >texts/line
-cp "$weir" texts/program
+head -c 1000000 "$weir" >texts/program
 tr '\n' ' ' <texts/program | tr '\0' '\n' | fold -b -w 60000 >texts/folded
 rm texts/program
 export WORDS_TEXTS=$work/texts/*
