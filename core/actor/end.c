@@ -1,9 +1,9 @@
 #include "actor/end.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "actor/alarm.h"
+#include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
@@ -85,16 +85,6 @@ static void drop_spec_and_place(struct actor *actor)
     actor->place = NULL;
 }
 
-/* Also those whose senders are between taking a place and linking: an instant away. */
-static void discard_all(struct actor *actor)
-{
-    incarnation_discard(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
-    while (!mailbox_empty(&actor->mailbox)) {
-        (void)sched_yield();
-        incarnation_discard(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
-    }
-}
-
 /* An input whose outbox was dropped has been handled all the same. */
 static void settle_stuck(struct actor *actor)
 {
@@ -124,7 +114,7 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
         output_drop_all(actor);
         settle_stuck(actor);
     }
-    discard_all(actor);
+    backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     tie_tell_all(actor, reason, 0);
     extra_destroy(actor);
     mailbox_end(&actor->mailbox);

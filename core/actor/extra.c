@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "actor/alarm.h"
-#include "actor/incarnation.h"
+#include "actor/backlog.h"
 #include "actor/kept.h"
 #include "actor/leave.h"
 #include "actor/place.h"
 #include "actor/port.h"
 #include "actor/printing.h"
 #include "actor/request.h"
+#include "actor/restart.h"
 #include "actor/runtime.h"
 #include "actor/tie.h"
 #include "actor/watched.h"
@@ -88,7 +89,8 @@ uint32_t extra_time(struct actor *actor)
     count = run_due(actor, now);
     if (deadlines_next(actor->extra) <= now)
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
-    next = earlier(deadlines_next(actor->extra), incarnation_time(actor, now));
+    next = earlier(deadlines_next(actor->extra), backlog_time(actor, now));
+    next = earlier(next, restart_time(actor, now));
     next = earlier(next, leave_time(actor, now));
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));

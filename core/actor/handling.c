@@ -1,5 +1,6 @@
 #include "actor/handling.h"
 
+#include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
@@ -48,7 +49,7 @@ static void finish_message(struct actor *actor, struct message *message, int ver
     else if (verdict == WEIR_KEEP)
         kept_add(actor, message);
     else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_ASIDE))
-        incarnation_retry(actor, message);
+        backlog_retry(actor, message);
     else
         finish_rejected(actor, message);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
@@ -16,8 +17,6 @@
 #include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/tie.h"
-
-#define NS_PER_MS 1000000u
 
 /* --- state ---------------------------------------------------------------------------------- */
 
@@ -293,7 +292,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     finish_life(actor, reason);
     extra_clear_detail(actor);
     if ((actor->flags & ACTOR_LEAVING) && leave_after_failure(actor, reason)) {
-        incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+        backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
         incarnation_end(actor, reason);
         return;
     }
@@ -369,165 +368,6 @@ void incarnation_respec(struct actor *actor, struct spec *spec)
         actor->place->opened_with = old;
     else
         spec_unref(old);
-}
-
-/* --- messages that wait --------------------------------------------------------------------- */
-
-/* After each change of how many wait to be given again. */
-static void note_retries(struct actor *actor)
-{
-    uint32_t count = actor->place->retries.count;
-
-    /* Relaxed: a figure for people. */
-    atomic_store_explicit(&actor->place->retrying, count, memory_order_relaxed);
-    actor->flags &= ~(uint32_t)ACTOR_RETRIES;
-    if (count >= SPEC_RETRIES_MAX)
-        actor->flags |= ACTOR_RETRIES;
-}
-
-static void count_retry(struct actor *actor, const struct message *message)
-{
-    if (!actor->place)
-        return;
-    ledger_count(&actor->place->retried);
-    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, place_subject(actor),
-              "message is given again", weir_str("detail", extra_detail(actor)),
-              weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
-              weir_uint("attempt", message->public.attempt),
-              weir_uint("after_ms", actor->retry_after_ms));
-}
-
-void incarnation_retry(struct actor *actor, struct message *message)
-{
-    bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
-    struct place *place = goes_back ? NULL : place_get(actor);
-
-    /* Attempts after a failure are not those that a worker asked for. */
-    if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
-        (!goes_back && !place) || !extra_get(actor)) {
-        settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
-        return;
-    }
-    count_retry(actor, message);
-    if (goes_back) {
-        settle_returned(actor, message, actor->retry_after_ms);
-        return;
-    }
-    message->public.attempt++;
-    message->again_ns = executor_look_at_clock(actor->executor) +
-                        (uint64_t)actor->retry_after_ms * NS_PER_MS;
-    settle_hold(actor);
-    message_list_append(&place->retries, message);
-    note_retries(actor);
-    extra_arm(actor, message->again_ns);
-}
-
-/* Those whose time has come go to the front, in order. */
-static uint64_t give_again(struct actor *actor, uint64_t now_ns)
-{
-    struct place *place = actor->place;
-    struct message_list waiting = place->retries;
-    uint64_t next = TIMER_NEVER;
-    struct message *message;
-
-    place->retries = (struct message_list){ 0 };
-    while ((message = message_list_take(&waiting))) {
-        if (message->again_ns <= now_ns) {
-            message_queue_append(&actor->front, message);
-            continue;
-        }
-        if (message->again_ns < next)
-            next = message->again_ns;
-        message_list_append(&place->retries, message);
-    }
-    note_retries(actor);
-    return next;
-}
-
-uint64_t incarnation_time(struct actor *actor, uint64_t now_ns)
-{
-    struct place *place = actor->place;
-    uint64_t next;
-
-    if (!place)
-        return TIMER_NEVER;
-    next = give_again(actor, now_ns);
-    if (actor_state(actor) == ACTOR_WAITING) {
-        if (place->reopen_ns <= now_ns)
-            lifecycle_apply(actor, LIFE_DUE);
-        else if (place->reopen_ns < next)
-            next = place->reopen_ns;
-    }
-    return next;
-}
-
-/* The next of the backlog, in hand; the front first. */
-static struct message *take_backlog(struct actor *actor)
-{
-    struct message *message = message_queue_take(&actor->front);
-
-    if (!message && actor->place) {
-        message = message_list_take(&actor->place->retries);
-        note_retries(actor);
-    }
-    if (!message)
-        return mailbox_pop(&actor->mailbox);
-    settle_unhold(actor);
-    return message;
-}
-
-static void put_back(struct actor *actor, struct message *message)
-{
-    settle_hold(actor);
-    message_queue_prepend(&actor->front, message);
-}
-
-/* Hands the next of the backlog to a sibling, or adds it to `stays` when the siblings have had
- * their own. False: there is no room. */
-static bool reroute_next(struct actor *actor, struct message_queue *stays)
-{
-    struct message *message = take_backlog(actor);
-
-    if (!message)
-        return false;
-    if (message->public.reserved & MESSAGE_BOUND) {
-        settle_hold(actor);
-        message_queue_append(stays, message);
-        return true;
-    }
-    if (actor->place->owner->ops->reroute(actor->place, message) != 0) {
-        put_back(actor, message);
-        return false;
-    }
-    settle_moved(actor);
-    return true;
-}
-
-/* Each once: a worker that is called back meanwhile may be given its own. */
-void incarnation_reroute(struct actor *actor)
-{
-    struct message_queue stays = { 0 };
-    struct message *message;
-    uint32_t count;
-
-    if (!place_member_of(actor))
-        return;
-    count = message_queue_count(&actor->front) + actor->place->retries.count +
-            mailbox_waiting(&actor->mailbox);
-    while (count > 0 && reroute_next(actor, &stays))
-        count--;
-    /* They were before what is left. */
-    while ((message = message_queue_take(&actor->front)))
-        message_queue_append(&stays, message);
-    actor->front = stays;
-}
-
-void incarnation_discard(struct actor *actor, enum dead_reason reason, int status)
-{
-    struct message *message;
-
-    while ((message = take_backlog(actor)))
-        settle_dead(actor, message, reason, status);
 }
 
 /* --- the end -------------------------------------------------------------------------------- */

@@ -30,12 +30,6 @@ void incarnation_end(struct actor *actor, enum weir_end_reason reason);
 /* Likewise, and without its backlog and what is in its outbox: these are dead. */
 void incarnation_end_now(struct actor *actor, enum weir_end_reason reason);
 
-/* Gives back what waited for a retry, starts anew what waited for a backoff; the next deadline. */
-uint64_t incarnation_time(struct actor *actor, uint64_t now_ns);
-
-/* RETRY: takes the message in hand; dead `retries` when it is too much. */
-void incarnation_retry(struct actor *actor, struct message *message);
-
 /* Frees the state of the behaviour, if there is any. */
 void incarnation_free_state(struct actor *actor);
 
@@ -45,11 +39,5 @@ void incarnation_respec(struct actor *actor, struct spec *spec);
 
 /* A pool's manager is another behaviour from now on, or none: takes `spec`, which may be NULL. */
 void incarnation_renew(struct actor *actor, struct spec *spec);
-
-/* Hands the backlog to other members where they have room; the rest stays in front. */
-void incarnation_reroute(struct actor *actor);
-
-/* The backlog is dead. */
-void incarnation_discard(struct actor *actor, enum dead_reason reason, int status);
 
 #endif

@@ -1,15 +1,14 @@
 #include "actor/leave.h"
 
+#include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/origin.h"
 #include "actor/output.h"
+#include "actor/place.h"
 #include "actor/room.h"
-#include "actor/settle.h"
-
-#define NS_PER_MS 1000000u
 
 /* Sees to it that the deadline which came with the order to leave is kept. */
 static void set_deadline(struct actor *actor, uint64_t due_ns)
@@ -17,22 +16,6 @@ static void set_deadline(struct actor *actor, uint64_t due_ns)
     actor->place->leave_due_ns = due_ns;
     if (due_ns && extra_get(actor))
         extra_arm(actor, due_ns);
-}
-
-/* Kept messages were waited for; now they are dead. */
-static void bury_kept(struct actor *actor)
-{
-    struct message *message;
-
-    if (actor->kept.count > 0)
-        misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
-    while ((message = message_list_take(&actor->kept))) {
-        message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
-        if (message->public.reserved & MESSAGE_ASIDE)
-            settle_aside(actor, message, WEIR_EREMOVED, DEAD_KEPT);
-        else
-            settle_dead(actor, message, DEAD_KEPT, WEIR_EREMOVED);
-    }
 }
 
 /* The shared queue that it would have to finish is dead. */
@@ -53,10 +36,10 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     if (due > now_ns)
         return due;
     actor->place->leave_due_ns = 0;
-    incarnation_reroute(actor);
-    incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    backlog_reroute(actor);
+    backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     discard_queue(actor, false);
-    bury_kept(actor);
+    backlog_discard_kept(actor);
     origin_forget_all(actor);
     children_stop(actor);
     return TIMER_NEVER;
@@ -96,16 +79,9 @@ void leave_decide(struct actor *actor, uint32_t signals)
     room_wake(actor, UINT32_MAX, actor->executor);
 }
 
-static bool has_own_backlog(struct actor *actor)
-{
-    return !message_queue_is_empty(&actor->front) || !message_queue_is_empty(&actor->urgent) ||
-           !message_queue_is_empty(&actor->high) || (actor->place && actor->place->retries.count) ||
-           !mailbox_empty(&actor->mailbox);
-}
-
 static bool has_backlog(struct actor *actor)
 {
-    return has_own_backlog(actor) || place_keeps_queue(actor);
+    return !backlog_is_empty(actor) || place_keeps_queue(actor);
 }
 
 static bool has_work_in_hand(struct actor *actor)
@@ -129,10 +105,10 @@ static bool may_close(struct actor *actor, bool leaves_queue)
 void leave_shed(struct actor *actor)
 {
     if (actor->flags & ACTOR_REROUTES)
-        incarnation_reroute(actor);
+        backlog_reroute(actor);
     if ((actor->flags & ACTOR_DISCARDS) == 0)
         return;
-    incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     /* The queue of a pool that only changes is for those who stay or come. */
     discard_queue(actor, true);
 }
@@ -140,7 +116,7 @@ void leave_shed(struct actor *actor)
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 {
     if (is_told_to_go(actor, NULL, false)) {
-        incarnation_reroute(actor);
+        backlog_reroute(actor);
         if (reason != WEIR_END_KILL && has_backlog(actor))
             return false;
     }
@@ -157,8 +133,8 @@ static void leave_unopened(struct actor *actor)
         return;
     }
     if (is_told_to_go(actor, NULL, true)) {
-        incarnation_reroute(actor);
-        incarnation_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+        backlog_reroute(actor);
+        backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     }
     if (may_close(actor, actor_state(actor) != ACTOR_STARTING))
         end_actor(actor, WEIR_END_SHUTDOWN);
@@ -172,7 +148,7 @@ bool leave_step(struct actor *actor)
         leave_unopened(actor);
         return true;
     }
-    if (has_own_backlog(actor) || has_work_in_hand(actor))
+    if (!backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;
     /* It looked at the queue before the pool closed, when it was to take nothing more. Now it helps
      * to finish it, and looks again at once: nobody would wake it for that. */

@@ -1,7 +1,6 @@
 #include "actor/restart.h"
 
-#include <sched.h>
-
+#include "actor/backlog.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/place.h"
@@ -42,7 +41,17 @@ static void wait_to_open(struct actor *actor, uint64_t pause_ms)
         extra_arm(actor, place->reopen_ns);
     else
         lifecycle_apply(actor, LIFE_DUE);
-    incarnation_reroute(actor);
+    backlog_reroute(actor);
+}
+
+uint64_t restart_time(struct actor *actor, uint64_t now_ns)
+{
+    if (actor_state(actor) != ACTOR_WAITING)
+        return TIMER_NEVER;
+    if (actor->place->reopen_ns > now_ns)
+        return actor->place->reopen_ns;
+    lifecycle_apply(actor, LIFE_DUE);
+    return TIMER_NEVER;
 }
 
 static bool restarts_too_often(struct actor *actor)
@@ -84,13 +93,8 @@ static void stay_closed(struct actor *actor)
     lifecycle_apply(actor, LIFE_GIVEN_UP);
     keep_out(actor);
     room_wake(actor, UINT32_MAX, actor->executor);
-    incarnation_reroute(actor);
-    incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
-    /* Also those whose senders are between taking a place and linking: an instant away. */
-    while (!mailbox_empty(&actor->mailbox)) {
-        (void)sched_yield();
-        incarnation_discard(actor, DEAD_CRASHED, WEIR_ECRASHED);
-    }
+    backlog_reroute(actor);
+    backlog_discard_all(actor, DEAD_CRASHED, WEIR_ECRASHED);
     escalate(actor, appeal);
 }
 

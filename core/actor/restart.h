@@ -16,6 +16,9 @@ void restart_after_failure(struct actor *actor);
 /* It waits for its backoff, or, past its bound, stays closed. */
 void restart_after_failed_open(struct actor *actor);
 
+/* The pause is over: it is STARTING. Returns the next deadline. */
+uint64_t restart_time(struct actor *actor, uint64_t now_ns);
+
 /* It begins another incarnation, its bounds forgotten. It keeps no message. */
 void restart_renew(struct actor *actor);
 

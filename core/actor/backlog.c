@@ -1,0 +1,190 @@
+#include "actor/backlog.h"
+
+#include <sched.h>
+
+#include "actor/extra.h"
+#include "actor/place.h"
+#include "actor/runtime.h"
+#include "actor/settle.h"
+
+#define NS_PER_MS 1000000u
+
+bool backlog_is_empty(struct actor *actor)
+{
+    return message_queue_is_empty(&actor->front) && message_queue_is_empty(&actor->urgent) &&
+           message_queue_is_empty(&actor->high) &&
+           (!actor->place || actor->place->retries.count == 0) && mailbox_empty(&actor->mailbox);
+}
+
+/* --- retries -------------------------------------------------------------------------------- */
+
+/* After each change of how many wait to be given again. */
+static void note_retries(struct actor *actor)
+{
+    uint32_t count = actor->place->retries.count;
+
+    /* Relaxed: a figure for people. */
+    atomic_store_explicit(&actor->place->retrying, count, memory_order_relaxed);
+    actor->flags &= ~(uint32_t)ACTOR_RETRIES;
+    if (count >= SPEC_RETRIES_MAX)
+        actor->flags |= ACTOR_RETRIES;
+}
+
+static void count_retry(struct actor *actor, const struct message *message)
+{
+    if (!actor->place)
+        return;
+    ledger_count(&actor->place->retried);
+    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, place_subject(actor),
+              "message is given again", weir_str("detail", extra_detail(actor)),
+              weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
+              weir_uint("attempt", message->public.attempt),
+              weir_uint("after_ms", actor->retry_after_ms));
+}
+
+void backlog_retry(struct actor *actor, struct message *message)
+{
+    bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
+    struct place *place = goes_back ? NULL : place_get(actor);
+
+    /* Attempts after a failure are not those that a worker asked for. */
+    if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
+        (!goes_back && !place) || !extra_get(actor)) {
+        settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
+        return;
+    }
+    count_retry(actor, message);
+    if (goes_back) {
+        settle_returned(actor, message, actor->retry_after_ms);
+        return;
+    }
+    message->public.attempt++;
+    message->again_ns = executor_look_at_clock(actor->executor) +
+                        (uint64_t)actor->retry_after_ms * NS_PER_MS;
+    settle_hold(actor);
+    message_list_append(&place->retries, message);
+    note_retries(actor);
+    extra_arm(actor, message->again_ns);
+}
+
+uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
+{
+    struct place *place = actor->place;
+    struct message_list waiting;
+    uint64_t next = TIMER_NEVER;
+    struct message *message;
+
+    if (!place)
+        return TIMER_NEVER;
+    waiting = place->retries;
+    place->retries = (struct message_list){ 0 };
+    while ((message = message_list_take(&waiting))) {
+        if (message->again_ns <= now_ns) {
+            message_queue_append(&actor->front, message);
+            continue;
+        }
+        if (message->again_ns < next)
+            next = message->again_ns;
+        message_list_append(&place->retries, message);
+    }
+    note_retries(actor);
+    return next;
+}
+
+/* --- handing on, and discarding ------------------------------------------------------------- */
+
+/* The next of the backlog, in hand; the front first. */
+static struct message *take_backlog(struct actor *actor)
+{
+    struct message *message = message_queue_take(&actor->front);
+
+    if (!message && actor->place) {
+        message = message_list_take(&actor->place->retries);
+        note_retries(actor);
+    }
+    if (!message)
+        return mailbox_pop(&actor->mailbox);
+    settle_unhold(actor);
+    return message;
+}
+
+static void put_back(struct actor *actor, struct message *message)
+{
+    settle_hold(actor);
+    message_queue_prepend(&actor->front, message);
+}
+
+/* Hands the next message of the backlog to another member. A copy of a broadcast is bound to this
+ * member and goes to `stays`. False: no member has room. */
+static bool reroute_next(struct actor *actor, struct message_queue *stays)
+{
+    struct message *message = take_backlog(actor);
+
+    if (!message)
+        return false;
+    if (message->public.reserved & MESSAGE_BOUND) {
+        settle_hold(actor);
+        message_queue_append(stays, message);
+        return true;
+    }
+    if (actor->place->owner->ops->reroute(actor->place, message) != 0) {
+        put_back(actor, message);
+        return false;
+    }
+    settle_moved(actor);
+    return true;
+}
+
+/* Each message once: the pool may route it back to a worker that has been recalled meanwhile. */
+void backlog_reroute(struct actor *actor)
+{
+    struct message_queue stays = { 0 };
+    struct message *message;
+    uint32_t count;
+
+    if (!place_member_of(actor))
+        return;
+    count = message_queue_count(&actor->front) + actor->place->retries.count +
+            mailbox_waiting(&actor->mailbox);
+    while (count > 0 && reroute_next(actor, &stays))
+        count--;
+    /* The messages that stay were in front of the rest. */
+    while ((message = message_queue_take(&actor->front)))
+        message_queue_append(&stays, message);
+    actor->front = stays;
+}
+
+void backlog_discard(struct actor *actor, enum dead_reason reason, int status)
+{
+    struct message *message;
+
+    while ((message = take_backlog(actor)))
+        settle_dead(actor, message, reason, status);
+}
+
+void backlog_discard_all(struct actor *actor, enum dead_reason reason, int status)
+{
+    backlog_discard(actor, reason, status);
+    /* A sender between taking a place and linking its message needs an instant. */
+    while (!mailbox_empty(&actor->mailbox)) {
+        (void)sched_yield();
+        backlog_discard(actor, reason, status);
+    }
+}
+
+/* --- kept messages -------------------------------------------------------------------------- */
+
+void backlog_discard_kept(struct actor *actor)
+{
+    struct message *message;
+
+    if (actor->kept.count > 0)
+        misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
+    while ((message = message_list_take(&actor->kept))) {
+        message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+        if (message->public.reserved & MESSAGE_ASIDE)
+            settle_aside(actor, message, WEIR_EREMOVED, DEAD_KEPT);
+        else
+            settle_dead(actor, message, DEAD_KEPT, WEIR_EREMOVED);
+    }
+}

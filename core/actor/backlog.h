@@ -1,0 +1,31 @@
+/*
+ * actor/backlog.h - messages that an actor has accepted and does not handle now: its mailbox, the
+ * messages in front of that, and retries. Owner's turn only.
+ */
+#ifndef ACTOR_BACKLOG_H
+#define ACTOR_BACKLOG_H
+
+#include "actor/actor.h"
+
+/* Whether nothing waits in the lanes, in front of them, or for a retry. */
+bool backlog_is_empty(struct actor *actor);
+
+/* The verdict RETRY: takes the message in hand; dead `retries` after too many attempts. */
+void backlog_retry(struct actor *actor, struct message *message);
+
+/* Moves retries that are due to the front. Returns the next deadline. */
+uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
+
+/* Hands the backlog to other members of the pool that have room; the rest stays in front. */
+void backlog_reroute(struct actor *actor);
+
+/* The backlog is dead. */
+void backlog_discard(struct actor *actor, enum dead_reason reason, int status);
+
+/* Likewise, with messages that senders are linking now. The mailbox is closed. */
+void backlog_discard_all(struct actor *actor, enum dead_reason reason, int status);
+
+/* Kept messages, for which the pool has waited long enough, are dead `kept`. */
+void backlog_discard_kept(struct actor *actor);
+
+#endif
