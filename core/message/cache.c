@@ -3,8 +3,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "message/message.h"
-
 #define CLASS_LARGE CACHE_CLASSES /* straight from malloc */
 
 static size_t class_bytes(uint32_t class_index)

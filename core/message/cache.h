@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "message/layout.h"
 #include "message/memory.h"
-#include "message/message.h"
 
 /* Under AddressSanitizer every message is its own allocation, so that a use after free is seen. */
 #if defined(__SANITIZE_ADDRESS__)
