@@ -7,6 +7,7 @@
 #include "host/apply/apply.h"
 #include "host/command/command.h"
 #include "host/command/running.h"
+#include "host/reload/supported.h"
 #include "host/run/accounts.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"

@@ -7,7 +7,7 @@
 #define HOST_PAGES_LETTERS_H
 
 #include "actor/replay.h"
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 #define LETTERS_LISTED_MAX 1000 /* of one pool in one answer; the oldest */
 #define LETTERS_DELETED_MAX 64  /* by their numbers, in one request */

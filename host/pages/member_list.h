@@ -6,7 +6,7 @@
 #ifndef HOST_PAGES_MEMBER_LIST_H
 #define HOST_PAGES_MEMBER_LIST_H
 
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 /* Of the pool `path` and those in it; NULL: of all. False: there is no such pool, and nothing was
  * written. */

@@ -8,7 +8,7 @@
 #ifndef HOST_PAGES_METRICS_H
 #define HOST_PAGES_METRICS_H
 
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

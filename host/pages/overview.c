@@ -1,6 +1,5 @@
 #include "host/pages/overview.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,88 +7,10 @@
 #include "config/json.h"
 #include "host/pages/readiness.h"
 #include "host/pages/stuck.h"
-#include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
 
-/* --- figures of a pool ---------------------------------------------------------------------- */
-
-struct figure {
-    const char *name;
-    size_t offset;
-    size_t size;
-};
-
-#define FIGURE(field)                                                                              \
-    {                                                                                              \
-#field, offsetof(struct weir_pool_stats, field),                                           \
-            sizeof(((struct weir_pool_stats *)0)->field)                                           \
-    }
-
-static const struct figure figures[] = {
-    FIGURE(target),   FIGURE(live),      FIGURE(busy),    FIGURE(starting), FIGURE(retiring),
-    FIGURE(epoch),    FIGURE(accepted),  FIGURE(done),    FIGURE(dead),     FIGURE(moved),
-    FIGURE(queued),   FIGURE(in_hand),   FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
-    FIGURE(idle),     FIGURE(paused),    FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
-    FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried), FIGURE(retrying),
-};
-
-#define FIGURES_COUNT (sizeof figures / sizeof figures[0])
-
-/* A new figure of weir_pool_stats must be added to the table. */
-static_assert(offsetof(struct weir_pool_stats, retrying) + sizeof(uint64_t) ==
-                  sizeof(struct weir_pool_stats),
-              "`retrying` is the last of them; `behaviour` is told with the settings, and the "
-              "reasons of the dead by their names");
-
-const char *overview_figure_name(uint32_t number)
-{
-    return number < FIGURES_COUNT ? figures[number].name : NULL;
-}
-
-uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number)
-{
-    const char *field = (const char *)stats + figures[number].offset;
-    uint64_t wide;
-    uint32_t narrow;
-
-    if (figures[number].size == sizeof wide) {
-        memcpy(&wide, field, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, field, sizeof narrow);
-    return narrow;
-}
-
-void overview_look_locked(const struct overview *overview, uint32_t index,
-                          struct overview_pool *out)
-{
-    struct pool *pool = overview->assembly->pools[index];
-
-    *out = (struct overview_pool){
-        .settings = &overview->assembly->held->settings->pools[index],
-        .stats = { .size = sizeof out->stats },
-    };
-    pool_stats(pool, &out->stats);
-    pool_dead(pool, &out->dead);
-    out->unbound = pool_unbound(pool);
-}
-
 /* --- pools as JSON -------------------------------------------------------------------------- */
-
-void overview_write_dead(struct json *json, const struct dead_letters_figures *dead)
-{
-    json_unsigned(json, "total", dead_letters_total(dead));
-    json_unsigned(json, "kept", dead->kept);
-    json_unsigned(json, "kept_bytes", dead->kept_bytes);
-    json_unsigned(json, "evicted", dead->evicted);
-    json_unsigned(json, "replayed", dead->replayed);
-    json_unsigned(json, "deleted", dead->deleted);
-    json_begin_object(json, "reasons");
-    for (uint32_t i = 0; i < DEAD_REASONS; i++)
-        json_unsigned(json, dead_reason_name((enum dead_reason)i), dead->counts[i]);
-    json_end(json);
-}
 
 static void write_dead(struct json *json, const struct dead_letters_figures *dead)
 {
@@ -121,8 +42,8 @@ static void write_pool(struct json *json, const char *key, const struct overview
         write_range(json, settings);
     }
     json_text(json, "route", settings_route_name(settings->route));
-    for (uint32_t i = 0; i < FIGURES_COUNT; i++)
-        json_unsigned(json, figures[i].name, overview_figure(&pool->stats, i));
+    for (uint32_t i = 0; overview_figure_name(i); i++)
+        json_unsigned(json, overview_figure_name(i), overview_figure(&pool->stats, i));
     json_unsigned(json, "unbound", pool->unbound);
     write_dead(json, &pool->dead);
     json_end(json);
@@ -208,8 +129,9 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     if (!pool->settings->nested)
         fprintf(stream, "  %-16s %s\n", "use", pool->settings->use.use);
     fprintf(stream, "  %-16s %s\n", "route", settings_route_name(pool->settings->route));
-    for (uint32_t i = 0; i < FIGURES_COUNT; i++)
-        fprintf(stream, "  %-16s %" PRIu64 "\n", figures[i].name, overview_figure(&pool->stats, i));
+    for (uint32_t i = 0; overview_figure_name(i); i++)
+        fprintf(stream, "  %-16s %" PRIu64 "\n", overview_figure_name(i),
+                overview_figure(&pool->stats, i));
     fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         if (pool->dead.counts[i])
@@ -279,32 +201,9 @@ static void print_sources_locked(const struct overview *overview, FILE *stream)
 
 /* --- the host ------------------------------------------------------------------------------- */
 
-const char *overview_state(const struct overview *overview)
-{
-    return atomic_load_explicit(&overview->assembly->stopping, memory_order_acquire) ? "stopping"
-                                                                                     : "running";
-}
-
 static uint64_t uptime_ms(const struct overview *overview)
 {
     return (clock_now_ns(&overview->clock) - overview->started_ns) / NS_PER_MS;
-}
-
-uint64_t overview_memory(const struct overview *overview)
-{
-    /* Relaxed: a figure for people. */
-    return atomic_load_explicit(&overview->assembly->runtime->memory->taken, memory_order_relaxed);
-}
-
-/* Relaxed: figures for people. */
-uint64_t overview_late_replies(const struct overview *overview)
-{
-    return atomic_load_explicit(&overview->assembly->runtime->late_replies, memory_order_relaxed);
-}
-
-uint64_t overview_late_notices(const struct overview *overview)
-{
-    return atomic_load_explicit(&overview->assembly->runtime->late_notices, memory_order_relaxed);
 }
 
 /* Nobody uses them, and they cannot be unloaded. */

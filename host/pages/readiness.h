@@ -8,7 +8,7 @@
 #ifndef HOST_PAGES_READINESS_H
 #define HOST_PAGES_READINESS_H
 
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 #define READINESS_REASON_SIZE 128
 

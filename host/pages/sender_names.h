@@ -8,7 +8,7 @@
 #ifndef HOST_PAGES_SENDER_NAMES_H
 #define HOST_PAGES_SENDER_NAMES_H
 
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 struct sender_name;
 

@@ -6,7 +6,7 @@
 #ifndef HOST_PAGES_STUCK_H
 #define HOST_PAGES_STUCK_H
 
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 struct stuck_figures {
     uint32_t stuck;

@@ -12,7 +12,7 @@
 #ifndef HOST_PAGES_UNSERVED_H
 #define HOST_PAGES_UNSERVED_H
 
-#include "host/pages/overview.h"
+#include "host/pages/overview_figures.h"
 
 #define UNSERVED_MS 250 /* between two looks: each walks all workers, as the progress does */
 

@@ -10,6 +10,7 @@
 #include "host/apply/opener.h"
 #include "host/reload/control_change.h"
 #include "host/reload/pool_restart.h"
+#include "host/reload/supported.h"
 #include "host/run/closing.h"
 #include "host/run/turn_watch.h"
 #include "pool/figures.h"

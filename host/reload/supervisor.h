@@ -17,8 +17,6 @@
 #include "host/reload/errand.h"
 #include "host/run/assembly.h"
 
-#define SUPERVISOR_DISPATCHER "supervisor" /* not a name that YAML can give: see config */
-
 struct supervisor {
     struct assembly *assembly;           /* const */
     struct configuration *configuration; /* its thread, after the start */

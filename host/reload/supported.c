@@ -5,7 +5,6 @@
 #include "actor/events.h"
 #include "host/apply/opener.h"
 #include "host/control/control_socket.h"
-#include "host/reload/supervisor.h"
 #include "runtime.h"
 
 #define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 2u) /* two are the host's own */

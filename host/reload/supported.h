@@ -11,6 +11,8 @@
 #include "base/report.h"
 #include "config/settings.h"
 
+#define SUPERVISOR_DISPATCHER "supervisor" /* the supervisor's: no file may name its own so */
+
 /* Reports all of it at once: WEIR_EUNSUPPORTED. */
 int supported_check(const struct settings *settings, struct report *report);
 

@@ -11,6 +11,7 @@
 #include "actor/send.h"
 #include "host/apply/apply.h"
 #include "host/reload/control_change.h"
+#include "host/reload/supported.h"
 #include "host/run/closing.h"
 #include "host/run/turn_watch.h"
 #include "unit/reload/fault.h"
