@@ -66,11 +66,12 @@ struct actor {
     alignas(64) struct mailbox mailbox; /* the senders' line, and the begin of the owner's */
 
     /* owner */
-    uint32_t flags;            /* enum actor_flags */
+    uint8_t flags;             /* enum actor_flags */
+    uint8_t leaving;           /* enum actor_leaving */
+    uint8_t end_reason;        /* enum weir_end_reason, once it leaves or is CLOSED */
+    uint8_t high_streak;       /* urgent and high messages since the last normal one */
     _Atomic uint8_t state;     /* read by all: enum actor_state */
     _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
-    uint8_t high_streak;       /* urgent and high messages since the last normal one */
-    uint8_t end_reason;        /* enum weir_end_reason, once it is ending */
     struct spec *spec;         /* NULL for a pool without a manager */
     void *memory;              /* the behaviour's state */
     struct executor *executor; /* the thread of this turn */
@@ -108,20 +109,22 @@ static_assert(sizeof(struct actor) == 320, "five lines");
 static_assert(offsetof(struct actor, self) == 128, "what senders read is on one line");
 static_assert(offsetof(struct actor, kind) < 192, "what senders read is on one line");
 
+/* Facts that do not depend on the state. */
 enum actor_flags {
-    ACTOR_LEAVING = 1u << 0, /* drains, then ends */
-    ACTOR_KILLED = 1u << 1,  /* ends now */
-    ACTOR_TRAPS_EXITS = 1u << 2,
-    ACTOR_REROUTES = 1u << 3,  /* leaving: the backlog goes to the siblings */
-    ACTOR_DISCARDS = 1u << 4,  /* leaving: the backlog is dead */
-    ACTOR_EXHAUSTED = 1u << 5, /* a source that said WEIR_END */
-    ACTOR_PAUSED = 1u << 6,    /* a source that said WEIR_WAIT */
-    ACTOR_SETTLING = 1u << 7,  /* its last input waits for the outbox */
-    ACTOR_QUICK = 1u << 11,    /* was quick up to the last look at the clock: see watch_clock */
-    ACTOR_PRINTS = 1u << 12,   /* and waits until some of it is read: printing.h */
-    ACTOR_RENEWS = 1u << 13,   /* takes nothing new until it has been restarted: pool/renewal.h */
-    ACTOR_RETRIES = 1u << 14,  /* and takes nothing new: SPEC_RETRIES_MAX wait to be given again */
-    ACTOR_CLOSING = 1u << 9,   /* inside `close`: what was kept is settled already */
+    ACTOR_TRAPS_EXITS = 1u << 0,
+    ACTOR_WAITS = 1u << 1,   /* a source that said WEIR_WAIT */
+    ACTOR_QUICK = 1u << 2,   /* was quick up to the last look at the clock: see watch_clock */
+    ACTOR_PRINTS = 1u << 3,  /* takes nothing new until its output has been read: printing.h */
+    ACTOR_RENEWS = 1u << 4,  /* takes nothing new until it has been restarted: pool/renewal.h */
+    ACTOR_CLOSING = 1u << 5, /* inside `close`: what was kept is settled already */
+};
+
+/* Whether the actor is to end, and what becomes of its backlog. A later order may be stronger. */
+enum actor_leaving {
+    LEAVING_NOT,
+    LEAVING_FINISHES, /* handles it */
+    LEAVING_REROUTES, /* hands it to other members, and handles what finds no room there */
+    LEAVING_DISCARDS, /* it is dead `removed` */
 };
 
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */

@@ -21,13 +21,9 @@ bool backlog_is_empty(struct actor *actor)
 /* After each change of how many wait to be given again. */
 static void note_retries(struct actor *actor)
 {
-    uint32_t count = actor->place->retries.count;
-
     /* Relaxed: a figure for people. */
-    atomic_store_explicit(&actor->place->retrying, count, memory_order_relaxed);
-    actor->flags &= ~(uint32_t)ACTOR_RETRIES;
-    if (count >= SPEC_RETRIES_MAX)
-        actor->flags |= ACTOR_RETRIES;
+    atomic_store_explicit(&actor->place->retrying, actor->place->retries.count,
+                          memory_order_relaxed);
 }
 
 static void count_retry(struct actor *actor, const struct message *message)

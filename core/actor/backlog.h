@@ -5,10 +5,16 @@
 #ifndef ACTOR_BACKLOG_H
 #define ACTOR_BACKLOG_H
 
-#include "actor/actor.h"
+#include "actor/place.h"
 
 /* Whether nothing waits in the lanes, in front of them, or for a retry. */
 bool backlog_is_empty(struct actor *actor);
+
+/* Whether as many retries wait as may: the actor takes nothing new. */
+static inline bool backlog_is_at_retries_max(const struct actor *actor)
+{
+    return actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX;
+}
 
 /* The verdict RETRY: takes the message in hand; dead `retries` after too many attempts. */
 void backlog_retry(struct actor *actor, struct message *message);

@@ -59,6 +59,20 @@ static void reopen(struct actor *actor)
     children_reopen(actor);
 }
 
+/* Whoever linked itself to the actor before it killed the actor is told of the end: the control
+ * messages come first. */
+static void kill_actor(struct actor *actor)
+{
+    enum actor_state state = actor_state(actor);
+
+    if (!message_queue_is_empty(&actor->control))
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_KILL);
+    else if (state == ACTOR_OPEN)
+        incarnation_fail(actor, WEIR_END_KILL);
+    else if (state != ACTOR_CLOSED && !place_is_renewed(actor))
+        incarnation_end_now(actor, WEIR_END_KILL); /* no other incarnation follows */
+}
+
 /* Returns the number of timers' callbacks. */
 static uint32_t obey(struct actor *actor, uint32_t signals)
 {
@@ -69,9 +83,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
         return 0;
     }
     if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
-        leave_decide(actor, signals);
-    if (signals & SIGNAL_KILL)
-        actor->flags |= ACTOR_KILLED;
+        leave_obey(actor, signals);
     if (signals & SIGNAL_RESPEC)
         respec(actor);
     if ((signals & SIGNAL_ANEW) && actor_state(actor) != ACTOR_CLOSED)
@@ -81,12 +93,13 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
         audience_tell(actor);
     if (signals & SIGNAL_TIME) {
-        actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+        actor->flags &= (uint8_t)~ACTOR_WAITS;
         callbacks = extra_time(actor);
     }
-    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) &&
-        !(actor->flags & ACTOR_LEAVING))
-        incarnation_stop(actor); /* the place is its pool's, and is opened anew */
+    if ((signals & SIGNAL_KILL) && actor->kind != ACTOR_POOL)
+        kill_actor(actor);
+    if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) && !actor->leaving)
+        incarnation_stop(actor); /* the place is its pool's, and is opened again */
     if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
         incarnation_fail(actor, WEIR_END_CRASH);
     return callbacks;

@@ -85,15 +85,16 @@ static void drop_spec_and_place(struct actor *actor)
     actor->place = NULL;
 }
 
-/* An input whose outbox was dropped has been handled all the same. */
-static void settle_stuck(struct actor *actor)
+/* The input that waited for the outbox: it has been handled. */
+void end_settle_input(struct actor *actor)
 {
-    if (!(actor->flags & ACTOR_SETTLING))
+    struct message *message = actor->place->settling;
+
+    if (!message)
         return;
-    actor->flags &= ~(uint32_t)ACTOR_SETTLING;
-    settle_unhold(actor);
-    settle_done(actor, actor->place->settling);
     actor->place->settling = NULL;
+    settle_unhold(actor);
+    settle_done(actor, message);
 }
 
 void end_actor(struct actor *actor, enum weir_end_reason reason)
@@ -112,7 +113,7 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     }
     if (place) {
         output_drop_all(actor);
-        settle_stuck(actor);
+        end_settle_input(actor);
     }
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     tie_tell_all(actor, reason, 0);

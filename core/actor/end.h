@@ -10,6 +10,9 @@
  * children it is ACTOR_CLOSED, and this is to be called again. Owner. */
 void end_actor(struct actor *actor, enum weir_end_reason reason);
 
+/* Settles the input that waits for the outbox, if there is one. The outbox is empty. Owner. */
+void end_settle_input(struct actor *actor);
+
 /* An actor that was created and never begun: gives everything back. */
 void end_unborn(struct actor *actor, struct executor *executor);
 

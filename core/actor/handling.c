@@ -13,7 +13,6 @@ static void hold_for_outbox(struct actor *actor, struct message *message)
 {
     settle_hold(actor);
     actor->place->settling = message;
-    actor->flags |= ACTOR_SETTLING;
 }
 
 static void finish_done(struct actor *actor, struct message *message)
@@ -125,7 +124,7 @@ void handling_run(struct actor *actor, struct message *message)
         verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
         callback_end(actor);
     }
-    actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+    actor->flags &= (uint8_t)~ACTOR_WAITS;
     atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
     finish(actor, verdict);
 }

@@ -263,7 +263,7 @@ int host_trap_exits(struct weir_self *self, bool on)
     if (on)
         actor->flags |= ACTOR_TRAPS_EXITS;
     else
-        actor->flags &= ~(uint32_t)ACTOR_TRAPS_EXITS;
+        actor->flags &= (uint8_t)~ACTOR_TRAPS_EXITS;
     return 0;
 }
 

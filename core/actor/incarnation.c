@@ -81,7 +81,7 @@ static int call_open(struct actor *actor)
 
 static void open_alone(struct actor *actor)
 {
-    if (!(actor->flags & ACTOR_LEAVING))
+    if (!actor->leaving)
         mailbox_open(&actor->mailbox);
     if (actor->extra && actor->extra->has_names &&
         (actor->kind != ACTOR_SOURCE || source_is_admitted(actor)))
@@ -167,7 +167,7 @@ void incarnation_open(struct actor *actor)
     int status;
 
     /* Before `open`, which may set them anew. */
-    actor->flags &= ~(uint32_t)(ACTOR_TRAPS_EXITS | ACTOR_PAUSED);
+    actor->flags &= (uint8_t) ~(ACTOR_TRAPS_EXITS | ACTOR_WAITS);
     if (actor->place && actor->kind != ACTOR_SOURCE)
         progress_go_on(actor->place);
     status = call_open(actor);
@@ -194,7 +194,7 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
         callback_begin(actor);
         behaviour->close(&actor->self, actor->memory, (int)reason);
         callback_end(actor);
-        actor->flags &= ~(uint32_t)ACTOR_CLOSING;
+        actor->flags &= (uint8_t)~ACTOR_CLOSING;
     }
 }
 
@@ -258,8 +258,7 @@ static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
     struct message *message;
 
     actor->kept = (struct message_list){ 0 };
-    if (had.count > 0 && reason != WEIR_END_CRASH && reason != WEIR_END_KILL &&
-        !(actor->flags & ACTOR_DISCARDS))
+    if (had.count > 0 && reason == WEIR_END_NORMAL) /* the behaviour itself chose to end */
         misuse_report(actor, MISUSE_FORGOTTEN, had.count);
     stash_empty(actor, &had);
     if (actor->current)
@@ -291,7 +290,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     bury_in_hand(actor, reason);
     finish_life(actor, reason);
     extra_clear_detail(actor);
-    if ((actor->flags & ACTOR_LEAVING) && leave_after_failure(actor, reason)) {
+    if (actor->leaving && leave_after_failure(actor, reason)) {
         backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
         incarnation_end(actor, reason);
         return;
@@ -386,7 +385,6 @@ void incarnation_end(struct actor *actor, enum weir_end_reason reason)
 void incarnation_end_now(struct actor *actor, enum weir_end_reason reason)
 {
     if (actor_state(actor) != ACTOR_CLOSED) {
-        actor->flags |= ACTOR_DISCARDS; /* that it had something is no fault of its own */
         bury_in_hand(actor, reason);
         finish_life(actor, reason);
     }

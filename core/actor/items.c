@@ -26,12 +26,12 @@ static const char *state_of(const struct actor *actor)
     if (state == ACTOR_CLOSED)
         return "closed"; /* its outbox is left */
     if (!actor->spec)
-        return actor->flags & ACTOR_LEAVING ? "leaving" : "open"; /* the built-in manager */
+        return actor->leaving ? "leaving" : "open"; /* the built-in manager */
     if (state == ACTOR_WAITING)
         return "waiting"; /* to be opened again */
     if (state == ACTOR_STARTING)
         return actor->incarnation ? "restarting" : "starting";
-    return actor->flags & ACTOR_LEAVING ? "leaving" : "open";
+    return actor->leaving ? "leaving" : "open";
 }
 
 static void add_identity(struct inspection *out, const struct actor *actor)

@@ -31,7 +31,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
 {
     uint64_t due = actor->place ? actor->place->leave_due_ns : 0;
 
-    if (due == 0 || !(actor->flags & ACTOR_LEAVING))
+    if (due == 0 || !actor->leaving)
         return TIMER_NEVER;
     if (due > now_ns)
         return due;
@@ -54,29 +54,48 @@ static bool is_told_to_go(const struct actor *actor, uint64_t *out_due_ns, bool 
                                            : otherwise;
 }
 
-void leave_decide(struct actor *actor, uint32_t signals)
+void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_reason reason)
 {
-    uint64_t due_ns = 0;
+    if (!actor->leaving)
+        actor->end_reason = (uint8_t)reason;
+    if (leaving > actor->leaving)
+        actor->leaving = (uint8_t)leaving;
+}
 
-    if (is_told_to_go(actor, &due_ns, (signals & SIGNAL_STAY) == 0)) {
-        actor->flags |= ACTOR_LEAVING;
-        if (signals & SIGNAL_REROUTE)
-            actor->flags |= ACTOR_REROUTES;
-        if (signals & SIGNAL_DISCARD)
-            actor->flags |= ACTOR_DISCARDS;
-        if (place_member_of(actor)) {
-            set_deadline(actor, due_ns);
-        } else {
-            mailbox_close(&actor->mailbox);
-            room_wake(actor, UINT32_MAX, actor->executor);
-        }
-        return;
-    }
+static enum actor_leaving leaving_of(uint32_t signals)
+{
+    if (signals & SIGNAL_DISCARD)
+        return LEAVING_DISCARDS;
+    return signals & SIGNAL_REROUTE ? LEAVING_REROUTES : LEAVING_FINISHES;
+}
+
+/* It was recalled: it is a member as before. */
+static void stay(struct actor *actor)
+{
+    actor->leaving = LEAVING_NOT;
     actor->place->leave_due_ns = 0;
-    actor->flags &= ~(uint32_t)(ACTOR_LEAVING | ACTOR_REROUTES | ACTOR_DISCARDS);
     if (actor_state(actor) == ACTOR_OPEN)
         actor->place->owner->ops->opened(actor->place);
     room_wake(actor, UINT32_MAX, actor->executor);
+}
+
+void leave_obey(struct actor *actor, uint32_t signals)
+{
+    /* For another actor than a pool KILL is an order of its own. */
+    bool is_killed = actor->kind == ACTOR_POOL && (signals & SIGNAL_KILL);
+    uint64_t due_ns = 0;
+
+    if (!is_told_to_go(actor, &due_ns, (signals & SIGNAL_STAY) == 0)) {
+        stay(actor);
+        return;
+    }
+    leave_begin(actor, leaving_of(signals), is_killed ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
+    if (place_member_of(actor)) {
+        set_deadline(actor, due_ns);
+    } else {
+        mailbox_close(&actor->mailbox);
+        room_wake(actor, UINT32_MAX, actor->executor);
+    }
 }
 
 static bool has_backlog(struct actor *actor)
@@ -86,8 +105,7 @@ static bool has_backlog(struct actor *actor)
 
 static bool has_work_in_hand(struct actor *actor)
 {
-    return actor->kept.count || output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING) ||
-           origin_is_open(actor);
+    return actor->kept.count || output_is_waiting(actor) || origin_is_open(actor);
 }
 
 /* It has nothing left, or is broken, and then `leaves_queue` of its pool to others. True: it ends
@@ -98,16 +116,16 @@ static bool may_close(struct actor *actor, bool leaves_queue)
 
     if (!owner || !owner->ops->may_close || owner->ops->may_close(actor->place, leaves_queue))
         return true;
-    leave_decide(actor, SIGNAL_STAY);
+    leave_obey(actor, SIGNAL_STAY);
     return false;
 }
 
 void leave_shed(struct actor *actor)
 {
-    if (actor->flags & ACTOR_REROUTES)
+    if (actor->leaving == LEAVING_REROUTES) {
         backlog_reroute(actor);
-    if ((actor->flags & ACTOR_DISCARDS) == 0)
         return;
+    }
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     /* The queue of a pool that only changes is for those who stay or come. */
     discard_queue(actor, true);
@@ -157,7 +175,6 @@ bool leave_step(struct actor *actor)
     if (children_drain(actor))
         return false;
     if (may_close(actor, false))
-        incarnation_end(actor,
-                        actor->flags & ACTOR_EXHAUSTED ? WEIR_END_NORMAL : WEIR_END_SHUTDOWN);
+        incarnation_end(actor, (enum weir_end_reason)actor->end_reason);
     return true;
 }

@@ -6,8 +6,12 @@
 
 #include "actor/actor.h"
 
-/* DRAIN or STAY came: the pool says which holds. */
-void leave_decide(struct actor *actor, uint32_t signals);
+/* The actor is to end, for that reason, when it has nothing left. An order that is there already
+ * keeps its reason, and is only made stronger. */
+void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_reason reason);
+
+/* DRAIN, SHUTDOWN or STAY came: the owner says which holds. */
+void leave_obey(struct actor *actor, uint32_t signals);
 
 /* Gives away the backlog of a leaving actor that is not to finish it: to the siblings where they
  * have room, or to the dead. What stays is handled here. */

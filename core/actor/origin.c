@@ -63,7 +63,7 @@ void origin_told(struct actor *actor, struct message *notice)
     if (is_ours(actor, notice)) {
         if (actor->extra->origins_open > 0)
             actor->extra->origins_open--;
-        actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+        actor->flags &= (uint8_t)~ACTOR_WAITS;
         tell_behaviour(actor, notice);
     } else {
         atomic_fetch_add_explicit(&actor->runtime->late_notices, 1, memory_order_relaxed);

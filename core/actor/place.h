@@ -43,9 +43,9 @@ struct place {
     /* owner */
     struct dispatcher *opener;   /* runs the turns until it has opened; NULL: its own one does */
     struct message_list outbox;  /* emitted, waiting for room, in order */
-    struct message *settling;    /* the input that waits for the outbox; may be NULL */
-    struct message_list stash;   /* put aside by the worker: stash.h */
     struct message_list retries; /* waiting to be given again; deadline_ns says when */
+    struct message *settling;    /* the input that waits for the outbox; NULL: that is empty */
+    struct message_list stash;   /* put aside by the worker: stash.h */
     struct backoff backoff;
     uint64_t reopen_ns;       /* when to open again, in state WAITING */
     uint64_t leave_due_ns;    /* when it must have finished; 0 = whenever it has */

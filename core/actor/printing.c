@@ -29,6 +29,6 @@ uint64_t printing_time(struct actor *actor, uint64_t now_ns)
         return TIMER_NEVER;
     if (is_full(&actor->runtime->options))
         return now_ns + LOOK_NS;
-    actor->flags &= ~(uint32_t)ACTOR_PRINTS;
+    actor->flags &= (uint8_t)~ACTOR_PRINTS;
     return TIMER_NEVER;
 }

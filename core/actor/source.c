@@ -9,6 +9,7 @@
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "actor/leave.h"
 #include "actor/output.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
@@ -427,14 +428,14 @@ static bool hand_over(struct actor *actor, const struct position *position)
     return false;
 }
 
-/* To begin anew would send what was sent already. */
+/* To begin again would send what was sent already. */
 static void end_without_position(struct actor *actor)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "position of the source is lost",
-              weir_str("effect", "it ends unfinished, and does not begin anew"));
+              weir_str("effect", "it ends unfinished, and does not begin again"));
     runtime_raise_exit_status(actor->runtime, EX_TEMPFAIL);
-    actor->flags |= ACTOR_EXHAUSTED | ACTOR_LEAVING;
+    leave_begin(actor, LEAVING_FINISHES, WEIR_END_NORMAL);
     mailbox_close(&actor->mailbox);
 }
 
@@ -463,7 +464,7 @@ static void exhausted(struct actor *actor)
 {
     struct source *source = source_of(actor->place);
 
-    actor->flags |= ACTOR_EXHAUSTED | ACTOR_LEAVING;
+    leave_begin(actor, LEAVING_FINISHES, WEIR_END_NORMAL);
     mailbox_close(&actor->mailbox);
     atomic_store_explicit(&source->exhausted, true, memory_order_release);
 }
@@ -518,7 +519,7 @@ bool source_step(struct actor *actor)
     int produced;
 
     show_names(actor, source);
-    if (actor->flags & (ACTOR_EXHAUSTED | ACTOR_PAUSED | ACTOR_LEAVING) ||
+    if (actor->leaving || (actor->flags & ACTOR_WAITS) ||
         !atomic_load_explicit(&source->going, memory_order_acquire))
         return false;
     if (memory_is_scarce(actor->runtime->memory)) {
@@ -536,7 +537,7 @@ bool source_step(struct actor *actor)
     if (produced == WEIR_END)
         exhausted(actor);
     else if (produced == WEIR_WAIT) {
-        actor->flags |= ACTOR_PAUSED;
+        actor->flags |= ACTOR_WAITS;
         if (!may_be_woken(actor))
             misuse_report(actor, MISUSE_IDLE, produced);
     } else if (produced != WEIR_MORE) {

@@ -1,5 +1,6 @@
 #include "actor/turn.h"
 
+#include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/control.h"
 #include "actor/end.h"
@@ -106,7 +107,7 @@ __attribute__((noinline)) static void look_at_clock(struct actor *actor,
     uint64_t passed = executor_look_at_clock(actor->executor) - before;
 
     context->hog = passed > TURN_NS_MAX;
-    actor->flags &= ~(uint32_t)ACTOR_QUICK;
+    actor->flags &= (uint8_t)~ACTOR_QUICK;
     if (passed >= QUICK_NS)
         return;
     context->looks = 1u << CLOCK_LOOK_LAST;
@@ -168,9 +169,9 @@ static bool may_take(struct actor *actor)
 {
     if (!actor->spec)
         return true; /* the built-in manager */
-    return actor_state(actor) == ACTOR_OPEN &&
-           !(actor->flags & (ACTOR_SETTLING | ACTOR_PRINTS | ACTOR_RENEWS | ACTOR_RETRIES)) &&
-           actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor);
+    return actor_state(actor) == ACTOR_OPEN && !(actor->flags & (ACTOR_PRINTS | ACTOR_RENEWS)) &&
+           actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor) &&
+           !backlog_is_at_retries_max(actor);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -180,14 +181,7 @@ static bool flush_step(struct actor *actor)
 {
     if (!output_flush(actor))
         return false;
-    if (actor->flags & ACTOR_SETTLING) {
-        struct message *message = actor->place->settling;
-
-        actor->flags &= ~(uint32_t)ACTOR_SETTLING;
-        actor->place->settling = NULL;
-        settle_unhold(actor);
-        settle_done(actor, message);
-    }
+    end_settle_input(actor);
     if (actor_state(actor) == ACTOR_CLOSED)
         end_actor(actor, (enum weir_end_reason)actor->end_reason);
     return true;
@@ -200,17 +194,6 @@ static bool closed_step(struct actor *actor)
         return false;
     end_actor(actor, (enum weir_end_reason)actor->end_reason);
     return true;
-}
-
-static void obey_kill(struct actor *actor)
-{
-    actor->flags &= ~(uint32_t)ACTOR_KILLED;
-    if (actor_state(actor) == ACTOR_CLOSED)
-        return;
-    if (actor->kind == ACTOR_WORKER && !place_is_renewed(actor) && actor_state(actor) != ACTOR_OPEN)
-        incarnation_end_now(actor, WEIR_END_KILL); /* nobody opens it anew */
-    else if (actor_state(actor) == ACTOR_OPEN)
-        incarnation_fail(actor, WEIR_END_KILL);
 }
 
 /* Nobody waits any more for the manager of a pool that a reload made and has given up. */
@@ -236,17 +219,13 @@ static bool open_step(struct actor *actor, struct turn_context *context)
 
 static bool life_step(struct actor *actor, struct turn_context *context)
 {
-    if (actor->flags & ACTOR_KILLED) {
-        obey_kill(actor);
-        return true;
-    }
     if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
     if (actor->flags & ACTOR_RENEWS) {
         context->handled++; /* it calls `close` */
         return actor->place->owner->ops->renew(actor);
     }
-    if (actor->flags & ACTOR_LEAVING) {
+    if (actor->leaving) {
         context->handled++; /* likewise: it may open once more */
         return leave_step(actor);
     }
@@ -258,7 +237,7 @@ static bool life_step(struct actor *actor, struct turn_context *context)
 /* Its members have ended: so does the pool, and with it what its manager has not handled. */
 static void end_pool(struct actor *actor)
 {
-    enum weir_end_reason reason = actor->flags & ACTOR_KILLED ? WEIR_END_KILL : WEIR_END_SHUTDOWN;
+    enum weir_end_reason reason = (enum weir_end_reason)actor->end_reason;
 
     if (actor->spec && actor_state(actor) == ACTOR_OPEN)
         incarnation_end(actor, reason);
@@ -278,7 +257,7 @@ static bool pool_step(struct actor *actor, struct turn_context *context)
         give(actor, message, context);
     else if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
-    else if (actor->flags & ACTOR_LEAVING)
+    else if (actor->leaving)
         end_pool(actor);
     else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor) &&
              !is_given_up(actor))
@@ -305,11 +284,9 @@ static bool step(struct actor *actor, struct turn_context *context)
     }
     if (actor->kind == ACTOR_POOL)
         return pool_step(actor, context);
-    if (actor->flags & ACTOR_KILLED)
-        return life_step(actor, context);
-    if (actor->flags & (ACTOR_REROUTES | ACTOR_DISCARDS))
+    if (actor->leaving > LEAVING_FINISHES)
         leave_shed(actor);
-    if (output_is_waiting(actor) || (actor->flags & ACTOR_SETTLING))
+    if (output_is_waiting(actor))
         return flush_step(actor);
     if (may_take(actor)) {
         message = take_message(actor, context);
@@ -331,9 +308,10 @@ static bool step(struct actor *actor, struct turn_context *context)
 /* Since the last message nothing has come up that needs more than the next one. */
 static inline bool is_uneventful(const struct actor *actor)
 {
-    return !mailbox_has_other(&actor->mailbox) && (actor->flags & ~(uint32_t)ACTOR_QUICK) == 0 &&
-           actor_state(actor) == ACTOR_OPEN && message_queue_is_empty(&actor->front) &&
-           actor->kept.count == 0 && !output_is_waiting(actor);
+    return !mailbox_has_other(&actor->mailbox) && (actor->flags & ~(unsigned)ACTOR_QUICK) == 0 &&
+           !actor->leaving && actor_state(actor) == ACTOR_OPEN &&
+           message_queue_is_empty(&actor->front) && actor->kept.count == 0 &&
+           !output_is_waiting(actor) && !backlog_is_at_retries_max(actor);
 }
 
 /*
@@ -386,7 +364,7 @@ static bool is_at_rest(struct actor *actor)
     return actor->kind != ACTOR_SOURCE && may_take(actor) &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
-           !(actor->flags & (ACTOR_LEAVING | ACTOR_KILLED)) && is_noted_idle(actor);
+           !actor->leaving && is_noted_idle(actor);
 }
 
 /* Puts the actor to sleep. False: something came in between. */

@@ -108,7 +108,7 @@ void watched_arrived(struct actor *actor, struct message *message)
     watched = *entry;
     table_remove(&actor->extra->watched, &entry->node);
     free(entry);
-    actor->flags &= ~(uint32_t)ACTOR_PAUSED;
+    actor->flags &= (uint8_t)~ACTOR_WAITS;
     callback_begin(actor);
     watched.ready(&actor->self, actor->memory, watched.context, watched.descriptor, readiness);
     callback_end(actor);

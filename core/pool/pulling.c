@@ -147,7 +147,7 @@ static bool may_pull_locked(struct actor *actor)
 {
     if (is_finished_by_leavers(pool_of_place(actor->place)))
         return true;
-    return !(actor->flags & ACTOR_LEAVING) && !mailbox_is_closed(&actor->mailbox);
+    return !actor->leaving && !mailbox_is_closed(&actor->mailbox);
 }
 
 struct message *pulling_take(struct actor *actor)

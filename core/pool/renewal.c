@@ -74,7 +74,7 @@ void renewal_obey(struct actor *actor)
     if (asked)
         actor->flags |= ACTOR_RENEWS;
     else
-        actor->flags &= ~(uint32_t)ACTOR_RENEWS;
+        actor->flags &= (uint8_t)~ACTOR_RENEWS;
 }
 
 /* False: that was taken back, or the worker leaves. */
@@ -93,10 +93,9 @@ static bool may_begin(struct place *place)
 
 bool renewal_step(struct actor *actor)
 {
-    if (actor_state(actor) == ACTOR_OPEN && actor->kept.count > 0 &&
-        !(actor->flags & ACTOR_LEAVING))
+    if (actor_state(actor) == ACTOR_OPEN && actor->kept.count > 0 && !actor->leaving)
         return false;
-    actor->flags &= ~(uint32_t)ACTOR_RENEWS;
+    actor->flags &= (uint8_t)~ACTOR_RENEWS;
     if (may_begin(actor->place))
         restart_renew(actor);
     return true;
