@@ -22,7 +22,7 @@ struct frame {
 
 struct builder {
     struct config_tree *tree;
-    const struct builder_text *text;
+    const struct config_text *text;
     const struct config_limits *limits;
     struct report *report;
     uint32_t *nodes;
@@ -447,7 +447,7 @@ static void finish(struct builder *builder)
     key_index_finish(&builder->keys);
 }
 
-int builder_read(struct config_tree *tree, const struct builder_text *text,
+int builder_read(struct config_tree *tree, const struct config_text *text,
                  const struct config_limits *limits, uint32_t *nodes, struct report *report,
                  struct config_node **out_root, bool *out_wrong)
 {

@@ -8,15 +8,8 @@
 #ifndef CONFIG_BUILDER_H
 #define CONFIG_BUILDER_H
 
-#include "config/reader.h"
-
-/* One text to read. All borrowed until builder_read returned. */
-struct builder_text {
-    const char *name;  /* of the file; kept by the marks: as long as the tree */
-    const char *bytes; /* UTF-8 without NUL, checked */
-    size_t size;
-    bool is_part; /* see reader.h */
-};
+#include "config/source.h"
+#include "config/tree.h"
 
 /*
  * Reads a text into nodes of `tree`; their root, a map, is returned through out_root. `*nodes` is
@@ -24,7 +17,7 @@ struct builder_text {
  * WEIR_ENOMEM. On 0 `*out_wrong` says whether mistakes were reported that leave a tree to be
  * checked: of a key that is set twice the first value stays, and an alias without anchor is empty.
  */
-int builder_read(struct config_tree *tree, const struct builder_text *text,
+int builder_read(struct config_tree *tree, const struct config_text *text,
                  const struct config_limits *limits, uint32_t *nodes, struct report *report,
                  struct config_node **out_root, bool *out_wrong);
 

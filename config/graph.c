@@ -286,3 +286,15 @@ int graph_order(const struct graph *graph, uint32_t *order, uint32_t *groups)
     free(is_open);
     return WEIR_OK;
 }
+
+int graph_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups)
+{
+    struct graph graph;
+    int status = graph_init(&graph, settings, false);
+
+    if (status != WEIR_OK)
+        return status;
+    status = graph_order(&graph, order, groups);
+    graph_finish(&graph);
+    return status;
+}

@@ -4,8 +4,10 @@
 #ifndef CONFIG_INCLUDE_H
 #define CONFIG_INCLUDE_H
 
+#include "base/report.h"
+#include "config/files.h"
 #include "config/key_index.h"
-#include "config/reader.h"
+#include "config/tree.h"
 
 /* Files in the order in which they are read. Life: include_find .. include_finish. */
 struct include_list {

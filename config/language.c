@@ -326,3 +326,13 @@ const char *language_choice(const struct language_row *rows, const char *name, u
     }
     return "?";
 }
+
+const char *language_route_name(uint32_t route)
+{
+    return language_choice(language_pool, "route", route);
+}
+
+const char *language_when_full_name(uint32_t when_full)
+{
+    return language_choice(language_output, "when_full", when_full);
+}

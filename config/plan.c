@@ -127,7 +127,7 @@ static const char *target_text(struct planning *planning, const struct settings 
                                const struct settings_source *source)
 {
     return plan_text(planning, "%s (%s)", settings->pools[source->to].path,
-                     settings_when_full_name(source->when_full));
+                     language_when_full_name(source->when_full));
 }
 
 static void compare_sources(struct planning *planning, const struct plan_subject *subject,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "config/graph.h"
 #include "config/key_index.h"
 #include "config/plan_uses.h"
 
@@ -64,7 +65,7 @@ static const char *output_text(struct planning *planning, const struct settings 
     if (!output)
         return "(none)";
     return plan_text(planning, "%s (%s)", settings->pools[output->pool].path,
-                     settings_when_full_name(output->when_full));
+                     language_when_full_name(output->when_full));
 }
 
 static bool has_output(const struct settings_pool *pool, const char *name)
@@ -227,7 +228,7 @@ static int pick_closing(struct planning *planning, const struct key_index *index
 {
     const struct settings *older = planning->old_settings;
     struct plan_closing *next = planning->plan->closing;
-    int status = settings_output_order(older, order, groups);
+    int status = graph_output_order(older, order, groups);
 
     for (uint32_t i = 0; i < older->pool_count && status == WEIR_OK; i++)
         if (find_pool(index, planning->new_settings, older->pools[order[i]].path) == SETTINGS_NONE)

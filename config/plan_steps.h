@@ -8,7 +8,7 @@
 #define CONFIG_PLAN_STEPS_H
 
 #include "config/language.h"
-#include "config/plan.h"
+#include "config/plan_layout.h"
 
 /* A plan under way. */
 struct planning {

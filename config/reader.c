@@ -66,8 +66,8 @@ static int note(struct reading *reading, int status)
 static int read_document(struct reading *reading, const char *name, const char *bytes, size_t size,
                          struct config_node **out_root)
 {
-    struct builder_text text = { text_store_copy(&reading->tree->store, name), bytes, size,
-                                 reading->source.is_part };
+    struct config_text text = { text_store_copy(&reading->tree->store, name), bytes, size,
+                                reading->source.is_part };
     struct config_node *root = NULL;
     bool wrong = false;
     int status;

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/graph.h"
-#include "config/language.h"
-
 void settings_destroy(struct settings *settings)
 {
     if (!settings)
@@ -71,26 +68,4 @@ uint64_t settings_worker_count(const struct settings *settings)
     for (uint32_t i = 0; i < settings->pool_count; i++)
         count += settings->pools[i].nested ? 0 : settings->pools[i].size;
     return count;
-}
-
-int settings_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups)
-{
-    struct graph graph;
-    int status = graph_init(&graph, settings, false);
-
-    if (status != WEIR_OK)
-        return status;
-    status = graph_order(&graph, order, groups);
-    graph_finish(&graph);
-    return status;
-}
-
-const char *settings_route_name(uint32_t route)
-{
-    return language_choice(language_pool, "route", route);
-}
-
-const char *settings_when_full_name(uint32_t when_full)
-{
-    return language_choice(language_output, "when_full", when_full);
 }

@@ -185,15 +185,4 @@ uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now);
 /* Workers at the start, of all pools. */
 uint64_t settings_worker_count(const struct settings *settings);
 
-/*
- * The order in which pools close: feeders before those they feed, a pool before its members.
- * Fills `order` and `groups` (may be NULL), each of pool_count elements: order[i] is the index of a
- * pool, groups[i] a number that pools of one cycle share. WEIR_ENOMEM.
- */
-int settings_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups);
-
-/* The word of an enum's value, as it stands in a file. Static; "?" for no value. */
-const char *settings_route_name(uint32_t route);
-const char *settings_when_full_name(uint32_t when_full);
-
 #endif

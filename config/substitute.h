@@ -9,7 +9,9 @@
 #ifndef CONFIG_SUBSTITUTE_H
 #define CONFIG_SUBSTITUTE_H
 
-#include "config/reader.h"
+#include "base/report.h"
+#include "config/source.h"
+#include "config/tree.h"
 
 /* The amounts that one reading has used so far, over all its files; zeros at first. */
 struct substitute_use {

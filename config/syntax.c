@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The byte at a place of the text; lines and columns (of characters) count from 0. */
-static char byte_at(const struct builder_text *text, const yaml_mark_t *mark)
+static char byte_at(const struct config_text *text, const yaml_mark_t *mark)
 {
     const char *at = text->bytes;
     const char *end = text->bytes + text->size;
@@ -21,7 +21,7 @@ static char byte_at(const struct builder_text *text, const yaml_mark_t *mark)
 }
 
 /* libyaml's own words, and where what it was at had begun. */
-static void report_problem(const yaml_parser_t *parser, const struct builder_text *text,
+static void report_problem(const yaml_parser_t *parser, const struct config_text *text,
                            struct report *report)
 {
     struct mark mark = { text->name, (uint32_t)parser->problem_mark.line + 1,
@@ -41,7 +41,7 @@ static void report_problem(const yaml_parser_t *parser, const struct builder_tex
         report_add(report, &mark, NULL, "not valid YAML: %s", problem);
 }
 
-int syntax_report(const yaml_parser_t *parser, const struct builder_text *text,
+int syntax_report(const yaml_parser_t *parser, const struct config_text *text,
                   struct report *report)
 {
     struct mark nowhere = { text->name, 0, 0 };

@@ -6,10 +6,11 @@
 
 #include <yaml.h>
 
-#include "config/builder.h"
+#include "base/report.h"
+#include "config/source.h"
 
 /* Reports what stopped `parser`. WEIR_EINVALID, or WEIR_ENOMEM when it was memory. */
-int syntax_report(const yaml_parser_t *parser, const struct builder_text *text,
+int syntax_report(const yaml_parser_t *parser, const struct config_text *text,
                   struct report *report);
 
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "config/json.h"
+#include "config/language.h"
 #include "host/pages/readiness.h"
 #include "host/pages/stuck.h"
 
@@ -41,7 +42,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
         json_unsigned(json, "size_in_file", settings->size);
         write_range(json, settings);
     }
-    json_text(json, "route", settings_route_name(settings->route));
+    json_text(json, "route", language_route_name(settings->route));
     for (uint32_t i = 0; overview_figure_name(i); i++)
         json_unsigned(json, overview_figure_name(i), overview_figure(&pool->stats, i));
     json_unsigned(json, "unbound", pool->unbound);
@@ -128,7 +129,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     fprintf(stream, "pool %s\n", pool->settings->path);
     if (!pool->settings->nested)
         fprintf(stream, "  %-16s %s\n", "use", pool->settings->use.use);
-    fprintf(stream, "  %-16s %s\n", "route", settings_route_name(pool->settings->route));
+    fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->route));
     for (uint32_t i = 0; overview_figure_name(i); i++)
         fprintf(stream, "  %-16s %" PRIu64 "\n", overview_figure_name(i),
                 overview_figure(&pool->stats, i));

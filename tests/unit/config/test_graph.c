@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "config/graph.h"
 #include "unit/config/reading.h"
 #include "unit/host/suite.h"
 
@@ -22,8 +23,7 @@ static struct ordered order_of(const char *text)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(ordered.settings);
     CU_ASSERT_FATAL(ordered.settings->pool_count <= POOLS_MAX);
-    CU_ASSERT_EQUAL(settings_output_order(ordered.settings, ordered.order, ordered.groups),
-                    WEIR_OK);
+    CU_ASSERT_EQUAL(graph_output_order(ordered.settings, ordered.order, ordered.groups), WEIR_OK);
     return ordered;
 }
 
@@ -122,7 +122,7 @@ static void test_order_without_groups_and_without_pools(void)
     uint32_t order[1] = { 7 };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
-    CU_ASSERT_EQUAL(settings_output_order(settings, order, NULL), WEIR_OK);
+    CU_ASSERT_EQUAL(graph_output_order(settings, order, NULL), WEIR_OK);
     CU_ASSERT_EQUAL(order[0], 7);
     settings_destroy(settings);
 }
