@@ -3,6 +3,7 @@
 #include "actor/audience.h"
 #include "actor/callback.h"
 #include "actor/children.h"
+#include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
@@ -35,6 +36,20 @@ static bool is_alive(const struct actor *actor)
     return actor->spec && actor_state(actor) == ACTOR_OPEN;
 }
 
+/* A pool's manager is another behaviour from now on, or none. Takes `spec`. */
+static void change_manager(struct actor *actor, struct spec *spec)
+{
+    struct spec *former = spec;
+
+    if (actor_state(actor) != ACTOR_CLOSED) {
+        incarnation_replace(actor, WEIR_END_REPLACED);
+        actor->place->backoff = (struct backoff){ 0 };
+        former = actor->spec;
+        actor->spec = spec;
+    }
+    spec_unref(former);
+}
+
 static void respec(struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);
@@ -43,7 +58,7 @@ static void respec(struct actor *actor)
     if (!owner || !owner->ops->take_spec || !owner->ops->take_spec(actor->place, &spec))
         return;
     if (actor->kind == ACTOR_POOL)
-        incarnation_renew(actor, spec);
+        change_manager(actor, spec);
     else
         incarnation_respec(actor, spec);
 }
@@ -70,7 +85,7 @@ static void kill_actor(struct actor *actor)
     else if (state == ACTOR_OPEN)
         incarnation_fail(actor, WEIR_END_KILL);
     else if (state != ACTOR_CLOSED && !place_is_renewed(actor))
-        incarnation_end_now(actor, WEIR_END_KILL); /* no other incarnation follows */
+        end_actor(actor, WEIR_END_KILL, END_NOW); /* no other incarnation follows */
 }
 
 /* Returns the number of timers' callbacks. */
@@ -79,7 +94,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     uint32_t callbacks = 0;
 
     if (signals & SIGNAL_STOP) {
-        incarnation_end_now(actor, signals & SIGNAL_KILL ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
+        end_actor(actor, signals & SIGNAL_KILL ? WEIR_END_KILL : WEIR_END_SHUTDOWN, END_NOW);
         return 0;
     }
     if (signals & (SIGNAL_DRAIN | SIGNAL_STAY | SIGNAL_SHUTDOWN))
@@ -99,7 +114,8 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     if ((signals & SIGNAL_KILL) && actor->kind != ACTOR_POOL)
         kill_actor(actor);
     if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) && !actor->leaving)
-        incarnation_stop(actor); /* the place is its pool's, and is opened again */
+        incarnation_replace(actor,
+                            WEIR_END_NORMAL); /* the place is its pool's, and is opened again */
     if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
         incarnation_fail(actor, WEIR_END_CRASH);
     return callbacks;

@@ -85,7 +85,6 @@ static void drop_spec_and_place(struct actor *actor)
     actor->place = NULL;
 }
 
-/* The input that waited for the outbox: it has been handled. */
 void end_settle_input(struct actor *actor)
 {
     struct message *message = actor->place->settling;
@@ -97,24 +96,22 @@ void end_settle_input(struct actor *actor)
     settle_done(actor, message);
 }
 
-void end_actor(struct actor *actor, enum weir_end_reason reason)
+/* The input was handled, although what it emitted is dead. */
+static void drop_outbox(struct actor *actor)
+{
+    if (!actor->place)
+        return;
+    output_drop_all(actor);
+    end_settle_input(actor);
+}
+
+/* Nothing of it is left: out of its owner, out of its slot. */
+static void finish(struct actor *actor, enum weir_end_reason reason)
 {
     struct place *place = actor->place;
     bool gives_notice = place && place->gives_notice;
     weir_pid pid = actor_pid(actor);
 
-    mailbox_close(&actor->mailbox);
-    if (children_are_alive(actor)) {
-        /* They refer to the place: their last one has this called again. */
-        children_stop(actor);
-        lifecycle_apply(actor, LIFE_CLOSED);
-        actor->end_reason = (uint8_t)reason;
-        return;
-    }
-    if (place) {
-        output_drop_all(actor);
-        end_settle_input(actor);
-    }
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     tie_tell_all(actor, reason, 0);
     extra_destroy(actor);
@@ -128,6 +125,21 @@ void end_actor(struct actor *actor, enum weir_end_reason reason)
     drop_spec_and_place(actor);
     if (gives_notice)
         runtime_notice(actor->runtime);
+}
+
+void end_actor(struct actor *actor, enum weir_end_reason reason, enum end_when when)
+{
+    if (actor_state(actor) != ACTOR_CLOSED)
+        incarnation_close(actor, reason);
+    mailbox_close(&actor->mailbox);
+    if (when == END_NOW)
+        drop_outbox(actor);
+    if (!output_is_waiting(actor) && !children_are_alive(actor)) {
+        finish(actor, reason);
+        return;
+    }
+    actor->end_reason = (uint8_t)reason;
+    lifecycle_apply(actor, LIFE_CLOSED);
 }
 
 void end_unborn(struct actor *actor, struct executor *executor)

@@ -6,9 +6,17 @@
 
 #include "actor/actor.h"
 
-/* After the last incarnation: settles what is left, tells the pool, retires the slot. While it has
- * children it is ACTOR_CLOSED, and this is to be called again. Owner. */
-void end_actor(struct actor *actor, enum weir_end_reason reason);
+enum end_when {
+    END_FLUSHED, /* what waits in the outbox is sent first */
+    END_NOW,     /* that is dead `no_target` */
+};
+
+/*
+ * Ends the actor for good: closes its incarnation, settles what is left, tells the owner and all
+ * who watch it, and gives the slot back. While the outbox or children are left it is CLOSED; its
+ * turn calls this again when they have gone. Owner.
+ */
+void end_actor(struct actor *actor, enum weir_end_reason reason, enum end_when when);
 
 /* Settles the input that waits for the outbox, if there is one. The outbox is empty. Owner. */
 void end_settle_input(struct actor *actor);

@@ -83,7 +83,7 @@ __attribute__((noinline)) static void finish_other(struct actor *actor, int verd
             actor->current = NULL;
             if (message)
                 finish_done(actor, message);
-            incarnation_stop(actor);
+            incarnation_replace(actor, WEIR_END_NORMAL);
         } else {
             if (verdict != WEIR_FAIL)
                 misuse_report(actor, MISUSE_VERDICT, verdict);

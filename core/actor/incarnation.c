@@ -109,13 +109,6 @@ static void publish_opening(struct actor *actor, int status)
     atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
 }
 
-/* A child is not tried again: whoever watches it is told why. */
-static void end_unopened_child(struct actor *actor, int status)
-{
-    tie_tell_all(actor, WEIR_END_CRASH, status);
-    end_actor(actor, WEIR_END_CRASH);
-}
-
 /* What a reload makes has an opener until it has opened. */
 static const char *effect_of_failed_open(const struct actor *actor)
 {
@@ -166,7 +159,7 @@ void incarnation_open(struct actor *actor)
 {
     int status;
 
-    /* Before `open`, which may set them anew. */
+    /* Before `open`, which may set them again. */
     actor->flags &= (uint8_t) ~(ACTOR_TRAPS_EXITS | ACTOR_WAITS);
     if (actor->place && actor->kind != ACTOR_SOURCE)
         progress_go_on(actor->place);
@@ -176,7 +169,9 @@ void incarnation_open(struct actor *actor)
     else
         has_not_opened(actor, status);
     if (status != 0 && actor->place && actor->place->child) {
-        end_unopened_child(actor, status);
+        /* A child is not tried again: who watches it is told why. */
+        tie_tell_all(actor, WEIR_END_CRASH, status);
+        end_actor(actor, WEIR_END_CRASH, END_NOW);
         return;
     }
     if (actor->place && actor->place->gives_notice)
@@ -225,16 +220,9 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
     tie_tell_all(actor, reason, 0);
 }
 
-static enum dead_reason reason_of(const struct message *message, enum weir_end_reason reason)
-{
-    bool failed = reason == WEIR_END_CRASH || reason == WEIR_END_KILL;
-
-    return !failed && (message->public.reserved & MESSAGE_KEPT) ? DEAD_KEPT : DEAD_CRASHED;
-}
-
-/* What the ended incarnation had: dead, or to be given `again`. */
-static void return_or_bury(struct actor *actor, struct message *message, enum dead_reason reason,
-                           struct message_queue *again)
+/* A message that the ended incarnation had: given again, by way of `again`, or dead. */
+static void give_again(struct actor *actor, struct message *message, enum dead_reason reason,
+                       struct message_queue *again)
 {
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     if (message->public.reserved & MESSAGE_ASIDE) {
@@ -250,25 +238,35 @@ static void return_or_bury(struct actor *actor, struct message *message, enum de
     }
 }
 
-/* What is given again comes before everything else, in the order in which it was begun. */
-static void bury_in_hand(struct actor *actor, enum weir_end_reason reason)
+/* Messages in hand, kept and stashed. Those that are given again come before everything else, in
+ * the order in which they were begun. `kept`: why a kept or stashed message is dead. */
+static void settle_in_hand(struct actor *actor, enum dead_reason kept)
 {
     struct message_list had = actor->kept;
     struct message_queue again = { 0 };
     struct message *message;
 
     actor->kept = (struct message_list){ 0 };
-    if (had.count > 0 && reason == WEIR_END_NORMAL) /* the behaviour itself chose to end */
-        misuse_report(actor, MISUSE_FORGOTTEN, had.count);
     stash_empty(actor, &had);
     if (actor->current)
         message_list_append(&had, actor->current);
     actor->current = NULL;
     while ((message = message_list_take(&had)))
-        return_or_bury(actor, message, reason_of(message, reason), &again);
+        give_again(actor, message, message->public.reserved & MESSAGE_KEPT ? kept : DEAD_CRASHED,
+                   &again);
     while ((message = message_queue_take(&actor->front)))
         message_queue_append(&again, message);
     actor->front = again;
+}
+
+void incarnation_close(struct actor *actor, enum weir_end_reason reason)
+{
+    bool failed = reason == WEIR_END_CRASH || reason == WEIR_END_KILL;
+
+    if (actor->kept.count > 0 && reason == WEIR_END_NORMAL) /* the behaviour chose to end */
+        misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
+    settle_in_hand(actor, failed ? DEAD_CRASHED : DEAD_KEPT);
+    finish_life(actor, reason);
 }
 
 static const char *effect_of_failure(struct actor *actor)
@@ -284,67 +282,37 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
               weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
               weir_str("effect", effect_of_failure(actor)));
     if (!place_is_renewed(actor)) {
-        incarnation_end(actor, reason);
+        end_actor(actor, reason, END_FLUSHED);
         return;
     }
-    bury_in_hand(actor, reason);
-    finish_life(actor, reason);
+    incarnation_close(actor, reason);
     extra_clear_detail(actor);
-    if (actor->leaving && leave_after_failure(actor, reason)) {
-        backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
-        incarnation_end(actor, reason);
+    if (actor->leaving && leave_after_failure(actor, reason))
         return;
-    }
     lifecycle_apply(actor, LIFE_FAILED);
     restart_after_failure(actor);
 }
 
-void incarnation_stop(struct actor *actor)
+/* The restart is no fault of the worker's: its stash goes to the next incarnation, and what it kept
+ * is settled as after a failure. */
+static void close_for_restart(struct actor *actor)
+{
+    (void)stash_give(actor, UINT32_MAX);
+    settle_in_hand(actor, DEAD_CRASHED);
+    finish_life(actor, WEIR_END_SHUTDOWN);
+}
+
+void incarnation_replace(struct actor *actor, enum weir_end_reason reason)
 {
     if (!place_is_renewed(actor)) {
-        incarnation_end(actor, WEIR_END_NORMAL);
+        end_actor(actor, reason, END_FLUSHED);
         return;
     }
-    bury_in_hand(actor, WEIR_END_NORMAL);
-    finish_life(actor, WEIR_END_NORMAL);
+    if (actor_state(actor) == ACTOR_OPEN && reason == WEIR_END_SHUTDOWN)
+        close_for_restart(actor);
+    else if (actor_state(actor) == ACTOR_OPEN)
+        incarnation_close(actor, reason);
     extra_clear_detail(actor);
-    lifecycle_apply(actor, LIFE_AGAIN);
-}
-
-void incarnation_restart(struct actor *actor)
-{
-    if (actor_state(actor) == ACTOR_OPEN) {
-        (void)stash_give(actor, UINT32_MAX);
-        finish_life(actor, WEIR_END_SHUTDOWN);
-    }
-    extra_clear_detail(actor);
-    lifecycle_apply(actor, LIFE_AGAIN);
-}
-
-void incarnation_begin_anew(struct actor *actor)
-{
-    if (actor_state(actor) == ACTOR_OPEN) {
-        bury_in_hand(actor, WEIR_END_KILL);
-        finish_life(actor, WEIR_END_SHUTDOWN);
-    }
-    extra_clear_detail(actor);
-    lifecycle_apply(actor, LIFE_AGAIN);
-}
-
-void incarnation_renew(struct actor *actor, struct spec *spec)
-{
-    if (actor_state(actor) == ACTOR_CLOSED) {
-        spec_unref(spec);
-        return;
-    }
-    if (actor_state(actor) == ACTOR_OPEN) {
-        bury_in_hand(actor, WEIR_END_REPLACED);
-        finish_life(actor, WEIR_END_REPLACED);
-    }
-    spec_unref(actor->spec);
-    actor->spec = spec;
-    extra_clear_detail(actor);
-    actor->place->backoff = (struct backoff){ 0 };
     lifecycle_apply(actor, LIFE_AGAIN);
 }
 
@@ -367,26 +335,4 @@ void incarnation_respec(struct actor *actor, struct spec *spec)
         actor->place->opened_with = old;
     else
         spec_unref(old);
-}
-
-/* --- the end -------------------------------------------------------------------------------- */
-
-void incarnation_end(struct actor *actor, enum weir_end_reason reason)
-{
-    actor->end_reason = (uint8_t)reason;
-    bury_in_hand(actor, reason);
-    finish_life(actor, reason);
-    if (output_is_waiting(actor))
-        lifecycle_apply(actor, LIFE_CLOSED);
-    else
-        end_actor(actor, reason);
-}
-
-void incarnation_end_now(struct actor *actor, enum weir_end_reason reason)
-{
-    if (actor_state(actor) != ACTOR_CLOSED) {
-        bury_in_hand(actor, reason);
-        finish_life(actor, reason);
-    }
-    end_actor(actor, reason);
 }

@@ -138,7 +138,11 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
         if (reason != WEIR_END_KILL && has_backlog(actor))
             return false;
     }
-    return may_close(actor, reason == WEIR_END_KILL);
+    if (!may_close(actor, reason == WEIR_END_KILL))
+        return false;
+    backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    end_actor(actor, reason, END_FLUSHED);
+    return true;
 }
 
 /* Between two incarnations: the next one finishes what was accepted. One that cannot open does
@@ -155,7 +159,7 @@ static void leave_unopened(struct actor *actor)
         backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     }
     if (may_close(actor, actor_state(actor) != ACTOR_STARTING))
-        end_actor(actor, WEIR_END_SHUTDOWN);
+        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
 }
 
 bool leave_step(struct actor *actor)
@@ -175,6 +179,6 @@ bool leave_step(struct actor *actor)
     if (children_drain(actor))
         return false;
     if (may_close(actor, false))
-        incarnation_end(actor, (enum weir_end_reason)actor->end_reason);
+        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
     return true;
 }

@@ -17,8 +17,9 @@ void leave_obey(struct actor *actor, uint32_t signals);
  * have room, or to the dead. What stays is handled here. */
 void leave_shed(struct actor *actor);
 
-/* The worker has failed while it leaves; its backlog goes to the siblings. True: it ends now.
- * False: it is opened once more, for what found no room there, or since it was called back. */
+/* A worker has failed while it leaves: hands its backlog to other members. True: the actor has
+ * ended. False: it is to open once more, to handle what found no room there, or since it was
+ * recalled. */
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
 
 /* Past the pool's remove time-out the backlog goes to the siblings, else it is dead `removed`, and

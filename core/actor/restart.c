@@ -143,7 +143,7 @@ static void forget_failures(struct place *place)
 void restart_renew(struct actor *actor)
 {
     forget_failures(actor->place);
-    incarnation_restart(actor);
+    incarnation_replace(actor, WEIR_END_SHUTDOWN);
 }
 
 void restart_anew(struct actor *actor, uint64_t pause_ms)
@@ -152,7 +152,7 @@ void restart_anew(struct actor *actor, uint64_t pause_ms)
 
     forget_failures(actor->place);
     if (was_open || pause_ms == 0)
-        incarnation_begin_anew(actor);
+        incarnation_replace(actor, WEIR_END_SHUTDOWN);
     else
         wait_to_open(actor, pause_ms);
 }

@@ -183,7 +183,7 @@ static bool flush_step(struct actor *actor)
         return false;
     end_settle_input(actor);
     if (actor_state(actor) == ACTOR_CLOSED)
-        end_actor(actor, (enum weir_end_reason)actor->end_reason);
+        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
     return true;
 }
 
@@ -192,7 +192,7 @@ static bool closed_step(struct actor *actor)
 {
     if (children_are_alive(actor))
         return false;
-    end_actor(actor, (enum weir_end_reason)actor->end_reason);
+    end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
     return true;
 }
 
@@ -234,17 +234,6 @@ static bool life_step(struct actor *actor, struct turn_context *context)
     return open_step(actor, context);
 }
 
-/* Its members have ended: so does the pool, and with it what its manager has not handled. */
-static void end_pool(struct actor *actor)
-{
-    enum weir_end_reason reason = (enum weir_end_reason)actor->end_reason;
-
-    if (actor->spec && actor_state(actor) == ACTOR_OPEN)
-        incarnation_end(actor, reason);
-    else
-        end_actor(actor, reason);
-}
-
 static bool pool_step(struct actor *actor, struct turn_context *context)
 {
     struct message *message = NULL;
@@ -257,8 +246,8 @@ static bool pool_step(struct actor *actor, struct turn_context *context)
         give(actor, message, context);
     else if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
-    else if (actor->leaving)
-        end_pool(actor);
+    else if (actor->leaving) /* its members have ended */
+        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
     else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor) &&
              !is_given_up(actor))
         return open_step(actor, context);
