@@ -7,7 +7,7 @@
 
 static bool is_edge(const struct settings_output *output, bool waiting_only)
 {
-    return output->pool != SETTINGS_NONE && (!waiting_only || output->when_full == SETTINGS_WAIT);
+    return output->pool != SETTINGS_NONE && (!waiting_only || output->when_full == WEIR_FULL_WAIT);
 }
 
 /* first[i + 1] becomes the number of edges of pool i, then first[i] where they begin. */

@@ -318,7 +318,7 @@ static int check_nesting(const struct pool_reading *at)
     if (config_find(node, "members") && config_find(node, "pool"))
         return refuse(at, &at->waiting->at.mark, "",
                       "has both members and a template `pool`: one of them");
-    if (pool->route == SETTINGS_PULL && route)
+    if (pool->route == WEIR_ROUTE_PULL && route)
         return refuse(at, &route->mark, "route", "pull needs workers as members, not pools");
     return WEIR_OK;
 }

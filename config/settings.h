@@ -16,34 +16,14 @@
 #include "config/catalogue.h"
 #include "config/written.h"
 
+#include <weir/choices.h>
+
 #define SETTINGS_NONE UINT32_MAX      /* no index, no number */
 #define SETTINGS_POOLS_MAX 10000u     /* written out; each is an actor and a line of `status` */
 #define SETTINGS_POOL_DEPTH_MAX 8u    /* levels of nesting */
 #define SETTINGS_POOL_SIZE_MAX 65536u /* workers of one pool */
 #define SETTINGS_NAME_MAX 63u         /* bytes of a name */
 #define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path: it stands in every log line */
-
-enum settings_route {
-    SETTINGS_ROUND_ROBIN,
-    SETTINGS_LEAST_LOADED,
-    SETTINGS_RANDOM,
-    SETTINGS_HASH,
-    SETTINGS_PULL,
-    SETTINGS_BROADCAST,
-};
-
-enum settings_when_full {
-    SETTINGS_WAIT,
-    SETTINGS_REJECT,
-    SETTINGS_DROP_NEWEST,
-    SETTINGS_DEAD_LETTER,
-};
-
-enum settings_remove {
-    SETTINGS_DRAIN,
-    SETTINGS_REROUTE,
-    SETTINGS_DISCARD,
-};
 
 enum settings_then {
     SETTINGS_KEEP_TRYING,
@@ -94,7 +74,7 @@ struct settings_dispatcher {
 struct settings_output {
     const char *name;
     uint32_t pool;      /* index; SETTINGS_NONE = not bound */
-    uint32_t when_full; /* enum settings_when_full */
+    uint32_t when_full; /* enum weir_when_full */
 };
 
 /* The use of a behaviour: the same for pools and sources. */
@@ -109,7 +89,7 @@ struct settings_source {
     const char *name;
     struct settings_use use;
     uint32_t to;        /* index of a pool */
-    uint32_t when_full; /* enum settings_when_full */
+    uint32_t when_full; /* enum weir_when_full */
     struct written written;
 };
 
@@ -122,7 +102,7 @@ struct settings_restart {
 };
 
 struct settings_removal {
-    uint32_t mode; /* enum settings_remove */
+    uint32_t mode; /* enum weir_remove */
     uint64_t timeout_ms;
 };
 
@@ -142,7 +122,7 @@ struct settings_pool {
     uint32_t size_now;      /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     uint32_t mailbox;       /* limit; 0 = unlimited */
     uint64_t mailbox_bytes; /* 0 = no limit but the mailbox's */
-    uint32_t route;         /* enum settings_route */
+    uint32_t route;         /* enum weir_route */
     struct settings_restart restart;
     struct settings_removal remove;
     uint32_t redeliver;

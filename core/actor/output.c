@@ -114,12 +114,12 @@ static void copies_wait(struct actor *actor, uint32_t output, struct message_lis
 
 /* What becomes of the copies that found no room. */
 __attribute__((noinline)) static void copies_left(struct actor *actor, uint32_t output,
-                                                  enum when_full when_full,
+                                                  enum weir_when_full when_full,
                                                   struct message_list *copies)
 {
     struct message *message;
 
-    if (when_full == WHEN_FULL_WAIT) {
+    if (when_full == WEIR_FULL_WAIT) {
         copies_wait(actor, output, copies);
         return;
     }
@@ -137,9 +137,9 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
         return 0;
     }
     switch (binding->when_full) {
-    case WHEN_FULL_WAIT:
+    case WEIR_FULL_WAIT:
         return put_aside(actor, output, message);
-    case WHEN_FULL_REJECT:
+    case WEIR_FULL_REJECT:
         return WEIR_EFULL;
     default:
         drop(actor, output, message, 0, DEAD_OUTPUT_FULL, status);
@@ -181,10 +181,10 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
         return 0;
     }
     message->public.from = actor_pid(actor);
-    if (binding->when_full == WHEN_FULL_WAIT && output_is_waiting(actor))
+    if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
         return put_aside(actor, output, message);
     status = send_leaving(actor->runtime, actor->executor, binding->target, message,
-                          binding->when_full == WHEN_FULL_REJECT ? NULL : &left);
+                          binding->when_full == WEIR_FULL_REJECT ? NULL : &left);
     if (status == 0) {
         count_emitted(actor->place, 1);
         if (left.count > 0)

@@ -84,7 +84,7 @@ static void stay_closed(struct actor *actor)
         [APPEAL_ABOVE] = "stopped, and the pool above is asked",
         [APPEAL_PROGRAM] = "stopped, and the program is to end",
     };
-    bool escalates = actor->spec->restart.then == RESTART_ESCALATE;
+    bool escalates = actor->spec->restart.then == WEIR_RESTART_ESCALATE;
     enum appeal appeal = escalates ? appeal_of(actor) : APPEAL_NOBODY;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
@@ -102,9 +102,9 @@ static void stay_closed(struct actor *actor)
 static bool gives_up(struct actor *actor)
 {
     switch (actor->spec->restart.then) {
-    case RESTART_STOP:
+    case WEIR_RESTART_STOP:
         return true;
-    case RESTART_ESCALATE:
+    case WEIR_RESTART_ESCALATE:
         return appeal_of(actor) != APPEAL_NOBODY;
     default:
         return false;

@@ -19,7 +19,7 @@ struct source_options {
     struct dispatcher *opener;                      /* where it opens; NULL = where it runs */
     struct spec *spec;                              /* takes a reference */
     weir_pid target;                                /* the pool it feeds by output 0 */
-    enum when_full when_full;                       /* what finds no room there after all */
+    enum weir_when_full when_full;                  /* what finds no room there after all */
     uint32_t output_count;                          /* at least 1 */
     bool registered;                                /* its path can be looked up */
     bool held;                                      /* opens, but produces only after source_go */

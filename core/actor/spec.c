@@ -24,7 +24,7 @@ struct spec *spec_create(const struct weir_behaviour *behaviour, const void *set
         .within_ms = 10000,
         .backoff_ms_min = 100,
         .backoff_ms_max = 10000,
-        .then = RESTART_KEEP_TRYING,
+        .then = WEIR_RESTART_KEEP_TRYING,
     };
     return spec;
 }

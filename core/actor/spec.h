@@ -8,20 +8,15 @@
 
 #include <stdatomic.h>
 
+#include <weir/choices.h>
 #include <weir/plugin.h>
-
-enum restart_then {
-    RESTART_KEEP_TRYING, /* with the longest backoff, for ever */
-    RESTART_STOP,        /* the place stays closed until a reload */
-    RESTART_ESCALATE,    /* likewise, and the pool above decides: see pool/escalation.h */
-};
 
 struct restart {
     uint32_t max; /* failures within `within_ms` that are replaced at once */
     uint64_t within_ms;
     uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
     uint64_t backoff_ms_max;
-    enum restart_then then;
+    enum weir_restart_then then;
 };
 
 struct spec {

@@ -11,18 +11,12 @@
 
 #include "dispatch/reclaim.h"
 
+#include <weir/choices.h>
 #include <weir/message.h>
-
-enum when_full {
-    WHEN_FULL_WAIT,
-    WHEN_FULL_REJECT,
-    WHEN_FULL_DROP_NEWEST,
-    WHEN_FULL_DEAD_LETTER,
-};
 
 struct binding {
     weir_pid target; /* 0 = unbound */
-    enum when_full when_full;
+    enum weir_when_full when_full;
 };
 
 struct wiring {

@@ -22,50 +22,14 @@ static int find_dispatcher(struct weir_runtime *runtime, const char *name, struc
     return *out ? 0 : WEIR_EUNKNOWN;
 }
 
-static int route_of(uint32_t route, enum pool_route *out)
-{
-    static const enum pool_route routes[] = {
-        [WEIR_ROUTE_ROUND_ROBIN] = ROUTE_ROUND_ROBIN,
-        [WEIR_ROUTE_LEAST_LOADED] = ROUTE_LEAST_LOADED,
-        [WEIR_ROUTE_RANDOM] = ROUTE_RANDOM,
-        [WEIR_ROUTE_HASH] = ROUTE_HASH,
-        [WEIR_ROUTE_PULL] = ROUTE_PULL,
-        [WEIR_ROUTE_BROADCAST] = ROUTE_BROADCAST,
-    };
-
-    if (route >= sizeof routes / sizeof routes[0])
-        return WEIR_EINVALID;
-    *out = routes[route];
-    return 0;
-}
-
-static int remove_mode_of(uint32_t remove, enum remove_mode *out)
-{
-    static const enum remove_mode modes[] = {
-        [WEIR_REMOVE_DRAIN] = REMOVE_DRAIN,
-        [WEIR_REMOVE_REROUTE] = REMOVE_REROUTE,
-        [WEIR_REMOVE_DISCARD] = REMOVE_DISCARD,
-    };
-
-    if (remove >= sizeof modes / sizeof modes[0])
-        return WEIR_EINVALID;
-    *out = modes[remove];
-    return 0;
-}
-
 /* What is 0 stays as it is. */
 static int restart_of(const struct weir_pool_options *given, struct restart *restart)
 {
-    const enum restart_then thens[] = {
-        [WEIR_RESTART_USUAL] = given->behaviour ? RESTART_KEEP_TRYING : RESTART_ESCALATE,
-        [WEIR_RESTART_KEEP_TRYING] = RESTART_KEEP_TRYING,
-        [WEIR_RESTART_STOP] = RESTART_STOP,
-        [WEIR_RESTART_ESCALATE] = RESTART_ESCALATE,
-    };
-
-    if (given->restart_then >= sizeof thens / sizeof thens[0])
+    if (given->restart_then > WEIR_RESTART_KEEP_TRYING)
         return WEIR_EINVALID;
-    restart->then = thens[given->restart_then];
+    restart->then = given->restart_then;
+    if (restart->then == WEIR_RESTART_USUAL)
+        restart->then = given->behaviour ? WEIR_RESTART_KEEP_TRYING : WEIR_RESTART_ESCALATE;
     if (given->restart_max)
         restart->max = given->restart_max;
     if (given->restart_within_ms)
@@ -107,11 +71,11 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     if (given->log_level > WEIR_LOG_UP_TO(WEIR_LOG_DEBUG) ||
         (given->subscribe_count && !given->subscribe))
         return WEIR_EINVALID;
-    status = route_of(given->route, &out->route);
-    if (status == 0)
-        status = remove_mode_of(given->remove, &out->remove);
-    if (status == 0)
-        status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
+    if (given->route > WEIR_ROUTE_BROADCAST || given->remove > WEIR_REMOVE_DISCARD)
+        return WEIR_EINVALID;
+    out->route = given->route;
+    out->remove = given->remove;
+    status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
     return status == 0 ? find_dispatcher(runtime, given->dispatcher, &out->dispatcher) : status;
 }
 

@@ -55,20 +55,6 @@ void use_take_settings(struct spec *spec, void (*release)(void *settings))
     ((struct use *)spec->owner)->release = release;
 }
 
-static enum when_full when_full_of(uint32_t when_full)
-{
-    switch (when_full) {
-    case WEIR_FULL_REJECT:
-        return WHEN_FULL_REJECT;
-    case WEIR_FULL_DROP_NEWEST:
-        return WHEN_FULL_DROP_NEWEST;
-    case WEIR_FULL_DEAD_LETTER:
-        return WHEN_FULL_DEAD_LETTER;
-    default:
-        return WHEN_FULL_WAIT;
-    }
-}
-
 int use_create_wiring(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
                       struct wiring **out)
 {
@@ -92,7 +78,7 @@ int use_create_wiring(const struct weir_binding *outputs, uint32_t count, uint32
 
         use_copy(&binding, sizeof binding, (const char *)outputs + (size_t)i * binding_size,
                  binding_size);
-        wiring->bindings[i] = (struct binding){ binding.target, when_full_of(binding.when_full) };
+        wiring->bindings[i] = (struct binding){ binding.target, binding.when_full };
     }
     *out = wiring;
     return 0;

@@ -287,7 +287,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
 {
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
-    bool may_pull = owner_may_give(&pool->owner) || options->route == ROUTE_PULL;
+    bool may_pull = owner_may_give(&pool->owner) || options->route == WEIR_ROUTE_PULL;
 
     if (options->dispatcher)
         pool->dispatcher = options->dispatcher;

@@ -26,8 +26,8 @@ struct pool_change_options {
     bool clamps;
     uint32_t limit;
     uint64_t bytes_limit;
-    enum pool_route route;
-    enum remove_mode remove;
+    enum weir_route route;
+    enum weir_remove remove;
     uint64_t remove_timeout_ms;
     struct restart restart; /* of its member pools; `within_ms` 0 = as it is */
     struct wiring *wiring;  /* takes it; NULL = as it is, and so is the table of outputs */

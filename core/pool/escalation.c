@@ -13,7 +13,7 @@ void escalation_usual(struct restart *out)
         .within_ms = 10000,
         .backoff_ms_min = 100,
         .backoff_ms_max = 10000,
-        .then = RESTART_ESCALATE,
+        .then = WEIR_RESTART_ESCALATE,
     };
 }
 
@@ -130,9 +130,9 @@ static enum decision decide_locked(struct pool *pool, struct pool *member, struc
         return DECISION_ANEW;
     }
     switch (pool->escalation.restart.then) {
-    case RESTART_ESCALATE:
+    case WEIR_RESTART_ESCALATE:
         return DECISION_ASK;
-    case RESTART_STOP:
+    case WEIR_RESTART_STOP:
         return DECISION_STOP;
     default:
         begin_anew(member, true, next_pause_ms_locked(pool, now_ns), executor);

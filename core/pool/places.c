@@ -131,7 +131,7 @@ static void ended(struct place *place)
 static struct pool *pool_that_stays(struct pool *pool)
 {
     while (pool->parent && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
-           atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != ROUTE_BROADCAST)
+           atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != WEIR_ROUTE_BROADCAST)
         pool = pool->parent;
     return pool;
 }
@@ -159,7 +159,7 @@ static void freed(struct owner *owner, uint32_t places, uint32_t pulled, struct 
     places += (uint32_t)(room < pulled ? room : pulled);
     for (; pool; pool = pool->parent) {
         /* By key: the place may be of use to any of them, not to the first. */
-        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_HASH)
+        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH)
             places = UINT32_MAX;
         if (waiters_any(&pool->waiters))
             waiters_wake(&pool->waiters, places, executor);

@@ -64,7 +64,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->owner.ops = &pool_owner_ops;
     pool->owner.above = options->parent ? &options->parent->owner : NULL;
     pool->owner.waiters = &pool->waiters;
-    atomic_init(&pool->owner.shares, options->route == ROUTE_PULL);
+    atomic_init(&pool->owner.shares, options->route == WEIR_ROUTE_PULL);
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
@@ -154,7 +154,7 @@ static int check_options(const struct pool_options *options)
 {
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
-    if (options->route == ROUTE_PULL && !options->spec)
+    if (options->route == WEIR_ROUTE_PULL && !options->spec)
         return WEIR_EINVALID;
     if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
         (options->manager && !options->manager->behaviour->handle))
@@ -342,10 +342,10 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
     pool_wake_waiters(pool, executor);
 }
 
-void pool_set_route(struct pool *pool, enum pool_route route)
+void pool_set_route(struct pool *pool, enum weir_route route)
 {
     atomic_store_explicit(&pool->route, route, memory_order_relaxed);
-    atomic_store_explicit(&pool->owner.shares, route == ROUTE_PULL, memory_order_relaxed);
+    atomic_store_explicit(&pool->owner.shares, route == WEIR_ROUTE_PULL, memory_order_relaxed);
     fullness_forget(&pool->owner);
 }
 

@@ -24,21 +24,6 @@
 
 struct runtime;
 
-enum pool_route {
-    ROUTE_ROUND_ROBIN,
-    ROUTE_LEAST_LOADED,
-    ROUTE_RANDOM,
-    ROUTE_HASH,
-    ROUTE_PULL,      /* one queue for all; members are workers */
-    ROUTE_BROADCAST, /* a copy to each that has room */
-};
-
-enum remove_mode {
-    REMOVE_DRAIN,
-    REMOVE_REROUTE,
-    REMOVE_DISCARD,
-};
-
 #define POOL_SIZE_MAX 65536
 
 struct pool_options {
@@ -57,8 +42,8 @@ struct pool_options {
     bool clamps;                 /* a resize past them goes as far as it may: no error */
     uint32_t limit;              /* of each mailbox; 0 = unlimited */
     uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
-    enum pool_route route;
-    enum remove_mode remove;
+    enum weir_route route;
+    enum weir_remove remove;
     uint64_t remove_timeout_ms;    /* for those who leave, and all at the end; 0 = as it takes */
     const struct restart *restart; /* of its member pools; borrowed until return; NULL = usual */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
@@ -90,7 +75,7 @@ struct pool {
     struct dispatcher *dispatcher; /* lock: of new workers */
 
     _Atomic(struct members *) members; /* published under lock, read by senders */
-    _Atomic uint32_t route;            /* enum pool_route */
+    _Atomic uint32_t route;            /* enum weir_route */
     _Atomic bool closing;
     _Atomic bool paused;   /* written under lock, read by senders */
     _Atomic bool on_trial; /* its maker writes; read by its workers when they fail */
@@ -119,7 +104,7 @@ struct pool {
     uint32_t target;                   /* lock */
     uint32_t size_min, size_max;       /* lock */
     bool clamps;                       /* lock */
-    enum remove_mode remove;           /* lock */
+    enum weir_remove remove;           /* lock */
     uint64_t remove_timeout_ms;        /* lock */
     uint64_t epoch;                    /* lock */
     struct escalation escalation;      /* lock */
@@ -227,7 +212,7 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
 /* Likewise; pool->lock is held, and the caller wakes those who wait for the pool. */
 void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
 void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
-void pool_set_route(struct pool *pool, enum pool_route route);
+void pool_set_route(struct pool *pool, enum weir_route route);
 /* The workers look where their outputs lead now; pool->lock is held. */
 void pool_look_again_locked(struct pool *pool, struct executor *executor);
 /* Takes the wiring. */

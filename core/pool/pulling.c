@@ -120,7 +120,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
 
     pthread_mutex_lock(&pull->lock);
     /* Relaxed: who changes it takes the lock afterwards, and only then wakes the members. */
-    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_PULL)
+    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL)
         status = PULLING_NO_MORE;
     else
         status = has_room_locked(pull, message->public.size);

@@ -229,7 +229,7 @@ void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_le
     uint32_t all = count_of(&pool->places);
     struct parting parting = { all > count ? all - count : 0, count };
     /* Relaxed: as it is now. By key, so that the owners are the same whenever there are as many. */
-    bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_HASH;
+    bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH;
 
     choose(&pool->places, is_broken, &parting, out_leaving);
     choose(&pool->places, has_keys ? is_beyond : is_idle, &parting, out_leaving);
@@ -243,9 +243,9 @@ static uint32_t signals_of(const struct pool *pool)
         !atomic_load_explicit(&pool->removed, memory_order_relaxed))
         return SIGNAL_DRAIN;
     switch (pool->remove) {
-    case REMOVE_REROUTE:
+    case WEIR_REMOVE_REROUTE:
         return SIGNAL_DRAIN | SIGNAL_REROUTE;
-    case REMOVE_DISCARD:
+    case WEIR_REMOVE_DISCARD:
         return SIGNAL_DRAIN | SIGNAL_DISCARD;
     default:
         return SIGNAL_DRAIN;
@@ -285,7 +285,7 @@ uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor
     struct list *node = pool->leavers.next;
     uint32_t recalled = 0;
 
-    while (node != &pool->leavers && recalled < count && pool->remove == REMOVE_DRAIN) {
+    while (node != &pool->leavers && recalled < count && pool->remove == WEIR_REMOVE_DRAIN) {
         struct list *next = node->next;
         struct place *place = LIST_ENTRY(node, struct place, link);
 
@@ -311,7 +311,7 @@ static uint32_t recallable_locked(struct pool *pool)
     for (struct list *node = pool->leavers.next; node != &pool->leavers; node = node->next)
         if (LIST_ENTRY(node, struct place, link)->made_of == pool->spec)
             count++;
-    return pool->remove == REMOVE_DRAIN ? count : 0;
+    return pool->remove == WEIR_REMOVE_DRAIN ? count : 0;
 }
 
 static int grow_locked(struct pool *pool, struct executor *executor, uint32_t count)

@@ -110,13 +110,13 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
         return all;
     all.first = route_next(pool, executor, members->count);
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
-    case ROUTE_LEAST_LOADED:
+    case WEIR_ROUTE_LEAST_LOADED:
         all.first = least_loaded(members, executor, all.first);
         return all;
-    case ROUTE_RANDOM:
+    case WEIR_ROUTE_RANDOM:
         all.first = two_choices(members, executor);
         return all;
-    case ROUTE_HASH:
+    case WEIR_ROUTE_HASH:
         if (message->public.key == 0) {
             keyless_tell(pool, executor);
             return (struct route_choice){ 0, 0 };
@@ -174,7 +174,7 @@ static int try_meant(struct pool *pool, const struct members *members, uint32_t 
                      struct attempt *attempt)
 {
     attempt->scan.varies = true;
-    if (route == ROUTE_BROADCAST)
+    if (route == WEIR_ROUTE_BROADCAST)
         return broadcast(pool, attempt->executor, attempt->message, attempt->left);
     if (members->count == 0)
         return WEIR_EFULL;
@@ -195,12 +195,12 @@ static int try_members(struct pool *pool, const struct members *members, uint64_
     int status;
 
     switch (route) {
-    case ROUTE_PULL:
+    case WEIR_ROUTE_PULL:
         status = try_queue(pool, attempt);
         /* Behind its lock the present route is seen; depth is bounded by the changes. */
         return status == PULLING_NO_MORE ? try_members(pool, members, epoch, attempt) : status;
-    case ROUTE_BROADCAST:
-    case ROUTE_HASH:
+    case WEIR_ROUTE_BROADCAST:
+    case WEIR_ROUTE_HASH:
         return try_meant(pool, members, route, attempt);
     default:
         return try_any(pool, members, epoch, attempt);
@@ -236,7 +236,7 @@ static int route_below(struct pool *pool, struct attempt *attempt)
 /* Open, not paused, not known to be full, and its members are tried one after the other. */
 static inline bool is_usual(struct pool *pool)
 {
-    return atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN &&
+    return atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN &&
            !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
            !fullness_refuses(&pool->owner.fullness);
@@ -339,9 +339,9 @@ uint32_t route_room(struct pool *pool)
     if (atomic_load_explicit(&pool->paused, memory_order_acquire))
         return 0;
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
-    case ROUTE_PULL:
+    case WEIR_ROUTE_PULL:
         return room_to_pull(pool, members->count);
-    case ROUTE_BROADCAST:
+    case WEIR_ROUTE_BROADCAST:
         return room_for_all(members);
     default:
         for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++)
@@ -355,7 +355,7 @@ uint32_t route_room_of_only_worker(struct pool *pool)
     const struct members *members = members_of(pool);
 
     if (members->count != 1 || members->members[0].pool ||
-        atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_ROUND_ROBIN)
+        atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_ROUND_ROBIN)
         return 0;
     return room_in(members->members[0].actor);
 }

@@ -83,7 +83,7 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
 {
     const struct members *members;
 
-    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != ROUTE_ROUND_ROBIN)
+    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_ROUND_ROBIN)
         return one_by_one(pool, executor, chain);
     do {
         uint64_t epoch = fullness_epoch(
@@ -112,7 +112,8 @@ int route_chain(struct pool *pool, struct executor *executor, struct message *co
     int taken = chain_below(pool, executor, &chain);
 
     /* Relaxed: a figure for people. What goes one by one has been counted. */
-    if (taken < 0 && atomic_load_explicit(&pool->route, memory_order_relaxed) == ROUTE_ROUND_ROBIN)
+    if (taken < 0 &&
+        atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
     return taken;
 }

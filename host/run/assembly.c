@@ -124,15 +124,15 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
     return spec;
 }
 
-static enum restart_then then_of(const struct settings_pool *pool)
+static enum weir_restart_then then_of(const struct settings_pool *pool)
 {
     switch (pool->restart.then) {
     case SETTINGS_STOP:
-        return RESTART_STOP;
+        return WEIR_RESTART_STOP;
     case SETTINGS_ESCALATE:
-        return RESTART_ESCALATE;
+        return WEIR_RESTART_ESCALATE;
     default:
-        return RESTART_KEEP_TRYING;
+        return WEIR_RESTART_KEEP_TRYING;
     }
 }
 
@@ -180,36 +180,6 @@ static struct dispatcher *dispatcher_at(struct assembly *assembly, const struct 
     return runtime_find_dispatcher(assembly->runtime, name);
 }
 
-static enum pool_route route_of(const struct settings_pool *pool)
-{
-    switch (pool->route) {
-    case SETTINGS_LEAST_LOADED:
-        return ROUTE_LEAST_LOADED;
-    case SETTINGS_RANDOM:
-        return ROUTE_RANDOM;
-    case SETTINGS_HASH:
-        return ROUTE_HASH;
-    case SETTINGS_PULL:
-        return ROUTE_PULL;
-    case SETTINGS_BROADCAST:
-        return ROUTE_BROADCAST;
-    default:
-        return ROUTE_ROUND_ROBIN;
-    }
-}
-
-static enum remove_mode remove_mode_of(const struct settings_pool *pool)
-{
-    switch (pool->remove.mode) {
-    case SETTINGS_REROUTE:
-        return REMOVE_REROUTE;
-    case SETTINGS_DISCARD:
-        return REMOVE_DISCARD;
-    default:
-        return REMOVE_DRAIN;
-    }
-}
-
 struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings)
 {
     const struct settings_dead_letters *bounds = &settings->host.dead_letters;
@@ -242,8 +212,8 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
         .clamps = wanted->clamp,
         .limit = wanted->mailbox,
         .bytes_limit = wanted->mailbox_bytes,
-        .route = route_of(wanted),
-        .remove = remove_mode_of(wanted),
+        .route = wanted->route,
+        .remove = wanted->remove.mode,
         .remove_timeout_ms = wanted->remove.timeout_ms,
         .restart = &restart,
         .dead_letters = &dead_letters,
@@ -258,20 +228,6 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
     return status;
 }
 
-static enum when_full when_full_of(uint32_t when_full)
-{
-    switch (when_full) {
-    case SETTINGS_REJECT:
-        return WHEN_FULL_REJECT;
-    case SETTINGS_DROP_NEWEST:
-        return WHEN_FULL_DROP_NEWEST;
-    case SETTINGS_DEAD_LETTER:
-        return WHEN_FULL_DEAD_LETTER;
-    default:
-        return WHEN_FULL_WAIT;
-    }
-}
-
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools)
 {
@@ -282,15 +238,14 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
         const struct settings_output *output = &pool->outputs[i];
 
         if (output->pool != SETTINGS_NONE)
-            wiring->bindings[i] = (struct binding){ pools[output->pool]->pid,
-                                                    when_full_of(output->when_full) };
+            wiring->bindings[i] = (struct binding){ pools[output->pool]->pid, output->when_full };
     }
     return wiring;
 }
 
 struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools)
 {
-    return (struct binding){ pools[source->to]->pid, when_full_of(source->when_full) };
+    return (struct binding){ pools[source->to]->pid, source->when_full };
 }
 
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
@@ -334,8 +289,8 @@ void assembly_change_options(struct assembly *assembly, const struct settings *s
         .clamps = pool->clamp,
         .limit = pool->mailbox,
         .bytes_limit = pool->mailbox_bytes,
-        .route = route_of(pool),
-        .remove = remove_mode_of(pool),
+        .route = pool->route,
+        .remove = pool->remove.mode,
         .remove_timeout_ms = pool->remove.timeout_ms,
         .restart = restart_of(pool),
     };

@@ -101,7 +101,7 @@ static struct bench_result run_stream(struct bench *bench, uint32_t senders, uin
 
     for (uint32_t i = 0; i < receivers; i++) {
         pools[i] = make_receiver(bench, i);
-        wiring->bindings[i] = (struct binding){ pools[i]->pid, WHEN_FULL_WAIT };
+        wiring->bindings[i] = (struct binding){ pools[i]->pid, WEIR_FULL_WAIT };
     }
     for (uint32_t i = 0; i < senders; i++)
         actors[i] = bench_spawn(bench, &burster, &settings, &slot);

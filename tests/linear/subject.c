@@ -86,10 +86,10 @@ static struct executor *enter(struct subject *subject)
 
 static void make_pool(struct subject *subject)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN,  ROUTE_ROUND_ROBIN,
-                                              ROUTE_LEAST_LOADED, ROUTE_RANDOM,
-                                              ROUTE_PULL,         ROUTE_PULL,
-                                              ROUTE_PULL };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN,  WEIR_ROUTE_ROUND_ROBIN,
+                                              WEIR_ROUTE_LEAST_LOADED, WEIR_ROUTE_RANDOM,
+                                              WEIR_ROUTE_PULL,         WEIR_ROUTE_PULL,
+                                              WEIR_ROUTE_PULL };
     struct history *history = &subject->history;
     struct executor *executor = enter(subject);
     struct pool_options options = {
@@ -102,7 +102,7 @@ static void make_pool(struct subject *subject)
     };
 
     history->seed = subject->options.seed;
-    history->pulls = options.route == ROUTE_PULL;
+    history->pulls = options.route == WEIR_ROUTE_PULL;
     history->size = options.size;
     history->limit = options.limit;
     if (pool_create(subject->options.runtime, executor, &options, &subject->pool) != 0)

@@ -193,8 +193,8 @@ static struct wiring *wiring_to(struct agent *agent, weir_pid target)
 
     if (!wiring)
         abort();
-    wiring->bindings[0] = (struct binding){ agent->world->halls[HALL_BACK].pid, WHEN_FULL_WAIT };
-    wiring->bindings[1] = (struct binding){ target, (enum when_full)draw(agent, 4) };
+    wiring->bindings[0] = (struct binding){ agent->world->halls[HALL_BACK].pid, WEIR_FULL_WAIT };
+    wiring->bindings[1] = (struct binding){ target, (enum weir_when_full)draw(agent, 4) };
     return wiring;
 }
 
@@ -206,7 +206,8 @@ static void rewire_locked(struct agent *agent, struct executor *executor, weir_p
 
 static void reroute(struct agent *agent)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_LEAST_LOADED, ROUTE_RANDOM };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED,
+                                              WEIR_ROUTE_RANDOM };
     struct world *world = agent->world;
     struct executor *executor = enter(world);
     weir_pid ways[] = { world->halls[HALL_BACK].pid, world->halls[HALL_PULL].pid,
@@ -248,14 +249,14 @@ static struct pool_change_options changed(struct agent *agent, enum hall_name na
     struct pool_change_options options = {
         .size = draw(agent, SIZE_MAX_OF_POOL + 1),
         .limit = 1 + draw(agent, 8),
-        .route = name == HALL_KEYED ? ROUTE_HASH : (enum pool_route)draw(agent, 3),
-        .remove = (enum remove_mode)draw(agent, 3),
+        .route = name == HALL_KEYED ? WEIR_ROUTE_HASH : (enum weir_route)draw(agent, 3),
+        .remove = (enum weir_remove)draw(agent, 3),
         .remove_timeout_ms = draw(agent, 3),
         .dispatcher = world->dispatchers[draw(agent, WORLD_DISPATCHERS)],
     };
 
     if (name == HALL_PULL || (name == HALL_BACK && draw(agent, 3) == 0))
-        options.route = ROUTE_PULL;
+        options.route = WEIR_ROUTE_PULL;
     return options;
 }
 

@@ -47,20 +47,20 @@ struct plan {
     const char *path;
     uint32_t size;
     uint32_t limit;
-    enum pool_route route;
-    enum remove_mode remove;
+    enum weir_route route;
+    enum weir_remove remove;
     uint32_t redeliver;
     uint32_t dispatcher;
 };
 
 static const struct plan plans[HALLS] = {
-    [HALL_A] = { "front/a", 3, 8, ROUTE_ROUND_ROBIN, REMOVE_DRAIN, 0, 0 },
-    [HALL_B] = { "front/b", 3, 3, ROUTE_LEAST_LOADED, REMOVE_REROUTE, 0, 1 },
-    [HALL_BACK] = { "back", 3, 8, ROUTE_RANDOM, REMOVE_REROUTE, 1, 0 },
-    [HALL_ANSWER] = { "answer", 3, 4, ROUTE_ROUND_ROBIN, REMOVE_DRAIN, 0, 1 },
-    [HALL_KEYED] = { "keyed", 3, 6, ROUTE_HASH, REMOVE_DISCARD, 1, 0 },
-    [HALL_PULL] = { "pull", 3, 3, ROUTE_PULL, REMOVE_DRAIN, 1, 0 },
-    [HALL_LINE] = { "line", 1, 16, ROUTE_ROUND_ROBIN, REMOVE_DRAIN, 0, 1 },
+    [HALL_A] = { "front/a", 3, 8, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 0 },
+    [HALL_B] = { "front/b", 3, 3, WEIR_ROUTE_LEAST_LOADED, WEIR_REMOVE_REROUTE, 0, 1 },
+    [HALL_BACK] = { "back", 3, 8, WEIR_ROUTE_RANDOM, WEIR_REMOVE_REROUTE, 1, 0 },
+    [HALL_ANSWER] = { "answer", 3, 4, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 1 },
+    [HALL_KEYED] = { "keyed", 3, 6, WEIR_ROUTE_HASH, WEIR_REMOVE_DISCARD, 1, 0 },
+    [HALL_PULL] = { "pull", 3, 3, WEIR_ROUTE_PULL, WEIR_REMOVE_DRAIN, 1, 0 },
+    [HALL_LINE] = { "line", 1, 16, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 1 },
 };
 
 static struct spec *spec_for(struct hall *hall, enum hall_name name)

@@ -113,7 +113,7 @@ static void test_chain_to_a_pool_by_hash_is_routed_one_by_one(void)
     struct fixture f;
 
     begin(&f, 2, LENGTH + 4);
-    pool_set_route(f.pool, ROUTE_HASH);
+    pool_set_route(f.pool, WEIR_ROUTE_HASH);
     CU_ASSERT_EQUAL(send_keyed(&f.rig, f.pool->pid, 100, 0), WEIR_EINVALID);
     gate_open(&f.probe->gate);
     CU_ASSERT_EQUAL(send_keyed(&f.rig, f.pool->pid, 100, 5), (int)LENGTH);

@@ -473,7 +473,7 @@ static void bind(struct fixture *f, weir_pid target)
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct wiring *wiring = wiring_create(1);
 
-    wiring->bindings[0] = (struct binding){ target, WHEN_FULL_WAIT };
+    wiring->bindings[0] = (struct binding){ target, WEIR_FULL_WAIT };
     pool_set_wiring(f->pool, wiring, executor);
     runtime_leave(executor);
 }
@@ -488,7 +488,7 @@ static void test_child_that_waits_for_room_looks_where_its_output_leads_now(void
 {
     struct probe *held = probe_create(), *free_one = probe_create();
     struct pool_options options = { .path = "feeding", .size = 1, .output_count = 1 };
-    struct binding binding = { .when_full = WHEN_FULL_WAIT };
+    struct binding binding = { .when_full = WEIR_FULL_WAIT };
     struct pool *before, *now;
     struct fixture f;
 

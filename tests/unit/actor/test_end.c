@@ -90,7 +90,7 @@ static int emit_three(struct weir_self *self, struct probe *probe,
 
 static struct pool *feeder(struct fixture *f, struct spec *spec, weir_pid target)
 {
-    struct binding binding = { target, WHEN_FULL_WAIT };
+    struct binding binding = { target, WEIR_FULL_WAIT };
     struct pool *pool = rig_pool(&f->rig, &(struct pool_options){ .path = "first",
                                                                   .spec = spec,
                                                                   .size = 1,
@@ -126,7 +126,7 @@ static void test_what_waits_for_a_pool_that_ends_follows_its_output(void)
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_waited_for, f.second));
     CU_ASSERT_TRUE(gate_await(&f.other->gate, 1));
     wiring = wiring_create(1);
-    wiring->bindings[0] = (struct binding){ third->pid, WHEN_FULL_WAIT };
+    wiring->bindings[0] = (struct binding){ third->pid, WEIR_FULL_WAIT };
     executor = runtime_enter(f.rig.runtime);
     pool_set_wiring(f.first, wiring, executor);
     runtime_leave(executor);

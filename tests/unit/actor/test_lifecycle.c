@@ -24,7 +24,7 @@ struct fixture {
 
 static uint64_t taken; /* edges, of all runtimes */
 
-static const struct restart *bound(struct restart *out, uint32_t max, enum restart_then then)
+static const struct restart *bound(struct restart *out, uint32_t max, enum weir_restart_then then)
 {
     *out = (struct restart){
         .max = max, .within_ms = 10000, .backoff_ms_min = 100, .backoff_ms_max = 400, .then = then
@@ -48,7 +48,7 @@ static void begin_runtime(struct fixture *f)
 }
 
 static void make_pool(struct fixture *f, struct pool *parent, uint32_t size, uint32_t max,
-                      enum restart_then then)
+                      enum weir_restart_then then)
 {
     struct pool_options options = { .path = "pool", .parent = parent, .size = size, .limit = 8 };
 
@@ -60,7 +60,7 @@ static void make_pool(struct fixture *f, struct pool *parent, uint32_t size, uin
     f->actor = actor_find(f->rig.runtime, rig_worker(f->pool, 0));
 }
 
-static void begin(struct fixture *f, uint32_t max, enum restart_then then)
+static void begin(struct fixture *f, uint32_t max, enum weir_restart_then then)
 {
     begin_runtime(f);
     make_pool(f, NULL, 1, max, then);
@@ -138,7 +138,7 @@ static void test_worker_that_fails_waits_and_opens_again(void)
 {
     struct fixture f;
 
-    begin(&f, 1, RESTART_KEEP_TRYING);
+    begin(&f, 1, WEIR_RESTART_KEEP_TRYING);
     open_again_after(&f, probe_fail);
     open_again_after(&f, stop);
     send(&f, probe_fail);
@@ -157,7 +157,7 @@ static void test_worker_that_waits_ends_with_its_pool(void)
 {
     struct fixture f;
 
-    begin(&f, 0, RESTART_KEEP_TRYING);
+    begin(&f, 0, WEIR_RESTART_KEEP_TRYING);
     send(&f, probe_fail);
     await(&f, ACTOR_WAITING);
     finish(&f);
@@ -167,7 +167,7 @@ static void test_worker_that_is_given_up_stays_closed_until_it_is_renewed(void)
 {
     struct fixture f;
 
-    begin(&f, 0, RESTART_STOP);
+    begin(&f, 0, WEIR_RESTART_STOP);
     send(&f, probe_fail);
     await(&f, ACTOR_STOPPED);
     renew(&f);
@@ -208,7 +208,7 @@ static void test_pool_above_pauses_what_waits_and_what_is_given_up(void)
 {
     struct restart restart;
     struct pool_options options = { .path = "above",
-                                    .restart = bound(&restart, 0, RESTART_KEEP_TRYING) };
+                                    .restart = bound(&restart, 0, WEIR_RESTART_KEEP_TRYING) };
     struct fixture f;
     struct pool *above;
 
@@ -216,7 +216,7 @@ static void test_pool_above_pauses_what_waits_and_what_is_given_up(void)
     atomic_store(&f.refuses, true);
     above = rig_pool(&f.rig, &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(above);
-    make_pool(&f, above, 2, 1, RESTART_ESCALATE);
+    make_pool(&f, above, 2, 1, WEIR_RESTART_ESCALATE);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_refused, &f));
     await(&f, ACTOR_OPEN);
     atomic_store(&f.refuses, false);
@@ -289,7 +289,7 @@ static void end_in(struct fixture *f, enum actor_state state)
     finish(f);
 }
 
-static void begin_with_child(struct fixture *f, uint32_t max, enum restart_then then)
+static void begin_with_child(struct fixture *f, uint32_t max, enum weir_restart_then then)
 {
     begin(f, max, then);
     send(f, spawn);
@@ -300,7 +300,7 @@ static void test_open_worker_waits_for_its_child_at_its_end(void)
 {
     struct fixture f;
 
-    begin_with_child(&f, 0, RESTART_KEEP_TRYING);
+    begin_with_child(&f, 0, WEIR_RESTART_KEEP_TRYING);
     end_in(&f, ACTOR_OPEN);
 }
 
@@ -315,7 +315,7 @@ static void test_starting_worker_waits_for_its_child_at_its_end(void)
 {
     struct fixture f;
 
-    begin_with_child(&f, 5, RESTART_KEEP_TRYING);
+    begin_with_child(&f, 5, WEIR_RESTART_KEEP_TRYING);
     send(&f, probe_fail);
     await(&f, ACTOR_STARTING);
     renew(&f);
@@ -327,7 +327,7 @@ static void test_waiting_worker_waits_for_its_child_at_its_end(void)
 {
     struct fixture f;
 
-    begin_with_child(&f, 0, RESTART_KEEP_TRYING);
+    begin_with_child(&f, 0, WEIR_RESTART_KEEP_TRYING);
     send(&f, probe_fail);
     end_in(&f, ACTOR_WAITING);
 }
@@ -336,7 +336,7 @@ static void test_stopped_worker_waits_for_its_child_at_its_end(void)
 {
     struct fixture f;
 
-    begin_with_child(&f, 0, RESTART_STOP);
+    begin_with_child(&f, 0, WEIR_RESTART_STOP);
     send(&f, probe_fail);
     end_in(&f, ACTOR_STOPPED);
 }

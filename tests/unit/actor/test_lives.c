@@ -22,7 +22,7 @@ struct fixture {
 
 static const struct weir_output outputs[] = { { .name = "out" }, { 0 } };
 
-static void begin(struct fixture *f, enum remove_mode remove)
+static void begin(struct fixture *f, enum weir_remove remove)
 {
     struct pool_options options = { .path = "answerers", .size = 1, .limit = 8, .remove = remove };
     struct binding binding = { 0 };
@@ -105,7 +105,7 @@ static void test_answer_does_not_reach_the_next_incarnation(void)
 {
     struct fixture f;
 
-    begin(&f, REMOVE_DRAIN);
+    begin(&f, WEIR_REMOVE_DRAIN);
     have_asked(&f, wait_and_reply);
     CU_ASSERT_TRUE(gate_await(&f.answering->gate, 1));
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = probe_fail }), 0);
@@ -122,7 +122,7 @@ static void test_one_who_asked_a_removed_worker_is_told_removed(void)
 {
     struct fixture f;
 
-    begin(&f, REMOVE_DISCARD);
+    begin(&f, WEIR_REMOVE_DISCARD);
     have_asked(&f, wait_and_reply);
     CU_ASSERT_TRUE(gate_await(&f.answering->gate, 1));
     have_asked(&f, probe_reply); /* this one waits in the mailbox */
@@ -164,7 +164,7 @@ static void test_what_was_emitted_before_a_failure_has_been_emitted(void)
 {
     struct fixture f;
 
-    begin(&f, REMOVE_DRAIN);
+    begin(&f, WEIR_REMOVE_DRAIN);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = emit_and_fail }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.answering, 71, 1));
     finish(&f);
@@ -175,7 +175,7 @@ static void test_what_was_emitted_before_a_retry_has_been_emitted(void)
 {
     struct fixture f;
 
-    begin(&f, REMOVE_DRAIN);
+    begin(&f, WEIR_REMOVE_DRAIN);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = emit_and_retry }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.answering, 71, 1));
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.answering, 72, 1)); /* and again by the second attempt */
@@ -206,7 +206,7 @@ static void test_name_of_an_open_that_failed_is_free(void)
     struct fixture f;
     weir_pid pid;
 
-    begin(&f, REMOVE_DRAIN);
+    begin(&f, WEIR_REMOVE_DRAIN);
     f.asking->opens = take_a_name_and_refuse;
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = probe_fail }), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_refused, &f));

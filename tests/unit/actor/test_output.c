@@ -57,7 +57,7 @@ static struct pool *feeder(struct fixture *f, struct probe *probe, const char *p
 /* One worker with two outputs. */
 static struct pool *feeder_of_two(struct fixture *f, weir_pid first, weir_pid second)
 {
-    struct binding bindings[] = { { first, WHEN_FULL_WAIT }, { second, WHEN_FULL_WAIT } };
+    struct binding bindings[] = { { first, WEIR_FULL_WAIT }, { second, WEIR_FULL_WAIT } };
     struct spec *spec = rig_spec(f->from);
     struct pool_options options = {
         .path = "two", .spec = spec, .size = 1, .limit = 4, .output_count = 2, .outputs = bindings
@@ -70,7 +70,8 @@ static struct pool *feeder_of_two(struct fixture *f, weir_pid first, weir_pid se
     return pool;
 }
 
-static void begin(struct fixture *f, uint32_t threads, enum when_full when_full, uint32_t limit)
+static void begin(struct fixture *f, uint32_t threads, enum weir_when_full when_full,
+                  uint32_t limit)
 {
     f->from = probe_create();
     f->to = probe_create();
@@ -118,7 +119,7 @@ static void test_wait_keeps_order_and_holds_the_input(void)
 {
     struct fixture f;
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     fill(&f);
     order_emits(&f, 100, 5);
     order_emits(&f, 200, 5);
@@ -143,7 +144,7 @@ static void test_emit_past_the_outbox_is_refused(void)
 {
     struct fixture f;
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     fill(&f);
     order_emits(&f, 100, SPEC_OUTBOX_MAX + 3);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EFULL, 3));
@@ -176,8 +177,8 @@ static void test_chain_on_one_thread_loses_nothing(void)
     rig_init(&f.rig, 1, 0);
     f.fed = rig_workers(&f.rig, f.to, "c", 2, 1);
     middle->act = pass_on;
-    between = feeder(&f, middle, "b", (struct binding){ f.fed->pid, WHEN_FULL_WAIT }, 1);
-    f.feeding = feeder(&f, f.from, "a", (struct binding){ between->pid, WHEN_FULL_WAIT }, 1);
+    between = feeder(&f, middle, "b", (struct binding){ f.fed->pid, WEIR_FULL_WAIT }, 1);
+    f.feeding = feeder(&f, f.from, "a", (struct binding){ between->pid, WEIR_FULL_WAIT }, 1);
     while (sent < 1000) {
         struct order order = { .act = emit, .id = sent, .argument = 20 };
 
@@ -205,7 +206,7 @@ static void test_reject_tells_the_emitter_full(void)
 {
     struct fixture f;
 
-    begin(&f, 2, WHEN_FULL_REJECT, 1);
+    begin(&f, 2, WEIR_FULL_REJECT, 1);
     fill(&f);
     order_emits(&f, 100, 3);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EFULL, 3));
@@ -216,7 +217,7 @@ static void test_reject_tells_the_emitter_full(void)
     finish(&f);
 }
 
-static void expect_dead(enum when_full when_full)
+static void expect_dead(enum weir_when_full when_full)
 {
     struct fixture f;
 
@@ -236,13 +237,13 @@ static void expect_dead(enum when_full when_full)
 /* promise S2 */
 static void test_drop_newest_counts_it_dead(void)
 {
-    expect_dead(WHEN_FULL_DROP_NEWEST);
+    expect_dead(WEIR_FULL_DROP_NEWEST);
 }
 
 /* promise S2 */
 static void test_dead_letter_counts_it_dead(void)
 {
-    expect_dead(WHEN_FULL_DEAD_LETTER);
+    expect_dead(WEIR_FULL_DEAD_LETTER);
 }
 
 /* promise O7: nothing vanishes unseen. */
@@ -250,7 +251,7 @@ static void test_unbound_output_counts_and_unknown_output_refuses(void)
 {
     struct fixture f;
 
-    begin(&f, 1, WHEN_FULL_WAIT, 1);
+    begin(&f, 1, WEIR_FULL_WAIT, 1);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.feeding, NULL));
     f.feeding = feeder(&f, f.from, "feeding", (struct binding){ 0 }, 4);
     order_emits(&f, 100, 3);
@@ -276,7 +277,7 @@ static void test_ended_target_makes_dead_letters(void)
 {
     struct fixture f;
 
-    begin(&f, 1, WHEN_FULL_WAIT, 1);
+    begin(&f, 1, WEIR_FULL_WAIT, 1);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.fed, NULL));
     f.fed = NULL;
     order_emits(&f, 100, 3);
@@ -347,7 +348,7 @@ static void test_target_that_is_freed_while_others_are_waited_for_is_not_looked_
     struct fixture f;
     weir_pid pid;
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     pause_fed(&f, true);
     others[0] = rig_workers(&f.rig, f.from, "gone", 1, 1);
     pid = others[0]->pid;
@@ -370,7 +371,7 @@ static void test_target_that_closes_frees_those_who_wait(void)
 {
     struct fixture f;
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     fill(&f);
     order_emits(&f, 100, 3);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
@@ -387,10 +388,10 @@ static void test_waiters_are_served_first_come_first_served(void)
     struct fixture f;
     struct pool *others[2];
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     fill(&f);
-    others[0] = feeder(&f, f.from, "x", (struct binding){ f.fed->pid, WHEN_FULL_WAIT }, 4);
-    others[1] = feeder(&f, f.from, "y", (struct binding){ f.fed->pid, WHEN_FULL_WAIT }, 4);
+    others[0] = feeder(&f, f.from, "x", (struct binding){ f.fed->pid, WEIR_FULL_WAIT }, 4);
+    others[1] = feeder(&f, f.from, "y", (struct binding){ f.fed->pid, WEIR_FULL_WAIT }, 4);
     order_emits(&f, 100, 1);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
     for (uint64_t i = 0; i < 2; i++) {
@@ -415,7 +416,7 @@ static void test_raised_limit_lets_in_those_who_wait(void)
     struct fixture f;
     struct executor *executor;
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     fill(&f);
     order_emits(&f, 100, 5);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, f.feeding));
@@ -435,9 +436,9 @@ static void test_raised_limit_lets_in_those_who_wait_for_one_worker(void)
     struct pool *feeding;
     struct fixture f;
 
-    begin(&f, 2, WHEN_FULL_WAIT, 1);
+    begin(&f, 2, WEIR_FULL_WAIT, 1);
     fill(&f);
-    feeding = feeder(&f, f.from, "x", (struct binding){ rig_worker(f.fed, 0), WHEN_FULL_WAIT }, 4);
+    feeding = feeder(&f, f.from, "x", (struct binding){ rig_worker(f.fed, 0), WEIR_FULL_WAIT }, 4);
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, feeding->pid, (struct order){ .act = emit, .id = 1, .argument = 5 }), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, feeding));
@@ -472,7 +473,7 @@ static int emit_to_two(struct weir_self *self, struct probe *probe,
 static void test_who_waited_runs_behind_those_who_can_make_room(void)
 {
     struct fixture f = { .from = probe_create(), .to = probe_create() };
-    struct binding bindings[2] = { { 0, WHEN_FULL_WAIT }, { 0, WHEN_FULL_WAIT } };
+    struct binding bindings[2] = { { 0, WEIR_FULL_WAIT }, { 0, WEIR_FULL_WAIT } };
     struct pool_options options = {
         .path = "from", .size = 1, .limit = 4, .output_count = 2, .outputs = bindings
     };
@@ -512,7 +513,7 @@ static bool is_waiting(void *context)
 }
 
 /* A pool that emits to an actor which waits to be opened a second time. */
-static struct actor *begin_closed(struct fixture *f, enum when_full when_full)
+static struct actor *begin_closed(struct fixture *f, enum weir_when_full when_full)
 {
     struct actor_options options;
     struct executor *executor;
@@ -535,7 +536,7 @@ static struct actor *begin_closed(struct fixture *f, enum when_full when_full)
 static void test_target_that_is_not_open_yet_is_waited_for(void)
 {
     struct fixture f;
-    struct actor *actor = begin_closed(&f, WHEN_FULL_WAIT);
+    struct actor *actor = begin_closed(&f, WEIR_FULL_WAIT);
 
     CU_ASSERT_EQUAL(rig_send(&f.rig, actor_pid(actor), (struct order){ .id = 1 }), WEIR_EFULL);
     order_emits(&f, 100, 3);
@@ -553,7 +554,7 @@ static void test_target_that_is_not_open_yet_rejects_as_a_full_one(void)
 {
     struct fixture f;
 
-    (void)begin_closed(&f, WHEN_FULL_REJECT);
+    (void)begin_closed(&f, WEIR_FULL_REJECT);
     order_emits(&f, 100, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.from, EMITTED + (uint64_t)-WEIR_EFULL, 1));
     finish(&f);

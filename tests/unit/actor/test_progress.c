@@ -20,7 +20,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    struct binding binding = { .when_full = WHEN_FULL_REJECT };
+    struct binding binding = { .when_full = WEIR_FULL_REJECT };
     struct spec *spec;
 
     *f = (struct fixture){ .probe = probe_create(), .sink_probe = probe_create() };

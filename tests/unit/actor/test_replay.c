@@ -190,7 +190,7 @@ static void lead_to(struct fixture *f, weir_pid target)
     struct wiring *wiring = wiring_create(1);
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    wiring->bindings[0] = (struct binding){ target, WHEN_FULL_WAIT };
+    wiring->bindings[0] = (struct binding){ target, WEIR_FULL_WAIT };
     pool_set_wiring(f->pool, wiring, executor);
     runtime_leave(executor);
 }

@@ -314,7 +314,7 @@ static void test_actor_that_gives_up_opening_tells_who_waits_for_it(void)
     f.probe->opens = never_open;
     spec = rig_spec(f.probe);
     spec->restart.max = 1;
-    spec->restart.then = RESTART_STOP;
+    spec->restart.then = WEIR_RESTART_STOP;
     spec->restart.within_ms = 2 * spec->restart.backoff_ms_max;
     options = (struct actor_options){ .dispatcher = f.rig.dispatcher, .spec = spec };
     executor = runtime_enter(f.rig.runtime);
@@ -361,7 +361,7 @@ static void test_place_of_another_key_releases_the_one_behind(void)
 
     begin(&f, 3);
     pool = rig_workers(&f.rig, f.probe, "pool", 2, 1);
-    pool_set_route(pool, ROUTE_HASH);
+    pool_set_route(pool, WEIR_ROUTE_HASH);
     for (uint32_t i = 0; i < 2; i++)
         keys[i] = key_of(&f, pool, i);
     for (uint32_t i = 0; i < 2; i++) {

@@ -21,7 +21,7 @@ struct script {
     uint64_t fails_at;  /* fails before this order */
     uint32_t fails;     /* as many times; 0 = once */
     bool endless;
-    enum when_full when_full; /* of its output */
+    enum weir_when_full when_full; /* of its output */
 
     _Atomic uint64_t emitted;
     _Atomic uint32_t greatest_credit;
@@ -231,7 +231,7 @@ static void test_source_whose_newest_are_dropped_keeps_nothing_back(void)
                            .extra = 20,
                            .pauses_at = NEVER,
                            .fails_at = NEVER,
-                           .when_full = WHEN_FULL_DROP_NEWEST },
+                           .when_full = WEIR_FULL_DROP_NEWEST },
           true);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source)); /* nobody has made room */
     dead_letters_figures(&f.source->dead, &dead);
@@ -288,7 +288,7 @@ static void lead_to(struct fixture *f, struct pool *pool)
     struct wiring *wiring = wiring_create(1);
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    wiring->bindings[0] = (struct binding){ pool->pid, WHEN_FULL_WAIT };
+    wiring->bindings[0] = (struct binding){ pool->pid, WEIR_FULL_WAIT };
     source_set_wiring(f->source, wiring, executor);
     runtime_leave(executor);
 }

@@ -27,13 +27,13 @@ static void test_smallest_file_has_all_defaults(void)
     CU_ASSERT_EQUAL(settings->dispatchers[0].budget, 32);
     CU_ASSERT_EQUAL(pool->size, READING_CPUS);
     CU_ASSERT_EQUAL(pool->mailbox, 64);
-    CU_ASSERT_EQUAL(pool->route, SETTINGS_ROUND_ROBIN);
+    CU_ASSERT_EQUAL(pool->route, WEIR_ROUTE_ROUND_ROBIN);
     CU_ASSERT_EQUAL(pool->restart.max, 5);
     CU_ASSERT_EQUAL(pool->restart.within_ms, 10000);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_min, 100);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_max, 10000);
     CU_ASSERT_EQUAL(pool->restart.then, SETTINGS_KEEP_TRYING);
-    CU_ASSERT_EQUAL(pool->remove.mode, SETTINGS_DRAIN);
+    CU_ASSERT_EQUAL(pool->remove.mode, WEIR_REMOVE_DRAIN);
     CU_ASSERT_EQUAL(pool->remove.timeout_ms, 30000);
     CU_ASSERT_EQUAL(pool->redeliver, 0);
     CU_ASSERT_EQUAL(pool->open_timeout_ms, 10000);
@@ -70,11 +70,11 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_EQUAL(pool->size, 2);
     CU_ASSERT_EQUAL(pool->size_max, 16);
     CU_ASSERT_EQUAL(pool->mailbox, 0);
-    CU_ASSERT_EQUAL(pool->route, SETTINGS_HASH);
+    CU_ASSERT_EQUAL(pool->route, WEIR_ROUTE_HASH);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_min, 1000);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_max, 1000);
     CU_ASSERT_EQUAL(pool->restart.then, SETTINGS_ESCALATE);
-    CU_ASSERT_EQUAL(pool->remove.mode, SETTINGS_DISCARD);
+    CU_ASSERT_EQUAL(pool->remove.mode, WEIR_REMOVE_DISCARD);
     CU_ASSERT_EQUAL(pool->mailbox_bytes, 1 << 20);
     CU_ASSERT_STRING_EQUAL(pool->manager.use, "count.words");
     CU_ASSERT_EQUAL(pool->subscribe.count, 2);
@@ -155,9 +155,9 @@ static void test_outputs_stand_in_the_order_of_the_behaviour(void)
     CU_ASSERT_STRING_EQUAL(pool->outputs[0].name, "ok");
     CU_ASSERT_EQUAL(pool->outputs[0].pool, SETTINGS_NONE);
     CU_ASSERT_EQUAL(pool->outputs[1].pool, settings_find_pool(settings, "a/x"));
-    CU_ASSERT_EQUAL(pool->outputs[1].when_full, SETTINGS_WAIT);
+    CU_ASSERT_EQUAL(pool->outputs[1].when_full, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(pool->outputs[2].pool, settings_find_pool(settings, "b"));
-    CU_ASSERT_EQUAL(pool->outputs[2].when_full, SETTINGS_REJECT);
+    CU_ASSERT_EQUAL(pool->outputs[2].when_full, WEIR_FULL_REJECT);
     settings_destroy(settings);
 }
 
@@ -209,7 +209,7 @@ static void test_source_leads_to_its_pool(void)
     CU_ASSERT_EQUAL(settings_find_source(settings, "lines"), 0);
     CU_ASSERT_EQUAL(settings_find_source(settings, "b"), SETTINGS_NONE);
     CU_ASSERT_EQUAL(settings->sources[0].to, settings_find_pool(settings, "b/x"));
-    CU_ASSERT_EQUAL(settings->sources[0].when_full, SETTINGS_DEAD_LETTER);
+    CU_ASSERT_EQUAL(settings->sources[0].when_full, WEIR_FULL_DEAD_LETTER);
     CU_ASSERT_STRING_EQUAL(settings->sources[0].use.entry->plugin, "files");
     settings_destroy(settings);
 }

@@ -65,7 +65,7 @@ static void begin_rig(struct fixture *f)
 static void begin(struct fixture *f, struct pool_options options)
 {
     begin_rig(f);
-    options.route = ROUTE_BROADCAST;
+    options.route = WEIR_ROUTE_BROADCAST;
     f->pool = make_pool(f, options);
 }
 
@@ -236,8 +236,8 @@ static void test_limit_of_bytes_is_that_of_each_member(void)
 
 /* --- nested --------------------------------------------------------------------------------- */
 
-static void begin_nested(struct fixture *f, enum pool_route top, enum pool_route a,
-                         enum pool_route b, struct pool *children[2])
+static void begin_nested(struct fixture *f, enum weir_route top, enum weir_route a,
+                         enum weir_route b, struct pool *children[2])
 {
     begin_rig(f);
     f->pool = make_pool(f, (struct pool_options){ .path = "top", .route = top });
@@ -268,14 +268,14 @@ static struct ledger_reading finish_nested(struct fixture *f, struct pool *child
 /* promise P14 */
 static void test_nested_members_get_one_each_and_route_it_on(void)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_LEAST_LOADED, ROUTE_RANDOM,
-                                              ROUTE_HASH, ROUTE_PULL };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED,
+                                              WEIR_ROUTE_RANDOM, WEIR_ROUTE_HASH, WEIR_ROUTE_PULL };
 
     for (size_t r = 0; r < sizeof routes / sizeof routes[0]; r++) {
         struct pool *children[2];
         struct fixture f;
 
-        begin_nested(&f, ROUTE_BROADCAST, routes[r], routes[r], children);
+        begin_nested(&f, WEIR_ROUTE_BROADCAST, routes[r], routes[r], children);
         CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 7, (struct order){ .id = 1 }), 0);
         CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
         CU_ASSERT_EQUAL(probe_times(f.probe, 1), 2);
@@ -291,11 +291,11 @@ static void test_broadcast_below_broadcast_reaches_all(void)
     struct pool *children[2];
     struct fixture f;
 
-    begin_nested(&f, ROUTE_BROADCAST, ROUTE_BROADCAST, ROUTE_BROADCAST, children);
+    begin_nested(&f, WEIR_ROUTE_BROADCAST, WEIR_ROUTE_BROADCAST, WEIR_ROUTE_BROADCAST, children);
     CU_ASSERT_EQUAL(send(&f, NULL, 1), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     CU_ASSERT_EQUAL(probe_times(f.probe, 1), 5);
-    pool_set_route(f.pool, ROUTE_ROUND_ROBIN);
+    pool_set_route(f.pool, WEIR_ROUTE_ROUND_ROBIN);
     CU_ASSERT_EQUAL(send(&f, NULL, 2), 0);
     CU_ASSERT_EQUAL(send(&f, NULL, 2), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
@@ -309,7 +309,7 @@ static void test_full_queue_below_is_counted(void)
     struct pool *children[2];
     struct fixture f;
 
-    begin_nested(&f, ROUTE_BROADCAST, ROUTE_BROADCAST, ROUTE_PULL, children);
+    begin_nested(&f, WEIR_ROUTE_BROADCAST, WEIR_ROUTE_BROADCAST, WEIR_ROUTE_PULL, children);
     for (uint32_t i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(rig_send(&f.rig, children[1]->pid, (struct order){ .act = probe_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3));
@@ -333,7 +333,7 @@ static void test_member_that_closes_is_passed_over(void)
     struct pool *children[2];
     struct fixture f;
 
-    begin_nested(&f, ROUTE_BROADCAST, ROUTE_ROUND_ROBIN, ROUTE_BROADCAST, children);
+    begin_nested(&f, WEIR_ROUTE_BROADCAST, WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_BROADCAST, children);
     CU_ASSERT_EQUAL(rig_send(&f.rig, children[0]->pid, (struct order){ .act = probe_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     rig_close(&f.rig, children[0]);
@@ -351,7 +351,7 @@ static void test_reroute_hands_nothing_to_siblings(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 8, .remove = REMOVE_REROUTE });
+    begin(&f, (struct pool_options){ .size = 2, .limit = 8, .remove = WEIR_REMOVE_REROUTE });
     CU_ASSERT_EQUAL(send(&f, probe_wait, 1), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
     for (uint64_t id = 2; id <= 5; id++)
@@ -428,7 +428,9 @@ static bool all_open_in_time(void *context)
 /* promise P14: a member that is to open yet has no room for now. */
 static void test_member_that_is_not_open_yet_is_counted(void)
 {
-    struct pool_options options = { .size = WORKERS, .limit = LIMIT, .route = ROUTE_BROADCAST };
+    struct pool_options options = { .size = WORKERS,
+                                    .limit = LIMIT,
+                                    .route = WEIR_ROUTE_BROADCAST };
     _Atomic bool may_open = false;
     struct fixture f;
 

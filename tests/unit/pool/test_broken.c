@@ -114,7 +114,7 @@ static void feed(struct fixture *f, uint64_t key)
 {
     /* At the emit, before it joins those who wait, and at its second look. */
     struct refusals refusals = { f->fed, atomic_load(&f->fed->refused) + 3 };
-    struct binding binding = { f->fed->pid, WHEN_FULL_WAIT };
+    struct binding binding = { f->fed->pid, WEIR_FULL_WAIT };
     struct spec *spec = rig_spec(f->from);
     struct order order = { .act = emit_one, .argument = key };
 
@@ -176,7 +176,7 @@ static void test_waiter_for_a_key_is_woken_when_its_worker_leaves(void)
 
     begin(&f);
     f.fed = rig_workers(&f.rig, f.to, "fed", 2, 1);
-    pool_set_route(f.fed, ROUTE_HASH);
+    pool_set_route(f.fed, WEIR_ROUTE_HASH);
     key = key_of_worker(&f, 1);
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, rig_worker(f.fed, 0), (struct order){ .act = probe_wait, .id = 2 }), 0);
@@ -224,7 +224,7 @@ static void test_waiter_for_a_key_is_woken_when_its_pool_has_ended(void)
     uint64_t key;
 
     begin(&f);
-    f.fed = rig_pool(&f.rig, &(struct pool_options){ .path = "fed", .route = ROUTE_HASH });
+    f.fed = rig_pool(&f.rig, &(struct pool_options){ .path = "fed", .route = WEIR_ROUTE_HASH });
     staying = nest(&f, "fed/staying");
     leaving = nest(&f, "fed/leaving");
     key = key_of_pool(&f, leaving);

@@ -134,7 +134,7 @@ static void lead(struct fixture *f, struct pool *from, struct pool *to)
     struct wiring *wiring = wiring_create(1);
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    wiring->bindings[0] = (struct binding){ to->pid, WHEN_FULL_WAIT };
+    wiring->bindings[0] = (struct binding){ to->pid, WEIR_FULL_WAIT };
     pool_set_wiring(from, wiring, executor);
     runtime_leave(executor);
 }
@@ -225,7 +225,7 @@ static void test_too_large_a_message_in_an_outbox_is_dead_and_the_rest_goes_on(v
 static void test_queue_of_a_pulling_pool_is_bounded_by_bytes(void)
 {
     struct pool_options options = {
-        .path = "pool", .size = 2, .bytes_limit = 2 * SIZE, .route = ROUTE_PULL
+        .path = "pool", .size = 2, .bytes_limit = 2 * SIZE, .route = WEIR_ROUTE_PULL
     };
     struct ledger_reading ledger;
     struct fixture f;

@@ -308,7 +308,7 @@ static void test_aborted_change_leaves_everything_as_it_was(void)
     begin(&f, 2);
     before = rig_stats(f.pool);
     options.limit = 1;
-    options.route = ROUTE_HASH;
+    options.route = WEIR_ROUTE_HASH;
     options.wiring = wiring_create(1);
     options.spec = rig_spec(f.probe);
     take_back(&f, prepare(&f, options));
@@ -415,9 +415,9 @@ static void test_changed_route_bounds_and_mode_are_in_force(void)
     struct fixture f;
 
     begin(&f, 1);
-    options.route = ROUTE_HASH;
+    options.route = WEIR_ROUTE_HASH;
     options.size_max = 2;
-    options.remove = REMOVE_DISCARD;
+    options.remove = WEIR_REMOVE_DISCARD;
     change(&f, options);
     CU_ASSERT_EQUAL(send(&f), WEIR_EINVALID); /* no key */
     for (int i = 0; i < 3; i++) {
@@ -451,7 +451,7 @@ static void test_changed_wiring_leads_elsewhere(void)
     f.probe->act = emit;
     fed = rig_workers(&f.rig, target, "fed", 1, LIMIT);
     options.wiring = wiring_create(1);
-    options.wiring->bindings[0] = (struct binding){ fed->pid, WHEN_FULL_WAIT };
+    options.wiring->bindings[0] = (struct binding){ fed->pid, WEIR_FULL_WAIT };
     change(&f, options);
     send_many(&f, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, target, 1, 1));

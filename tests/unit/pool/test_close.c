@@ -306,8 +306,8 @@ static void pause_pool(struct fixture *f, struct pool *pool)
 /* promise Z4: also when it was paused after it was closed, and whatever its route. */
 static void test_pool_that_closes_is_never_full(void)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_HASH, ROUTE_PULL,
-                                              ROUTE_BROADCAST };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_HASH,
+                                              WEIR_ROUTE_PULL, WEIR_ROUTE_BROADCAST };
 
     for (uint32_t i = 0; i < 2 * sizeof routes / sizeof routes[0]; i++) {
         struct pool_options options = { .size = 1 + i % 2, .limit = 1, .route = routes[i / 2] };

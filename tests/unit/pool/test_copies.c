@@ -23,7 +23,7 @@ static void begin(struct fixture *f, struct pool_options options)
 {
     f->probe = probe_create();
     rig_init(&f->rig, WORKERS, 0);
-    options.route = ROUTE_BROADCAST;
+    options.route = WEIR_ROUTE_BROADCAST;
     options.spec = rig_spec(f->probe);
     f->pool = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
@@ -73,7 +73,7 @@ struct feeding {
 };
 
 /* One worker whose output 0 leads to the pool under test. */
-static struct feeding feed(struct fixture *f, enum when_full when_full)
+static struct feeding feed(struct fixture *f, enum weir_when_full when_full)
 {
     struct binding binding = { f->pool->pid, when_full };
     struct pool_options options = { .path = "feeding", .size = 1, .output_count = 1 };
@@ -112,7 +112,7 @@ static void test_copy_without_room_waits_for_its_member(void)
 
     begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
     fill(&f, 1, LIMIT);
-    feeding = feed(&f, WHEN_FULL_WAIT);
+    feeding = feed(&f, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, WORKERS - 1));
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, feeding.pool));
@@ -143,7 +143,7 @@ static void test_copies_keep_the_order_at_each_member(void)
 
     begin(&f, (struct pool_options){ .size = 2, .limit = 1 });
     fill(&f, 1, 1);
-    feeding = feed(&f, WHEN_FULL_WAIT);
+    feeding = feed(&f, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit_three }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
     gate_open(&f.probe->gate);
@@ -163,7 +163,7 @@ static void test_copy_for_a_member_that_ends_is_dead(void)
 
     begin(&f, (struct pool_options){ .size = 2, .limit = 1 });
     fill(&f, 1, 1);
-    feeding = feed(&f, WHEN_FULL_WAIT);
+    feeding = feed(&f, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_its_input, feeding.pool));
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
@@ -177,8 +177,8 @@ static void test_copy_for_a_member_that_ends_is_dead(void)
 /* promise P14 */
 static void test_output_that_does_not_wait_has_its_copy_dead_or_refused(void)
 {
-    static const enum when_full kinds[] = { WHEN_FULL_REJECT, WHEN_FULL_DROP_NEWEST,
-                                            WHEN_FULL_DEAD_LETTER };
+    static const enum weir_when_full kinds[] = { WEIR_FULL_REJECT, WEIR_FULL_DROP_NEWEST,
+                                                 WEIR_FULL_DEAD_LETTER };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct feeding feeding;
@@ -220,7 +220,7 @@ static void test_dead_copy_is_sent_again_to_its_member_alone(void)
 
     begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
     fill(&f, 1, LIMIT);
-    feeding = feed(&f, WHEN_FULL_DEAD_LETTER);
+    feeding = feed(&f, WEIR_FULL_DEAD_LETTER);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, WORKERS - 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, feeding.pool));

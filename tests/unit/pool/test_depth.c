@@ -27,7 +27,7 @@ struct fixture {
     struct pool *aside;        /* its worker holds the thread */
 };
 
-static void make_pool(struct fixture *f, uint32_t index, const enum pool_route *routes)
+static void make_pool(struct fixture *f, uint32_t index, const enum weir_route *routes)
 {
     uint32_t level = index == 0 ? 0 : index < 3 ? 1 : index < FIRST_LEAF ? 2 : 3;
     char path[16];
@@ -46,7 +46,7 @@ static void make_pool(struct fixture *f, uint32_t index, const enum pool_route *
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pools[index]);
 }
 
-static void begin(struct fixture *f, const enum pool_route *routes)
+static void begin(struct fixture *f, const enum weir_route *routes)
 {
     f->probe = probe_create();
     rig_init(&f->rig, 1, 0);
@@ -90,7 +90,7 @@ static uint32_t fill(struct fixture *f)
     return taken;
 }
 
-static void expect(const enum pool_route *routes, uint32_t taken, uint32_t copies)
+static void expect(const enum weir_route *routes, uint32_t taken, uint32_t copies)
 {
     struct weir_pool_stats stats;
     struct fixture f;
@@ -108,11 +108,11 @@ static void expect(const enum pool_route *routes, uint32_t taken, uint32_t copie
 /* promises P3, P2 and S5 */
 static void test_each_route_takes_the_sum_of_the_limits(void)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_LEAST_LOADED, ROUTE_RANDOM,
-                                              ROUTE_HASH };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED,
+                                              WEIR_ROUTE_RANDOM, WEIR_ROUTE_HASH };
 
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        const enum pool_route all[LEVELS] = { routes[i], routes[i], routes[i], routes[i] };
+        const enum weir_route all[LEVELS] = { routes[i], routes[i], routes[i], routes[i] };
 
         expect(all, WORKERS * LIMIT, 1);
     }
@@ -121,8 +121,8 @@ static void test_each_route_takes_the_sum_of_the_limits(void)
 /* promises P3 and P12: size x mailbox in each queue. */
 static void test_queues_at_the_bottom_take_the_sum_of_theirs(void)
 {
-    const enum pool_route routes[LEVELS] = { ROUTE_ROUND_ROBIN, ROUTE_HASH, ROUTE_LEAST_LOADED,
-                                             ROUTE_PULL };
+    const enum weir_route routes[LEVELS] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_HASH,
+                                             WEIR_ROUTE_LEAST_LOADED, WEIR_ROUTE_PULL };
 
     expect(routes, WORKERS * LIMIT, 1);
 }
@@ -130,8 +130,8 @@ static void test_queues_at_the_bottom_take_the_sum_of_theirs(void)
 /* promises P3 and P14: one place of every worker for each message. */
 static void test_broadcast_at_each_level_takes_one_limit(void)
 {
-    const enum pool_route routes[LEVELS] = { ROUTE_BROADCAST, ROUTE_BROADCAST, ROUTE_BROADCAST,
-                                             ROUTE_BROADCAST };
+    const enum weir_route routes[LEVELS] = { WEIR_ROUTE_BROADCAST, WEIR_ROUTE_BROADCAST,
+                                             WEIR_ROUTE_BROADCAST, WEIR_ROUTE_BROADCAST };
 
     expect(routes, LIMIT, WORKERS);
 }
@@ -139,10 +139,11 @@ static void test_broadcast_at_each_level_takes_one_limit(void)
 /* promises P3 and P14: a nested pool counts as one member. */
 static void test_broadcast_above_others_takes_what_each_member_has(void)
 {
-    static const enum pool_route routes[][LEVELS] = {
-        { ROUTE_BROADCAST, ROUTE_ROUND_ROBIN, ROUTE_RANDOM, ROUTE_LEAST_LOADED },
-        { ROUTE_BROADCAST, ROUTE_ROUND_ROBIN, ROUTE_ROUND_ROBIN, ROUTE_PULL },
-        { ROUTE_ROUND_ROBIN, ROUTE_BROADCAST, ROUTE_RANDOM, ROUTE_ROUND_ROBIN },
+    static const enum weir_route routes[][LEVELS] = {
+        { WEIR_ROUTE_BROADCAST, WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_RANDOM,
+          WEIR_ROUTE_LEAST_LOADED },
+        { WEIR_ROUTE_BROADCAST, WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_PULL },
+        { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_BROADCAST, WEIR_ROUTE_RANDOM, WEIR_ROUTE_ROUND_ROBIN },
     };
 
     expect(routes[0], WORKERS / 2 * LIMIT, 2);

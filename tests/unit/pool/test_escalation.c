@@ -19,7 +19,7 @@ struct fixture {
     uint32_t levels;
 };
 
-static struct restart bound(uint32_t max, enum restart_then then)
+static struct restart bound(uint32_t max, enum weir_restart_then then)
 {
     return (struct restart){ .max = max,
                              .within_ms = 10000,
@@ -35,7 +35,7 @@ static struct pool *leaf(struct fixture *f, uint32_t size)
 
     options.parent = f->pools[f->levels - 2];
     options.spec = rig_spec(f->probe);
-    options.spec->restart = bound(0, RESTART_ESCALATE);
+    options.spec->restart = bound(0, WEIR_RESTART_ESCALATE);
     pool = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
     return pool;
@@ -136,7 +136,7 @@ static void test_member_is_opened_anew_and_its_mailboxes_are_kept(void)
     struct fixture f;
     struct weir_pool_stats stats;
 
-    begin(&f, 2, 2, bound(1, RESTART_STOP));
+    begin(&f, 2, 2, bound(1, WEIR_RESTART_STOP));
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, rig_worker(workers(&f), 1), (struct order){ .act = probe_wait, .id = 10 }),
         0);
@@ -175,7 +175,7 @@ static void test_what_a_sibling_kept_is_dead_as_crashed(void)
 {
     struct fixture f;
 
-    begin(&f, 2, 2, bound(1, RESTART_STOP));
+    begin(&f, 2, 2, bound(1, WEIR_RESTART_STOP));
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, rig_worker(workers(&f), 1), (struct order){ .act = keep, .id = 10 }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 10, 1));
@@ -194,7 +194,7 @@ static void test_workers_that_fail_together_are_counted_once(void)
     struct fixture f;
     const struct order order = { .act = probe_wait_and_fail, .id = 1 };
 
-    begin(&f, 2, 2, bound(5, RESTART_STOP));
+    begin(&f, 2, 2, bound(5, WEIR_RESTART_STOP));
     for (uint32_t i = 0; i < 2; i++)
         CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(workers(&f), i), order), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
@@ -213,7 +213,7 @@ static void test_past_the_bound_what_failed_stays_closed(void)
     struct fixture f;
     struct weir_pool_stats stats;
 
-    begin(&f, 2, 2, bound(1, RESTART_STOP));
+    begin(&f, 2, 2, bound(1, WEIR_RESTART_STOP));
     fail_worker(&f, 0);
     CU_ASSERT_TRUE(opened(&f, 4));
     fail_worker(&f, 0);
@@ -238,7 +238,7 @@ static void test_past_the_bound_the_member_is_opened_anew_after_a_pause(void)
 {
     struct fixture f;
 
-    begin(&f, 2, 2, bound(1, RESTART_KEEP_TRYING));
+    begin(&f, 2, 2, bound(1, WEIR_RESTART_KEEP_TRYING));
     fail_worker(&f, 0);
     CU_ASSERT_TRUE(opened(&f, 4));
     fail_worker(&f, 0);
@@ -263,7 +263,7 @@ static void test_every_level_is_asked_before_the_program(void)
         const uint32_t failures = 1u << (levels - 1);
         struct fixture f;
 
-        begin(&f, levels, 1, bound(1, RESTART_ESCALATE));
+        begin(&f, levels, 1, bound(1, WEIR_RESTART_ESCALATE));
         for (uint32_t i = 1; i < failures; i++) {
             fail_worker(&f, 0);
             CU_ASSERT_TRUE(opened(&f, 1 + i));
@@ -282,7 +282,7 @@ static void test_old_failures_are_forgotten(void)
 {
     struct fixture f;
 
-    begin(&f, 2, 1, bound(1, RESTART_ESCALATE));
+    begin(&f, 2, 1, bound(1, WEIR_RESTART_ESCALATE));
     for (uint32_t i = 1; i <= 5; i++) {
         fail_worker(&f, 0);
         CU_ASSERT_TRUE(opened(&f, 1 + i));
@@ -311,10 +311,10 @@ static void test_another_bound_opens_what_was_left_closed(void)
 {
     struct fixture f;
 
-    begin(&f, 2, 1, bound(0, RESTART_STOP));
+    begin(&f, 2, 1, bound(0, WEIR_RESTART_STOP));
     fail_worker(&f, 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_one_stopped, f.pools[0]));
-    set_bound(&f, bound(1, RESTART_STOP));
+    set_bound(&f, bound(1, WEIR_RESTART_STOP));
     CU_ASSERT_TRUE(opened(&f, 2));
     CU_ASSERT_EQUAL(rig_stats(f.pools[0]).stopped, 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pools[0]->pid, (struct order){ .id = 2 }), 0);
@@ -343,10 +343,10 @@ static void test_what_a_reload_takes_back_does_not_escalate(void)
     struct pool_change *change;
     struct executor *executor;
 
-    begin(&f, 2, 1, bound(0, RESTART_ESCALATE));
+    begin(&f, 2, 1, bound(0, WEIR_RESTART_ESCALATE));
     failing->opens = refuse;
     options.spec = rig_spec(failing);
-    options.spec->restart = bound(0, RESTART_ESCALATE);
+    options.spec->restart = bound(0, WEIR_RESTART_ESCALATE);
     executor = runtime_enter(f.rig.runtime);
     CU_ASSERT_EQUAL_FATAL(pool_change_prepare(workers(&f), executor, &options, &change), 0);
     runtime_leave(executor);
@@ -390,10 +390,10 @@ static void test_pool_that_is_made_apart_does_not_escalate(void)
     struct pool *pool;
     struct probe *failing = probe_create();
 
-    begin(&f, 2, 1, bound(0, RESTART_ESCALATE));
+    begin(&f, 2, 1, bound(0, WEIR_RESTART_ESCALATE));
     failing->opens = refuse;
     options.spec = rig_spec(failing);
-    options.spec->restart = bound(0, RESTART_ESCALATE);
+    options.spec->restart = bound(0, WEIR_RESTART_ESCALATE);
     pool = rig_pool(&f.rig, &options);
     spec_unref(options.spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);

@@ -134,7 +134,7 @@ static void wait_and_look(struct fixture *f)
 /* promise P18: in mailboxes, and in the queue of a pool that routes by pull. */
 static void test_the_oldest_that_waits_is_told(void)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_PULL };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_PULL };
 
     for (int i = 0; i < 2; i++) {
         struct pool_options options = { .size = 1, .limit = LIMIT, .route = routes[i] };

@@ -61,7 +61,7 @@ static void begin_rig(struct fixture *f, uint32_t threads)
     rig_init(&f->rig, threads, 0);
 }
 
-static void begin(struct fixture *f, enum pool_route route)
+static void begin(struct fixture *f, enum weir_route route)
 {
     begin_rig(f, 2);
     f->pool = make_pool(f, (struct pool_options){ .size = WORKERS, .limit = 2, .route = route });
@@ -80,11 +80,12 @@ static void begin_nested(struct fixture *f)
 
         path[6] = (char)('0' + i);
         f->children[i] = make_pool(
-            f, (struct pool_options){ .path = path,
-                                      .parent = middle,
-                                      .size = WORKERS / 4,
-                                      .limit = 2,
-                                      .route = i == 2 ? ROUTE_PULL : ROUTE_LEAST_LOADED });
+            f,
+            (struct pool_options){ .path = path,
+                                   .parent = middle,
+                                   .size = WORKERS / 4,
+                                   .limit = 2,
+                                   .route = i == 2 ? WEIR_ROUTE_PULL : WEIR_ROUTE_LEAST_LOADED });
     }
     f->children[3] = middle;
     f->child_count = 4;
@@ -148,7 +149,8 @@ static uint64_t looks_of_refusals(struct fixture *f)
 /* promise P15 */
 static void test_refusals_do_not_look_at_everybody(void)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_LEAST_LOADED, ROUTE_RANDOM };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED,
+                                              WEIR_ROUTE_RANDOM };
 
     for (size_t r = 0; r < sizeof routes / sizeof routes[0]; r++) {
         struct fixture f;
@@ -197,7 +199,7 @@ static void test_whatever_makes_room_is_seen_at_once(void)
     struct fixture f;
     struct executor *executor;
 
-    begin(&f, ROUTE_ROUND_ROBIN);
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN);
     fill(&f);
     CU_ASSERT_EQUAL(send_two(&f), WEIR_EFULL);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, WORKERS + 1, NULL), 0);
@@ -225,7 +227,7 @@ static void test_mark_ends_before_a_handler_that_may_take_long(void)
 {
     struct fixture f;
 
-    begin(&f, ROUTE_ROUND_ROBIN);
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN);
     fill(&f);
     (void)looks_of_refusals(&f);
     gate_admit(&f.probe->gate, 1);

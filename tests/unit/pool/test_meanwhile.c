@@ -138,7 +138,7 @@ static void test_a_key_whose_owner_leaves_finds_the_next(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 4, .route = ROUTE_HASH });
+    begin(&f, (struct pool_options){ .size = 2, .limit = 4, .route = WEIR_ROUTE_HASH });
     meanwhile = shrink;
     send_to(&f, f.pool->pid, key_of_the_second(f.pool), probe_done);
     finish(&f);
@@ -174,7 +174,7 @@ static void test_nobody_is_let_in_after_somebody_was_told_closed(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = WEIR_ROUTE_PULL });
     meanwhile = send_two;
     rig_close(&f.rig, f.pool);
     CU_ASSERT_FALSE(f.told == WEIR_ECLOSED && f.later == 0);
@@ -193,7 +193,7 @@ static void test_a_pool_that_closes_meanwhile_is_not_full(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = ROUTE_HASH });
+    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = WEIR_ROUTE_HASH });
     meanwhile = close_pool;
     CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 1, (struct order){ .act = probe_done }),
                     WEIR_ECLOSED);

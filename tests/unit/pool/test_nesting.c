@@ -223,7 +223,7 @@ static void test_leaving_workers_finish_the_queue_that_they_pulled_from(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .route = ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 2, .route = WEIR_ROUTE_PULL });
     send_all(&f, 1, 2);
     CU_ASSERT_TRUE(gate_await(&f.workers->gate, 2));
     send_all(&f, 3, 8);
@@ -242,7 +242,7 @@ static void test_queue_without_a_worker_is_dead(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .route = ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 1, .route = WEIR_ROUTE_PULL });
     send_all(&f, 1, 1);
     CU_ASSERT_TRUE(gate_await(&f.workers->gate, 1));
     send_all(&f, 2, 3);
@@ -261,7 +261,7 @@ static void test_workers_that_come_take_what_is_left_in_the_queue(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .route = ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 1, .route = WEIR_ROUTE_PULL });
     send_all(&f, 1, 1);
     CU_ASSERT_TRUE(gate_await(&f.workers->gate, 1));
     send_all(&f, 2, 3);

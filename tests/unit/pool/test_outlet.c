@@ -64,7 +64,7 @@ static struct probe *make_probe(const struct weir_output *rows)
 
 static struct binding to(struct fixture *f, enum sink sink)
 {
-    return (struct binding){ f->sinks[sink]->pid, WHEN_FULL_WAIT };
+    return (struct binding){ f->sinks[sink]->pid, WEIR_FULL_WAIT };
 }
 
 static struct wiring *wiring_to(struct fixture *f, uint32_t count, const enum sink *sinks)
@@ -308,7 +308,7 @@ static void test_letter_of_old_workers_goes_again_where_it_was_meant_to_go(void)
     begin(&f, 1);
     gate_open(&f.old->gate);
     dropping = wiring_to(&f, 3, (enum sink[]){ SINK_A, SINK_B, SINK_C });
-    dropping->bindings[0].when_full = WHEN_FULL_DEAD_LETTER;
+    dropping->bindings[0].when_full = WEIR_FULL_DEAD_LETTER;
     commit(&f, prepare(&f, NULL, dropping));
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.sinks[SINK_A], 0, NULL), 0);
     send(&f, 1, 0);

@@ -21,7 +21,7 @@ struct fixture {
 
 static void begin(struct fixture *f, uint32_t threads, uint32_t size, uint32_t limit)
 {
-    struct pool_options options = { .route = ROUTE_PULL, .size = size, .limit = limit };
+    struct pool_options options = { .route = WEIR_ROUTE_PULL, .size = size, .limit = limit };
 
     f->probe = probe_create();
     rig_init(&f->rig, threads, 0);
@@ -194,7 +194,7 @@ static void test_what_a_failed_member_had_is_given_again(void)
     probe_destroy(f.probe);
 }
 
-static void change_route(struct fixture *f, enum pool_route route)
+static void change_route(struct fixture *f, enum weir_route route)
 {
     struct pool_change_options options = {
         .size = 2, .size_max = POOL_SIZE_MAX, .limit = 8, .route = route
@@ -216,7 +216,7 @@ static void test_route_changes_both_ways_while_messages_wait(void)
     for (uint64_t round = 0; round < 10; round++) {
         for (uint64_t id = 1; id <= 4; id++)
             CU_ASSERT_EQUAL(send(&f, NULL, 10 * round + id), 0);
-        change_route(&f, round % 2 ? ROUTE_PULL : ROUTE_ROUND_ROBIN);
+        change_route(&f, round % 2 ? WEIR_ROUTE_PULL : WEIR_ROUTE_ROUND_ROBIN);
         for (uint64_t id = 5; id <= 8; id++)
             CU_ASSERT_EQUAL(send(&f, NULL, 10 * round + id), 0);
         for (uint64_t id = 1; id <= 8; id++)
@@ -231,10 +231,10 @@ static void test_members_that_slept_under_another_route_are_woken(void)
     struct fixture f;
 
     begin(&f, 2, 2, 8);
-    change_route(&f, ROUTE_ROUND_ROBIN);
+    change_route(&f, WEIR_ROUTE_ROUND_ROBIN);
     CU_ASSERT_EQUAL(send(&f, NULL, 1), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    change_route(&f, ROUTE_PULL);
+    change_route(&f, WEIR_ROUTE_PULL);
     CU_ASSERT_EQUAL(send(&f, probe_wait, 2), 0);
     CU_ASSERT_EQUAL(send(&f, probe_wait, 3), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
@@ -261,7 +261,7 @@ static void let_others_run(struct fixture *f, struct pool *other, uint64_t id)
 /* promises P12 and R12: what a change has prepared works for nobody before it is carried out. */
 static void test_prepared_member_takes_nothing_before_the_commit(void)
 {
-    struct pool_change_options options = { .size = 1, .limit = 4, .route = ROUTE_PULL };
+    struct pool_change_options options = { .size = 1, .limit = 4, .route = WEIR_ROUTE_PULL };
     struct pool_change *change;
     struct executor *executor;
     struct fixture f;
@@ -305,7 +305,7 @@ static void test_freed_place_of_the_queue_wakes_who_waits_for_it(void)
 {
     struct fixture f;
     struct probe *feeding = probe_create();
-    struct binding binding = { 0, WHEN_FULL_WAIT };
+    struct binding binding = { 0, WEIR_FULL_WAIT };
     struct pool_options options = { .path = "feeder", .size = 1, .limit = 8, .output_count = 1 };
     struct pool *feeder;
 

@@ -26,7 +26,7 @@ static int wait_at_own_gate(struct weir_self *self, struct probe *probe,
 }
 
 /* Both workers are held; each has `backlog` behind that. */
-static void begin_held(struct fixture *f, enum remove_mode mode, uint32_t limit, uint32_t backlog)
+static void begin_held(struct fixture *f, enum weir_remove mode, uint32_t limit, uint32_t backlog)
 {
     struct spec *spec;
 
@@ -51,7 +51,7 @@ static void begin_held(struct fixture *f, enum remove_mode mode, uint32_t limit,
 }
 
 /* Likewise, and the second leaves. */
-static void begin(struct fixture *f, enum remove_mode mode, uint32_t limit, uint32_t backlog)
+static void begin(struct fixture *f, enum weir_remove mode, uint32_t limit, uint32_t backlog)
 {
     begin_held(f, mode, limit, backlog);
     CU_ASSERT_EQUAL(rig_resize(&f->rig, f->pool, 1, NULL), 0);
@@ -78,7 +78,7 @@ static void test_reroute_hands_the_backlog_to_the_others(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, REMOVE_REROUTE, 8, 3);
+    begin(&f, WEIR_REMOVE_REROUTE, 8, 3);
     ledger = finish(&f);
     CU_ASSERT_EQUAL(ledger.moved, 3);
     CU_ASSERT_EQUAL(ledger.done, 8);
@@ -96,7 +96,7 @@ static void test_reroute_finishes_what_finds_no_room(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, REMOVE_REROUTE, 3, 3);
+    begin(&f, WEIR_REMOVE_REROUTE, 3, 3);
     ledger = finish(&f);
     CU_ASSERT_EQUAL(ledger.moved, 0);
     CU_ASSERT_EQUAL(ledger.done, 8);
@@ -112,7 +112,7 @@ static void test_discard_makes_the_backlog_dead_letters(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, REMOVE_DISCARD, 8, 3);
+    begin(&f, WEIR_REMOVE_DISCARD, 8, 3);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), 3);
     ledger = finish(&f);
@@ -127,7 +127,7 @@ static void test_drain_finishes_the_backlog(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, REMOVE_DRAIN, 8, 3);
+    begin(&f, WEIR_REMOVE_DRAIN, 8, 3);
     ledger = finish(&f);
     CU_ASSERT_EQUAL(ledger.moved, 0);
     CU_ASSERT_EQUAL(ledger.done, 8);
@@ -139,7 +139,7 @@ static void test_drain_finishes_the_backlog(void)
 /* promise P6: who has begun to give away what it had is not called back, but another opens. */
 static void test_who_gives_its_mailbox_away_is_not_called_back(void)
 {
-    static const enum remove_mode modes[] = { REMOVE_REROUTE, REMOVE_DISCARD };
+    static const enum weir_remove modes[] = { WEIR_REMOVE_REROUTE, WEIR_REMOVE_DISCARD };
 
     for (size_t i = 0; i < 2; i++) {
         struct fixture f;

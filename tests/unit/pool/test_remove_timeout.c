@@ -108,7 +108,7 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
 }
 
 /* One worker that keeps its message for ever, and three behind it. */
-static struct pool *make_stuck(struct rig *rig, struct probe *probe, enum pool_route route)
+static struct pool *make_stuck(struct rig *rig, struct probe *probe, enum weir_route route)
 {
     struct spec *spec = rig_spec(probe);
     struct pool *pool = rig_pool(
@@ -128,7 +128,7 @@ static struct pool *make_stuck(struct rig *rig, struct probe *probe, enum pool_r
 /* promise P6: with the queue of a pool that routes by pull, too. */
 static void test_pool_that_closes_has_as_long(void)
 {
-    const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_PULL };
+    const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_PULL };
 
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         struct probe *probe = probe_create();

@@ -53,7 +53,7 @@ static struct pool *make(struct fixture *f, struct probe *probe, struct pool_opt
 }
 
 static void begin(struct fixture *f, struct pool_options options, bool nested,
-                  enum pool_route route)
+                  enum weir_route route)
 {
     f->probe = probe_create();
     f->sibling = probe_create();
@@ -124,13 +124,14 @@ static void expect(const struct ledger_reading *ledger, uint64_t done, uint64_t 
 /* promise P6: also of the queue of a pool that routes by pull. */
 static void test_removed_pool_that_discards_does_so_at_once(void)
 {
-    static const enum pool_route routes[] = { ROUTE_ROUND_ROBIN, ROUTE_PULL };
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_PULL };
 
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         struct ledger_reading ledger;
         struct fixture f;
 
-        begin(&f, (struct pool_options){ .remove = REMOVE_DISCARD, .route = routes[i] }, false, 0);
+        begin(&f, (struct pool_options){ .remove = WEIR_REMOVE_DISCARD, .route = routes[i] }, false,
+              0);
         leave(&f, pool_remove);
         CU_ASSERT_TRUE(rig_wait(&f.rig, has_shed, f.pool));
         CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), BEHIND);
@@ -148,7 +149,7 @@ static void test_removed_member_hands_its_mailboxes_to_the_pool_above(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .remove = REMOVE_REROUTE }, true, ROUTE_ROUND_ROBIN);
+    begin(&f, (struct pool_options){ .remove = WEIR_REMOVE_REROUTE }, true, WEIR_ROUTE_ROUND_ROBIN);
     leave(&f, pool_remove);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_shed, f.pool));
     CU_ASSERT_FALSE(pool_has_ended(f.pool));
@@ -168,7 +169,8 @@ static void test_removed_pool_without_others_finishes(void)
         struct ledger_reading ledger;
         struct fixture f;
 
-        begin(&f, (struct pool_options){ .remove = REMOVE_REROUTE }, nested, ROUTE_BROADCAST);
+        begin(&f, (struct pool_options){ .remove = WEIR_REMOVE_REROUTE }, nested,
+              WEIR_ROUTE_BROADCAST);
         leave(&f, pool_remove);
         finish(&f, &ledger);
         expect(&ledger, 1 + BEHIND, 0, 0);
@@ -180,7 +182,8 @@ static void test_removed_pool_without_others_finishes(void)
 /* promise P8 */
 static void test_pool_that_closes_finishes_whatever_its_mode(void)
 {
-    static const enum remove_mode modes[] = { REMOVE_DRAIN, REMOVE_REROUTE, REMOVE_DISCARD };
+    static const enum weir_remove modes[] = { WEIR_REMOVE_DRAIN, WEIR_REMOVE_REROUTE,
+                                              WEIR_REMOVE_DISCARD };
 
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         struct ledger_reading ledger;

@@ -166,7 +166,7 @@ static void test_backlog_of_an_owner_waits_for_it(void)
     f.spec->restart.max = 0;
     create(&f, 2, 0);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    pool_set_route(f.pool, ROUTE_HASH);
+    pool_set_route(f.pool, WEIR_ROUTE_HASH);
     key = key_of_the_first(&f);
     CU_ASSERT_EQUAL(
         rig_send_key(&f.rig, f.pool->pid, key, (struct order){ .act = probe_wait_and_fail }), 0);

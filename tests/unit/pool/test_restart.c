@@ -14,7 +14,7 @@ struct fixture {
     struct pool *pool;
 };
 
-static struct spec *make_spec(struct probe *probe, uint32_t max, enum restart_then then)
+static struct spec *make_spec(struct probe *probe, uint32_t max, enum weir_restart_then then)
 {
     struct spec *spec = rig_spec(probe);
 
@@ -23,7 +23,7 @@ static struct spec *make_spec(struct probe *probe, uint32_t max, enum restart_th
     return spec;
 }
 
-static void begin(struct fixture *f, uint32_t size, uint32_t max, enum restart_then then)
+static void begin(struct fixture *f, uint32_t size, uint32_t max, enum weir_restart_then then)
 {
     struct pool_options options = { .size = size, .limit = 8 };
 
@@ -67,7 +67,7 @@ static void test_stopped_worker_stays_closed_and_is_seen(void)
     struct fixture f;
     struct weir_pool_stats stats;
 
-    begin(&f, 2, 1, RESTART_STOP);
+    begin(&f, 2, 1, WEIR_RESTART_STOP);
     fail_worker(&f, 2);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_one_stopped, f.pool));
     rig_advance(&f.rig, 3600000);
@@ -94,7 +94,7 @@ static void test_round_passes_over_the_closed(void)
 {
     struct fixture f;
 
-    begin(&f, 3, 0, RESTART_STOP);
+    begin(&f, 3, 0, WEIR_RESTART_STOP);
     fail_number(&f, 0, 1);
     fail_number(&f, 1, 1);
     CU_ASSERT_TRUE(rig_wait(&f.rig, are_two_stopped, f.pool));
@@ -111,7 +111,7 @@ static void test_nothing_is_left_waiting_in_a_stopped_worker(void)
     struct fixture f;
     struct ledger_reading ledger;
 
-    begin(&f, 1, 0, RESTART_STOP);
+    begin(&f, 1, 0, WEIR_RESTART_STOP);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_wait_and_fail }), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     for (uint64_t id = 1; id <= 5; id++)
@@ -134,10 +134,10 @@ static void test_stopped_worker_opens_again_by_a_reload(void)
     struct pool_change *change;
     struct executor *executor;
 
-    begin(&f, 1, 0, RESTART_STOP);
+    begin(&f, 1, 0, WEIR_RESTART_STOP);
     fail_worker(&f, 1);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_one_stopped, f.pool));
-    options.spec = make_spec(f.probe, 5, RESTART_STOP);
+    options.spec = make_spec(f.probe, 5, WEIR_RESTART_STOP);
     executor = runtime_enter(f.rig.runtime);
     CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f.pool, executor, &options, &change), 0);
     pool_change_commit(change, executor);
@@ -160,7 +160,7 @@ static void test_escalation_reaches_the_top(void)
 {
     struct fixture f;
 
-    begin(&f, 1, 1, RESTART_ESCALATE);
+    begin(&f, 1, 1, WEIR_RESTART_ESCALATE);
     fail_worker(&f, 2);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_escalated, f.rig.runtime));
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_one_stopped, f.pool));
@@ -183,7 +183,7 @@ static void test_worker_that_cannot_open_stops_too(void)
     f.probe = probe_create();
     f.probe->opens = refuse;
     rig_init(&f.rig, 2, 0);
-    options.spec = make_spec(f.probe, 0, RESTART_STOP);
+    options.spec = make_spec(f.probe, 0, WEIR_RESTART_STOP);
     f.pool = rig_pool(&f.rig, &options);
     spec_unref(options.spec);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_one_stopped, f.pool));

@@ -32,7 +32,7 @@ static int note_number_and_wait(struct weir_self *self, struct probe *probe,
     return probe_wait(self, probe, message);
 }
 
-static void begin(struct fixture *f, uint32_t threads, enum pool_route route, uint32_t size,
+static void begin(struct fixture *f, uint32_t threads, enum weir_route route, uint32_t size,
                   uint32_t limit)
 {
     f->probe = probe_create();
@@ -57,7 +57,7 @@ static void test_round_robin_goes_round_evenly(void)
 {
     struct fixture f;
 
-    begin(&f, 2, ROUTE_ROUND_ROBIN, 4, 0);
+    begin(&f, 2, WEIR_ROUTE_ROUND_ROBIN, 4, 0);
     for (int i = 0; i < 40; i++)
         CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
@@ -72,7 +72,7 @@ static void test_round_robin_passes_over_the_full(void)
     struct fixture f;
     uint32_t held;
 
-    begin(&f, 2, ROUTE_ROUND_ROBIN, 2, 1);
+    begin(&f, 2, WEIR_ROUTE_ROUND_ROBIN, 2, 1);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = note_number_and_wait }),
                     0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
@@ -105,7 +105,7 @@ static void test_least_loaded_prefers_the_idle(void)
     struct fixture f;
     uint32_t held;
 
-    begin(&f, 2, ROUTE_LEAST_LOADED, 2, 0);
+    begin(&f, 2, WEIR_ROUTE_LEAST_LOADED, 2, 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = note_number_and_wait }),
                     0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
@@ -129,9 +129,10 @@ static void test_least_loaded_prefers_the_pool_with_the_least_to_do(void)
     struct fixture f;
     struct pool *top;
 
-    begin(&f, 4, ROUTE_ROUND_ROBIN, 1, 0);
+    begin(&f, 4, WEIR_ROUTE_ROUND_ROBIN, 1, 0);
     busy->act = probe_wait;
-    top = rig_pool(&f.rig, &(struct pool_options){ .path = "top", .route = ROUTE_LEAST_LOADED });
+    top = rig_pool(&f.rig,
+                   &(struct pool_options){ .path = "top", .route = WEIR_ROUTE_LEAST_LOADED });
     for (int i = 0; i < 2; i++) {
         struct pool_options options = { .path = i ? "top/idle" : "top/busy",
                                         .size = 2 - (uint32_t)i,
@@ -164,7 +165,8 @@ static void test_least_loaded_prefers_the_pool_with_the_least_to_do(void)
 /* promise P1 */
 static void test_every_route_reaches_exactly_one_worker(void)
 {
-    static const enum pool_route routes[] = { ROUTE_LEAST_LOADED, ROUTE_RANDOM, ROUTE_HASH };
+    static const enum weir_route routes[] = { WEIR_ROUTE_LEAST_LOADED, WEIR_ROUTE_RANDOM,
+                                              WEIR_ROUTE_HASH };
 
     for (size_t r = 0; r < 3; r++) {
         struct fixture f;
@@ -184,7 +186,7 @@ static void test_every_route_reaches_exactly_one_worker(void)
 /* --- where messages wait when nobody takes any ------------------------------------------------ */
 
 /* Holds the only thread, so that what is sent stays where it was put. */
-static struct pool *begin_held(struct fixture *f, enum pool_route route, uint32_t size)
+static struct pool *begin_held(struct fixture *f, enum weir_route route, uint32_t size)
 {
     struct pool *aside;
 
@@ -220,7 +222,7 @@ static void spread(struct fixture *f, uint64_t *out_least, uint64_t *out_most)
 static void test_least_loaded_is_exact_among_sixteen(void)
 {
     struct fixture f;
-    struct pool *aside = begin_held(&f, ROUTE_LEAST_LOADED, EXACT);
+    struct pool *aside = begin_held(&f, WEIR_ROUTE_LEAST_LOADED, EXACT);
     uint64_t least, most;
 
     for (uint32_t i = 0; i < EXACT; i++)
@@ -240,7 +242,7 @@ static void test_least_loaded_is_exact_among_sixteen(void)
  * a hundred thousand times are all of them within the tenth that is allowed here. */
 static void test_better_of_two_spreads_evenly(void)
 {
-    static const enum pool_route routes[] = { ROUTE_RANDOM, ROUTE_LEAST_LOADED };
+    static const enum weir_route routes[] = { WEIR_ROUTE_RANDOM, WEIR_ROUTE_LEAST_LOADED };
 
     for (size_t r = 0; r < 2; r++) {
         struct fixture f;
@@ -275,7 +277,7 @@ static void test_hash_gives_a_key_to_one_worker_always(void)
     uint32_t moved = 0;
     uint32_t used = 0;
 
-    begin(&f, 2, ROUTE_HASH, 4, 0);
+    begin(&f, 2, WEIR_ROUTE_HASH, 4, 0);
     for (uint64_t key = 1; key <= 32; key++) {
         owners[key - 1] = owner_of(&f, key);
         used |= 1u << owners[key - 1];
@@ -300,7 +302,7 @@ static void test_hash_refuses_no_key_and_a_full_owner(void)
     struct fixture f;
     struct order held = { .act = note_number_and_wait, .id = 1 };
 
-    begin(&f, 2, ROUTE_HASH, 2, 1);
+    begin(&f, 2, WEIR_ROUTE_HASH, 2, 1);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), WEIR_EINVALID);
     CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 9, held), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
@@ -335,7 +337,7 @@ static void test_worker_sees_the_first_sender(void)
     struct pool *pool;
     struct order order = { .act = send_on, .id = 1 };
 
-    begin(&f, 2, ROUTE_ROUND_ROBIN, 1, 4);
+    begin(&f, 2, WEIR_ROUTE_ROUND_ROBIN, 1, 4);
     pool = rig_workers(&f.rig, other, "other", 2, 4);
     order.argument = pool->pid;
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, order), 0);

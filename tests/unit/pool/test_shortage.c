@@ -214,7 +214,7 @@ static void test_worker_without_memory_to_stand_in_line_looks_again(void)
 {
     struct probe *probe = probe_create(), *held = probe_create();
     struct pool_options options = { .path = "feeder", .size = 1, .output_count = 1 };
-    struct binding binding = { .when_full = WHEN_FULL_WAIT };
+    struct binding binding = { .when_full = WEIR_FULL_WAIT };
     struct pool *feeder, *target;
     struct rig rig;
 

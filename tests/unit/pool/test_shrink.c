@@ -170,7 +170,7 @@ static void test_where_keys_have_owners_the_highest_numbers_leave(void)
     struct fixture f;
 
     begin(&f, 3, 4);
-    pool_set_route(f.pool, ROUTE_HASH);
+    pool_set_route(f.pool, WEIR_ROUTE_HASH);
     CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 2), (struct order){ .id = f.next++ }), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     CU_ASSERT_TRUE(rig_wait(&f.rig, others_are_asleep, &f));
