@@ -1,20 +1,21 @@
 /*
- * config/asking.h - the calls of behaviours' `check`, put off until all of the file has been read.
+ * config/asking.h - the calls of behaviours' `check`, deferred until the whole file has been read.
  *
- * They are code of plugins: the catalogue is shown all of them before the first is made, so that it
- * can try them elsewhere. In the order of the file. Part of one check; not synchronised.
+ * `check` is code of a plugin. So the catalogue sees all calls before the first is made, and can
+ * try them in another process. They are made in the order of the file. Part of one check; not
+ * synchronised.
  */
 #ifndef CONFIG_ASKING_H
 #define CONFIG_ASKING_H
 
 #include "config/checking.h"
 
-/* Notes that the behaviour of `call` is to be asked; nothing when it has no `check`. What `call`
- * points at lives until the check is over. WEIR_ENOMEM. */
+/* Adds a call of the behaviour's `check`; does nothing when the behaviour has none. The pointers in
+ * `call` stay valid until the check is over. WEIR_ENOMEM. */
 int asking_note(struct checking *checking, const struct catalogue_check *call);
 
-/* Asks all of them. What they say is reported, at the option that they name. WEIR_EINVALID when
- * they said anything, or when one may not be called. */
+/* Makes all calls. Reports each mistake that a behaviour names, at its option. WEIR_EINVALID when
+ * there was a mistake, or when the catalogue refused a call. */
 int asking_carry_out(struct checking *checking);
 
 void asking_finish(struct asking *asking);

@@ -8,14 +8,14 @@
 #include "config/key_index.h"
 #include "config/syntax.h"
 
-#define PATH_SIZE 512 /* of a key, for people; a longer one is cut */
+#define PATH_SIZE 512 /* of a key's path in a message; a longer one is truncated */
 
 /* A list or map that is not complete yet. */
 struct frame {
     struct config_node *node;
-    struct config_node *key;   /* of a map: the one whose value comes next */
-    bool key_counts;           /* it is a text, and the first of its name */
-    struct config_node *merge; /* of a map: what `<<` names */
+    struct config_node *key;   /* of a map: the key whose value comes next */
+    bool key_counts;           /* the key is a text, and the first of its name */
+    struct config_node *merge; /* of a map: the value of `<<` */
     struct config_pair *pairs; /* owned */
     uint32_t capacity;
 };
@@ -28,10 +28,10 @@ struct builder {
     uint32_t *nodes;
     struct frame *frames; /* room for limits->depth */
     uint32_t depth;
-    struct key_index keys; /* of every map by its node; of anchors by the builder */
+    struct key_index keys; /* keys of every map by its node; anchors by the builder */
     struct config_node *root;
     uint32_t documents;
-    bool wrong; /* something was reported, and reading goes on */
+    bool wrong; /* a mistake was reported, and reading goes on */
 };
 
 static struct mark mark_of(const struct builder *builder, const yaml_mark_t *mark)
@@ -42,7 +42,7 @@ static struct mark mark_of(const struct builder *builder, const yaml_mark_t *mar
 
 /* --- saying where ----------------------------------------------------------------------------- */
 
-/* The keys that lead to the place under construction: `pools.verify.args`. */
+/* Writes the keys that lead to the node under construction: `pools.verify.args`. */
 static const char *path_of(const struct builder *builder, char *path)
 {
     size_t used = 0;
@@ -62,7 +62,7 @@ static const char *path_of(const struct builder *builder, char *path)
     return path;
 }
 
-/* A mistake after which the rest can still be read. */
+/* Reports a mistake after which the rest can still be read. */
 WEIR_PRINTF(3, 4)
 static void complain(struct builder *builder, const struct mark *mark, const char *format, ...)
 {
@@ -126,7 +126,7 @@ static bool is_merge_key(const struct config_node *key)
     return strcmp(key->text, "<<") == 0;
 }
 
-/* Takes the key, or refuses it and takes a value that leads nowhere. */
+/* Takes the key. A refused key gets its value, too, but outside the tree. */
 static int set_key(struct builder *builder, struct frame *frame, struct config_node *key)
 {
     const struct config_node *earlier;
@@ -162,7 +162,7 @@ static int set_value(struct frame *frame, struct config_node *value)
     return add_pair(frame, key, value);
 }
 
-/* Adds the pairs of `source` whose keys the map has not. */
+/* Adds the pairs of `source` whose keys are not in the map. */
 static int merge_map(struct builder *builder, struct frame *frame, const struct config_node *source)
 {
     for (uint32_t i = 0; i < source->count; i++) {
@@ -202,7 +202,7 @@ static int merge_maps(struct builder *builder, struct frame *frame)
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-/* Puts a complete node where it belongs. */
+/* Adds a complete node to its parent. */
 static int attach(struct builder *builder, struct config_node *node)
 {
     struct frame *frame;
@@ -243,7 +243,7 @@ static bool means_null(const yaml_event_t *event)
            (text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
 }
 
-/* Without its path, of which it may be a part. */
+/* The message leaves out the path, since the path may contain this text. */
 static int check_text(struct builder *builder, const struct mark *mark, size_t size)
 {
     char limit[32];
@@ -282,7 +282,7 @@ static int check_depth(struct builder *builder, const struct mark *mark, uint32_
 {
     if (builder->depth + height <= builder->limits->depth)
         return WEIR_OK;
-    /* Without its path, which is as long as it is deep. */
+    /* The message leaves out the path, which is as long as the nesting is deep. */
     report_add(builder->report, mark, NULL, "is nested deeper than %u levels",
                builder->limits->depth);
     return WEIR_EINVALID;
@@ -409,7 +409,7 @@ static int read_events(struct builder *builder, yaml_parser_t *parser)
     return status;
 }
 
-/* There is no key: a part of a file may have none. */
+/* The text is empty. That is a mistake, except for a part of a file. */
 static int complete_empty_root(struct builder *builder)
 {
     struct mark start = { builder->text->name, 1, 1 };

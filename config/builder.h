@@ -1,9 +1,9 @@
 /*
- * config/builder.h - libyaml's events become nodes, under limits that no text can get round.
+ * config/builder.h - builds nodes from libyaml's events, within limits that hold for every text.
  *
- * The first event over a limit ends the reading, before the rest of the text is looked at.
- * Duplicate keys, explicit tags, further documents and aliases that contain themselves are refused.
- * Not synchronised.
+ * The first event over a limit ends the reading; the rest of the text is not read. Duplicate keys,
+ * explicit tags, further documents and aliases that contain themselves are refused. Not
+ * synchronised.
  */
 #ifndef CONFIG_BUILDER_H
 #define CONFIG_BUILDER_H
@@ -12,10 +12,11 @@
 #include "config/tree.h"
 
 /*
- * Reads a text into nodes of `tree`; their root, a map, is returned through out_root. `*nodes` is
- * how many the tree has already, aliases written out; it grows. WEIR_EINVALID after a report,
- * WEIR_ENOMEM. On 0 `*out_wrong` says whether mistakes were reported that leave a tree to be
- * checked: of a key that is set twice the first value stays, and an alias without anchor is empty.
+ * Reads a text into nodes of `tree` and returns their root, a map, through out_root. `*nodes` is
+ * the number of nodes that the tree has already, aliases written out; it grows. WEIR_EINVALID after
+ * a report, WEIR_ENOMEM. On 0 `*out_wrong` is true when mistakes were reported that leave a tree to
+ * be checked: of a key that is set twice the first value stays, and an alias without anchor is
+ * empty.
  */
 int builder_read(struct config_tree *tree, const struct config_text *text,
                  const struct config_limits *limits, uint32_t *nodes, struct report *report,

@@ -1,8 +1,8 @@
 /*
- * config/catalogue.h - how the language asks for the behaviours that a file names.
+ * config/catalogue.h - the interface by which the language looks up the behaviours of a file.
  *
- * The host fills it in over its plugin loader; tests over tables of their own. The language itself
- * loads nothing.
+ * The host implements it with its plugin loader, tests with tables of their own. The language
+ * itself loads nothing.
  */
 #ifndef CONFIG_CATALOGUE_H
 #define CONFIG_CATALOGUE_H
@@ -15,7 +15,7 @@
 
 #define CATALOGUE_PROBLEM_SIZE 512
 
-/* A behaviour that was found. Lives as long as the catalogue says; outlives the settings. */
+/* A behaviour that was found. It lives as long as the catalogue, and outlives the settings. */
 struct catalogue_entry {
     const struct weir_behaviour *behaviour; /* its tables are in this build's layout */
     const char *plugin;
@@ -26,30 +26,30 @@ struct catalogue_entry {
     _Atomic uint32_t *users;
 };
 
-/* Why one was not found: one sentence. */
+/* Why a behaviour was not found, in one sentence. */
 struct catalogue_problem {
     char text[CATALOGUE_PROBLEM_SIZE];
 };
 
-/* A call of a behaviour's `check` that is to be made. */
+/* A call of a behaviour's `check`. */
 struct catalogue_check {
     const struct catalogue_entry *entry;
-    const struct option_value *values; /* its args as they are written */
+    const struct option_value *values; /* the behaviour's args as the file has them */
     size_t count;                      /* of values */
-    const struct options *options;     /* the same as the behaviour takes them */
-    struct option_place place;         /* where they stand */
+    const struct options *options;     /* the same args, parsed */
+    struct option_place place;         /* the position of the args in the file */
 };
 
 struct catalogue {
     void *context;
-    /* `use` is `plugin.behaviour`. Borrowed; NULL, and why, when there is none. */
+    /* `use` is `plugin.behaviour`. Borrowed. NULL when there is none; `why` then has the reason. */
     const struct catalogue_entry *(*find)(void *context, const char *use,
                                           struct catalogue_problem *why);
-    /* All that there are, before the first is made. Borrows them until the check is over. NULL:
-     * nobody wants to know. */
+    /* Announces all calls before the first is made. Borrows `checks` until the check is over. NULL:
+     * the catalogue does not need it. */
     void (*begin_checks)(void *context, const struct catalogue_check *checks, size_t count);
-    /* Before each of them, in that order: it may be made on 0; otherwise `why` says why not. NULL:
-     * always. */
+    /* Called before each of them, in the same order. On 0 the call may be made; otherwise `why` has
+     * the reason. NULL: every call may be made. */
     int (*begin_check)(void *context, struct catalogue_problem *why);
 };
 

@@ -12,9 +12,9 @@
 #include "config/pools.h"
 #include "config/resolve.h"
 
-#define PATH_SIZE 512       /* of a key, for people; a longer one is cut */
-#define THREADS_AUTO_MIN 2u /* one that is held up must not stop everything */
-#define CYCLE_SIZE 400      /* a cycle as text; a longer one is cut */
+#define PATH_SIZE 512       /* of a key's path in a message; a longer one is truncated */
+#define THREADS_AUTO_MIN 2u /* one blocked thread must not stop the whole host */
+#define CYCLE_SIZE 400      /* a cycle as text; a longer one is truncated */
 
 struct fill checking_fill(struct checking *checking, struct report *report)
 {
@@ -105,7 +105,7 @@ static void check_version(struct checking *checking)
     checking->wrong = true;
 }
 
-/* A host that is not in the file stands where the file begins. */
+/* A host that is not in the file gets the position of the file's start. */
 static int note_host(struct checking *checking)
 {
     const struct config_pair *pair = config_find_pair(checking->root, "host");
@@ -193,7 +193,7 @@ static int read_dispatcher(struct checking *checking, const struct config_pair *
                : WEIR_EINVALID;
 }
 
-/* `default` is always there; a file that does not name it gets it first. */
+/* Adds `default`, as the first dispatcher, when the file does not name it. */
 static int add_default_dispatcher(struct checking *checking, const struct config_node *map)
 {
     struct settings *settings = checking->settings;
@@ -219,7 +219,7 @@ static int read_dispatchers(struct checking *checking)
     struct settings *settings = checking->settings;
     struct fill fill = checking_fill(checking, checking->report);
     const struct config_node *map = section(checking, "dispatchers");
-    size_t room = (map ? map->count : 0) + (size_t)2; /* and default, and blocking */
+    size_t room = (map ? map->count : 0) + (size_t)2; /* plus `default` and `blocking` */
     int status = fill_expect_map(&fill, config_find(checking->root, "dispatchers"), "dispatchers");
 
     (void)checking_note(checking, status);
@@ -334,7 +334,7 @@ static bool report_cycle(void *context, const struct graph_step *steps, uint32_t
 
     checking->wrong = true;
     while (closing->output == SETTINGS_NONE)
-        closing--; /* members alone make no cycle: an output comes */
+        closing--; /* an edge to a member closes no cycle by itself: look for an output */
     if (settings->pools[closing->pool].copy)
         return true;
     place = &checking->pools[closing->pool];

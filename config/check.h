@@ -1,7 +1,7 @@
 /*
- * config/check.h - the whole check of a file: from a tree to settings, or to all that is wrong.
+ * config/check.h - checks a whole file: makes settings from a tree, or reports every mistake.
  *
- * `weir check`, the start and every reload use this one function, so their verdicts are one.
+ * `weir check`, the start and every reload call this one function, so they agree.
  */
 #ifndef CONFIG_CHECK_H
 #define CONFIG_CHECK_H
@@ -12,7 +12,7 @@
 
 /*
  * Checks `tree` against the language and the behaviours of `catalogue`, which must outlive the
- * settings. `effective_cpus` (at least 1) is what `auto` and missing sizes stand for.
+ * settings. `auto` and missing sizes mean `effective_cpus`, which is at least 1.
  *
  * 0 and settings (returned owned; warnings may have been reported), or WEIR_EINVALID with every
  * mistake in `report`, or WEIR_ENOMEM. Borrows the tree until it returns.

@@ -1,8 +1,8 @@
 /*
- * config/checking.h - one check under way: what its parts share.
+ * config/checking.h - the state that the parts of one check share.
  *
- * The parts run one after the other: dispatchers, pools, sources, then what leads from one to
- * another. Each reports all it finds; only missing memory ends a check early. Not synchronised.
+ * The parts run in sequence: dispatchers, pools, sources, then the references between them. Each
+ * part reports every mistake that it finds; only WEIR_ENOMEM ends a check early. Not synchronised.
  */
 #ifndef CONFIG_CHECKING_H
 #define CONFIG_CHECKING_H
@@ -12,15 +12,15 @@
 #include "config/key_index.h"
 #include "config/settings.h"
 
-/* Where a pool was described; further copies of a template share it. */
+/* The place of a pool's description; all copies of a template have the same. */
 struct checking_pool {
     const struct config_node *node;
     const char *path; /* `pools.images.members.small` */
     struct mark mark; /* of its key */
-    uint32_t first;   /* of a copy: the index of a pool that says the same */
+    uint32_t first;   /* of a copy: the index of the first copy of its template */
 };
 
-/* The calls of behaviours' `check` that are to come: see asking.h. */
+/* The calls of behaviours' `check` that are not made yet: see asking.h. */
 struct asking {
     struct catalogue_check *calls; /* owned */
     size_t count;
@@ -33,18 +33,18 @@ struct checking {
     uint32_t cpus;
     struct report *report;
     struct settings *settings;   /* grows */
-    struct checking_pool *pools; /* owned; beside settings->pools */
+    struct checking_pool *pools; /* owned; the same indexes as settings->pools */
     uint32_t pool_capacity;      /* of both */
-    struct key_index names;      /* what the functions below put and find */
-    struct text_store scratch;   /* gone when the check is over */
-    struct written_file file;    /* whose name was kept last */
+    struct key_index names;    /* of the functions checking_index_… and checking_find_… below */
+    struct text_store scratch; /* freed when the check is over */
+    struct written_file file;  /* the file whose name was copied last */
     struct asking asking;
     bool wrong; /* a mistake was reported */
 };
 
 /*
- * Indexes by name, by path, and of a template's first copy; SETTINGS_NONE when there is none such.
- * They cost the same however many there are. WEIR_ENOMEM.
+ * Look up an index by name, by path, or by a template's first copy; SETTINGS_NONE when there is
+ * none. The cost does not depend on their number. WEIR_ENOMEM.
  */
 int checking_index_dispatcher(struct checking *checking, const char *name, uint32_t index);
 uint32_t checking_find_dispatcher(const struct checking *checking, const char *name);
@@ -57,17 +57,18 @@ uint32_t checking_find_template(const struct checking *checking, const struct co
 /* Formats a text that lives until the check is over; NULL when memory is out. */
 #define checking_text(checking, ...) text_store_format(&(checking)->scratch, __VA_ARGS__)
 
-/* How the parts fill structs of the settings. A NULL report keeps silent. */
+/* The context for filling structs of the settings. A NULL report is silent. */
 struct fill checking_fill(struct checking *checking, struct report *report);
 
-/* True while there is something to look for: memory, and not errors enough. */
+/* True while the check should go on: memory is left, and the report is not full. */
 bool checking_goes_on(const struct checking *checking, int status);
 
-/* Notes where a part of the settings is written, see written.h. WEIR_ENOMEM. */
+/* Records where a part of the settings is written, see written.h. WEIR_ENOMEM. */
 int checking_written(struct checking *checking, const char *path, const struct mark *mark,
                      const struct config_node *map, struct written *out);
 
-/* Notes that a part went wrong; answers WEIR_ENOMEM for that, WEIR_OK to go on otherwise. */
+/* Records the failure of a part. WEIR_ENOMEM ends the check; for other failures the result is
+ * WEIR_OK, and the check goes on. */
 int checking_note(struct checking *checking, int status);
 
 #endif

@@ -8,7 +8,7 @@ static unsigned byte_at(const char *bytes, size_t index)
     return (unsigned char)bytes[index];
 }
 
-/* The smallest character of each length; a shorter form exists for any below. */
+/* The smallest character of each encoded length: a smaller one has a shorter encoding. */
 static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
 static size_t length_of(unsigned lead)
@@ -22,7 +22,7 @@ static size_t length_of(unsigned lead)
     return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
 }
 
-/* The length of the character at `bytes`, 0 when it is none. */
+/* Returns the length of the character at `bytes`, or 0 when the bytes are not valid. */
 static size_t decode(const char *bytes, size_t size, uint32_t *out)
 {
     size_t length = length_of(byte_at(bytes, 0));
@@ -75,7 +75,7 @@ struct walk {
     struct mark mark;
 };
 
-/* Any but the end of a line. */
+/* Any character but the end of a line. */
 static const char *step(struct walk *walk, const char *bytes, size_t size)
 {
     uint32_t character = 0;
@@ -96,7 +96,8 @@ static void end_line(struct walk *walk)
     walk->mark.column = 1;
 }
 
-/* Most of a file is lines of plain letters: how many come next, at most to the end of the line. */
+/* Counts the plain letters that come next, at most to the end of the line. Most of a file is
+ * plain. */
 static size_t plain_letters(const char *bytes, size_t size)
 {
     size_t length = 0;

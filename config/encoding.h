@@ -1,5 +1,5 @@
 /*
- * config/encoding.h - is a text one that can be read: UTF-8, and nothing that slows the parser?
+ * config/encoding.h - checks that a text is UTF-8 without constructs that slow the parser.
  */
 #ifndef CONFIG_ENCODING_H
 #define CONFIG_ENCODING_H
@@ -7,13 +7,13 @@
 #include "base/report.h"
 
 /*
- * Looks through a whole text before it is parsed. Refuses UTF-16 and UTF-32, NUL, control
- * characters, broken UTF-8, and lines of %TAG directives, whose number libyaml compares
- * quadratically. Reports the first at its place under the name `file`. WEIR_EINVALID.
+ * Checks a whole text before it is parsed. Refuses UTF-16 and UTF-32, NUL, control characters,
+ * broken UTF-8, and lines of %TAG directives, which libyaml compares in quadratic time. Reports the
+ * first mistake at its position in `file`. WEIR_EINVALID.
  */
 int encoding_check(const char *file, const char *bytes, size_t size, struct report *report);
 
-/* The same for a text without lines: NULL, or what is wrong. Static. */
+/* Checks a text without lines. NULL when it is right, else a static text with the mistake. */
 const char *encoding_problem(const char *bytes, size_t size);
 
 #endif

@@ -8,7 +8,7 @@ struct level {
     uint32_t next; /* the pair that comes next */
 };
 
-/* A walk that enters a node as often as it stands somewhere. */
+/* A walk that enters a node once for each place where it occurs. */
 struct walk {
     struct level *levels;
     uint32_t depth;

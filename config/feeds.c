@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_SIZE 512 /* of a key, for people; a longer one is cut */
+#define PATH_SIZE 512 /* of a key's path in a message; a longer one is truncated */
 
 /* What happens in a pool to messages without a key. Zeros: a worker gets each of them. */
 struct keyless_way {

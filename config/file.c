@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-#define ATTEMPTS_MAX 3 /* who is written to all the time is no configuration */
+#define ATTEMPTS_MAX 3 /* a file that changes in each attempt is no configuration */
 
 struct reading {
     int descriptor;
@@ -45,7 +45,8 @@ static int check_kind(const struct reading *reading, struct stat *found)
     return WEIR_OK;
 }
 
-/* Reads to the end, or one byte past max: the file may grow, or not know its size (/proc). */
+/* Reads to the end, or to one byte past the maximum: the file may grow, or report no size
+ * (/proc). */
 static int read_bytes(const struct reading *reading, char *bytes, size_t *size)
 {
     ssize_t got = 1;
@@ -75,7 +76,7 @@ static bool is_as_before(const struct stat *before, const struct stat *after, si
             before->st_mtim.tv_nsec == after->st_mtim.tv_nsec);
 }
 
-/* Half of one text and half of another is neither: what was written meanwhile is read again. */
+/* Reads the file again when it changed meanwhile: a mix of two texts is neither of them. */
 static int read_at_rest(const struct reading *reading, char *bytes, size_t *size)
 {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

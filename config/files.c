@@ -8,7 +8,7 @@
 
 #define STAMP_BEGIN UINT64_C(14695981039346656037) /* FNV-1a, 64 bits */
 #define STAMP_PRIME UINT64_C(1099511628211)
-#define STAMP_ABSENT 1u /* of what is not there */
+#define STAMP_ABSENT 1u /* of a file that does not exist */
 
 void config_files_init(struct config_files *files)
 {
@@ -96,7 +96,7 @@ uint64_t config_files_stamp_now(const struct config_files *files)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* Their stamps say when they were looked at, not when they changed. */
+/* True for file systems whose time stamps are the time of the look, not of a change. */
 static bool is_made_up(const char *path)
 {
     return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;

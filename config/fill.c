@@ -4,7 +4,7 @@
 
 #include <weir/printable.h>
 
-#define PATH_SIZE 512  /* of a key, for people; a longer one is cut */
+#define PATH_SIZE 512  /* of a key's path in a message; a longer one is truncated */
 #define ROWS_MAX 32    /* more than any table has */
 #define SECTIONS_MAX 3 /* levels of sections in the tables themselves */
 
@@ -90,7 +90,7 @@ int fill_values(const struct config_node *map, struct text_store *store,
 
 /* --- sections --------------------------------------------------------------------------------- */
 
-/* Cut at PATH_SIZE. Not by printf: it is made for every key of every pool. */
+/* Truncates at PATH_SIZE. Does not use printf, since it runs for every key of every pool. */
 static void key_path(const char *path, const char *key, char *out)
 {
     size_t length = strnlen(path, PATH_SIZE - 2);
@@ -189,7 +189,7 @@ static int match_pairs(const struct fill *fill, const struct language_row *rows,
     return result;
 }
 
-/* A text of the language itself is printed again: in a status, a log, a plan. */
+/* Checks the encoding of a text of the language: it is printed in the status, logs and plans. */
 static int check_text(const struct fill *fill, const struct option_text *text, const char *path)
 {
     size_t left = strlen(text->text);
@@ -229,7 +229,7 @@ static int fill_value(const struct fill *fill, const struct language_row *row,
 
 static const char range_wanted[] = "must be a range of durations such as 100ms..10s";
 
-/* `a..b`, or one duration for both. */
+/* `a..b`, or one duration for both bounds. */
 static bool parse_range(const char *text, uint64_t *out)
 {
     const char *dots = strstr(text, "..");

@@ -10,7 +10,8 @@ static bool is_edge(const struct settings_output *output, bool waiting_only)
     return output->pool != SETTINGS_NONE && (!waiting_only || output->when_full == WEIR_FULL_WAIT);
 }
 
-/* first[i + 1] becomes the number of edges of pool i, then first[i] where they begin. */
+/* First pass: first[i + 1] is the number of edges of pool i. Second pass: first[i] is their
+ * start. */
 static void count_edges(struct graph *graph, const struct settings *settings, bool waiting_only)
 {
     for (uint32_t i = 0; i < graph->count; i++) {
@@ -81,13 +82,13 @@ enum colour {
 struct walk {
     const struct graph *graph;
     uint8_t *colours;         /* per pool: enum colour */
-    uint32_t *next;           /* per pool: the edge that comes next */
+    uint32_t *next;           /* per pool: its next edge */
     struct graph_step *steps; /* the path; a step's output is the edge taken from it */
     uint32_t depth;
     uint32_t *places; /* per pool on the path: its step */
     bool (*found)(void *context, const struct graph_step *steps, uint32_t count);
     void *context;
-    bool enough; /* cycles, says `found` */
+    bool enough; /* `found` asked for no more cycles */
 };
 
 static void enter(struct walk *walk, uint32_t pool)
@@ -159,12 +160,12 @@ int graph_find_cycles(const struct graph *graph,
 /* --- order ------------------------------------------------------------------------------------ */
 
 /*
- * Tarjan's strongly connected components, without recursion. They come out fed before feeder, so
- * `order` is filled from its end.
+ * Tarjan's strongly connected components, without recursion. The algorithm yields a fed pool before
+ * its feeder, so `order` is filled from its end.
  */
 struct components {
     const struct graph *graph;
-    uint32_t *next;    /* per pool: the edge that comes next */
+    uint32_t *next;    /* per pool: its next edge */
     uint32_t *numbers; /* per pool: in order of discovery, from 1; 0 = new */
     uint32_t *lowest;  /* per pool: the smallest number reachable in its component */
     uint32_t *path;    /* the walk */
@@ -202,7 +203,7 @@ static int by_index(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The open pools from `pool` on are one component. */
+/* Places the open pools from `pool` on: they are one component. */
 static void place_component(struct components *components, uint32_t pool)
 {
     uint32_t start = components->open_count;
@@ -251,7 +252,8 @@ static void advance(struct components *components)
 
 static void order_all(struct components *components)
 {
-    /* From the end, since the order is filled from its end: equals keep the order of the file. */
+    /* From the end, since `order` is filled from its end: independent pools keep the order of the
+     * file. */
     for (uint32_t i = components->graph->count; i > 0; i--) {
         if (components->numbers[i - 1] == 0)
             discover(components, i - 1);

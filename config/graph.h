@@ -1,9 +1,9 @@
 /*
- * config/graph.h - which pool leads to which: cycles that could stand still, the order to close.
+ * config/graph.h - the graph of pools: finds cycles that could deadlock, and the order to close.
  *
  * An edge leads from a pool of workers to the target of each bound output, and from a pool of pools
- * to each of its members, since what is sent to it arrives there. So an output that leads back to
- * a pool above is a cycle.
+ * to each of its members, which receive the pool's messages. So an output that leads back to a pool
+ * above is a cycle.
  */
 #ifndef CONFIG_GRAPH_H
 #define CONFIG_GRAPH_H
@@ -19,11 +19,11 @@ struct graph_edge {
 
 struct graph {
     uint32_t count;  /* pools */
-    uint32_t *first; /* per pool: its first edge; one more at the end */
+    uint32_t *first; /* per pool: its first edge; one more entry at the end */
     struct graph_edge *edges;
 };
 
-/* Of all bound outputs, or only of those with `when_full: wait`. WEIR_ENOMEM. */
+/* Covers all bound outputs, or only those with `when_full: wait`. WEIR_ENOMEM. */
 int graph_init(struct graph *graph, const struct settings *settings, bool waiting_only);
 void graph_finish(struct graph *graph);
 
@@ -34,8 +34,8 @@ struct graph_step {
 };
 
 /*
- * Calls `found` for every cycle that a walk in the order of the file closes, as long as that
- * answers true; each has at least one output, and a graph without cycles has none. Steps are
+ * Calls `found` for every cycle that a walk in the order of the file closes, until `found` returns
+ * false. Each cycle has at least one output; a graph without cycles gets no call. Steps are
  * borrowed. WEIR_ENOMEM.
  */
 int graph_find_cycles(const struct graph *graph,
@@ -43,8 +43,8 @@ int graph_find_cycles(const struct graph *graph,
                       void *context);
 
 /*
- * Fills `order` with all pools, those that feed before those that are fed, and `groups` (may be
- * NULL) with a number for each that the pools of one cycle share. WEIR_ENOMEM.
+ * Fills `order` with all pools, feeders before the pools that they feed. Fills `groups` (may be
+ * NULL) with a number for each pool; the pools of one cycle share theirs. WEIR_ENOMEM.
  */
 int graph_order(const struct graph *graph, uint32_t *order, uint32_t *groups);
 

@@ -6,7 +6,7 @@
 #include "config/language.h"
 #include "config/pattern.h"
 
-#define FILES_MAX 1000 /* of all patterns: far past what anybody keeps apart */
+#define FILES_MAX 1000 /* of all patterns: far more than a configuration has */
 
 /* --- which files ------------------------------------------------------------------------------ */
 
@@ -51,19 +51,20 @@ static int add_matches(struct include_list *list, const struct pattern_matches *
     return status;
 }
 
-/* A misspelt folder would leave out pools without a word. WEIR_EUNKNOWN. */
+/* Reports a pattern without a match: a misspelt folder would silently leave out pools.
+ * WEIR_EUNKNOWN. */
 static int no_match(const struct config_node *pattern, struct report *report)
 {
     report_add(report, &pattern->mark, "include", "there is no file \"%.256s\"", pattern->text);
     return WEIR_EUNKNOWN;
 }
 
-/* Looking for the files of one `include`. */
+/* The search for the files of one `include`. */
 struct finding {
-    const char *file; /* that has it */
+    const char *file; /* the including file */
     struct config_files *files;
     struct report *report;
-    uint32_t looks; /* that are left */
+    uint32_t looks; /* remaining */
 };
 
 static int find_pattern(struct include_list *list, struct finding *finding,
@@ -133,7 +134,7 @@ void include_finish(struct include_list *list)
 
 /* --- their keys ------------------------------------------------------------------------------- */
 
-/* A map that is added to. Its pairs are in the tree's memory, with room for more. */
+/* A map that grows. Its pairs are in the tree's memory, with spare room. */
 struct include_map {
     struct config_node *map;
     uint32_t capacity;
@@ -175,7 +176,8 @@ static bool holds_names(const char *key)
     return false;
 }
 
-/* Keys of every map, and, of the root's sections, the values: who owns these is the merging. */
+/* Indexes a key of any map. For a section of the root it indexes the value, too, with the merging
+ * as owner. */
 static int index_pair(struct include_merging *merging, struct config_node *map,
                       const struct config_pair *pair, void **out_earlier)
 {
@@ -187,7 +189,8 @@ static int index_pair(struct include_merging *merging, struct config_node *map,
     return status;
 }
 
-/* Adds the pairs of `added` to `map`, whose array has room for them. Refuses what is there. */
+/* Adds the pairs of `added` to `map`, whose array has room for them. Refuses a key that is set
+ * already. */
 static int append_pairs(struct include_merging *merging, struct config_node *map,
                         const struct config_node *added)
 {
@@ -207,7 +210,7 @@ static int append_pairs(struct include_merging *merging, struct config_node *map
     return result;
 }
 
-/* The map's entry, made when it is added to first. NULL when memory is out. */
+/* The map's entry, created on the first addition. NULL when memory is out. */
 static struct include_map *find_map(struct include_merging *merging, struct config_node *map)
 {
     struct include_map *maps = merging->maps;
@@ -230,7 +233,8 @@ static struct include_map *find_map(struct include_merging *merging, struct conf
     return &maps[merging->map_count++];
 }
 
-/* `map` grows in place: it is this tree's own. Twice as large each time, for a thousand files. */
+/* Adds to `map` in place: it belongs to this tree. The room doubles, so a thousand files stay
+ * cheap. */
 static int append_map(struct include_merging *merging, struct config_node *map,
                       const struct config_node *added)
 {
@@ -252,7 +256,7 @@ static int append_map(struct include_merging *merging, struct config_node *map,
     return append_pairs(merging, map, added);
 }
 
-/* One key of an included file. */
+/* Merges one key of an included file. */
 static int merge_pair(struct include_merging *merging, const struct config_pair *pair,
                       struct config_node *top)
 {
@@ -309,7 +313,8 @@ static bool is_near_a_key(const char *word)
     return text_guess_best(&guess) != NULL;
 }
 
-/* A file that is no configuration, a list of passwords say, must not be printed as its mistakes. */
+/* Refuses a file that is no configuration without printing its text: it may be a list of
+ * passwords. */
 static int check_keys(const struct include_merging *merging, const struct config_node *added)
 {
     for (uint32_t i = 0; i < added->count; i++) {

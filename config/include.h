@@ -1,5 +1,5 @@
 /*
- * config/include.h - puts several files together: which files, and what happens to their keys.
+ * config/include.h - joins several files: finds the files, and merges their keys.
  */
 #ifndef CONFIG_INCLUDE_H
 #define CONFIG_INCLUDE_H
@@ -16,25 +16,25 @@ struct include_list {
 };
 
 /*
- * The files that `patterns`, the value of `include`, names; those of one pattern sorted; relative
- * ones beside `file`. The patterns themselves go to `files`, which may be NULL. WEIR_EINVALID after
- * a report, WEIR_ENOMEM.
+ * Finds the files of `patterns`, the value of `include`. The files of one pattern are sorted;
+ * relative names are relative to `file`'s folder. The patterns themselves go to `files`, which may
+ * be NULL. WEIR_EINVALID after a report, WEIR_ENOMEM.
  */
 int include_find(const char *file, const struct config_node *patterns, struct config_files *files,
                  struct report *report, struct include_list *out);
 void include_finish(struct include_list *list);
 
 /*
- * One tree that files are added to, one after another; what a file costs does not depend on those
- * before it. Borrows tree and report. Life: include_merging_init .. include_merging_finish.
+ * A tree that files are merged into, one after another; the cost of a file does not depend on the
+ * files before it. Borrows tree and report. Life: include_merging_init .. include_merging_finish.
  */
 struct include_merging {
     struct config_tree *tree;
     struct report *report;
-    struct key_index keys;    /* of the maps that are added to, by their node */
-    struct include_map *maps; /* owned: the root, and sections */
+    struct key_index keys;    /* of the maps that grow, by their node */
+    struct include_map *maps; /* owned: the root and its sections */
     size_t map_count;
-    const char *section; /* under way; NULL at the top */
+    const char *section; /* being merged; NULL at the top */
 };
 
 void include_merging_init(struct include_merging *merging, struct config_tree *tree,

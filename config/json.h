@@ -1,10 +1,9 @@
 /*
- * config/json.h - writes JSON to a stream, member by member, with its commas, ends and indents.
+ * config/json.h - writes JSON to a stream, member by member, with commas, brackets and indentation.
  *
- * A member of an object has a key; an element of an array has NULL there. What begins must be
- * ended; nesting beyond 64 levels, and ending what was not begun, are bugs and assert. Borrows the
- * stream and all texts; whether the stream took everything is for its owner to ask. Not
- * synchronised.
+ * A member of an object has a key; an element of an array has NULL there. Every begin needs its
+ * end. Nesting beyond 64 levels, and an end without a begin, are bugs and assert. Borrows the
+ * stream and all texts; the owner of the stream checks it for errors. Not synchronised.
  */
 #ifndef CONFIG_JSON_H
 #define CONFIG_JSON_H
@@ -21,7 +20,7 @@ struct json {
 };
 
 void json_init(struct json *json, FILE *stream);
-/* Ends the text with a line end. Everything must have been ended. */
+/* Ends the text with a line end. Every object and array has ended. */
 void json_finish(struct json *json);
 
 void json_begin_object(struct json *json, const char *key);
@@ -31,7 +30,7 @@ void json_end(struct json *json);
 void json_text(struct json *json, const char *key, const char *text);
 void json_bool(struct json *json, const char *key, bool value);
 void json_unsigned(struct json *json, const char *key, uint64_t value);
-/* A number that is written out already. */
+/* Writes a number from its digits. */
 void json_number(struct json *json, const char *key, const char *digits);
 
 #endif

@@ -7,20 +7,20 @@
 
 #include <weir/status.h>
 
-#define CAPACITY_MIN 64 /* a small file's keys */
+#define CAPACITY_MIN 64 /* enough for the keys of a small file */
 
 struct key_slot {
     const void *owner;
     const char *key;
-    uint64_t hash; /* of both: a long key is read once, however large the index grows */
+    uint64_t hash; /* of owner and key: a long key is read once, however large the index grows */
     void *value;   /* NULL = empty */
 };
 
 /* --- hashing ---------------------------------------------------------------------------------- */
 
 /*
- * SipHash-1-3 (Aumasson and Bernstein, 2012), keyed with what the kernel drew for this process:
- * nobody can write a file whose keys all fall into one place.
+ * SipHash-1-3 (Aumasson and Bernstein, 2012), keyed with random bytes that the kernel gave this
+ * process: nobody can write a file whose keys all have the same slot.
  */
 struct hashing {
     uint64_t v0, v1, v2, v3;

@@ -1,8 +1,8 @@
 /*
- * config/key_index.h - finds what stands under a key of an owner, whatever their number.
+ * config/key_index.h - a hash index from an owner and a key to a value.
  *
- * Owners tell equal keys apart: one index serves all maps of a file. To find or put one costs the
- * same in any file, also in one that was written to make it dear. Borrows owners, keys and values.
+ * Owners tell equal keys apart: one index serves all maps of a file. A lookup costs the same in
+ * every file, also in one that was written to cause collisions. Borrows owners, keys and values.
  *
  * Life: key_index_init .. key_index_finish. Not synchronised.
  */
@@ -22,10 +22,11 @@ struct key_index {
 void key_index_init(struct key_index *index);
 void key_index_finish(struct key_index *index);
 
-/* Puts a value, which must not be NULL; an earlier one under the same key goes. WEIR_ENOMEM. */
+/* Puts a value, which must not be NULL, in place of an earlier one. WEIR_ENOMEM. */
 int key_index_put(struct key_index *index, const void *owner, const char *key, void *value);
 
-/* Puts a value unless there is one; `*out_earlier` is that one, NULL = it was put. WEIR_ENOMEM. */
+/* Puts a value unless the key has one. `*out_earlier` is the value that was there; NULL = the new
+ * one was put. WEIR_ENOMEM. */
 int key_index_add(struct key_index *index, const void *owner, const char *key, void *value,
                   void **out_earlier);
 

@@ -155,7 +155,7 @@ static const struct language_row pool_restart[] = {
     END,
 };
 
-/* Of a pool of pools: what it does for members whose own `then` is to escalate. */
+/* For a pool of pools: the policy for members whose own `then` is `escalate`. */
 static const struct language_row pools_restart[] = {
     VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
           .help = "escalations of a member within `within` after which all its workers are opened "

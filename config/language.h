@@ -1,9 +1,10 @@
 /*
- * config/language.h - the language as tables: every key, its kind, bounds, default and help.
+ * config/language.h - the language as tables: every key with its kind, bounds, default and help.
  *
- * The one description of the language. The checker fills settings by it; what people read about
- * keys is made from it. A row is an option's row; keys that are more than a value have kinds of
- * their own and are read by the part of the checker that knows them.
+ * These tables are the only description of the language. The checker fills settings from them; the
+ * reference, the schema and the sample file are generated from them. A row is an option's row; a
+ * key that is more than a value has a kind of its own, and the part of the checker for that kind
+ * reads it.
  */
 #ifndef CONFIG_LANGUAGE_H
 #define CONFIG_LANGUAGE_H
@@ -14,12 +15,12 @@
 enum language_kind {
     LANGUAGE_SECTION = 64, /* a map of the rows given; filled in place */
     LANGUAGE_NAMES,        /* a map from names to the rows given */
-    LANGUAGE_RANGE,        /* durations `a..b`: two uint64_t side by side */
+    LANGUAGE_RANGE,        /* durations `a..b`: two adjacent uint64_t */
     LANGUAGE_COUNT,        /* a number of workers, or {min, max} */
     LANGUAGE_THREADS,      /* a number, or auto */
     LANGUAGE_BEHAVIOUR,    /* plugin.behaviour */
     LANGUAGE_ARGS,         /* the behaviour's options */
-    LANGUAGE_DISPATCHER,   /* the name of one */
+    LANGUAGE_DISPATCHER,   /* the name of a dispatcher */
     LANGUAGE_TARGET,       /* the path of a pool */
     LANGUAGE_OUTPUTS,      /* from names of outputs to targets, or {to, when_full} */
     LANGUAGE_POOL,         /* a pool, as a template */
@@ -27,7 +28,7 @@ enum language_kind {
     LANGUAGE_VERSION,
 };
 
-/* To which pools a row belongs; 0 = to all. */
+/* The pools that a row belongs to; 0 = all. */
 enum language_scope {
     LANGUAGE_OF_WORKERS = 1,
     LANGUAGE_OF_POOLS = 2,
@@ -47,10 +48,10 @@ extern const struct language_row language_source[];     /* of struct settings_so
 extern const struct language_row language_pool[];       /* of struct settings_pool */
 extern const struct language_row language_output[];     /* of struct settings_output */
 
-/* True for a kind that options have, so that a value is all there is to read. */
+/* True for a kind that options have, too: the key is just a value. */
 bool language_is_value(const struct language_row *row);
 
-/* Whether a row is of a scope; 0 = any. */
+/* True when the row is of the scope; 0 = any. */
 bool language_is_in(const struct language_row *row, uint32_t scope);
 
 /* The row of that name; NULL when there is none. */

@@ -13,7 +13,7 @@ static const char *value_of(const struct settings_use *use, const struct weir_op
     return text;
 }
 
-/* Where the args of a behaviour stand: `section`, the name of their owner, and a key of it. */
+/* Where the args of a behaviour stand: the section, the name in it, and the key. */
 struct place {
     const char *section;
     const char *owner;
@@ -38,7 +38,7 @@ static int check_option(struct checking *checking, const struct settings_use *us
                          outputs_find(checking, name, &mark, path, checking->report, &pool));
 }
 
-/* A behaviour whose options are wrong has none here. */
+/* A behaviour whose options are wrong has no options here. */
 static int check_use(struct checking *checking, const struct settings_use *use,
                      const struct place *place)
 {

@@ -1,5 +1,5 @@
 /*
- * config/named_pools.h - options that name a pool: whether there is one of that path.
+ * config/named_pools.h - checks that each option that names a pool names an existing one.
  *
  * Runs when every pool and every source is known.
  */
@@ -8,7 +8,7 @@
 
 #include "config/checking.h"
 
-/* Looks at the options of kind WEIR_POOL of all behaviours. Mistakes are noted in `checking`;
+/* Checks the options of kind WEIR_POOL of all behaviours. Records mistakes in `checking`;
  * WEIR_ENOMEM. */
 int named_pools_check(struct checking *checking);
 

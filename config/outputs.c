@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define PATH_SIZE 512 /* of a key, for people; a longer one is cut */
+#define PATH_SIZE 512 /* of a key's path in a message; a longer one is truncated */
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static int unknown_target(const struct checking *checking, const char *name,
 {
     const char *best = nearest_pool(checking, name, report);
 
-    if (report_is_full(report)) /* nobody reads more than that there is another mistake */
+    if (report_is_full(report)) /* a full report does not show the text */
         report_add(report, mark, path, "there is no pool \"%.100s\"", name);
     else if (config_find(config_find(checking->root, "sources"), name))
         report_add(report, mark, path, "\"%.64s\" is a source, not a pool", name);
@@ -194,7 +194,7 @@ static int bind_pool(const struct binding *binding)
     return result;
 }
 
-/* A copy comes behind the first of its template. */
+/* In the settings a copy follows the first copy of its template. */
 static void share_outputs(struct checking *checking, uint32_t copy)
 {
     struct settings_pool *pools = checking->settings->pools;

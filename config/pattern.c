@@ -11,9 +11,9 @@
 
 #include <weir/status.h>
 
-#define FOLDER_LOOKS 8u /* what it costs to open a folder, in names that are looked at */
+#define FOLDER_LOOKS 8u /* the cost of opening a folder, as a number of names */
 
-/* One pattern under way: what matches its parts up to here, and what the next part makes of it. */
+/* The evaluation of one pattern: the matches of its parts so far, and those with the next part. */
 struct finding {
     uint32_t *looks;
     struct pattern_matches before;
@@ -42,7 +42,7 @@ static int spend(struct finding *finding, uint32_t looks)
     return WEIR_OK;
 }
 
-/* Adds `start` with `name` behind it. What is longer than any path may be is not there. */
+/* Adds `start` followed by `name`. A path longer than PATH_MAX cannot exist and is skipped. */
 static int add(struct finding *finding, const char *start, const char *name)
 {
     struct pattern_matches *next = &finding->next;
@@ -95,7 +95,7 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-/* `name`, without wildcards, behind all that there is so far. */
+/* Appends `name`, which has no wildcards, to all matches so far. */
 static int append_all(struct finding *finding, const char *name)
 {
     int status = WEIR_OK;
@@ -126,7 +126,7 @@ static void go_on(struct finding *finding)
     finding->capacity = 0;
 }
 
-/* A part and the slashes behind it, of which `*at` moves past both. Changes the part. */
+/* Takes a part and the slashes after it; `*at` moves past both. Changes the part. */
 static int take_part(struct finding *finding, const char **at)
 {
     size_t length = strcspn(*at, "/");

@@ -1,5 +1,6 @@
 /*
- * config/pattern.h - which files a pattern with `*`, `?` and `[...]` names, for a bounded effort.
+ * config/pattern.h - finds the files that match a pattern with `*`, `?` and `[...]`, with bounded
+ * effort.
  *
  * Each part between slashes may have wildcards; a leading dot is matched by a dot alone. Unlike
  * glob(3) it gives up: a pattern may lead through every folder of a machine. Not synchronised.
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PATTERN_LOOKS_MAX 20000u /* names: far past what anybody keeps in one folder to include */
+#define PATTERN_LOOKS_MAX 20000u /* names: far more than one folder has to include */
 
 /* Paths, sorted. Life: pattern_find .. pattern_finish. */
 struct pattern_matches {
@@ -19,9 +20,9 @@ struct pattern_matches {
 };
 
 /*
- * Finds what is there under `pattern`, or under that very name when it is no pattern. `*looks` is
- * how many names may be looked at yet; it falls. WEIR_EINVALID: they were not enough. WEIR_ENOMEM.
- * Nothing is to be finished when it fails.
+ * Finds the files that match `pattern`, or the file of that name when it is no pattern. `*looks` is
+ * the number of names that may still be compared; it falls. WEIR_EINVALID: the number was too
+ * small. WEIR_ENOMEM. After a failure `out` needs no pattern_finish.
  */
 int pattern_find(const char *pattern, uint32_t *looks, struct pattern_matches *out);
 void pattern_finish(struct pattern_matches *matches);

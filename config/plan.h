@@ -11,21 +11,22 @@
 
 #include "config/plan_layout.h"
 
-/* Either may be NULL: everything is new, or goes. WEIR_ENOMEM. Returns owned. */
+/* Either may be NULL: then every part is new, or every part is removed. WEIR_ENOMEM. Returns
+ * owned. */
 int plan_create(const struct settings *old_settings, const struct settings *new_settings,
                 struct plan **out_plan);
 /* NULL is allowed. */
 void plan_destroy(struct plan *plan);
 
-/* Static; "?" for no kind. */
+/* Static; "?" for an unknown kind. */
 const char *plan_kind_name(enum plan_kind kind);
 
-/* Takes the steps from number `*cursor` on that are about one part. False: none is left. */
+/* Takes the steps from number `*cursor` on that are about one part. False: no step is left. */
 bool plan_next_task(const struct plan *plan, size_t *cursor, struct plan_task *out);
 
 /*
- * Prints a diff, one line a step: `~ pools.verify.size: 2 -> 8`, `+`, `-`; `nothing to do` when
- * there is none. Colour by escape sequences when asked for.
+ * Prints a diff, one line for each step: `~ pools.verify.size: 2 -> 8`, `+`, `-`; `nothing to do`
+ * without steps. `colour` adds escape sequences.
  */
 void plan_print(const struct plan *plan, FILE *stream, bool colour);
 

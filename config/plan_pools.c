@@ -46,7 +46,7 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
                  size_text(planning, newer), true);
 }
 
-/* NULL when the pool has none such, or it is not bound. */
+/* NULL when the pool has no such output, or it is not bound. */
 static const struct settings_output *bound_output(const struct settings_pool *pool,
                                                   const char *name)
 {
@@ -112,7 +112,7 @@ static const char *pool_text(struct planning *planning, const struct settings_po
     return plan_text(planning, "%s, size %s", pool->use.use, size_text(planning, pool));
 }
 
-/* With the version and the generation when the name does not tell the two apart. */
+/* With the version and the generation when both managers have the same name. */
 static const char *manager_text(struct planning *planning, const struct settings_use *manager,
                                 bool whole)
 {
@@ -222,7 +222,7 @@ static void plan_gone_pools(struct planning *planning, const struct key_index *i
     }
 }
 
-/* The removed ones, picked out of all in output order. */
+/* Picks the removed pools out of the closing order of all pools. */
 static int pick_closing(struct planning *planning, const struct key_index *index, uint32_t *order,
                         uint32_t *groups)
 {

@@ -1,12 +1,12 @@
 /*
- * config/plan_pools.h - the part of a plan that is about pools: which come, go and change.
+ * config/plan_pools.h - the steps of a plan for pools: added, removed, changed.
  */
 #ifndef CONFIG_PLAN_POOLS_H
 #define CONFIG_PLAN_POOLS_H
 
 #include "config/plan_steps.h"
 
-/* Adds the steps of all pools: those of the new file in its order, then those that go. */
+/* Adds the steps of all pools: those of the new file in its order, then the removed ones. */
 void plan_pools(struct planning *planning);
 
 #endif

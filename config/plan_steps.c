@@ -99,7 +99,7 @@ void plan_compare(struct planning *planning, enum plan_kind kind,
         plan_add(planning, kind, subject, field, old_text, new_text, live);
 }
 
-/* --- fields that the tables know -------------------------------------------------------------- */
+/* --- rows of the tables ----------------------------------------------------------------------- */
 
 static const char *value_text(struct planning *planning, const struct language_row *row,
                               const void *owner)
@@ -152,7 +152,7 @@ static bool are_equal(struct planning *planning, const struct weir_list *older,
     return equal;
 }
 
-/* True for most rows of most pools, which need not be written as texts to be compared. */
+/* True for most rows of most pools. Compares the values, so that equal ones need no texts. */
 static bool is_same(struct planning *planning, const struct language_row *row,
                     const void *old_struct, const void *new_struct)
 {

@@ -1,8 +1,8 @@
 /*
- * config/plan_steps.h - collects the steps of a plan: how to compare, not what it means.
+ * config/plan_steps.h - collects the steps of a plan: how to compare, without what it means.
  *
- * Missing memory is noted in `failed` and ends the planning at its end, so that comparing needs no
- * checks. Not synchronised.
+ * Missing memory sets `failed`, which is checked once, at the end of the planning. So the functions
+ * need no checks. Not synchronised.
  */
 #ifndef CONFIG_PLAN_STEPS_H
 #define CONFIG_PLAN_STEPS_H
@@ -30,13 +30,13 @@ struct plan_subject {
     uint32_t new_index;
 };
 
-/* Adds a step. Copies the texts; old_text NULL = it is new, new_text NULL = it goes. */
+/* Adds a step. Copies the texts; old_text NULL = new, new_text NULL = removed. */
 void plan_add(struct planning *planning, enum plan_kind kind, const struct plan_subject *subject,
               const char *field, const char *old_text, const char *new_text, bool live);
 
 enum plan_part plan_part_of(enum plan_kind kind);
 
-/* Room in the plan for which old ones `count` new ones are. NULL: noted in `failed`. */
+/* An array for the old index of each of `count` new parts. NULL: memory is out, `failed` is set. */
 uint32_t *plan_matches(struct planning *planning, uint32_t count);
 
 /* Adds a step when the texts differ. */
@@ -48,7 +48,7 @@ void plan_compare(struct planning *planning, enum plan_kind kind,
 #define plan_text(planning, ...)                                                                   \
     plan_checked(planning, text_store_format(&(planning)->scratch, __VA_ARGS__))
 
-/* Notes that a text is NULL, and gives "" for it. */
+/* Returns `text`; for NULL sets `failed` and returns "". */
 const char *plan_checked(struct planning *planning, const char *text);
 
 /* Two structs of one kind, compared row by row. */

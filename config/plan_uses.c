@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define FIELD_SIZE 256  /* such as `args.NAME` */
-#define CHANGES_MAX 512 /* twice the rows that a table may have: all gone, all new */
+#define CHANGES_MAX 512 /* twice the rows that a table may have: all removed, all new */
 
 static const char *dispatcher_name(const struct settings *settings, const struct settings_use *use)
 {
@@ -35,7 +35,7 @@ void plan_compare_args(struct planning *planning, const struct plan_subject *sub
     }
 }
 
-/* With the generation when nothing else tells the two apart. */
+/* With the generation when name and version are equal. */
 static void compare_entries(struct planning *planning, const struct plan_subject *subject,
                             const struct plan_uses *uses)
 {
@@ -57,7 +57,7 @@ static void compare_entries(struct planning *planning, const struct plan_subject
                  plan_text(planning, "%s %s", uses->newer->use, newer->version), false);
 }
 
-/* Of what has been added since `first`: what needs something new. */
+/* Marks the steps since `first` that need a new worker or source. */
 static void mark_stops_first(struct planning *planning, size_t first)
 {
     for (size_t i = first; i < planning->plan->count; i++)

@@ -1,14 +1,14 @@
 /*
  * config/plan_uses.h - compares behaviours with their versions, options and dispatchers.
  *
- * Pools and sources share it; which kinds of steps come out is theirs to say.
+ * Pools and sources share it; the caller names the kinds of steps.
  */
 #ifndef CONFIG_PLAN_USES_H
 #define CONFIG_PLAN_USES_H
 
 #include "config/plan_steps.h"
 
-/* Old and new of what a behaviour is given, with the settings that they belong to. */
+/* The old and the new use of a behaviour, with the settings that they belong to. */
 struct plan_uses {
     const struct settings_use *older;
     const struct settings_use *newer;
@@ -20,7 +20,7 @@ struct plan_uses {
 void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses);
 
-/* Those of the options alone, as `key.NAME`. `replaced`: none of them is taken on live. */
+/* Adds the steps of the options alone, as `key.NAME`. `replaced`: no option changes live. */
 void plan_compare_args(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses, const char *key, bool replaced);
 

@@ -6,7 +6,7 @@
 
 #include "config/resolve.h"
 
-/* A pool that has been found in the file and not been read yet. */
+/* A pool that was found in the file and is not read yet. */
 struct waiting {
     struct checking_pool at;
     const struct config_node *key; /* its name; NULL for a copy */
@@ -23,7 +23,7 @@ struct reading {
     size_t capacity;
 };
 
-/* How many more pools there may be: those that wait are counted before they are read. */
+/* How many more pools are allowed. Pools on the stack count already. */
 static uint32_t room_of(const struct reading *reading)
 {
     uint64_t known = (uint64_t)reading->checking->settings->pool_count + reading->count;
@@ -107,7 +107,7 @@ struct pool_reading {
     struct reading *reading;
     struct checking *checking;
     const struct waiting *waiting;
-    struct report *report; /* NULL for a copy: all has been said */
+    struct report *report; /* NULL for a copy: mistakes were reported with the first copy */
     uint32_t index;
 };
 
@@ -144,7 +144,7 @@ static bool grow(struct checking *checking)
     return true;
 }
 
-/* A copy may have a longer path than the first: its number is longer. */
+/* Sets the path of a copy, too: its number may make it longer than the path of the first copy. */
 static int set_path(struct pool_reading *at, const char *path)
 {
     struct settings_pool *pool = pool_of(at);
@@ -184,7 +184,7 @@ static int note_written(const struct pool_reading *at)
                             &pool_of(at)->written);
 }
 
-/* Adds the pool to the settings, with its place among the others. */
+/* Adds the pool to the settings and to the indexes. */
 static int add_pool(struct pool_reading *at)
 {
     struct checking *checking = at->checking;
@@ -353,7 +353,7 @@ static void warn_unlimited(const struct pool_reading *at)
                 "0 is unlimited: senders are never told to wait, and memory may run out");
 }
 
-/* A behaviour that works alone: at most one worker, also at run time. */
+/* Limits a pool to one worker, also at run time, when its behaviour is exclusive. */
 static int bound_alone(const struct pool_reading *at)
 {
     const struct config_node *node = config_find(at->waiting->at.node, "size");
@@ -422,7 +422,7 @@ static int read_keys(struct pool_reading *at)
     return status != WEIR_OK ? status : result;
 }
 
-/* All of it has been read with the first: only its members are to be made. */
+/* The first copy of the template was read in full: a copy only needs its members. */
 static int read_copy(const struct pool_reading *at)
 {
     const struct config_node *node = at->waiting->at.node;
@@ -448,7 +448,7 @@ static int read_pool(struct reading *reading, const struct waiting *waiting)
     int status = WEIR_OK;
 
     if (waiting->copy && checking->wrong)
-        return WEIR_OK; /* nobody will use it */
+        return WEIR_OK; /* the settings are wrong and will not be used */
     if (waiting->key)
         status = fill_check_name(&fill, waiting->key, waiting->at.path);
     if (status == WEIR_OK)

@@ -1,5 +1,5 @@
 /*
- * config/pools.h - the section `pools`: nested pools written out flat, each with its settings.
+ * config/pools.h - reads the section `pools` into a flat list of pools, each with its settings.
  */
 #ifndef CONFIG_POOLS_H
 #define CONFIG_POOLS_H
@@ -7,9 +7,9 @@
 #include "config/checking.h"
 
 /*
- * Reads all pools into the settings, parents before members, in order of the file; copies of a
- * template written out. Where outputs lead is read later, when every pool is known. Mistakes are
- * noted in `checking`; WEIR_ENOMEM.
+ * Reads all pools into the settings, parents before members, in the order of the file; copies of a
+ * template are written out. The targets of outputs are read later, when every pool is known.
+ * Records mistakes in `checking`; WEIR_ENOMEM.
  */
 int pools_read(struct checking *checking);
 

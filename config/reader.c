@@ -10,17 +10,17 @@
 #include "config/include.h"
 #include "config/substitute.h"
 
-#define BYTES_MAX ((size_t)8 << 20) /* these four are the promise of the language */
+#define BYTES_MAX ((size_t)8 << 20) /* docs/promises.md promises these four limits */
 #define DEPTH_MAX 64u
 #define NODES_MAX 100000u
 #define TEXT_MAX (1u << 20)
 
-/* One reading of a file and of what it includes. */
+/* The reading of one file and the files that it includes. */
 struct reading {
     struct config_tree *tree;
     struct config_source source; /* with its limits filled in */
     struct report *report;
-    uint32_t nodes; /* so far, as all below */
+    uint32_t nodes; /* read so far; the two below, too */
     size_t bytes;   /* of all files */
     size_t text;    /* of all keys and values */
     struct substitute_use use;
@@ -44,7 +44,7 @@ static struct config_source complete_source(const struct config_source *source)
     return complete;
 }
 
-/* A byte order mark says nothing in UTF-8, and would shift the columns of the first line. */
+/* Skips a byte order mark: it would shift the columns of the first line. */
 static void skip_byte_order_mark(const char **bytes, size_t *size)
 {
     if (*size >= 3 && memcmp(*bytes, "\xef\xbb\xbf", 3) == 0) {
@@ -53,7 +53,7 @@ static void skip_byte_order_mark(const char **bytes, size_t *size)
     }
 }
 
-/* A mistake that leaves a tree whose other values can be read; the check looks at these, too. */
+/* Turns a mistake that leaves a tree into success: the check reads the other values, too. */
 static int note(struct reading *reading, int status)
 {
     if (status != WEIR_EINVALID || !reading->source.is_checked_next)
@@ -62,7 +62,7 @@ static int note(struct reading *reading, int status)
     return WEIR_OK;
 }
 
-/* Reads one text and replaces in it. */
+/* Reads one text and substitutes `${...}` in its values. */
 static int read_document(struct reading *reading, const char *name, const char *bytes, size_t size,
                          struct config_node **out_root)
 {
@@ -91,7 +91,7 @@ static int read_document(struct reading *reading, const char *name, const char *
     return status;
 }
 
-/* One file alone is as large as it may be. */
+/* Reports that a single file is too large. */
 static int refuse_more(const struct reading *reading, const struct mark *mark)
 {
     char limit[32];
@@ -133,7 +133,7 @@ static int add_file(struct reading *reading, const char *file)
     return status == WEIR_OK ? note(reading, include_merge(&reading->merging, added)) : status;
 }
 
-/* False: what is wrong is known well enough. */
+/* False: the report is full. */
 static bool goes_on(const struct reading *reading)
 {
     return reading->bytes <= reading->source.limits.bytes && !report_has_enough(reading->report);

@@ -1,9 +1,9 @@
 /*
- * config/reader.h - reads a YAML file into a tree in which every key and value knows its place.
+ * config/reader.h - reads a YAML file into a tree whose keys and values have their position.
  *
- * Reading has three steps: libyaml's events become a tree, under limits that no file can get round;
- * `${...}` is replaced in its values; the files of `include` are added. What the keys mean is the
- * business of config/check.h.
+ * Reading has three steps: libyaml's events become a tree, within limits that hold for every file;
+ * `${...}` is replaced in its values; the files of `include` are added. config/check.h gives the
+ * keys their meaning.
  *
  * The caller that read a `struct config_tree` owns it; it does not change after that.
  */
@@ -15,9 +15,8 @@
 #include "config/tree.h"
 
 /*
- * Reads `file` with everything it includes. `source` may be NULL. 0, or WEIR_EINVALID after a
- * report of what is wrong, WEIR_EUNKNOWN when the file cannot be opened (reported, too),
- * WEIR_ENOMEM. Returns owned.
+ * Reads `file` and the files that it includes. `source` may be NULL. WEIR_EINVALID after a report,
+ * WEIR_EUNKNOWN when the file cannot be opened (reported, too), WEIR_ENOMEM. Returns owned.
  */
 int config_read_file(const char *file, const struct config_source *source, struct report *report,
                      struct config_tree **out_tree);

@@ -5,10 +5,11 @@
 #include "base/option_kind.h"
 #include "config/language.h"
 
-#define TAKES_SIZE 256 /* what a key takes, in words */
+#define TAKES_SIZE 256 /* the description of a key's values */
 #define NAME_SIZE 64   /* `restart.backoff` */
 
-/* A phrase under construction; what does not fit is cut, which the test of the page would show. */
+/* A phrase under construction; it is truncated at its end, which the test of the page would
+ * show. */
 struct phrase {
     char text[TAKES_SIZE];
     size_t used;
@@ -30,7 +31,7 @@ WEIR_PRINTF(2, 3) static void add(struct phrase *phrase, const char *format, ...
 
 /* --- what a key takes ------------------------------------------------------------------------- */
 
-/* "Anything that the type holds" need not be said. */
+/* Adds the bounds, unless they are those of the type. */
 static void add_bounds(struct phrase *phrase, const struct weir_option *row)
 {
     char bounds[96];
@@ -164,7 +165,7 @@ static void write_row(const struct page *page, const struct language_row *row, c
     page_add_key(page, &key);
 }
 
-/* The keys of one scope, those of sections inside with the section's name before theirs. */
+/* The keys of one scope; keys of inner sections have the section's name before theirs. */
 static void write_rows(const struct page *page, const struct language_row *rows, uint32_t scope,
                        const char *prefix)
 {
@@ -185,7 +186,7 @@ static void write_table(const struct page *page, const struct language_row *rows
     page_end_keys(page);
 }
 
-/* The keys at the top: sections are whole chapters of their own here. */
+/* The keys at the top; a section there gets a chapter. */
 static void write_top(const struct page *page)
 {
     page_begin_keys(page);

@@ -1,8 +1,8 @@
 /*
- * config/reference.h - the reference of the language for people: every key, what it takes, its
- * default and its help, from the tables of config/language.h.
+ * config/reference.h - writes the reference of the language from the tables of config/language.h:
+ * every key with its values, default and help.
  *
- * docs/config.md and docs/man/weir.yaml.5 are what this writes; a test compares them.
+ * Its output is docs/config.md and docs/man/weir.yaml.5; a test compares them.
  */
 #ifndef CONFIG_REFERENCE_H
 #define CONFIG_REFERENCE_H
@@ -11,11 +11,11 @@
 
 struct language_row;
 
-/* The values of a key, in words: `integer 0..1000`, `path of a pool, required`; "" for a
- * section. Cut at `size`. */
+/* Describes the values of a key: `integer 0..1000`, `path of a pool, required`; "" for a section.
+ * Truncated at `size`. */
 void reference_takes(const struct language_row *row, char *text, size_t size);
 
-/* Writes the whole reference. Borrows the stream, whose errors are its owner's to ask for. */
+/* Writes the whole reference. Borrows the stream; its owner checks it for errors. */
 void reference_write(FILE *stream, enum page_form form);
 
 #endif

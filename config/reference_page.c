@@ -6,7 +6,7 @@
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* In a table a bar would end the cell. */
+/* Escapes the bar, which would end the cell of a table. */
 static void put_markdown(const struct page *page, const char *text)
 {
     for (; *text; text++) {
@@ -41,7 +41,7 @@ static void put_manual_letter(const struct page *page, char c)
     }
 }
 
-/* A line that begins with a point would be a request: an invisible sign stands before it. */
+/* Protects a point at the start of a line with an invisible sign: it would be a request. */
 static void put_manual(const struct page *page, const char *text)
 {
     bool literal = false;

@@ -1,8 +1,8 @@
 /*
- * config/reference_page.h - one page for people, as Markdown or as a manual page of man(7).
+ * config/reference_page.h - writes one page, as Markdown or as a manual page for man(7).
  *
- * Texts are plain but for `literals` between backticks; what either form takes for its own signs
- * is escaped here. Not synchronised; borrows all.
+ * Texts are plain except for `literals` between backticks; characters that have a meaning in the
+ * form are escaped here. Not synchronised; borrows all.
  */
 #ifndef CONFIG_REFERENCE_PAGE_H
 #define CONFIG_REFERENCE_PAGE_H
@@ -19,7 +19,7 @@ struct page {
     enum page_form form;
 };
 
-/* A key with what is to be known of it. NULL = nothing to say. */
+/* A key and its description. NULL = empty. */
 struct page_key {
     const char *name;
     const char *takes;
@@ -29,10 +29,10 @@ struct page_key {
 
 void page_heading(const struct page *page, const char *text);
 void page_paragraph(const struct page *page, const char *text);
-/* Lines as they are; each ends with a line end. */
+/* Writes lines as they are; each ends with a line end. */
 void page_example(const struct page *page, const char *lines);
 
-/* A term and what it means; several make a list. */
+/* Writes a term and its meaning; several make a list. */
 void page_term(const struct page *page, const char *term, const char *meaning);
 
 /* A table of keys: begin, the keys, end. */
@@ -40,7 +40,7 @@ void page_begin_keys(const struct page *page);
 void page_add_key(const struct page *page, const struct page_key *key);
 void page_end_keys(const struct page *page);
 
-/* The comment line at the start of both forms, for people who edit the file. */
+/* The comment at the start of both forms, for people who edit the file. */
 void page_comment(const struct page *page, const char *text);
 
 /* A manual page's first line; nothing in Markdown. */

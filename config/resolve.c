@@ -5,8 +5,9 @@
 #include "config/asking.h"
 
 #define BLOCKING_NAME "blocking"
-#define BLOCKING_THREADS 16u /* callbacks that wait at once; a larger need is declared */
-#define BLOCKING_BUDGET 1u   /* a worker that has waited goes to the end of the queue */
+/* callbacks that may block at once; larger pools declare a dispatcher */
+#define BLOCKING_THREADS 16u
+#define BLOCKING_BUDGET 1u /* a worker that has blocked goes to the end of the queue */
 
 /* --- the behaviour ---------------------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static int check_role(const struct resolve_place *place, const struct config_nod
     return WEIR_OK;
 }
 
-/* The behaviour alone, of `key` of the place; nothing when the key is absent. */
+/* Resolves `key`, without options; does nothing when the key is absent. */
 static int resolve_behaviour(struct checking *checking, const struct resolve_place *place,
                              const char *key, const char **out_use,
                              const struct catalogue_entry **out_entry)
@@ -88,7 +89,7 @@ static int parse_args(struct checking *checking, const struct resolve_place *pla
     return status == WEIR_OK ? asking_note(checking, &call) : status;
 }
 
-/* The options of the behaviour that `use_key` names, from `args_key`. */
+/* Reads `args_key`, the options of the behaviour of `use_key`. */
 static int resolve_args(struct checking *checking, const struct resolve_place *place,
                         const char *use_key, const char *args_key, struct settings_use *use)
 {
@@ -107,7 +108,7 @@ static int resolve_args(struct checking *checking, const struct resolve_place *p
 
 /* --- its dispatcher --------------------------------------------------------------------------- */
 
-/* The array has room for this one; see check.c. WEIR_ENOMEM. */
+/* The array has room for this dispatcher; see check.c. WEIR_ENOMEM. */
 static int add_blocking(struct checking *checking, uint32_t *out_index)
 {
     struct settings *settings = checking->settings;

@@ -1,7 +1,7 @@
 /*
- * config/resolve.h - `use`, `args` and `dispatcher`: which behaviour, with what, on whose threads.
+ * config/resolve.h - reads `use`, `args` and `dispatcher`: the behaviour, its options, its threads.
  *
- * Both pools and sources have them. Not synchronised.
+ * Pools and sources both have them. Not synchronised.
  */
 #ifndef CONFIG_RESOLVE_H
 #define CONFIG_RESOLVE_H
@@ -13,18 +13,18 @@ enum resolve_role {
     RESOLVE_SOURCE,
 };
 
-/* Where it is asked for. */
+/* The map that has these keys. */
 struct resolve_place {
     const struct config_node *node; /* the map of the pool or source */
     const char *path;               /* its path */
     enum resolve_role role;
-    struct report *report; /* NULL keeps silent */
+    struct report *report; /* NULL is silent */
 };
 
 /*
- * Fills `out` from `use`, `args` and `dispatcher` of the place. `out->options` is owned by the
- * settings then. The dispatcher `blocking` is added when a behaviour needs it. WEIR_EINVALID after
- * a report, WEIR_ENOMEM.
+ * Fills `out` from `use`, `args` and `dispatcher` of the place. The settings own `out->options`.
+ * Adds the dispatcher `blocking` when a behaviour needs it. WEIR_EINVALID after a report,
+ * WEIR_ENOMEM.
  */
 int resolve_use(struct checking *checking, const struct resolve_place *place,
                 struct settings_use *out);

@@ -8,13 +8,13 @@
 #include <weir/host.h>
 
 #define COLUMNS 100   /* of a line */
-#define TEXT_SIZE 512 /* a help and what the key takes */
+#define TEXT_SIZE 512 /* a help text with the values of a key */
 
 /* One block of keys. */
 struct block {
     FILE *stream;
     int indent;
-    bool off; /* all lines are behind `#-` */
+    bool off; /* all lines begin with `#-` */
 };
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -27,7 +27,7 @@ static void begin_line(const struct block *block, bool off)
         (void)fprintf(block->stream, "%*s%s", block->indent, "", off ? "#- " : "");
 }
 
-/* How many bytes of `text` fit into `room`, cut between words. */
+/* Counts the bytes of `text` that fit into `room`, cut between words. */
 static size_t fitting(const char *text, size_t room)
 {
     size_t size = strlen(text);
@@ -163,7 +163,7 @@ static void write_opening(FILE *stream)
         stream);
 }
 
-/* One entry of a map of names, whose lines are behind `#-` unless it is always there. */
+/* One entry of a map of names. Its lines begin with `#-` unless the entry always exists. */
 static void write_entry(FILE *stream, const char *name, const struct language_row *rows,
                         uint32_t scope, bool off)
 {

@@ -99,7 +99,7 @@ static void write_behaviour(struct schema *schema, bool as_source)
         json_end(json);
 }
 
-/* Of names to what all of `rows` describe: only pools have pools in them, and then at least one. */
+/* A map from names to maps of `rows`. Only a pool has `pool` rows in it, and then at least one. */
 static void write_named(struct json *json, const struct language_row *row)
 {
     bool members = row->scope == LANGUAGE_OF_POOLS;
@@ -177,7 +177,7 @@ static void write_row(struct schema *schema, const struct language_row *row, boo
 
 /* --- maps of keys ----------------------------------------------------------------------------- */
 
-/* `use` of workers is the one key that only its scope makes necessary. */
+/* A key may be required in one scope only: `use` of workers. */
 static bool is_required(const struct language_row *row, uint32_t scope)
 {
     return row->option.required || (scope == LANGUAGE_OF_WORKERS &&
@@ -201,18 +201,18 @@ static bool write_required(struct json *json, const struct language_row *rows, u
     return any;
 }
 
-/* The members of a schema for a map of these keys and no others. */
+/* Writes the members of a schema for a map with exactly these keys. */
 static void write_section(struct schema *schema, const struct language_row *rows, uint32_t scope,
                           bool as_source)
 {
     struct json *json = &schema->json;
     bool required = write_required(json, rows, scope);
 
-    /* A file, a pool, and whatever must hold something cannot be nothing. */
+    /* The file, a pool and a map with required keys cannot be empty. */
     schema_value_map_type(json, !required && scope == 0 && rows != language_top);
     json_begin_object(json, "properties");
     for (; rows->option.name; rows++) {
-        /* Copies are counted otherwise than workers: write_copies. */
+        /* The number of copies has another range than the number of workers: see write_copies. */
         if (language_is_in(rows, scope) &&
             (scope != LANGUAGE_OF_POOLS || rows->option.kind != LANGUAGE_COUNT))
             write_row(schema, rows, as_source);
@@ -278,7 +278,7 @@ static void define_workers(struct schema *schema)
     json_end(&schema->json);
 }
 
-/* Members have names, and are as many as there are names. */
+/* The names of the members give their number. */
 static void write_members(struct json *json)
 {
     json_begin_object(json, NULL);
@@ -321,7 +321,7 @@ static void define_pools(struct schema *schema)
     json_end(json);
 }
 
-/* Decides first which of the two it is, so that mistakes are reported for the right one. */
+/* Decides first between workers and pools, so that mistakes are reported for the right kind. */
 static void define_pool(struct schema *schema)
 {
     struct json *json = &schema->json;

@@ -65,7 +65,8 @@ static void write_outputs(struct json *json, const struct weir_behaviour *behavi
     json_end(json);
 }
 
-/* The rules for a use of the behaviour; none is valid where the behaviour does not fit. */
+/* Writes the rules for a use of the behaviour; nothing is valid where the behaviour does not
+ * fit. */
 static void write_consequence(struct json *json, const struct schema_use *use, bool as_source)
 {
     const struct weir_behaviour *behaviour = use->behaviour;

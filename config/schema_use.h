@@ -10,16 +10,16 @@
 
 #include "config/json.h"
 
-/* A behaviour whose args and outputs are described too. */
+/* A behaviour whose args and outputs the schema describes. */
 struct schema_use {
     const char *use; /* `plugin.behaviour` */
     const struct weir_behaviour *behaviour;
 };
 
-/* True when it can stand there: a source produces, a worker handles. */
+/* True when the behaviour fits: a source produces, a worker handles. */
 bool schema_use_fits(const struct schema_use *use, bool as_source);
 
-/* The member `allOf` of a source or a pool of workers; none when there are no behaviours. */
+/* Writes the member `allOf` of a source or a pool of workers; nothing without behaviours. */
 void schema_use_write(struct json *json, const struct schema_use *uses, size_t count,
                       bool as_source);
 

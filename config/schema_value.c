@@ -5,7 +5,7 @@
 
 #include "base/option_kind.h"
 
-#define VARIABLE "\\$\\{" /* anywhere in the text: what it becomes is not known here */
+#define VARIABLE "\\$\\{" /* anywhere in the text: its value is not known here */
 #define DIGITS "(0|[1-9][0-9]*)"
 #define DURATION "(0|" DIGITS "(ms|s|m|h|d))"
 
@@ -120,7 +120,7 @@ static void write_default_list(struct json *json, const char *text)
     json_end(json);
 }
 
-/* Its text may be a number that JSON does not know, such as `.5`. */
+/* The text may be a number that JSON does not allow, such as `.5`. */
 static void write_default_number(struct json *json, const char *text)
 {
     double value = 0;

@@ -9,7 +9,7 @@ void settings_destroy(struct settings *settings)
         return;
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         if (settings->pools[i].copy)
-            continue; /* they are the first one's */
+            continue; /* the first copy owns them */
         options_destroy(settings->pools[i].use.options);
         options_destroy(settings->pools[i].manager.options);
     }

@@ -1,12 +1,13 @@
 /*
- * config/settings.h - what a file says, checked and typed: what the host builds its runtime from.
+ * config/settings.h - the checked and typed settings of a file, from which the host builds its
+ * runtime.
  *
- * Every array is in the order of the file. Pools that nest are flattened: a pool comes before its
- * members, and names its parent by index. Copies of a template (`size: 3`, `pool: {...}`) are
- * written out as members `0`, `1`, `2`. Each part knows where it is written.
+ * Every array has the order of the file. Nested pools are flattened: a pool comes before its
+ * members, and a member has its parent's index. Copies of a template (`size: 3`, `pool: {...}`) are
+ * written out as members `0`, `1`, `2`. Each part has its position in the file.
  *
- * Life: made by config_check, freed by settings_destroy. It borrows catalogue entries and nothing
- * else. It never changes, but for the fields that the host writes before a plan is made
+ * Life: made by config_check, freed by settings_destroy. Borrows catalogue entries and nothing
+ * else. It is constant, except for the fields that the host writes before a plan is made
  * (`size_now`). Not synchronised.
  */
 #ifndef CONFIG_SETTINGS_H
@@ -18,12 +19,13 @@
 
 #include <weir/choices.h>
 
-#define SETTINGS_NONE UINT32_MAX      /* no index, no number */
-#define SETTINGS_POOLS_MAX 10000u     /* written out; each is an actor and a line of `status` */
+#define SETTINGS_NONE UINT32_MAX /* no index, no number */
+#define SETTINGS_POOLS_MAX                                                                         \
+    10000u /* with copies written out; each is an actor and a line of `status` */
 #define SETTINGS_POOL_DEPTH_MAX 8u    /* levels of nesting */
 #define SETTINGS_POOL_SIZE_MAX 65536u /* workers of one pool */
 #define SETTINGS_NAME_MAX 63u         /* bytes of a name */
-#define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path: it stands in every log line */
+#define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path, which is part of every log line */
 
 enum settings_then {
     SETTINGS_KEEP_TRYING,
@@ -36,7 +38,7 @@ enum settings_log_format {
     SETTINGS_JSON,
 };
 
-/* The levels of weir_log_level, and one more for a pool that has none of its own. */
+/* The levels of weir_log_level, and one more for a pool without a level of its own. */
 #define SETTINGS_LEVEL_HOST 4u
 
 struct settings_dead_letters {
@@ -66,11 +68,12 @@ struct settings_dispatcher {
     const char *name;
     uint32_t threads; /* resolved: `auto` is max(2, effective CPUs) */
     bool threads_auto;
-    uint32_t budget;        /* messages in a turn */
-    struct written written; /* of the whole `dispatchers`, for one that the file does not name */
+    uint32_t budget; /* messages in a turn */
+    struct written
+        written; /* the position of `dispatchers`, for a dispatcher that the file does not name */
 };
 
-/* A row of a behaviour's outputs, bound or not. */
+/* An output of a behaviour, bound or not. */
 struct settings_output {
     const char *name;
     uint32_t pool;      /* index; SETTINGS_NONE = not bound */
@@ -111,24 +114,24 @@ struct settings_pool {
     const char *name; /* its last part */
     uint32_t parent;  /* index; SETTINGS_NONE = top level */
     uint32_t depth;   /* 0 = top level */
-    bool nested;      /* its members are pools; then `use` and what belongs to workers is unset */
-    bool copy;        /* a further copy of a template: what it says, and owns, is the first one's */
-    uint32_t member_count; /* of a nested one */
+    bool nested;      /* its members are pools; `use` and the other keys of workers are unset */
+    bool copy;        /* a further copy of a template: its settings belong to the first copy */
+    uint32_t member_count; /* of a nested pool */
 
     struct settings_use use;
     uint32_t size;               /* workers at the start; of a nested pool: its members */
     uint32_t size_min, size_max; /* bounds of run-time changes; equal = the size is fixed */
-    bool clamp;                  /* a run-time change past them goes as far as it may */
+    bool clamp;                  /* a change at run time beyond the bounds is reduced to them */
     uint32_t size_now;      /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     uint32_t mailbox;       /* limit; 0 = unlimited */
-    uint64_t mailbox_bytes; /* 0 = no limit but the mailbox's */
+    uint64_t mailbox_bytes; /* 0 = no limit but `mailbox` */
     uint32_t route;         /* enum weir_route */
     struct settings_restart restart;
     struct settings_removal remove;
     uint32_t redeliver;
     uint64_t open_timeout_ms;
     uint32_t output_count;           /* rows of the behaviour's table, in its order */
-    struct settings_output *outputs; /* an index here is the index that weir_emit takes */
+    struct settings_output *outputs; /* weir_emit takes an index into it */
 
     struct settings_use manager; /* without a dispatcher; `use` is NULL when there is none */
     struct weir_list subscribe;  /* names of events */
@@ -145,7 +148,7 @@ struct settings {
     struct settings_source *sources;
     uint32_t pool_count;
     struct settings_pool *pools;
-    struct text_store store; /* everything above but the options */
+    struct text_store store; /* holds everything above but the options */
 };
 
 /* NULL is allowed. */
@@ -158,11 +161,11 @@ uint32_t settings_find_dispatcher(const struct settings *settings, const char *n
 
 bool settings_has_fixed_size(const struct settings_pool *pool);
 
-/* How many workers a pool has from then on that has `now`: a fixed size wins over what was changed
- * at run time; inside a range that stays. */
+/* The number of workers of a pool after a reload, when it has `now`: a fixed size replaces the
+ * number that was set at run time; inside a range that number stays. */
 uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now);
 
-/* Workers at the start, of all pools. */
+/* The number of workers at the start, of all pools. */
 uint64_t settings_worker_count(const struct settings *settings);
 
 #endif

@@ -6,10 +6,10 @@
 #include "config/encoding.h"
 #include "config/file.h"
 
-#define PATH_SIZE 512                      /* of a key, for people; a longer one is cut */
-#define NAME_SIZE 128                      /* of a variable */
-#define REFERENCES_MAX 100000u             /* of `${` in all files: as many as there are values */
-#define FILES_MAX 1000u                    /* as many as `include` may name */
+#define PATH_SIZE 512          /* of a key's path in a message; a longer one is truncated */
+#define NAME_SIZE 128          /* of a variable */
+#define REFERENCES_MAX 100000u /* of `${` in all files: one for each value */
+#define FILES_MAX 1000u        /* as many as `include` may name */
 #define SECRET_SIZE_MAX ((size_t)64 << 10) /* of a file of secrets: a key or a certificate */
 
 /* --- one value -------------------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ struct replacing {
     struct report *report;
     struct config_node *node; /* the value */
     const char *path;
-    FILE *stream; /* what it becomes */
+    FILE *stream; /* gets the text after substitution */
 };
 
 WEIR_PRINTF(2, 3)
@@ -86,7 +86,7 @@ static bool is_name(const char *text, size_t size)
     return size > 0 && size < NAME_SIZE && length >= size && (text[0] < '0' || text[0] > '9');
 }
 
-/* `size` letters between `${` and `}`: a name, and perhaps `:-` and a default. */
+/* Reads the `size` letters between `${` and `}`: a name, and perhaps `:-` and a default. */
 static int put_variable(const struct replacing *replacing, const char *text, size_t size)
 {
     const char *mark = memmem(text, size, ":-", 2);
@@ -125,7 +125,7 @@ static int put_reference(const struct replacing *replacing, const char *text, si
     return status;
 }
 
-/* Puts what stands before the next `${`, and that; returns how far it got through `*text`. */
+/* Writes the text up to the next `${` and the value of that reference; moves `*text` past both. */
 static int put_part(const struct replacing *replacing, const char **text)
 {
     const char *start = strstr(*text, "${");
@@ -187,7 +187,7 @@ struct level {
     uint32_t next; /* the pair that comes next */
 };
 
-/* A walk through the tree with its way written down: nesting is limited, so is the way. */
+/* A depth-first walk through the tree with an explicit stack; the limit of nesting bounds it. */
 struct walk {
     struct level *levels;
     uint32_t depth;
@@ -225,7 +225,7 @@ static int replace_node(struct replacing *replacing, const struct walk *walk,
     return status;
 }
 
-/* One step; a node that stands at several places is entered at the first only. */
+/* Takes one step. A node with several places is entered at the first only. */
 static int step(struct replacing *replacing, struct walk *walk)
 {
     struct level *level = &walk->levels[walk->depth - 1];

@@ -20,7 +20,7 @@ static char byte_at(const struct config_text *text, const yaml_mark_t *mark)
     return at && at < end ? *at : '\0';
 }
 
-/* libyaml's own words, and where what it was at had begun. */
+/* Reports libyaml's message, and where the construct had begun. */
 static void report_problem(const yaml_parser_t *parser, const struct config_text *text,
                            struct report *report)
 {

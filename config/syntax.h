@@ -1,5 +1,5 @@
 /*
- * config/syntax.h - says in our words why libyaml cannot read a text, and where.
+ * config/syntax.h - explains why libyaml cannot read a text, and where.
  */
 #ifndef CONFIG_SYNTAX_H
 #define CONFIG_SYNTAX_H
@@ -9,7 +9,7 @@
 #include "base/report.h"
 #include "config/source.h"
 
-/* Reports what stopped `parser`. WEIR_EINVALID, or WEIR_ENOMEM when it was memory. */
+/* Reports why `parser` stopped. WEIR_EINVALID, or WEIR_ENOMEM when memory was out. */
 int syntax_report(const yaml_parser_t *parser, const struct config_text *text,
                   struct report *report);
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_SIZE 512   /* of a key, for people; a longer one is cut */
-#define REASON_SIZE 768 /* as much as a report keeps */
+#define PATH_SIZE 512   /* of a key's path in a message; a longer one is truncated */
+#define REASON_SIZE 768 /* the length that a report keeps */
 
 static int keep_mark(struct text_store *store, struct written_file *file, const struct mark *mark,
                      struct mark *out)

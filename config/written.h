@@ -1,6 +1,6 @@
 /*
- * config/written.h - where a part of the settings is written: for what is said of it after the
- * check, when the tree is gone.
+ * config/written.h - keeps where a part of the settings is written, for messages after the check,
+ * when the tree is gone.
  *
  * Filled while a file is checked, constant afterwards; everything in it lives in a text store.
  */
@@ -18,29 +18,29 @@ struct written_key {
 /* A map of the file: a pool, a source, a dispatcher, `host`. */
 struct written {
     const char *path; /* as in messages about it: `pools.images.members.small` */
-    struct mark mark; /* of its key, or of what stands for it when it is not in the file */
+    struct mark mark; /* of its key; of the section when the file does not have it */
     uint32_t key_count;
     const struct written_key *keys;
 };
 
-/* The last file's name that was kept: most maps of one file come one after the other. */
+/* The name of the last file that was copied: maps of one file mostly follow each other. */
 struct written_file {
-    const char *in_tree; /* whose copy this is; compared, never read */
+    const char *in_tree; /* the original of the copy; compared, never read */
     const char *kept;
 };
 
 /*
- * Notes where a map is written; `map` may be NULL or no map: it has no keys then. Copies into
+ * Records where a map is written. `map` may be NULL or no map; then it has no keys. Copies into
  * `store`. Begin with a zeroed `file` for each store. WEIR_ENOMEM.
  */
 int written_note(struct text_store *store, struct written_file *file, const char *path,
                  const struct mark *mark, const struct config_node *map, struct written *out);
 
-/* The place of `field`, such as `log.level`: of its own key, or of the whole when that is not in
- * the file. NULL = of the whole. */
+/* The position of `field`, such as `log.level`; the position of the whole map when the file does
+ * not have that key, or for NULL. */
 const struct mark *written_mark(const struct written *written, const char *field);
 
-/* Adds an error at the place of `field` (may be NULL), under its path. */
+/* Adds an error with the path and the position of `field`, which may be NULL. */
 WEIR_PRINTF(4, 5)
 void written_report(const struct written *written, const char *field, struct report *report,
                     const char *format, ...);
