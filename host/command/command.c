@@ -70,7 +70,7 @@ int command_usage_error(const struct invocation *invocation, const char *format,
     return EX_USAGE;
 }
 
-/* getopt's tables, made from ours. */
+/* The tables of getopt, made from the command's. */
 struct parsing {
     struct option longs[COMMAND_OPTIONS_MAX + 2];
     char shorts[2 * COMMAND_OPTIONS_MAX + 4];
@@ -98,7 +98,7 @@ static void make_tables(struct parsing *parsing, const struct command *command)
     size_t count = 0;
 
     memset(parsing, 0, sizeof *parsing);
-    parsing->shorts[0] = ':'; /* tell a missing argument from an unknown option */
+    parsing->shorts[0] = ':'; /* distinguishes a missing argument from an unknown option */
     for (; option && option->name && count < COMMAND_OPTIONS_MAX; option++)
         add_option(parsing, count++, option);
     add_option(parsing, count, &help);

@@ -1,16 +1,16 @@
 /*
- * command/command.h - the commands of `weir`: what they are called, which options they take.
+ * command/command.h - the table of the commands of `weir`: names, options, help.
  *
- * Each command is one file, command_NAME.c, with one constant; command.c has the list. The tables
- * give the parser and the help, so that neither can lag behind.
+ * Each command is one file, command_NAME.c, with one constant; command.c has the list. The parser
+ * and the help both come from the tables.
  *
- * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool
- * cannot do it, or a run has dead letters; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no
- * host answers;
- * EX_SOFTWARE 70 out of memory (command_main says so), or a worker that escalated; EX_OSFILE 72 a
- * file that comes with weir is not there; EX_CANTCREAT 73 what was to be made cannot be; EX_IOERR
- * 74 output could not be written; EX_TEMPFAIL 75 stopped before the end, or the host is busy;
- * EX_NOPERM 77 somebody else's host; EX_CONFIG 78 a wrong file. Errors go to standard error.
+ * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool cannot
+ * do it, or a run has dead letters; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host
+ * answers; EX_SOFTWARE 70 out of memory (command_main says so), or a worker that escalated;
+ * EX_OSFILE 72 a file that comes with weir is not there; EX_CANTCREAT 73 what was to be made cannot
+ * be; EX_IOERR 74 output could not be written; EX_TEMPFAIL 75 stopped before the end, or the host
+ * is busy; EX_NOPERM 77 somebody else's host; EX_CONFIG 78 a wrong file. Errors go to standard
+ * error.
  */
 #ifndef HOST_COMMAND_COMMAND_H
 #define HOST_COMMAND_COMMAND_H
@@ -34,7 +34,7 @@ struct command;
 /* One call of a command. Borrowed until it returns. */
 struct invocation {
     const struct command *command;
-    const char *program; /* loads new plugins first, see host/plugin/probe.h; NULL: nothing does */
+    const char *program; /* loads new plugins first, see host/plugin/probe.h; NULL: no trial */
     FILE *out;
     FILE *err;
     bool colour; /* out is a terminal, and NO_COLOR is not set */
@@ -46,7 +46,7 @@ struct command {
     const char *name;
     const char *arguments; /* for the usage line: `FILE` */
     const char *summary;   /* for the list */
-    const char *details;   /* behind the options in its help; may be NULL */
+    const char *details;   /* printed after the options in its help; may be NULL */
     const struct command_option *options;
     bool internal;      /* for weir itself: not listed */
     bool keeps_signals; /* it takes signals through host/run/io.h, so they stay blocked */
@@ -72,33 +72,33 @@ extern const struct command command_version;
 extern const struct command command_probe;
 extern const struct command command_complete;
 
-/* The command of that name, or called by --version or -V; NULL: there is none. */
+/* Finds a command by its name, --version or -V; NULL: there is none. */
 const struct command *command_find(const char *name);
-/* One command after the other, internal ones too; NULL behind the last. */
+/* The command at an index, internal ones included; NULL after the last. */
 const struct command *command_at(size_t index);
 
 /*
- * Runs what the arguments say, and returns the exit code. Borrows all. `program` is where this very
- * program lies, to be started again where a plugin must not do harm; NULL: it never is.
+ * Runs the command of the arguments and returns its exit code. Borrows all. `program` is the path
+ * of this program, which is started again to try a plugin in another process; NULL: no trial.
  */
 int command_main(const char *program, int argc, char **argv, FILE *out, FILE *err);
 
-/* Not an exit code: go on. */
+/* No exit code: continue. */
 #define COMMAND_GO_ON (-1)
-/* EX_SOFTWARE for a reason that has been told. */
+/* EX_SOFTWARE; the reason has been printed. */
 #define COMMAND_FAILED (-2)
 
 /*
- * Parses the options by the command's table. `take` is called for each, with its letter and
- * argument (NULL without one; borrowed from argv), and returns COMMAND_GO_ON or an exit code.
- * Answers COMMAND_GO_ON, with the index of the first argument that is no option; or an exit code,
- * after it has printed the help or what is wrong.
+ * Parses the options by the command's table. Calls `take` for each option with its letter and
+ * argument (NULL without one; borrowed from argv); `take` returns COMMAND_GO_ON or an exit code.
+ * Returns COMMAND_GO_ON with the index of the first argument that is no option; or an exit code,
+ * after it printed the help or the mistake.
  */
 int command_parse(const struct invocation *invocation,
                   int (*take)(void *context, char letter, const char *argument), void *context,
                   int *out_first);
 
-/* Prints `weir NAME: ` and the sentence, and where help is; answers EX_USAGE. */
+/* Prints `weir NAME: `, the sentence, and how to get help; returns EX_USAGE. */
 WEIR_PRINTF(2, 3)
 int command_usage_error(const struct invocation *invocation, const char *format, ...);
 

@@ -1,4 +1,4 @@
-/* `weir check FILE...`: everything that is wrong with a file or a plugin, without running it. */
+/* `weir check FILE...`: reports every mistake of a file or a plugin without running it. */
 #include <inttypes.h>
 #include <sysexits.h>
 
@@ -65,7 +65,7 @@ static int check_plugin(struct request *request, const char *file)
     return EX_OK;
 }
 
-/* All of them; the code of the first that is wrong. */
+/* Checks all files; returns the code of the first wrong one. */
 static int check_all(struct request *request, int first)
 {
     int code = EX_OK;

@@ -1,6 +1,6 @@
 /*
- * `weir complete WORD...`: what the last word of a command line can become. The completions of
- * bash, zsh and fish ask it; no help lists it.
+ * `weir complete WORD...`: completes the last word of a command line. The completions of bash, zsh
+ * and fish call it; no help lists it.
  *
  * Each line of the answer is one candidate, a tab and its explanation; or `:folders`; or `:files`
  * with the suffixes that fit, where no suffix means any file. Shells complete these two themselves.
@@ -13,19 +13,20 @@
 #include "config/reader.h"
 #include "host/command/control_client.h"
 #include "host/plugin/plugin_path.h"
-
-#define PATIENCE_S 1     /* somebody waits at a prompt */
+/* a user waits at a prompt */
+#define PATIENCE_S 1
 #define ARGUMENT_MAX 32u /* bytes of one word of a usage line */
 
 /* The command line so far. */
 struct line {
     const struct invocation *invocation;
-    const struct command *command;       /* that the line calls */
-    const struct command_option *option; /* whose argument the last word is; NULL: of none */
-    const char *word;                    /* the last one; may be empty */
-    const char *control, *file;          /* as on the line: the host to ask */
-    bool has_plugin_flag;                /* of `weir check`: its files are plugins */
-    uint32_t position;                   /* of the last word among those that are no options */
+    const struct command *command; /* the command of the line */
+    /* the option whose argument is the last word; NULL: none */
+    const struct command_option *option;
+    const char *word;           /* the last one; may be empty */
+    const char *control, *file; /* from the line: the host to ask */
+    bool has_plugin_flag;       /* of `weir check`: its files are plugins */
+    uint32_t position;          /* of the last word, counted without options */
 };
 
 static bool begins_with(const char *text, const char *beginning)
@@ -126,7 +127,7 @@ static void offer_pools(const struct line *line)
     offer_of_host(line, false);
 }
 
-/* An option names a socket by it, an argument an actor. */
+/* The path of a socket for an option, of an actor for an argument. */
 static void offer_path(const struct line *line)
 {
     if (line->option)
@@ -174,7 +175,7 @@ static const struct {
     { "FORMAT", offer_formats },
 };
 
-/* Words in small letters stand for themselves, such as `plugin` of `weir new plugin NAME`. */
+/* A word in small letters is a literal, such as `plugin` of `weir new plugin NAME`. */
 static void offer_argument(const struct line *line, const char *word)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -204,7 +205,7 @@ static void find_argument(const char *usage, uint32_t position, char word[ARGUME
 
 /* --- the words before the last ---------------------------------------------------------------- */
 
-/* The option that a word is, such as `--file` or `-f`; NULL: none. */
+/* The option of a word such as `--file` or `-f`; NULL: none. */
 static const struct command_option *find_option(const struct command *command, const char *word)
 {
     const struct command_option *option = command->options;
@@ -268,7 +269,7 @@ static void complete_first(const struct line *line)
     offer(line, "--version", "print the version");
 }
 
-/* `argv` is: complete, the words of the line behind `weir`. Options among them are not ours. */
+/* `argv` is: complete, then the words of the line after `weir`, including their options. */
 static int run(const struct invocation *invocation)
 {
     int last = invocation->argc - 1;

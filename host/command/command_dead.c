@@ -1,4 +1,4 @@
-/* `weir dead [POOL]`: what a running host could not handle; sends, exports or deletes it. */
+/* `weir dead [POOL]`: shows the dead letters of a running host; sends, exports or deletes them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static int take_numbers(struct request *request, int first)
     return COMMAND_GO_ON;
 }
 
-/* The options must ask for exactly one action, so that nothing is deleted by mistake. */
+/* Requires exactly one action, so that no dead letter is deleted by mistake. */
 static int check(const struct request *request)
 {
     const struct invocation *invocation = request->client.invocation;

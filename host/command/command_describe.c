@@ -1,4 +1,4 @@
-/* `weir describe PLUGIN`: what a plugin can do, from its own tables. */
+/* `weir describe PLUGIN`: describes a plugin from its own tables. */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -46,7 +46,7 @@ static int describe_file(struct request *request, const char *file)
     return EX_OK;
 }
 
-/* `name` is PLUGIN or PLUGIN.BEHAVIOUR, and is cut at its dot. */
+/* `name` is PLUGIN or PLUGIN.BEHAVIOUR; it is cut at the dot. */
 static int describe_name(struct request *request, char *name)
 {
     char *behaviour = strchr(name, '.');

@@ -1,4 +1,5 @@
-/* `weir inspect PATH [ITEM...]`: what a pool, a source or a worker of a running host tells. */
+/* `weir inspect PATH [ITEM...]`: prints the items of a pool, a source or a worker of a running
+ * host. */
 #include <stdlib.h>
 #include <sysexits.h>
 

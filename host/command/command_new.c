@@ -1,4 +1,4 @@
-/* `weir new plugin NAME`: a folder with a plugin that builds, is tested and runs at once. */
+/* `weir new plugin NAME`: makes a folder with a plugin that builds, has a test and runs. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #error "the build gives WEIR_VERSION, from the project's version"
 #endif
 
-#define NAME_LENGTH_MAX 32      /* it stands in names of files, targets and metrics */
+#define NAME_LENGTH_MAX 32      /* the name is part of names of files, targets and metrics */
 #define TEMPLATE_SIZE_MAX 65536 /* bytes of one file; ours have two thousand */
 #define VARIABLES_COUNT 2u
 
@@ -24,7 +24,7 @@
 struct made_file {
     const char *made;
     const char *from;
-    bool of_kind; /* it lies in the folder of the kind: worker, source or sink */
+    bool of_kind; /* in the folder of the kind: worker, source or sink */
 };
 
 static const struct made_file made_files[] = {
@@ -78,7 +78,8 @@ static bool is_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
 }
 
-/* A second plugin of one name would take the place of the first in every configuration. */
+/* Refuses the name of an existing plugin, which the new one would replace in every
+ * configuration. */
 static int refuse_taken(const struct request *request)
 {
     struct plugin_path path;
@@ -135,7 +136,7 @@ static const char *find_program_folder(struct request *request)
     return text_store_copy(&request->store, program);
 }
 
-/* As they lie in an installation, else as in a build folder of our tree. */
+/* Finds the templates of an installation, else those of a build folder of our tree. */
 static int find_templates(struct request *request)
 {
     const char *program = find_program_folder(request);
@@ -257,7 +258,7 @@ static int make_file(struct request *request, const struct made_file *made)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* Nothing half made stays. */
+/* Removes the files that were made before a failure. */
 static void remove_made(struct request *request)
 {
     for (size_t i = 0; i < request->made_count; i++) {

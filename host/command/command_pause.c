@@ -1,4 +1,4 @@
-/* `weir pause POOL`, `weir resume POOL`: whether a running pool takes messages. */
+/* `weir pause POOL`, `weir resume POOL`: stop and start the intake of a running pool. */
 #include "host/command/control_client.h"
 
 static int run(const struct invocation *invocation)

@@ -1,4 +1,5 @@
-/* `weir plan FILE`: what a reload to FILE would do, of a running host or from another file. */
+/* `weir plan FILE`: prints the plan of a reload to FILE, from a running host or from another
+ * file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static int print_plan(const struct request *request, const struct settings *from
     return EX_OK;
 }
 
-/* Both files are read, so that the mistakes of both are printed at once. */
+/* Reads both files, so that the mistakes of both are printed together. */
 static int plan_files(const struct request *request, struct configuration *configuration,
                       const char *file)
 {
@@ -96,7 +97,7 @@ static char *target_of(const struct request *request, const char *absolute)
     return fclose(stream) == 0 ? target : NULL;
 }
 
-/* The host reads the file itself: it may stand in another directory. */
+/* Sends an absolute path: the host reads the file itself, perhaps from another directory. */
 static int ask_host(const struct request *request, const char *file)
 {
     char *absolute = realpath(file, NULL);

@@ -1,5 +1,5 @@
-/* `weir probe COPY FILE` and `weir probe`: the other end of plugin/probe.h. For weir itself,
- * so no help lists it. */
+/* `weir probe COPY FILE` and `weir probe`: the child's side of plugin/probe.h. For weir itself, so
+ * no help lists it. */
 #include "host/command/command.h"
 #include "host/plugin/loader.h"
 #include "host/plugin/probe.h"

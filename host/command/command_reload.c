@@ -1,4 +1,4 @@
-/* `weir reload`: reloads the file of a running host, and waits for what comes of it. */
+/* `weir reload`: reloads the file of a running host, and waits for the result. */
 #include <sysexits.h>
 
 #include "host/command/control_client.h"
@@ -18,7 +18,7 @@ static int run(const struct invocation *invocation)
         return code;
     if (first < invocation->argc)
         return command_usage_error(invocation, "takes no argument");
-    /* It takes as long as workers take to open and to leave: the host bounds it. */
+    /* No time-out: the host limits how long workers may take to open and to end. */
     return control_client_ask(&client, true, invocation->colour ? "/reload?colour=yes" : "/reload",
                               0);
 }

@@ -1,4 +1,4 @@
-/* `weir restart POOL`: other incarnations of the workers of a running pool. */
+/* `weir restart POOL`: gives the workers of a running pool a new incarnation. */
 #include <stdlib.h>
 #include <sysexits.h>
 
@@ -16,7 +16,8 @@ static int run(const struct invocation *invocation)
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one pool");
     target = control_client_target("/pools/", invocation->argv[first], "/restart");
-    /* It takes as long as workers take to settle what they keep: the host bounds it. */
+    /* No time-out: the host limits how long workers may take to settle the messages that they
+     * keep. */
     code = target ? control_client_ask(&client, true, target, 0) : COMMAND_FAILED;
     free(target);
     return code;

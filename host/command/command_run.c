@@ -1,4 +1,4 @@
-/* `weir run FILE`: runs what a file says, until it is done or told to stop. */
+/* `weir run FILE`: runs a configuration until it is finished or ended by a signal. */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -13,8 +13,8 @@
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
 
-#define IDLE_TICK_MS 1000 /* without sources: one may come with a reload */
-#define TICK_MS 100       /* of the progress and of the look whether all is done */
+#define IDLE_TICK_MS 1000 /* without sources: a reload may add one */
+#define TICK_MS 100       /* of the progress line and of the check for the end */
 
 /* --- setting up ----------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ static int read_settings(struct host *host, struct settings **out)
     return configuration_exit_code(status);
 }
 
-/* Builds what the settings say. Takes them. */
+/* Builds the host from the settings. Takes them. */
 static int start(struct host *host, struct settings *settings)
 {
     struct report report;
@@ -258,14 +258,14 @@ static void tear_down(struct host *host)
     poll_set_destroy(host->poll_set);
     errands_finish(&host->errands);
     crash_watch_end();
-    if (printing_finish(&host->printing)) { /* else its thread needs them */
+    if (printing_finish(&host->printing)) { /* else the printer's thread still uses them */
         logger_destroy(host->logger);
         screen_destroy(host->screen);
     }
     configuration_finish(&host->configuration);
 }
 
-/* All that may last. Answers the exit code. */
+/* Starts every part. Returns the exit code. */
 static int start_host(struct host *host)
 {
     struct settings *settings;
@@ -280,7 +280,7 @@ static int start_host(struct host *host)
         settings_destroy(settings);
         return EX_SOFTWARE;
     }
-    /* Before anything is built: two hosts with one socket are a mistake of the file. */
+    /* Before anything is built, since two hosts with one socket are a mistake in the file. */
     if (start_watch_listen(&host->start_watch, &settings->host) != 0) {
         settings_destroy(settings);
         return EX_CONFIG;

@@ -1,4 +1,4 @@
-/* `weir scale POOL N`: more or fewer workers of a running pool. */
+/* `weir scale POOL N`: changes the number of workers of a running pool. */
 #include "config/settings.h"
 #include "host/command/control_client.h"
 

@@ -1,4 +1,4 @@
-/* `weir schema`: the language of configuration files, for editors and for people. */
+/* `weir schema`: prints the language of configuration files, for editors and for people. */
 #include <stdlib.h>
 #include <sysexits.h>
 
@@ -18,7 +18,7 @@ struct request {
     char form; /* letter of the option that asks for a page; 0 = the schema */
 };
 
-/* The behaviours of all plugins that were asked for. */
+/* The behaviours of all plugins on the command line. */
 struct gathering {
     struct loader *loader;
     struct text_store store; /* of their names */

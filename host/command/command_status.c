@@ -1,4 +1,4 @@
-/* `weir status [POOL]`: what a running host does, as a table. */
+/* `weir status [POOL]`: prints the state of a running host as a table. */
 #include "host/command/control_client.h"
 
 #define LETTER_MEMBERS 'm'

@@ -1,4 +1,4 @@
-/* `weir version`, `weir --version`: what this is, and what it is made of. */
+/* `weir version`, `weir --version`: prints the version of weir and of its libraries. */
 #include <sysexits.h>
 
 #include <http_parser.h>

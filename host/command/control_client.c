@@ -55,7 +55,7 @@ static int fail(const struct control_client *client, int code, const char *forma
 
 /* --- where ---------------------------------------------------------------------------------- */
 
-/* The socket that the file names, owned by the caller; NULL: none, or the file is wrong. */
+/* The socket of the file, owned by the caller; NULL: none, or the file is wrong. */
 static char *path_in_file(const struct control_client *client, const char *file, int *out_code)
 {
     struct config_tree *tree;
@@ -99,7 +99,7 @@ static char *find_path(const struct control_client *client, int *out_code)
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-/* Answers the exit code. */
+/* Reports why the host did not answer. Returns the exit code. */
 static int tell_not_open(const struct control_client *client, const char *path,
                          const struct answer *answer, int error)
 {
@@ -142,8 +142,8 @@ static int code_of(unsigned status)
     }
 }
 
-/* Of a colour, `ESC [ two digits m` or `ESC [ 0 m`, as the host writes them when it is asked to; 0:
- * it is none. */
+/* The length of a colour sequence, `ESC [ two digits m` or `ESC [ 0 m`, which the host writes on
+ * request; 0: there is none. */
 static size_t colour_length(const char *text, size_t size)
 {
     static const char *const colours[] = { "\033[0m", "\033[31m", "\033[32m", "\033[33m" };
@@ -157,7 +157,7 @@ static size_t colour_length(const char *text, size_t size)
     return 0;
 }
 
-/* How much of the text is printed as it is. */
+/* Counts the bytes that are printed unchanged. */
 static size_t plain_length(const struct control_client *client, const char *text, size_t size)
 {
     if (*text == '\n' || *text == '\t')
@@ -167,7 +167,7 @@ static size_t plain_length(const struct control_client *client, const char *text
     return weir_printable(text, size);
 }
 
-/* The answer is untrusted: characters that a terminal obeys are not printed. */
+/* Prints an untrusted answer: control characters of a terminal are left out. */
 static void print_text(const struct control_client *client, const char *text, size_t size,
                        FILE *stream)
 {

@@ -1,5 +1,5 @@
 /*
- * command/control_client.h - how a command asks a running host: one request, its answer printed.
+ * command/control_client.h - sends a command's request to a running host and prints the answer.
  *
  * The socket is the one of --control, else of $WEIR_CONTROL, else of `host.control` in --file. The
  * host writes the tables, so that a command and a host of different versions understand each other.
@@ -37,25 +37,25 @@ struct control_client {
     const struct invocation *invocation;
     const char *control;  /* NULL: not given */
     const char *file;     /* NULL: not given */
-    const char *fallback; /* a file that is looked into when nothing is given; may be NULL */
+    const char *fallback; /* a file that may name the socket when neither is given; may be NULL */
     bool json;
 };
 
-/* Takes one of its options: as command_parse wants. */
+/* Takes one of the client's options; for command_parse. */
 int control_client_take(struct control_client *client, char letter, const char *argument);
 
-/* command_parse, for a command that has no options but these. */
+/* As command_parse, for a command without further options. */
 int control_client_parse(struct control_client *client, int *out_first);
 
 /*
- * Asks; prints the answer to `out`, or what is wrong to `err`, and answers an exit code.
+ * Sends a request; prints the answer to `out`, or the failure to `err`; returns an exit code.
  * `patience_s` 0: waits as long as the host is alive, see exchange.h.
  */
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
                        uint32_t patience_s);
 
-/* Likewise, and leaves the answer to the caller, who finishes it whatever comes of it; only what is
- * wrong is printed. */
+/* As control_client_ask, but returns the answer, which the caller finishes in every case; prints
+ * failures only. */
 int control_client_fetch(const struct control_client *client, bool is_post, const char *target,
                          uint32_t patience_s, struct answer *out);
 
@@ -63,12 +63,12 @@ int control_client_fetch(const struct control_client *client, bool is_post, cons
 char *control_client_target(const char *before, const char *path, const char *after);
 
 /*
- * Asks for `before`, the path of a pool and `after`, such as /pools/ images/fast /pause, and waits
+ * Requests `before`, the path of a pool and `after`, such as /pools/ images/fast /pause, and waits
  * CONTROL_CLIENT_PATIENCE_S at most.
  */
 int control_client_ask_of(const struct control_client *client, bool is_post, const char *before,
                           const char *path, const char *after);
 
-#define CONTROL_CLIENT_PATIENCE_S 10 /* as long as a host gives a client */
+#define CONTROL_CLIENT_PATIENCE_S 10 /* as long as a host waits for a client */
 
 #endif

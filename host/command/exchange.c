@@ -15,7 +15,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define MS_PER_S 1000u
 
-/* An answer as it comes. */
+/* An answer while it arrives. */
 struct hearing {
     http_parser parser;
     FILE *stream;
@@ -45,7 +45,8 @@ static int connect_to(const struct exchange *exchange, struct answer *out)
     return descriptor;
 }
 
-/* A host that turns us away does so before it has read: what cannot be sent is no error yet. */
+/* Sends the request. A send error is no error yet: a host that refuses us answers before it
+ * reads. */
 static void send_all(int descriptor, const char *text, size_t size)
 {
     while (size > 0) {
@@ -100,7 +101,7 @@ static uint64_t now_ms(void)
     return clock_now_ns(&clock) / NS_PER_MS;
 }
 
-/* False: nothing came until `due_ms`. */
+/* False: nothing arrived until `due_ms`. */
 static bool is_readable(int descriptor, uint64_t due_ms)
 {
     struct pollfd waited_for = { .fd = descriptor, .events = POLLIN };
@@ -126,7 +127,7 @@ static bool is_alive(const struct exchange *exchange)
     return is;
 }
 
-/* False: the host has had its time. Who waits for a reload waits while the host is alive. */
+/* False: the host did not answer in time. Without a time-out waits while the host is alive. */
 static bool await(const struct exchange *exchange, int descriptor, uint64_t *due_ms)
 {
     while (!is_readable(descriptor, *due_ms)) {
@@ -137,7 +138,7 @@ static bool await(const struct exchange *exchange, int descriptor, uint64_t *due
     return true;
 }
 
-/* Reads until the answer is complete, nothing more comes, or it takes too long. */
+/* Reads until the answer is complete, the host closes, or the time is over. */
 static void hear(const struct exchange *exchange, int descriptor, struct hearing *hearing)
 {
     uint64_t due_ms = now_ms() + patience_ms(exchange);

@@ -1,8 +1,8 @@
 /*
  * command/exchange.h - one request to a running host and its answer, within a deadline.
  *
- * Only a host of root, of our own user, or of the user who owns the socket's folder is asked: a
- * socket in a shared folder may be anybody's, and says what its owner likes.
+ * Trusts only a host of root, of our own user, or of the user who owns the socket's folder: in a
+ * shared folder any user can make a socket and answer anything.
  *
  * Not synchronised. Life of an answer: exchange_run .. exchange_finish.
  */
@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define EXCHANGE_PATIENCE_S 10 /* as long as a host gives a client */
+#define EXCHANGE_PATIENCE_S 10 /* as long as a host waits for a client */
 
 struct exchange {
     const char *path;   /* of the socket */
     const char *target; /* such as /status */
     bool is_post;
     bool wants_json;
-    /* For the connection, and for the answer, each. 0: for the answer as long as the host is alive,
-     * which is asked by /livez whenever it was silent for EXCHANGE_PATIENCE_S. */
+    /* The time-out for the connection, and again for the answer. 0: waits for the answer as long as
+     * the host is alive; /livez checks that after each EXCHANGE_PATIENCE_S of silence. */
     uint32_t patience_s;
 };
 
@@ -30,13 +30,13 @@ struct answer {
     unsigned status; /* of HTTP; 0: it is not complete */
     char *text;      /* owned; may be NULL */
     size_t size;
-    uid_t stranger; /* with -EPERM: who listens there */
+    uid_t stranger; /* with -EPERM: the user of the process that listens there */
 };
 
 /*
- * Asks. 0, also when no whole answer came; a negative errno when nobody could be asked: -EAGAIN the
- * host does not accept, -EPERM somebody else listens there, -ENAMETOOLONG, -ENOMEM. The answer is
- * to be finished whatever comes of it.
+ * Sends the request. 0, even when no whole answer arrived; a negative errno when the request could
+ * not be sent: -EAGAIN the host does not accept, -EPERM another user listens there, -ENAMETOOLONG,
+ * -ENOMEM. The caller finishes the answer in every case.
  */
 int exchange_run(const struct exchange *exchange, struct answer *out);
 void exchange_finish(struct answer *answer);

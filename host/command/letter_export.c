@@ -15,13 +15,13 @@
 #define NAME_SIZE 256 /* a path of at most 128 bytes and a number */
 #define NUMBER_SIZE 32
 
-/* An export under way. */
+/* A running export. */
 struct exporting {
     const struct letter_export *export;
     int folder;
-    uint64_t last; /* number of the letter that was looked at last */
+    uint64_t last; /* number of the last dead letter that was read */
     uint64_t exported, left;
-    int code; /* of what went wrong first */
+    int code; /* of the first failure */
 };
 
 static int tell(const struct letter_export *export, int code, const char *name, int error)
@@ -33,7 +33,7 @@ static int tell(const struct letter_export *export, int code, const char *name, 
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-/* Asks for `query` of the pool's letters. */
+/* Requests `query` of the pool's dead letters. */
 static int fetch(const struct letter_export *export, const char *query, struct answer *out)
 {
     char *target = control_client_target("/letter/", export->pool, query);
@@ -80,7 +80,7 @@ static int write_all(int descriptor, const char *text, size_t size)
     return 0;
 }
 
-/* 0 or an errno; a file that is not whole is removed. */
+/* 0 or an errno; removes an incomplete file. */
 static int write_file(int folder, const char *name, const struct answer *answer)
 {
     int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -115,7 +115,7 @@ static int export_one(const struct exporting *exporting, uint64_t number)
     return code;
 }
 
-/* True: the next one may be tried. */
+/* True: go on with the next one. */
 static bool count_one(struct exporting *exporting, uint64_t number)
 {
     int code = export_one(exporting, number);
@@ -131,7 +131,7 @@ static bool count_one(struct exporting *exporting, uint64_t number)
     return code == EX_NOINPUT || code == EX_DATAERR || code == EX_CANTCREAT;
 }
 
-/* The numbers of an answer, a line each. False: there is nothing more. */
+/* Exports the numbers of an answer, one on each line. False: the end. */
 static bool export_lines(struct exporting *exporting, char *lines)
 {
     char *rest = lines;

@@ -1,24 +1,24 @@
 /*
- * command/letter_export.h - the payloads of dead letters, as files or to standard output.
+ * command/letter_export.h - exports the payloads of dead letters, as files or to standard output.
  *
- * A file is called POOL-NUMBER.payload, with `.` for each `/` of the pool's path. It is made with
- * mode 0600, and never over something that is there.
+ * A file is named POOL-NUMBER.payload, with `.` for each `/` of the pool's path. It gets mode 0600
+ * and never replaces an existing file.
  */
 #ifndef HOST_COMMAND_LETTER_EXPORT_H
 #define HOST_COMMAND_LETTER_EXPORT_H
 
 #include "host/command/control_client.h"
 
-/* The letters to export. Borrowed. */
+/* The dead letters to export. Borrowed. */
 struct letter_export {
     const struct control_client *client;
     const char *pool;
-    const char *folder;      /* made if it is not there; `-`: standard output, of one letter */
+    const char *folder; /* created if missing; `-`: standard output, for a single dead letter */
     const uint64_t *numbers; /* of letters */
-    uint32_t count;          /* of these; 0: all that the host keeps */
+    uint32_t count;          /* of `numbers`; 0: all dead letters of the pool */
 };
 
-/* Answers an exit code, after it has told what is wrong and how many were exported. */
+/* Exports and prints how many; prints the first failure. Returns an exit code. */
 int letter_export_run(const struct letter_export *export);
 
 #endif

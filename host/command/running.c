@@ -9,7 +9,7 @@
 #include "host/run/exit_guard.h"
 #include "host/run/files_reopen.h"
 
-#define REST_MS 1000 /* without a turn; then the beat has nothing more to report */
+#define REST_MS 1000 /* without a turn; then the beat stops */
 
 /* --- the runtime's callbacks ---------------------------------------------------------------- */
 
@@ -55,7 +55,7 @@ static void on_reopen(void *context)
     log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "files are opened again");
 }
 
-/* HUP is both: logrotate sends what a program is known to take. */
+/* Does both: logrotate sends HUP to programs that reopen their files. */
 static void on_hangup(void *context)
 {
     on_reopen(context);
@@ -116,7 +116,7 @@ static void serve_sockets(struct host *host)
                   weir_str("effect", "nobody can ask this host; restart it"));
 }
 
-/* All has ended; what was printed is to be written, for as long as the end may take. */
+/* Everything has ended: waits until the printed text is written, within the time for the end. */
 static void stop_when_written(struct host *host)
 {
     if (printing_is_over(&host->printing, host->assembly.held->settings->host.shutdown_timeout_ms,
@@ -139,8 +139,8 @@ static void on_wake(void *context)
         stop_when_written(host);
 }
 
-/* All that the beat looks at is moved by turns: when there are none it stops, until the next one. A
- * line on a terminal is alive for as long as somebody may look at it. */
+/* Stops the beat while no turn runs, since turns change everything that the beat reports; the next
+ * turn starts it again. A progress line on a terminal keeps the beat, too. */
 static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
 {
     if (screen_can_show_status(host->screen) || !runtime_rest(host->runtime))

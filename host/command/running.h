@@ -1,8 +1,8 @@
 /*
- * command/running.h - one running host: its parts, and what their callbacks do.
+ * command/running.h - one running host: its parts, and their callbacks.
  *
- * command_run.c makes the parts and takes them down. The callbacks run on the I/O thread unless
- * they say otherwise.
+ * command_run.c makes the parts and ends them. The callbacks run on the I/O thread unless their
+ * comment says otherwise.
  */
 #ifndef HOST_COMMAND_RUNNING_H
 #define HOST_COMMAND_RUNNING_H
@@ -27,7 +27,7 @@ struct invocation;
 struct host {
     const struct invocation *invocation;
     const char *file;
-    bool allows_dead; /* --allow-dead: dead letters are no reason for 65 */
+    bool allows_dead; /* --allow-dead: dead letters do not cause exit code 65 */
     struct configuration configuration;
     struct screen *screen;
     struct logger *logger;
@@ -38,17 +38,17 @@ struct host {
     struct supervisor supervisor;
     struct errands errands;
     struct control_routes routes;
-    struct start_watch start_watch; /* has the listener, until it is served */
+    struct start_watch start_watch; /* owns the listener until it is served */
     struct control *control;
     struct io *io;
     struct poll_set *poll_set;
     struct turn_watch *turn_watch;
     struct file_watch *file_watch;
-    struct config_files files; /* as they were read first */
+    struct config_files files; /* as they were at the first read */
     struct cpu_watch cpu_watch;
     struct unserved unserved;
-    uint64_t rests_since_ms; /* all threads sleep; 0 = one of them may be awake */
-    bool unfinished;         /* told to stop before the sources were done */
+    uint64_t rests_since_ms; /* since when all threads sleep; 0 = one may be awake */
+    bool unfinished;         /* ended before the sources were done */
     _Atomic bool finished;   /* by the supervisor */
     _Atomic bool drained;
 };
@@ -63,20 +63,21 @@ struct cpu_watch running_cpu_watch(struct host *host);
 void running_reload(void *context);
 
 /*
- * Wakes the I/O thread: errands are finished, an inspect is answered, a socket must be served, all
+ * Wakes the I/O thread: a control job is done, an inspect is answered, a socket must be served, all
  * text is printed, or the first thread wakes after all slept. Any thread.
  */
 void running_wake(void *context);
 
-/* The supervisor has ended everything. On its thread. */
+/* Every part has ended. Called on the supervisor's thread. */
 void running_finish(void *context, bool drained);
 
-/* A reload has read these files, and was carried out or refused. On the supervisor's thread. */
+/* A reload has read these files, and was carried out or refused. Called on the supervisor's
+ * thread. */
 void running_note_files(void *context, struct config_files *files);
 
 void running_remove_socket(struct host *host);
 
-/* Ends the process with this code without joining its threads, because a callback may never
+/* Ends the process with this code without joining its threads, for callbacks that may never
  * return. */
 void running_leave_threads_behind(struct host *host, int code);
 

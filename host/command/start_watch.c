@@ -11,7 +11,7 @@
 
 #include "host/run/exit_guard.h"
 
-/* The thread of the start goes on meanwhile, and cannot make a copy of a plugin any more. */
+/* Ends the process. The starting thread goes on meanwhile, but cannot copy plugins any more. */
 static void leave(struct start_watch *watch, int code)
 {
     control_listener_destroy(start_watch_take_listener(watch));
@@ -19,7 +19,7 @@ static void leave(struct start_watch *watch, int code)
     _exit(code);
 }
 
-/* Leaves a signal alone once the start is over. */
+/* The thread: waits for a signal until the start is over. */
 static void *run(void *context)
 {
     struct start_watch *watch = context;

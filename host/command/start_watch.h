@@ -1,13 +1,13 @@
 /*
- * command/start_watch.h - TERM and INT end a host that starts, at every moment.
+ * command/start_watch.h - lets TERM and INT end a host that starts, at every moment.
  *
- * Signals are blocked from the first act of main on, and the I/O thread reads them once it runs. A
- * start may last: a plugin that is tried, workers that open. Meanwhile a thread of its own waits
- * for TERM and INT, and nothing else. It removes what the start has made so far, the control socket
- * and the private folder, and ends the process with 75: nothing was accepted yet.
+ * main blocks signals first of all; later the I/O thread reads them. A start may take long: it
+ * tries plugins, and workers open. Meanwhile a separate thread waits for TERM and INT. It removes
+ * the control socket and the private folder, and ends the process with 75: the host has accepted no
+ * message yet.
  *
  * Life: start_watch_begin .. start_watch_end, on the first thread of the process, which also makes
- * all other calls. A signal that comes after the end is kept for the I/O thread.
+ * all other calls. A signal after the end is left for the I/O thread.
  */
 #ifndef HOST_COMMAND_START_WATCH_H
 #define HOST_COMMAND_START_WATCH_H
@@ -24,25 +24,25 @@ struct start_watch {
     struct configuration *configuration; /* const: borrowed */
     FILE *err;                           /* const: borrowed */
     pthread_t thread;
-    int signals;                               /* const: signalfd of the thread */
-    int end;                                   /* const: eventfd that ends it */
-    struct control_listener *_Atomic listener; /* owned; the thread that exchanges it for NULL
-                                                * owns it then */
+    int signals; /* const: signalfd of the thread */
+    int end;     /* const: eventfd that ends it */
+    /* owned; a thread takes it by exchanging it for NULL */
+    struct control_listener *_Atomic listener;
 };
 
-/* WEIR_ENOMEM: no thread or no descriptor; nothing is to be ended then. */
+/* WEIR_ENOMEM: no thread or no descriptor; then start_watch_end is not needed. */
 int start_watch_begin(struct start_watch *watch, struct configuration *configuration, FILE *err);
-/* For exit_guard_set_wake, until the end: code of a plugin ends the host while it starts. */
+/* For exit_guard_set_wake, until the end: a plugin's code called exit() during the start. */
 void start_watch_wake(void *context);
-/* Waits for the thread, which ends at once, or ends the process. */
+/* Ends the thread and waits for it. The thread may end the process first. */
 void start_watch_end(struct start_watch *watch);
 
 /*
- * Listens where `settings` say, if anywhere, and keeps the listener. What is wrong goes to `err`.
+ * Listens at the socket of `settings`, if any, and keeps the listener. Prints failures to `err`.
  * WEIR_EINVALID, WEIR_ENOMEM.
  */
 int start_watch_listen(struct start_watch *watch, const struct settings_host *settings);
-/* Gives the listener away; NULL: there is none. Also after the end. */
+/* Returns the listener, owned; NULL: there is none. Also after the end. */
 struct control_listener *start_watch_take_listener(struct start_watch *watch);
 
 #endif

@@ -17,21 +17,21 @@
 #define TOO_MANY "too many connections; try again"
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
-/* A socket, and the loop's handle of it. One of them is the youngest: see control_offer. */
+/* A socket and its libuv handle. The last one offered is the youngest: see control_offer. */
 struct control_listener {
-    struct control *control;      /* that serves it */
-    struct list link;             /* among the offered, then among the listening */
-    struct control_socket socket; /* path "" = none: nobody can connect */
-    uv_pipe_t pipe;               /* of a descriptor of its own, which libuv closes */
-    int descriptor;               /* that one, until the loop has it */
+    struct control *control;      /* the owner */
+    struct list link;             /* in the list of offered, then of listening ones */
+    struct control_socket socket; /* path "" = none: no client can connect */
+    uv_pipe_t pipe;               /* has a descriptor of its own, which libuv closes */
+    int descriptor;               /* of the pipe, until the loop has it */
 };
 
 struct control {
     struct control_setup setup;
     pthread_mutex_t lock;              /* of what other threads offer */
-    struct list offered;               /* lock */
-    struct control_listener *youngest; /* lock: offered last, or listening; NULL = never one */
-    struct list listening;             /* one, and those whose handle is being closed */
+    struct list offered;               /* lock: by other threads */
+    struct control_listener *youngest; /* lock: offered last, or listening; NULL = none so far */
+    struct list listening;             /* the present one, and those whose handle is being closed */
     struct list connections;
     uint32_t count;
     bool destroyed; /* freed with the last of its handles */
@@ -44,13 +44,13 @@ struct connection {
     uv_timer_t timer;
     uv_write_t write;
     uint32_t handles; /* open ones */
-    bool reserved;    /* all other places were taken: it is for a probe */
+    bool reserved;    /* a reserved place: it answers probes only */
     struct http_reading reading;
     char input[INPUT_SIZE];
     uv_buf_t output[2];
 };
 
-/* One that is turned away: nothing is read from it. */
+/* A connection that is refused: nothing is read from it. */
 struct stranger {
     uv_pipe_t pipe;
 };
@@ -222,8 +222,8 @@ static void on_stranger_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-/* Accepts one, says why it is not served, and closes: what the socket's buffer does not take is
- * not said. */
+/* Accepts a connection, sends the reason of the refusal, and closes. Bytes that do not fit into the
+ * socket's buffer are dropped. */
 static void turn_away(struct control_listener *listener, unsigned status, const char *reason)
 {
     struct control *control = listener->control;
@@ -248,7 +248,7 @@ static void turn_away(struct control_listener *listener, unsigned status, const 
     uv_close((uv_handle_t *)&stranger->pipe, on_stranger_closed);
 }
 
-/* NULL: there are too many already, or memory is out. */
+/* NULL: the places are taken, or memory is out. */
 static struct connection *make_connection(struct control *control)
 {
     struct connection *connection;
@@ -278,7 +278,7 @@ static bool is_ours(struct connection *connection)
            control_socket_is_ours(descriptor);
 }
 
-/* Of a connection that was accepted. */
+/* Serves an accepted connection. */
 static void serve(struct connection *connection)
 {
     if (!is_ours(connection)) {
@@ -391,7 +391,8 @@ static void on_listener_closed(uv_handle_t *handle)
     free_control(control);
 }
 
-/* Those who have connected already; nobody else can, for the file is gone. */
+/* Serves the clients that are connected already. There will be no others, since the file is
+ * removed. */
 static void serve_the_rest(struct control_listener *listener)
 {
     struct control *control = listener->control;
@@ -432,7 +433,7 @@ static int begin_listening(struct control_listener *listener)
     return error == 0 ? 0 : WEIR_EINVALID;
 }
 
-/* The one that listens makes way. */
+/* Closes the listener that is replaced. */
 static void retire(struct control *control)
 {
     struct control_listener *listener;
@@ -487,7 +488,7 @@ void control_leave(struct control *control)
     struct control_listener *listener;
 
     pthread_mutex_lock(&control->lock);
-    control->youngest = NULL; /* nobody asks for it again */
+    control->youngest = NULL; /* no thread uses it any more */
     pthread_mutex_unlock(&control->lock);
     while ((listener = take_offered(control)))
         control_listener_destroy(listener);

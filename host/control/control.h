@@ -10,9 +10,9 @@
  *      READING ---- complete ----> ASKED ---- control_answer ----> WRITING ----> closed
  *         \--- wrong, too large, too slow: answered at once ---------/
  *
- * The socket may be replaced by another, or by none, while it works: who has connected to the one
- * before is served to the end. A listener holds all that is needed for that, so that it cannot
- * fail; it can be made and offered on any thread.
+ * The socket may be replaced by another, or by none, while it works: clients that are connected to
+ * the old one are served to the end. A listener holds all memory for that, so serving cannot fail.
+ * Any thread can make and offer a listener.
  *
  * Life: control_create .. control_destroy, before io_destroy. All of it on the I/O thread, or
  * before and after it runs.
@@ -28,9 +28,9 @@ struct control;
 struct control_listener;
 struct connection;
 
-#define CONTROL_CONNECTIONS_MAX 64      /* people and a scraper: each holds 8 KiB */
+#define CONTROL_CONNECTIONS_MAX 64      /* people and a metrics scraper: each holds 8 KiB */
 #define CONTROL_CONNECTIONS_RESERVED 16 /* probes of several supervisors at once */
-#define CONTROL_PATIENCE_MS 10000       /* a whole answer of 10,000 pools takes a tenth of it */
+#define CONTROL_PATIENCE_MS 10000       /* writing the answer of 10,000 pools takes a tenth of it */
 
 /* The answer to a request. */
 struct control_reply {
@@ -42,40 +42,39 @@ struct control_reply {
 
 struct control_setup {
     struct uv_loop_s *loop;
-    /* Is asked something; calls control_answer for `connection`, now or later, exactly once. */
+    /* Gets a request; calls control_answer for `connection`, now or later, exactly once. */
     void (*ask)(void *context, struct connection *connection, const struct http_request *request);
-    /* True for what is answered in a reserved place, too; must not wait. */
+    /* True for a request that a reserved place answers, too; must not wait. */
     bool (*is_probe)(const struct http_request *request);
     void *context;
     uint64_t patience_ms; /* 0 = CONTROL_PATIENCE_MS */
 };
 
-/* It listens nowhere yet. WEIR_ENOMEM. */
+/* It has no listener yet. WEIR_ENOMEM. */
 int control_create(const struct control_setup *setup, struct control **out);
 
 /* Closes every connection, answered or not, and every listener, with its file; their memory is
  * freed when the loop runs once more, which io_destroy does. NULL is allowed. */
 void control_destroy(struct control *control);
 
-/* Removes the files of all listeners and does nothing else: just before `_exit`. */
+/* Removes the files of all listeners. Only for use just before `_exit`. */
 void control_leave(struct control *control);
 
 /* --- listeners ------------------------------------------------------------------------------ */
 
-/* Any thread. Takes the socket, also on failure; NULL: a listener that nobody can connect to.
+/* Any thread. Takes the socket, also on failure; NULL: a listener that no client can connect to.
  * Returns owned. WEIR_ENOMEM. */
 int control_listener_create(struct control_socket *socket, struct control_listener **out);
-/* Of one that was not offered: closes its socket and removes its file. NULL is allowed. */
+/* For a listener that was not offered: closes its socket and removes its file. NULL is allowed. */
 void control_listener_destroy(struct control_listener *listener);
 
-/* Any thread: takes a listener, which is to be served instead of the one before; the next
- * control_collect sees to it. */
+/* Any thread. Takes a listener; the next control_collect serves it in place of the present one. */
 void control_offer(struct control *control, struct control_listener *listener);
 
-/* Serves what was offered since. WEIR_EINVALID: the loop does not take a listener. */
+/* Serves the listener that was offered last. WEIR_EINVALID: libuv refuses the listener. */
 int control_collect(struct control *control);
 
-/* Any thread: whether `path` is a name of the socket that was offered last. */
+/* Any thread. True when `path` is a name of the socket that was offered last. */
 bool control_is_at(struct control *control, const char *path);
 
 /* Sends the answer; takes its text. */

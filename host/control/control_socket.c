@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 
-#define BACKLOG 128 /* the kernel's own usual limit; those beyond wait in connect() */
+#define BACKLOG 128 /* the kernel's usual limit; further clients wait in connect() */
 #define MODE 0660
-#define LOOK_MS 10 /* between two looks at a lock that somebody has */
+#define LOOK_MS 10 /* between two tries to take a lock */
 
 static_assert(sizeof((struct sockaddr_un *)0)->sun_path == CONTROL_SOCKET_PATH_MAX,
               "a path of the kernel's");
@@ -105,7 +105,7 @@ bool control_socket_is_trusted(int descriptor, const char *path, uid_t *out_stra
 
 /* --- listening ------------------------------------------------------------------------------ */
 
-/* With the lock, or after CONTROL_LOCK_MS without it. */
+/* Takes the lock; gives up after CONTROL_LOCK_MS and goes on without it. */
 static void lock_in_time(int descriptor)
 {
     struct clock clock = clock_monotonic();
@@ -119,8 +119,8 @@ static void lock_in_time(int descriptor)
 }
 
 /*
- * The directory of `path`, locked: two hosts that start at once come one after the other. Whoever
- * may read it may hold the lock, too, and keeps nobody out: without the lock a host goes on.
+ * Opens and locks the directory of `path`, so that hosts that start together bind one after the
+ * other. Any user who may read the folder can hold the lock: so a host goes on without the lock.
  */
 static int lock_directory(const char *path)
 {
@@ -133,7 +133,7 @@ static int lock_directory(const char *path)
     return descriptor;
 }
 
-/* Makes way at `path`; NULL, or why it cannot. */
+/* Removes an old file at `path`; NULL, or the reason why it cannot. */
 static const char *make_way(const char *path)
 {
     struct stat information;
@@ -146,7 +146,7 @@ static const char *make_way(const char *path)
     descriptor = control_socket_connect(path, 1);
     if (descriptor >= 0)
         close(descriptor);
-    /* A host whose line is full may be stopped; it is there all the same. */
+    /* A full backlog, too, shows that a host is there; it may be stopped. */
     if (descriptor >= 0 || descriptor == -EAGAIN)
         return "another host listens there";
     if (descriptor != -ECONNREFUSED)
@@ -154,18 +154,18 @@ static const char *make_way(const char *path)
     return unlink(path) == 0 || errno == ENOENT ? NULL : strerror(errno);
 }
 
-/* Binds and listens; NULL, or why it cannot. */
+/* Binds and listens; NULL, or the reason why it cannot. */
 static const char *bind_to(struct control_socket *made)
 {
     struct sockaddr_un address;
     struct stat information;
 
     (void)fill_address(made->path, &address);
-    /* Before the file is there: it is at no time more open than this. */
+    /* Before the file exists, so that it never has a wider mode. */
     if (fchmod(made->descriptor, MODE) != 0 ||
         bind(made->descriptor, (struct sockaddr *)&address, sizeof address) != 0)
         return strerror(errno);
-    /* The umask may have taken something away. */
+    /* Again, since the umask may have removed bits. */
     if (chmod(made->path, MODE) != 0 || lstat(made->path, &information) != 0 ||
         listen(made->descriptor, BACKLOG) != 0) {
         const char *reason = strerror(errno);

@@ -41,7 +41,7 @@ static int on_header_field(http_parser *parser, const char *bytes, size_t size)
     if (reading->in_value)
         reading->field[0] = '\0';
     reading->in_value = false;
-    /* A name that is too long is none that matters. */
+    /* Such a long name is none of those that matter. */
     if (!append(reading->field, sizeof reading->field, bytes, size))
         reading->field[0] = '?';
     return 0;
@@ -104,7 +104,7 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* In place; false: a broken escape, or one of NUL. */
+/* Unescapes in place; false: a broken escape, or an escaped NUL. */
 static bool unescape(char *text)
 {
     char *to = text;

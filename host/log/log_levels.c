@@ -12,7 +12,7 @@ struct log_levels {
     uint32_t count;
     int most;
     struct pool_level *pools; /* sorted by path */
-    struct text_store store;  /* them and their paths */
+    struct text_store store;  /* holds them and their paths */
 };
 
 static int compare(const void *left, const void *right)
@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
                   ((const struct pool_level *)right)->path);
 }
 
-/* Pools come after those around them, so theirs is known. */
+/* A pool comes after its parent, so the parent's level is known. */
 static uint32_t level_of(const struct settings *settings, uint32_t index)
 {
     while (settings->pools[index].log_level == SETTINGS_LEVEL_HOST &&
@@ -78,7 +78,7 @@ void log_levels_destroy(struct log_levels *levels)
     free(levels);
 }
 
-/* A component and how much of it is the path of a pool. */
+/* A component, and the length of the pool's path in it. */
 struct sought {
     const char *component;
     size_t length;

@@ -13,7 +13,7 @@ static void copy_cut(char *to, size_t size, const char *from)
     to[length] = '\0';
 }
 
-/* Cuts `component` to the pool that it and `other` are in: up to a `#` or `/` that both have. */
+/* Shortens `component` to the pool that it shares with `other`: up to a `#` or `/` in both. */
 static void cut_to_common(char *component, const char *other)
 {
     size_t end = 0;
@@ -23,7 +23,7 @@ static void cut_to_common(char *component, const char *other)
         if (component[i] == '#' || component[i] == '/')
             end = i;
     }
-    /* One may be the other's pool. */
+    /* One may be a pool that contains the other. */
     if ((!component[i] && (!other[i] || other[i] == '#' || other[i] == '/')) ||
         (!other[i] && (component[i] == '#' || component[i] == '/')))
         end = i;
@@ -51,7 +51,7 @@ static void kind_begin(struct log_kind *kind, uint64_t hash, const struct log_li
     copy_cut(kind->event, sizeof kind->event, line->event);
 }
 
-/* The next window of a kind: longer when this one had lines to count. */
+/* Starts the next window of a kind: a longer one when this window had lines to count. */
 static void kind_go_on(struct log_kind *kind, uint64_t now_ns)
 {
     if (kind->lines <= LOG_LIMIT_LINES)
@@ -68,7 +68,7 @@ static void kind_tell(struct log_kind *kind, struct log_kind *out_over)
     kind->untold = 0;
 }
 
-/* A place for a new kind; NULL: all are taken by kinds whose window is not over. */
+/* A free entry for a new kind; NULL: every kind's window is still open. */
 static struct log_kind *find_free(struct log_limit *limit, uint64_t now_ns)
 {
     for (size_t i = 0; i < LOG_LIMIT_KINDS; i++) {

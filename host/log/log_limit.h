@@ -1,20 +1,20 @@
 /*
  * log/log_limit.h - limits the log lines of one kind.
  *
- * Lines of one event and level are one kind, whatever their component: 512 workers that fail say
- * one thing. Ten lines of a kind are written in its window of one second; the rest are counted,
- * and one line tells how many when the window is over. A kind that had lines to count gets a
- * window twice as long next, up to LOG_LIMIT_WINDOW_S_MAX; one that had none begins with a second.
- * There are LOG_LIMIT_KINDS kinds at a time; lines of further ones are one kind together.
+ * Lines of one event and level are one kind, whatever their component: 512 failing workers report
+ * one fact. A kind writes ten lines in a window of one second. Further lines are counted, and one
+ * line reports their number at the end of the window. A kind with counted lines gets a window twice
+ * as long next, up to LOG_LIMIT_WINDOW_S_MAX; without counted lines the next window has one second.
+ * There are LOG_LIMIT_KINDS kinds at a time; lines of further kinds are limited together as one
+ * kind.
  *
- * Pure: the clock and the lock are the caller's. Life: zeros.
+ * Pure: the caller supplies the clock and the lock. Life: zeros.
  */
 #ifndef HOST_LOG_LOG_LIMIT_H
 #define HOST_LOG_LOG_LIMIT_H
-
+/* of a kind in its window */
 #include "base/log.h"
-
-#define LOG_LIMIT_LINES 10        /* of a kind in its window */
+#define LOG_LIMIT_LINES 10
 #define LOG_LIMIT_KINDS 64        /* a host has some forty events; plugins have theirs */
 #define LOG_LIMIT_WINDOW_S_MAX 64 /* a repeating line is reported about once a minute */
 #define LOG_LIMIT_NAME_SIZE 64
@@ -25,27 +25,27 @@ struct log_kind {
     uint64_t hash; /* 0 = free */
     uint64_t start_ns;
     uint32_t window_s;
-    uint32_t lines;  /* of this window */
-    uint64_t untold; /* of these, and not told yet */
+    uint32_t lines;  /* written or counted in this window */
+    uint64_t untold; /* counted and not reported yet */
     enum weir_log_level level;
-    char component[LOG_LIMIT_NAME_SIZE]; /* what the counted ones have in common; may be empty */
+    /* the common part of the counted lines' components; may be empty */
+    char component[LOG_LIMIT_NAME_SIZE];
     char event[LOG_LIMIT_EVENT_SIZE];
 };
 
 struct log_limit {
-    struct log_kind kinds[LOG_LIMIT_KINDS + 1]; /* the last one is for all others */
+    struct log_kind kinds[LOG_LIMIT_KINDS + 1]; /* the last entry is for all further kinds */
 };
 
 /*
- * True when the line may be written. When `out_over->untold` is not 0 then, that is to be told
- * first.
+ * True when the line may be written. If `out_over->untold` is not 0 then, report that number first.
  */
 bool log_limit_admit(struct log_limit *limit, const struct log_line *line, uint64_t now_ns,
                      struct log_kind *out_over);
 
 /*
- * Takes what one kind, from number `from` on, has counted in a window that is over, or in any when
- * `all`. Returns where to go on; LOG_LIMIT_END: there is none.
+ * Takes the count of one kind, from number `from` on, whose window is over; with `all`, of any
+ * kind. Returns the number to continue from; LOG_LIMIT_END: there is none.
  */
 size_t log_limit_take(struct log_limit *limit, size_t from, uint64_t now_ns, bool all,
                       struct log_kind *out_over);

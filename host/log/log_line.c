@@ -8,7 +8,7 @@
 
 #include "host/log/line.h"
 
-/* Kept free for the end of a line that was cut. */
+/* Reserved for the end of a truncated line. */
 #define TAIL_SIZE 16
 
 const char *log_line_level(enum weir_log_level level)
@@ -30,7 +30,7 @@ static bool is_control(unsigned char c)
     return c < 0x20 || c == 0x7f;
 }
 
-/* JSON knows no \x, so a byte that is no character becomes the replacement character there. */
+/* JSON has no \x, so an invalid byte becomes the replacement character there. */
 static void add_escaped(struct line *line, enum log_format format, unsigned char c)
 {
     if (c == '\n') {
@@ -169,7 +169,7 @@ static void add_head(struct line *line, enum log_format format, uint64_t date_us
         add_quoted(line, format, from->event ? from->event : "");
 }
 
-/* A field that does not fit is left out whole, so that the line stays readable by machines. */
+/* Leaves out a field that does not fit as a whole, so that programs can still parse the line. */
 static bool add_field(struct line *line, enum log_format format, const struct weir_field *field)
 {
     size_t before = line->used;
@@ -183,7 +183,7 @@ static bool add_field(struct line *line, enum log_format format, const struct we
     return false;
 }
 
-/* Of a head that is too long only the level and the fact remain. */
+/* Keeps only the level and the fact of a head that is too long. */
 static void replace_head(struct line *line, enum log_format format, uint64_t date_us,
                          const struct log_line *from)
 {

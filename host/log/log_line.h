@@ -1,10 +1,9 @@
 /*
- * log/log_line.h - a log line as text: logfmt or JSON. Pure; the clock is the caller's.
+ * log/log_line.h - formats a log line as logfmt or JSON. Pure; the caller supplies the time.
  *
- * Every line is one line: bytes that are no UTF-8, and characters that a terminal obeys (see
- * weir/printable.h), are escaped. At most
- * LOG_LINE_MAX bytes with the newline, which a pipe takes in one piece (PIPE_BUF); what is longer
- * ends with `cut=true`.
+ * The text is always one line: bytes that are no UTF-8, and characters that control a terminal (see
+ * weir/printable.h), are escaped. It has at most LOG_LINE_MAX bytes with the newline, which a pipe
+ * takes in one piece (PIPE_BUF); a longer one is truncated and ends with `cut=true`.
  */
 #ifndef HOST_LOG_LOG_LINE_H
 #define HOST_LOG_LOG_LINE_H

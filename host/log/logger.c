@@ -15,10 +15,10 @@ struct logger {
     struct clock clock;        /* const */
     uint64_t (*date_us)(void); /* const */
     bool journal;              /* const */
-    atomic_int level;          /* by logger_set_level; advisory: a line more or less is no harm */
-    atomic_int most;           /* likewise: of that and all of `levels` */
-    atomic_int format;         /* likewise */
-    atomic_uint_fast64_t lost; /* lines, since the last one that went through */
+    atomic_int level;          /* by logger_set_level; advisory: a race costs or adds one line */
+    atomic_int most;           /* as `level`: the most verbose of `level` and `levels` */
+    atomic_int format;         /* as `level` */
+    atomic_uint_fast64_t lost; /* lines, since the last line that was written */
     pthread_mutex_t lock;
     struct log_limit limit;    /* lock */
     struct log_levels *levels; /* lock: owned; NULL = no pool has one of its own */
@@ -83,7 +83,7 @@ static int write_line(struct logger *logger, const struct log_line *line)
     return screen_log(logger->screen, text, size);
 }
 
-/* Relaxed throughout: a counter that orders nothing; an exchange gives each loss to one teller. */
+/* Relaxed throughout: the counter orders nothing; the exchange lets one thread report each loss. */
 static void tell_lost(struct logger *logger)
 {
     uint64_t lost = atomic_exchange_explicit(&logger->lost, 0, memory_order_relaxed);
@@ -117,7 +117,7 @@ static void tell_repeated(struct logger *logger, const struct log_kind *kind)
         write_or_count(logger, &line);
 }
 
-/* Of the line's pool, if that has one of its own. */
+/* The level of the line's pool, or of the host. */
 static int level_of_locked(const struct logger *logger, const struct log_line *line)
 {
     /* Relaxed: see the field. */
@@ -132,7 +132,7 @@ static void logger_line(void *context, const struct log_line *line)
     struct log_kind over = { .untold = 0 };
     bool admitted;
 
-    /* Relaxed: see the field. What nobody wants costs no lock. */
+    /* Relaxed: see the field. A line that no level admits takes no lock. */
     if ((int)line->level > atomic_load_explicit(&logger->most, memory_order_relaxed))
         return;
     pthread_mutex_lock(&logger->lock);
@@ -192,7 +192,7 @@ const struct log_sink *logger_sink(struct logger *logger)
     return &logger->sink;
 }
 
-/* The lock keeps one setter's sum from standing for another's parts. */
+/* The lock keeps two setters from mixing their results. */
 static void set_most_locked(struct logger *logger)
 {
     /* Relaxed, both: see the fields. */

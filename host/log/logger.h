@@ -1,14 +1,14 @@
 /*
- * log/logger.h - the sink of all log lines: standard error, limited when a line repeats itself.
+ * log/logger.h - the sink of all log lines: standard error, with a limit for repeated lines.
  *
- * Ten lines of a kind (one event of any component) in a second are written, the rest are counted;
- * one line tells how many (`repeated=N`), after a second at first, then ever less often:
- * log_limit.h. Answers to the operator (reload, host, ledger) are never held back. Lines that the
- * reader of standard error was too slow for are counted too (`lost=N`): logging never holds up a
+ * Ten lines of a kind (one event of any component) are written in a second; the rest are counted,
+ * and one line reports their number (`repeated=N`), after a second at first, then less and less
+ * often: log_limit.h. Answers to the operator (reload, host, ledger) have no limit. Lines that a
+ * slow reader of standard error does not take are counted, too (`lost=N`): logging never blocks a
  * worker for long.
  *
- * Life: logger_create .. logger_destroy. logger_sink, logger_set_* and writing to the sink:
- * any thread. logger_tick: any thread, about once a second. Lock rank: before screen.h's.
+ * Life: logger_create .. logger_destroy. logger_sink, logger_set_* and writing to the sink: any
+ * thread. logger_tick: any thread, about once a second. Lock rank: before screen.h's.
  */
 #ifndef HOST_LOG_LOGGER_H
 #define HOST_LOG_LOGGER_H
@@ -32,7 +32,7 @@ struct logger_setup {
 
 /* Returns owned; NULL when memory is out. */
 struct logger *logger_create(const struct logger_setup *setup);
-/* Tells what is still counted. No thread may use the sink any more. NULL is allowed. */
+/* Writes the last counts. No thread may use the sink any more. NULL is allowed. */
 void logger_destroy(struct logger *logger);
 
 /* Borrowed until logger_destroy. */
@@ -40,20 +40,21 @@ const struct log_sink *logger_sink(struct logger *logger);
 
 /* Lines below this level are dropped from now on. */
 void logger_set_level(struct logger *logger, enum weir_log_level level);
-/* Lines of these pools have levels of their own from now on. Takes them; NULL = none has. */
+/* Gives pools levels of their own from now on. Takes them; NULL = no pool has one. */
 void logger_set_levels(struct logger *logger, struct log_levels *levels);
 void logger_set_format(struct logger *logger, enum log_format format);
 
 /* Writes the `repeated=N` lines of the windows that are over. */
 void logger_tick(struct logger *logger);
-/* Writes those of the present windows too, so that a last line can be the last, or since the next
- * tick may be far off. */
+/* Writes those of open windows, too: before the last line of the host, or when the next tick may be
+ * far off. */
 void logger_flush(struct logger *logger);
 
 /* Microseconds since 1970 by the machine's clock, for logger_setup. */
 uint64_t logger_date_us(void);
 
-/* True when `descriptor` is the journal's, as JOURNAL_STREAM (`device:inode`, or NULL) says. */
+/* True when `descriptor` is the journal's, according to JOURNAL_STREAM (`device:inode`, or
+ * NULL). */
 bool logger_is_journal(int descriptor, const char *journal_stream);
 
 #endif

@@ -25,7 +25,7 @@ int printer_init(struct printer *printer, struct screen *screen, const struct lo
 
 static void lose(struct printer *printer, size_t size, const char *reason)
 {
-    /* Relaxed: whoever asks at the end has waited for those who print. */
+    /* Relaxed: the reader at the end has waited for the printing threads. */
     atomic_fetch_add_explicit(&printer->lost, size, memory_order_relaxed);
     if (!atomic_exchange_explicit(&printer->failing, true, memory_order_relaxed))
         log_event(printer->sink, WEIR_LOG_ERROR, "host", "standard output cannot be written",
@@ -33,7 +33,7 @@ static void lose(struct printer *printer, size_t size, const char *reason)
                   weir_str("effect", "what workers print is lost until it can; told at the end"));
 }
 
-/* By the printer's thread; without one, under the lock. */
+/* Runs on the printer's thread; without one, under the lock. */
 static void write_out(struct printer *printer, const char *text, size_t size)
 {
     size_t left = size;
@@ -48,7 +48,7 @@ static void write_out(struct printer *printer, const char *text, size_t size)
 /* Removes the text that has been written. */
 static void settle_locked(struct printer *printer, size_t size)
 {
-    /* Relaxed: advisory; those who wait for the end hold the lock. */
+    /* Relaxed: advisory; the waiters for the end hold the lock. */
     if (atomic_fetch_sub_explicit(&printer->pending, size, memory_order_relaxed) != size)
         return;
     pthread_cond_broadcast(&printer->emptied);
@@ -57,7 +57,7 @@ static void settle_locked(struct printer *printer, size_t size)
     printer->on_empty = NULL;
 }
 
-/* A buffer that has been written serves again unless it grew past what is usual. */
+/* Reuses a written buffer, unless it grew past the usual size. */
 static void give_back_locked(struct printer *printer, char *text, size_t capacity)
 {
     if (printer->text || capacity > 2 * PRINTER_BOUND) {
@@ -191,7 +191,7 @@ bool printer_flush(struct printer *printer, uint32_t timeout_ms)
 
 uint64_t printer_lost_bytes(const struct printer *printer)
 {
-    /* Relaxed: whoever asks at the end has waited for those who print. */
+    /* Relaxed: the reader at the end has waited for the printing threads. */
     return atomic_load_explicit(&printer->lost, memory_order_relaxed) +
            atomic_load_explicit(&printer->pending, memory_order_relaxed);
 }

@@ -1,13 +1,13 @@
 /*
- * log/printer.h - what workers print, and what of it was lost.
+ * log/printer.h - writes the text that workers print to standard output, and counts lost text.
  *
- * Text is kept in order in a buffer, which a thread of its own writes to standard output: a reader
- * that does not read keeps that thread and nobody else. The thread begins with the first text; when
- * it cannot, texts are written by who prints them. What is kept has a bound, past which those that
- * print are to be given no more work: it is passed by what they print until then.
+ * A buffer keeps the text in order, and a separate thread writes it: a reader that does not read
+ * blocks that thread only. The thread starts with the first text; without a thread the printing
+ * worker writes the text itself. The buffer has a bound. When it is full, workers that print get no
+ * further work; until then their text may exceed the bound.
  *
- * When standard output cannot be written (a full disk, a reader that left) the log reports it once,
- * with the reason, and again after it went well in between; what is lost is counted.
+ * When standard output cannot be written (a full disk, a closed pipe) the log reports it once, with
+ * the reason, and again after a success in between; lost text is counted.
  *
  * Life: printer_init .. printer_finish. printer_end and printer_finish: the program's first thread;
  * the others: any thread.
@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "host/log/screen.h"
 
-#define PRINTER_BOUND (1u << 20) /* bytes that are kept: as much as a pipe may hold */
+#define PRINTER_BOUND (1u << 20) /* bytes that are kept: the largest size of a pipe */
 
 struct printer {
     struct screen *screen;       /* const; borrowed */
@@ -33,36 +33,36 @@ struct printer {
     pthread_cond_t emptied;
     pthread_t thread;         /* lock */
     bool started;             /* lock: `thread` runs */
-    bool ends;                /* lock: it is to end when all is written */
-    char *text;               /* lock: accepted, and not taken by the thread */
+    bool ends;                /* lock: the thread ends when all text is written */
+    char *text;               /* lock: accepted, not taken by the thread yet */
     size_t size;              /* lock */
     size_t capacity;          /* lock */
-    void (*on_empty)(void *); /* lock: told once when all is written; may be NULL */
+    void (*on_empty)(void *); /* lock: called once, when all is written; may be NULL */
     void *context;            /* lock */
     _Atomic size_t pending;   /* accepted and not written yet; written under lock */
-    atomic_bool failing;      /* by who writes: the last text did not go out */
-    _Atomic uint64_t lost;    /* bytes, by who writes */
+    atomic_bool failing;      /* by the writing thread: the last write failed */
+    _Atomic uint64_t lost;    /* bytes, by the writing thread */
 };
 
 /* WEIR_ENOMEM. */
 int printer_init(struct printer *printer, struct screen *screen, const struct log_sink *sink);
 
-/* Takes text, whole. Borrows. Never waits for a reader, but where it has no thread. */
+/* Accepts the whole text. Borrows. Waits for a reader only when there is no thread. */
 void printer_print(struct printer *printer, const char *text, size_t size);
 
-/* As much is kept as may be. Advisory: others print meanwhile. */
+/* True when the buffer is full. Advisory: other threads print meanwhile. */
 bool printer_is_full(const struct printer *printer);
 
-/* True when all is written. False: `on_empty` is called on the printer's thread when it is. */
+/* True when all text is written. False: the printer's thread calls `on_empty` later. */
 bool printer_end(struct printer *printer, void (*on_empty)(void *context), void *context);
 
-/* Waits until all is written. False: not in time. One that was never begun has written all. */
+/* Waits until all text is written. False: not in time. Without any text the answer is true. */
 bool printer_flush(struct printer *printer, uint32_t timeout_ms);
 
-/* Of texts that did not go out, or have not yet. */
+/* The bytes that were lost or are not written yet. */
 uint64_t printer_lost_bytes(const struct printer *printer);
 
-/* When all is written. */
+/* Call it when all is written. */
 void printer_finish(struct printer *printer);
 
 #endif

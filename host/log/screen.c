@@ -24,8 +24,8 @@ struct screen {
     bool output_is_terminal; /* const */
     pthread_mutex_t printing;
     pthread_mutex_t terminal;
-    _Atomic bool stuck;      /* advisory: the last line did not go through */
-    char status[STATUS_MAX]; /* terminal: what stands below, "" = nothing */
+    _Atomic bool stuck;      /* advisory: the last line was not written */
+    char status[STATUS_MAX]; /* terminal: the progress line, "" = none */
 };
 
 static bool can_move_cursor(int descriptor)
@@ -81,7 +81,7 @@ static struct timespec patience_from_now(void)
 
 static bool is_stuck(const struct screen *screen)
 {
-    /* Relaxed: a look too late costs one wait more, or one line. */
+    /* Relaxed: an old value costs one wait more, or one line. */
     return atomic_load_explicit(&screen->stuck, memory_order_relaxed);
 }
 
@@ -90,8 +90,8 @@ static void set_stuck(struct screen *screen, bool stuck)
     atomic_store_explicit(&screen->stuck, stuck, memory_order_relaxed);
 }
 
-/* False: whoever prints there waits for a terminal that its user has stopped. Nobody else waits for
- * it longer than SCREEN_PATIENCE_MS. */
+/* False: another thread prints to a terminal that its user has stopped. Nobody waits for that
+ * thread longer than SCREEN_PATIENCE_MS. */
 static bool lock_terminal(struct screen *screen)
 {
     struct timespec until = patience_from_now();
@@ -116,7 +116,7 @@ static bool is_writable(int descriptor, int patience_ms)
     return ready > 0;
 }
 
-/* 0, or the errno that says why it cannot be written; leaves in `*size` what has not been. */
+/* 0, or the errno of a failed write; `*size` becomes the number of unwritten bytes. */
 static int write_rest(int descriptor, const char *text, size_t *size)
 {
     while (*size) {

@@ -1,13 +1,14 @@
 /*
  * log/screen.h - the two streams of the program and the progress line that shares one of them.
  *
- * Lines go out whole: log lines to standard error, what workers print to standard output. On a
- * terminal the progress line stands below them: it is wiped before a line and drawn again after.
+ * Lines are written whole: log lines to standard error, the text that workers print to standard
+ * output. On a terminal the progress line stands below them: it is wiped before a line and drawn
+ * again after it.
  *
  * Life: screen_create .. screen_destroy. Every function may be called from any thread, several at
- * once. Two locks, taken in this order: printing (who prints may wait for a slow reader of
- * standard output), then terminal. Who prints on a terminal that its user has stopped holds both;
- * log lines and the progress line wait SCREEN_PATIENCE_MS for it, and are lost then.
+ * once. Two locks, taken in this order: printing (who prints may wait for a slow reader of standard
+ * output), then terminal. A thread that prints to a terminal that its user has stopped holds both;
+ * log lines and the progress line wait SCREEN_PATIENCE_MS for them, and are lost then.
  */
 #ifndef HOST_LOG_SCREEN_H
 #define HOST_LOG_SCREEN_H
@@ -19,19 +20,19 @@
 
 struct screen;
 
-/* Returns owned; NULL when memory is out. The descriptors stay the caller's. */
+/* Returns owned; NULL when memory is out. The caller keeps the descriptors. */
 struct screen *screen_create(int output, int error);
 /* Wipes the progress line. NULL is allowed. */
 void screen_destroy(struct screen *screen);
 
 /*
- * Writes one log line to standard error, whole. Borrows. WEIR_EFULL: its reader is stuck, the line
- * is lost; further lines are not waited for until one has gone through. WEIR_ECLOSED: no reader.
+ * Writes one whole log line to standard error. Borrows. WEIR_EFULL: the reader is stuck, the line
+ * is lost; no further line waits until one is written again. WEIR_ECLOSED: no reader.
  */
 int screen_log(struct screen *screen, const char *line, size_t size);
 
-/* Writes text of `*size` to standard output, whole, waiting for its reader. Borrows. WEIR_ECLOSED:
- * `*size` of it, the end, cannot be written; `out_error` is the errno that says why. */
+/* Writes a whole text of `*size` bytes to standard output, and waits for its reader. Borrows.
+ * WEIR_ECLOSED: the last `*size` bytes cannot be written; `out_error` is the errno. */
 int screen_print(struct screen *screen, const char *text, size_t *size, int *out_error);
 
 /* Shows a progress line, shorter than screen_width and without control characters; "" wipes it. */

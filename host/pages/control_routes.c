@@ -15,18 +15,18 @@
 #define TYPE_TEXT "text/plain; charset=utf-8"
 #define TYPE_BYTES "application/octet-stream"
 
-/* One request, and the answer that is being written. */
+/* One request, and the answer under construction. */
 struct inquiry {
     struct control_routes *routes;
     struct connection *connection;
     const struct http_request *request;
-    char *rest; /* of the path, behind the route's own; cut at a verb */
+    char *rest; /* of the path, after the route's own; cut at a verb */
     struct control_reply reply;
     FILE *stream; /* fills the reply */
-    bool later;   /* an errand answers */
+    bool later;   /* a control job or an inspection answers later */
 };
 
-/* A status, and a sentence in the form that was asked for. Answers the status. */
+/* Writes a sentence in the requested form. Returns the status. */
 WEIR_PRINTF(3, 4)
 static unsigned refuse(struct inquiry *inquiry, unsigned status, const char *format, ...)
 {
@@ -111,7 +111,7 @@ static unsigned get_readyz(struct inquiry *inquiry)
                : HTTP_STATUS_SERVICE_UNAVAILABLE;
 }
 
-/* With a path behind it: of that pool, and those in it. */
+/* With a path after the slash: only that pool and its members. */
 static unsigned get_members(struct inquiry *inquiry)
 {
     return member_list_write(&inquiry->routes->overview, inquiry->rest,
@@ -126,7 +126,7 @@ static unsigned get_dead(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
-/* The number that `name` has in the query. */
+/* Reads the number `name` of the query. */
 static bool query_number(const struct inquiry *inquiry, const char *name, uint64_t *out)
 {
     char text[32];
@@ -135,7 +135,7 @@ static bool query_number(const struct inquiry *inquiry, const char *name, uint64
            text_parse_u64(text, out) == TEXT_OK;
 }
 
-/* As many as an answer may have; `?after=N` goes on behind the letter N. */
+/* At most as many as fit into an answer; `?after=N` continues after dead letter N. */
 static unsigned get_letters(struct inquiry *inquiry)
 {
     uint64_t after = 0;
@@ -158,7 +158,7 @@ static unsigned refuse_payload(struct inquiry *inquiry, uint64_t number, int sta
     return refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "%s", weir_status_text(status));
 }
 
-/* For programs that want each: the numbers, a line each. */
+/* The numbers alone, one on each line, for programs that go through them. */
 static unsigned get_numbers(struct inquiry *inquiry)
 {
     uint64_t after = 0;
@@ -170,7 +170,7 @@ static unsigned get_numbers(struct inquiry *inquiry)
                : no_such_pool(inquiry);
 }
 
-/* `?number=N`: the payload of one letter. `?after=N`: the numbers behind the letter N. */
+/* `?number=N`: the payload of dead letter N. `?after=N`: the numbers after N. */
 static unsigned get_payload(struct inquiry *inquiry)
 {
     uint64_t number = 0;
@@ -195,7 +195,7 @@ static unsigned post_replay(struct inquiry *inquiry)
                : no_such_pool(inquiry);
 }
 
-/* Numbers between commas. Answers how many; 0: `text` is something else. */
+/* Parses numbers between commas and returns their count; 0: `text` has something else. */
 static uint32_t parse_numbers(char *text, uint64_t numbers[LETTERS_DELETED_MAX])
 {
     uint32_t count = 0;
@@ -208,7 +208,7 @@ static uint32_t parse_numbers(char *text, uint64_t numbers[LETTERS_DELETED_MAX])
     return count;
 }
 
-/* Those that were not there make it a conflict: what was asked for has not been done. */
+/* Missing numbers make the status a conflict, since the request was not carried out in full. */
 static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t missing)
 {
     unsigned status = missing ? HTTP_STATUS_CONFLICT : HTTP_STATUS_OK;
@@ -283,7 +283,7 @@ static void tell_bounds_locked(const struct settings_pool *pool, char *text, siz
         (void)snprintf(text, size, "its bounds are %u..%u", pool->size_min, pool->size_max);
 }
 
-/* WEIR_EUNKNOWN: no such pool. WEIR_EINVALID: `why` says why not. */
+/* WEIR_EUNKNOWN: no such pool. WEIR_EINVALID: `why` has the reason. */
 static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *out, char *why,
                  size_t why_size)
 {
@@ -332,7 +332,7 @@ static unsigned post_scale(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
-/* True when there is such a pool. */
+/* False: there is no such pool. */
 static bool set_paused(struct inquiry *inquiry, bool paused)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
@@ -499,7 +499,7 @@ bool control_routes_is_probe(const struct http_request *request)
 
 static const struct route {
     const char *path; /* ends with a slash: followed by the path of a pool */
-    const char *verb; /* behind that; NULL: none */
+    const char *verb; /* after the path; NULL: none */
     bool is_post;
     unsigned (*answer)(struct inquiry *inquiry);
 } routes[] = {
@@ -527,7 +527,7 @@ static const struct route {
 
 #define ROUTES_COUNT (sizeof routes / sizeof routes[0])
 
-/* Where the verb begins in `rest`; NULL: it does not end with it. */
+/* The position of the verb in `rest`; NULL: `rest` does not end with it. */
 static char *find_verb(char *rest, const char *verb)
 {
     size_t length = strlen(rest), verb_length = strlen(verb);
@@ -537,7 +537,7 @@ static char *find_verb(char *rest, const char *verb)
     return rest + length - verb_length;
 }
 
-/* True when the path is the route's; then `rest` is what stands behind it. */
+/* True when the path is the route's; `rest` is then the remainder. */
 static bool matches(const struct route *route, struct inquiry *inquiry)
 {
     char *path = inquiry->request->path;

@@ -17,7 +17,7 @@ struct inspection_request {
     uint64_t due_ns; /* monotonic */
     struct connection *connection;
     bool wants_text;
-    char path[PLACE_PATH_MAX]; /* for people */
+    char path[PLACE_PATH_MAX]; /* for messages */
 };
 
 void inspections_init(struct inspections *inspections, struct assembly *assembly,
@@ -42,7 +42,7 @@ void inspections_finish(struct inspections *inspections)
 
 /* --- whom ----------------------------------------------------------------------------------- */
 
-/* Of a pool's members the one of this number; of two, the one that does not leave. */
+/* Finds the pool's member of this number; of two, the one that stays. */
 static int find_member(struct pool *pool, uint32_t index, weir_pid *out)
 {
     uint32_t count = pool_members(pool, NULL, sizeof(struct weir_member), 0);
@@ -262,7 +262,7 @@ static void answer(const struct inspection_request *request, int status,
     control_answer(request->connection, reply);
 }
 
-/* It is answered, or its time is over: nothing is waited for. */
+/* True when it is answered or its time is over: never waits. */
 static void fetch(struct inspections *inspections, const struct inspection_request *request)
 {
     struct asking_answer got;

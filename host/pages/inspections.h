@@ -1,12 +1,13 @@
 /*
- * pages/inspections.h - what the control socket asks actors of themselves, until they answer.
+ * pages/inspections.h - requests of the control socket to actors (`weir inspect`), until they
+ * answer.
  *
- * An actor answers in a turn of its own, behind the message in hand. The I/O thread does not wait
- * for it: the answer wakes it, and it collects. Who has not answered in INSPECTIONS_PATIENCE_MS is
- * busy in a handler, and that is the answer.
+ * An actor answers in a turn of its own, after the message that it handles. The I/O thread does not
+ * wait: the answer wakes it, and inspections_collect fetches the answer. After
+ * INSPECTIONS_PATIENCE_MS without an answer the client reads that the actor is busy in a handler.
  *
- * Life: init .. finish, when the runtime has ended. Everything on the I/O thread, but for
- * `on_answer`, which is called on the thread that answers.
+ * Life: init .. finish, when the runtime has ended. All calls on the I/O thread; `on_answer` is
+ * called on the thread that answers.
  */
 #ifndef HOST_PAGES_INSPECTIONS_H
 #define HOST_PAGES_INSPECTIONS_H
@@ -29,12 +30,12 @@ struct inspections {
     struct inspection_request *open;  /* oldest first */
 };
 
-/* Whom, and for what. Borrowed until return, but for the connection. */
+/* The actor and the items. Borrowed until return, except for the connection. */
 struct inspections_question {
     const char *path;  /* of a pool, source or worker (`pool#3`), a registered name, or a PID */
     const char *items; /* names with commas between them; "" = all */
     bool wants_text;
-    struct connection *connection; /* gets the answer, once */
+    struct connection *connection; /* gets one answer */
 };
 
 void inspections_init(struct inspections *inspections, struct assembly *assembly,
@@ -42,11 +43,11 @@ void inspections_init(struct inspections *inspections, struct assembly *assembly
 /* Clients that still wait get no answer. */
 void inspections_finish(struct inspections *inspections);
 
-/* Asks. On 0 the connection is answered later; WEIR_EUNKNOWN, WEIR_ETERMINATED: nobody of that
- * name; WEIR_EINVALID: too many items; WEIR_ENOMEM. */
+/* Sends the question. On 0 the connection is answered later; WEIR_EUNKNOWN, WEIR_ETERMINATED: no
+ * actor has that name; WEIR_EINVALID: too many items; WEIR_ENOMEM. */
 int inspections_ask(struct inspections *inspections, const struct inspections_question *question);
 
-/* Answers those that can be answered, and those whose time is over. */
+/* Answers the clients whose answer has arrived or whose time is over. */
 void inspections_collect(struct inspections *inspections);
 
 #endif

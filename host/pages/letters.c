@@ -12,12 +12,12 @@
 #define NS_PER_MS 1000000u
 #define US_PER_S 1000000u
 
-/* Whose letters they are. */
+/* The pool or source that has the dead letters. */
 struct letter_owner {
     const char *path;
     struct dead_letters *letters;
     struct wiring_slot *wiring;
-    weir_pid target; /* for what came to itself; 0: a source */
+    weir_pid target; /* of dead letters of the pool itself; 0: a source */
 };
 
 /* --- looking up ----------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ void letters_summary(const struct overview *overview, bool for_people, FILE *str
 
 /* --- the list ------------------------------------------------------------------------------- */
 
-/* When a letter died, by the wall's clock. */
+/* The time of the death by the wall clock. */
 static void format_time(const struct overview *overview, uint64_t when_ns, char text[32])
 {
     uint64_t age_us = (clock_now_ns(&overview->clock) - when_ns) / 1000;
@@ -136,7 +136,7 @@ static void format_time(const struct overview *overview, uint64_t when_ns, char 
         (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-/* Two digits a byte. */
+/* Two digits for each byte. */
 static void format_head(const struct dead_letter *letter, char text[2 * DEAD_LETTER_HEAD + 1])
 {
     size_t size = letter->size < DEAD_LETTER_HEAD ? letter->size : DEAD_LETTER_HEAD;
@@ -157,7 +157,7 @@ static const char *tag_of(const struct dead_letter *letter)
     return letter->tag ? printable(letter->tag->name) : "";
 }
 
-/* The letters of one answer, and who sent them. */
+/* The dead letters of one answer, and their senders. */
 struct letter_list {
     const struct overview *overview;
     struct dead_letter *letters;
@@ -195,7 +195,7 @@ static void write_letter(const struct letter_list *list, struct json *json,
     json_end(json);
 }
 
-/* One that has no name is shown by its PID; one from outside all actors has none. */
+/* The sender's name; its PID when it has no name; empty for a sender outside all actors. */
 static void format_sender(const struct letter_list *list, const struct dead_letter *letter,
                           char *text, size_t size)
 {

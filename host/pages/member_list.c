@@ -59,7 +59,7 @@ static int by_index(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Without memory the pool is left out. A few more than there are: some may be leaving. */
+/* Without memory the pool is left out. Reserves a few more entries: workers may be leaving. */
 static void list_pool(const struct listing *listing, struct pool *pool)
 {
     uint32_t max = pool_members(pool, NULL, sizeof(struct weir_member), 0);

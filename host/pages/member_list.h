@@ -8,8 +8,8 @@
 
 #include "host/pages/overview_figures.h"
 
-/* Of the pool `path` and those in it; NULL: of all. False: there is no such pool, and nothing was
- * written. */
+/* Writes the workers of the pool `path` and of the pools in it; NULL: of all pools. False: there is
+ * no such pool, and nothing was written. */
 bool member_list_write(const struct overview *overview, const char *path, bool for_people,
                        FILE *stream);
 

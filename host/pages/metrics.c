@@ -12,7 +12,7 @@
 #define NS_PER_S 1e9
 #define US_PER_S 1e6
 
-/* The looks at all pools, taken once. */
+/* The figures of all pools, read once. */
 struct looks {
     struct overview_pool *pools;
     uint32_t count;
@@ -36,7 +36,7 @@ static void put_value(FILE *stream, const char *text)
     }
 }
 
-/* One sample; `second_value` NULL: it has one label. */
+/* Writes one sample; `second_value` NULL: it has one label. */
 static void sample(FILE *stream, const char *name, const char *label, const char *value,
                    const char *second, const char *second_value, uint64_t number)
 {
@@ -162,7 +162,7 @@ static void take_looks_locked(const struct overview *overview, struct looks *loo
         overview_look_locked(overview, i, &looks->pools[i]);
 }
 
-/* The names in the looks belong to the settings, so the lock is held until they are written. */
+/* The names belong to the settings, so the lock is held while they are written. */
 static void write_pools_locked(const struct overview *overview, FILE *stream)
 {
     struct looks looks;

@@ -1,9 +1,9 @@
 /*
- * pages/metrics.h - the figures of a running host as Prometheus reads them, text format 0.0.4.
+ * pages/metrics.h - the figures of a running host in Prometheus' text format 0.0.4.
  *
  * Labels are bounded: pools, sources, states, reasons; never a worker or a message. Messages are
- * counted at the pools that have workers, so that a sum over pools counts each once; refusals are
- * counted where they were made, at any level.
+ * counted at the pools that have workers, so a sum over pools counts each message once; refusals
+ * are counted at the level that refused.
  */
 #ifndef HOST_PAGES_METRICS_H
 #define HOST_PAGES_METRICS_H

@@ -20,7 +20,7 @@ static void write_dead(struct json *json, const struct dead_letters_figures *dea
     json_end(json);
 }
 
-/* A size that is not a range has no bounds: `weir scale` may set any size. */
+/* Only a range has bounds: with a fixed size `weir scale` may set any size. */
 static void write_range(struct json *json, const struct settings_pool *settings)
 {
     if (settings->size_min == settings->size_max)
@@ -207,7 +207,7 @@ static uint64_t uptime_ms(const struct overview *overview)
     return (clock_now_ns(&overview->clock) - overview->started_ns) / NS_PER_MS;
 }
 
-/* Nobody uses them, and they cannot be unloaded. */
+/* Plugins without users that cannot be unloaded. */
 static uint32_t plugins_kept(const struct overview *overview)
 {
     const struct configuration *configuration = overview->supervisor->configuration;

@@ -28,7 +28,7 @@ static const struct figure figures[] = {
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
-/* A new figure of weir_pool_stats must be added to the table. */
+/* The table needs every figure of weir_pool_stats. */
 static_assert(offsetof(struct weir_pool_stats, retrying) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
               "`retrying` is the last of them; `behaviour` is told with the settings, and the "

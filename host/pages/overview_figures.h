@@ -26,26 +26,25 @@ struct overview_pool {
     const struct settings_pool *settings;
     struct weir_pool_stats stats;
     struct dead_letters_figures dead; /* with those below */
-    uint64_t unbound;                 /* also with those below: messages emitted at unbound
-                                       * outputs */
+    uint64_t unbound; /* including pools below: messages emitted at unbound outputs */
 };
 
 /* Reads the figures of pool `index`; assembly->lock is held. */
 void overview_look_locked(const struct overview *overview, uint32_t index,
                           struct overview_pool *out);
 
-/* Bytes of messages, and of memory that threads keep for new ones; 0 without host.memory. */
+/* The bytes of messages, plus the memory that threads keep for new ones; 0 without host.memory. */
 uint64_t overview_memory(const struct overview *overview);
 
-/* Replies to requests that had ended, and notices to origins that had ended. */
+/* Replies to requests, and notices to origins, that arrived after these had ended. */
 uint64_t overview_late_replies(const struct overview *overview);
 uint64_t overview_late_notices(const struct overview *overview);
 
-/* Dead letters, into the object that is open: total, kept, evicted, replayed, and by reason. */
+/* Writes dead letters into the open object: total, kept, evicted, replayed, and by reason. */
 struct json;
 void overview_write_dead(struct json *json, const struct dead_letters_figures *dead);
 
-/* A figure of a pool by its place in a table of all of them; its name is NULL at the end. */
+/* A figure of a pool by its index in the table of figures; the name is NULL after the last. */
 const char *overview_figure_name(uint32_t number);
 uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number);
 

@@ -33,7 +33,7 @@ bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size
     return true;
 }
 
-/* Why it serves nobody; false: it does serve, or need not. */
+/* Finds the reason why the pool serves nobody; false: it serves, or need not. */
 static bool serves_nobody(const struct overview_pool *pool, char *why, size_t size)
 {
     const struct weir_pool_stats *stats = &pool->stats;

@@ -13,8 +13,8 @@
 #define READINESS_REASON_SIZE 128
 
 /*
- * True when a pool has no open worker, and none that opens or is tried again: it has no workers, or
- * all of them are stopped. Writes the reason for people.
+ * True when a pool has no open worker and none that will open: it has no workers, or all of them
+ * are stopped. Writes the reason.
  */
 bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size);
 

@@ -63,7 +63,7 @@ static void name_actor(struct sender_names *names, weir_pid pid, const char *pat
         (void)snprintf(sender->name, sizeof sender->name, "%s", path);
 }
 
-/* Workers only: pools below it have their own names. Without memory they have none. */
+/* Names workers only: pools below have their own names. Without memory they stay unnamed. */
 static void name_workers(struct sender_names *names, struct pool *pool)
 {
     uint32_t max = pool_members(pool, NULL, sizeof(struct weir_member), 0);

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-/* Relaxed, all: figures for people. False: nothing is stuck there that is not meant to block. */
+/* Relaxed, all: figures for people. False: no thread is stuck, or this dispatcher may block. */
 static bool look_at(const struct dispatcher *dispatcher, struct stuck_figures *out)
 {
     uint32_t threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
@@ -15,7 +15,7 @@ static bool look_at(const struct dispatcher *dispatcher, struct stuck_figures *o
     return out->stuck > 0;
 }
 
-/* Acquire pairs with the release with which a dispatcher is counted: it is seen whole. */
+/* Acquire pairs with the release that counts a new dispatcher, so its fields are visible. */
 static uint32_t count_of(const struct runtime *runtime)
 {
     return atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);

@@ -11,15 +11,15 @@
 struct stuck_figures {
     uint32_t stuck;
     uint32_t spares;
-    bool is_blocked; /* a dispatcher has no thread left, spares included, that is not stuck */
+    bool is_blocked; /* all threads of a dispatcher, spares included, are stuck */
 };
 
 /* Of all dispatchers. */
 struct stuck_figures stuck_look(const struct overview *overview);
 
 /*
- * A line for each dispatcher with stuck threads, behind a prefix: `blocked` when no thread of it is
- * left, `warning` when some are. NULL: such lines are left out.
+ * Writes a line for each dispatcher with stuck threads, with a prefix: `blocked` when all of its
+ * threads are stuck, `warning` when some are. NULL: leaves out such lines.
  */
 void stuck_tell(const struct overview *overview, const char *blocked, const char *warning,
                 FILE *stream);

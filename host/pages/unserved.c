@@ -5,7 +5,7 @@
 #include "host/pages/readiness.h"
 
 struct unserved_pool {
-    const char *fed_by; /* a source or a pool; borrowed from the settings. NULL: it is not fed */
+    const char *fed_by; /* a source or a pool; borrowed from the settings. NULL: no feeder */
     bool is_told;
 };
 
@@ -17,7 +17,7 @@ static void feed(struct unserved *unserved, uint32_t pool, const char *by)
         unserved->pools[pool].fed_by = by;
 }
 
-/* Pools come before their members, so that what feeds a pool is known when they are reached. */
+/* A pool comes before its members, so its feeder is known when the loop reaches them. */
 static void find_feeders(struct unserved *unserved, const struct settings *settings)
 {
     for (uint32_t i = 0; i < settings->source_count; i++)
@@ -63,7 +63,7 @@ static void tell(const struct unserved *unserved, const struct unserved_pool *po
                   weir_uint("live", figures->stats.live));
 }
 
-/* Its manager may add workers. */
+/* True when its manager may add workers. */
 static bool will_be_filled(const struct overview_pool *pool)
 {
     return pool->stats.target == 0 && pool->settings->manager.use;
@@ -79,7 +79,7 @@ static void look_at_locked(struct unserved *unserved, uint32_t index)
     overview_look_locked(unserved->overview, index, &figures);
     is_empty = readiness_is_empty(&figures, why, sizeof why) && !will_be_filled(&figures);
     if (is_empty == pool->is_told || (pool->is_told && figures.stats.live == 0))
-        return; /* once told, it serves again when a worker is open */
+        return; /* logged already; it serves again when a worker is open */
     pool->is_told = is_empty;
     tell(unserved, pool, &figures, why);
 }
@@ -89,7 +89,8 @@ void unserved_look(struct unserved *unserved)
     struct assembly *assembly = unserved->overview->assembly;
     const struct settings *settings;
 
-    /* Acquire pairs with the release of the supervisor; a host that ends empties its pools. */
+    /* Acquire pairs with the supervisor's release. A host that ends empties its pools: no reason to
+     * log. */
     if (atomic_load_explicit(&assembly->stopping, memory_order_acquire))
         return;
     pthread_mutex_lock(&assembly->lock);

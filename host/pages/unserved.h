@@ -1,11 +1,11 @@
 /*
- * pages/unserved.h - logs that a pool which is fed has no worker left, and when it has one again.
+ * pages/unserved.h - logs when a pool with a feeder has no worker left, and when it has one again.
  *
- * Fed means: a source or an output leads to the pool, or to a pool above it. Empty means that it
- * has no workers, or that all of them have failed too often and are stopped; pages/readiness.h
- * tells the two apart. Workers that open, or wait to be opened again, are not told, nor is an empty
- * pool whose manager may add workers. Each change is one line. A reload begins without memory: what
- * is empty after it is logged again.
+ * A pool has a feeder when a source or an output leads to the pool, or to a pool above it. A pool
+ * is empty when it has no workers, or when all of them have failed too often and are stopped;
+ * pages/readiness.h tells the two apart. Workers that open, or wait for another try, keep a pool
+ * from being empty; so does a manager that may add workers. Each change is one line. A reload
+ * resets the state: pools that are empty after it are logged again.
  *
  * Life: zeros with `overview` and `sink` .. unserved_finish. I/O thread.
  */
@@ -14,7 +14,7 @@
 
 #include "host/pages/overview_figures.h"
 
-#define UNSERVED_MS 250 /* between two looks: each walks all workers, as the progress does */
+#define UNSERVED_MS 250 /* between two looks: each visits all workers, as the progress line does */
 
 struct unserved_pool;
 
@@ -27,10 +27,10 @@ struct unserved {
     uint64_t looked_ms;
 };
 
-/* With each beat: looks every UNSERVED_MS. */
+/* Call it with each beat; looks every UNSERVED_MS. */
 void unserved_tick(struct unserved *unserved, uint64_t now_ms);
 
-/* Looks now: before the beat stops. */
+/* Looks at once: before the beat stops. */
 void unserved_look(struct unserved *unserved);
 
 void unserved_finish(struct unserved *unserved);

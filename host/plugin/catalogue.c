@@ -12,7 +12,7 @@
 
 #define DIRECTORIES_MAX 64 /* of host.plugins; the language allows no more */
 
-/* A plugin as it was found in this round: loaded, or a problem. */
+/* The result of a lookup in this round: a loaded plugin, or a problem. */
 struct looked_up {
     struct looked_up *next;
     const struct loaded *loaded;
@@ -20,7 +20,7 @@ struct looked_up {
     char name[DESCRIPTOR_NAME_MAX + 1];
 };
 
-/* One behaviour of one generation; kept for the settings that point at it. */
+/* A behaviour of one generation; kept for the settings that point at it. */
 struct found {
     struct found *next;
     struct catalogue_entry entry;
@@ -34,7 +34,7 @@ struct plugin_catalogue {
     struct looked_up *looked_up;
     struct found *found;
 
-    const char *program; /* that tries the checks; NULL: nobody does */
+    const char *program; /* the program that tries the checks; NULL: no trial */
     uint32_t checks;     /* begun in this round */
     struct probe_progress tried;
     struct problem ended; /* how the process ended, if not `whole` */
@@ -152,7 +152,7 @@ static struct looked_up *find_looked_up(struct plugin_catalogue *catalogue, cons
     return looked_up;
 }
 
-/* NULL without memory; `name` fits. */
+/* Looks up a plugin; NULL when memory is out. `name` is not too long. */
 static struct looked_up *look_up(struct plugin_catalogue *catalogue, const char *name)
 {
     struct looked_up *looked_up = find_looked_up(catalogue, name);
@@ -171,7 +171,7 @@ static struct looked_up *look_up(struct plugin_catalogue *catalogue, const char 
     return looked_up;
 }
 
-/* The entry of a behaviour, made when it is asked for first. NULL without memory. */
+/* The entry of a behaviour, created on first use. NULL when memory is out. */
 static const struct catalogue_entry *entry_of(struct plugin_catalogue *catalogue,
                                               const struct loaded *loaded,
                                               const struct weir_behaviour *behaviour)
@@ -199,7 +199,7 @@ static const struct catalogue_entry *entry_of(struct plugin_catalogue *catalogue
     return &found->entry;
 }
 
-/* Splits `plugin.behaviour`; false when it is no such thing. */
+/* Splits `plugin.behaviour`; false when `use` has another form. */
 static bool split(const char *use, char *out_plugin, const char **out_behaviour)
 {
     const char *dot = strchr(use, '.');
@@ -320,7 +320,7 @@ static void begin_checks(void *context, const struct catalogue_check *checks, si
     loader_take_back(catalogue->loader);
 }
 
-/* Why the present check is not called here. */
+/* Writes why the present check cannot be called in this process. */
 static void tell_why(const struct plugin_catalogue *catalogue, struct catalogue_problem *why)
 {
     const struct probe_progress *tried = &catalogue->tried;

@@ -1,8 +1,8 @@
 /*
  * plugin/catalogue.h - the language's view of the plugins: finds `plugin.behaviour` by the loader.
  *
- * Each plugin is looked up once a round, however often a file names it; so all parts of one
- * configuration see one version of it. A new round, for a reload, looks again.
+ * A round is one reading of a configuration. It looks up each plugin once, so all parts of the
+ * configuration see one version of it.
  *
  * Life: catalogue_create .. catalogue_destroy, after the settings that were made with it, before
  * the loader. Not synchronised.
@@ -28,25 +28,25 @@ void catalogue_destroy(struct plugin_catalogue *catalogue);
 int catalogue_begin(struct plugin_catalogue *catalogue, const struct config_tree *tree);
 
 /*
- * Ends the round, and unloads the plugins that nobody uses, where they say that they can be: those
- * that no counted settings name, so settings of an earlier round are counted or gone. Returns how
- * many stay mapped though nobody uses them. catalogue_begin does it, too.
+ * Ends the round, and unloads the plugins that no counted settings name, if they allow it. So
+ * settings of an earlier round must be counted or destroyed. Returns the number of unused plugins
+ * that stay mapped. catalogue_begin calls it, too.
  */
 uint32_t catalogue_tidy(struct plugin_catalogue *catalogue);
 
 /*
- * For this round each behaviour's `check` is called in a process of its own first, by `program`
- * (borrowed until the next round): see probe_checks. What does not return there is not called here,
- * and is wrong.
+ * For this round: calls each behaviour's `check` in a separate process first, with `program`
+ * (borrowed until the next round): see probe_checks. A check that does not return there is not
+ * called here and counts as a mistake.
  */
 void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program);
 
-/* The file of the plugin that was loaded as the `index`th of this round; NULL: there are not so
- * many. Borrowed until the next round. */
+/* The file of the plugin that this round loaded as number `index`; NULL: past the last. Borrowed
+ * until the next round. */
 const char *catalogue_file(const struct plugin_catalogue *catalogue, size_t index);
 
-/* For config_check. Borrowed until catalogue_destroy; the entries that it finds until their plugin
- * is unloaded: see catalogue_tidy. */
+/* For config_check. Borrowed until catalogue_destroy; its entries are valid until their plugin is
+ * unloaded: see catalogue_tidy. */
 const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue);
 
 #endif

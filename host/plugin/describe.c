@@ -22,7 +22,7 @@ static const struct scale durations[] = {
     { 3600000, "h" }, { 60000, "m" }, { 1000, "s" }, { 1, "ms" }, { 0, NULL },
 };
 
-/* In the largest unit that leaves no rest, as it would be written in YAML. */
+/* In the largest unit that divides the value, as YAML would have it. */
 static void add_scaled(struct line *line, uint64_t value, const struct scale *scales)
 {
     const struct scale *scale = scales;

@@ -1,7 +1,7 @@
 /*
- * plugin/describe.h - a plugin in words: what `weir describe` prints, from the plugin's own tables.
+ * plugin/describe.h - describes a plugin from its own tables, for `weir describe`.
  *
- * Pure but for the stream. Defaults of secret options are not printed.
+ * Pure except for the stream. Defaults of secret options are not printed.
  */
 #ifndef HOST_PLUGIN_DESCRIBE_H
 #define HOST_PLUGIN_DESCRIBE_H
@@ -10,7 +10,7 @@
 
 #include "host/plugin/loader.h"
 
-/* Prints the plugin, and of its behaviours all or, when `only` is not NULL, that one. Borrows. */
+/* Prints the plugin and all of its behaviours, or only the behaviour `only`. Borrows. */
 void describe_plugin(FILE *out, const struct loaded *loaded, const struct weir_behaviour *only);
 
 /* Writes the values of an option, such as `integer 1..1000, default 1`, to `buffer`. */

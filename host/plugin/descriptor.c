@@ -6,12 +6,12 @@
 #include "base/options.h"
 #include "base/text.h"
 
-/* What a reader meets behind a table without its end. */
+/* Added to a complaint about a row that lies after a missing end. */
 #define NO_END "; does its table end with a row of zeros, { 0 }?"
 
-#define SETTINGS_MAX ((uint32_t)1024 * 1024) /* of one behaviour; options are no data */
+#define SETTINGS_MAX ((uint32_t)1024 * 1024) /* of one behaviour; options are not meant for data */
 
-/* Where a field ends: a struct of version 1.0 ends behind its last field of then. */
+/* The end of a field: a struct of version 1.0 ends after the last field of that version. */
 #define END_OF(type, field) ((uint32_t)(offsetof(type, field) + sizeof(((type *)0)->field)))
 
 struct descriptor_abi descriptor_abi(void)
@@ -29,16 +29,16 @@ struct descriptor_abi descriptor_abi(void)
     };
 }
 
-/* One reading under way. */
+/* The reading of one plugin. */
 struct reading {
     const struct weir_plugin *plugin;
     const struct descriptor_abi *abi;
     const char *file;
-    const char *behaviour; /* NULL outside of one */
+    const char *behaviour; /* NULL outside of a behaviour */
     struct problem *problem;
 };
 
-/* A sentence that begins with the file and, within one, the behaviour. */
+/* Writes a sentence that begins with the file and, if there is one, the behaviour. */
 WEIR_PRINTF(2, 3) static int refuse(const struct reading *reading, const char *format, ...)
 {
     char words[PROBLEM_SIZE];
@@ -103,7 +103,7 @@ static int check_strides(const struct reading *reading)
     return status;
 }
 
-/* Names stand in YAML and in metrics: letters, digits, `_` and `-`, a letter first. */
+/* Names are used in YAML and in metrics: letters, digits, `_` and `-`, a letter first. */
 static bool is_name(const char *name)
 {
     size_t length = strnlen(name, DESCRIPTOR_NAME_MAX + 1);
@@ -147,7 +147,7 @@ static const char *row_name(const void *table, uint32_t stride, size_t index)
     return name;
 }
 
-/* Rows before the row of zeros; max + 1 when it does not come. A NULL table has none. */
+/* Counts the rows before the row of zeros; max + 1 when there is none. A NULL table has none. */
 static size_t count_rows(const void *table, uint32_t stride, size_t max)
 {
     size_t count = 0;
@@ -258,7 +258,7 @@ static int check_unique(const struct reading *reading, const struct descriptor *
     return WEIR_OK;
 }
 
-/* Makes the row at `index` ours: from here on its tables are copies, or NULL. */
+/* Reads the row at `index`: its tables become copies, or NULL. */
 static int read_behaviour(struct reading *reading, struct descriptor *descriptor, size_t index)
 {
     struct weir_behaviour *behaviour = &descriptor->behaviours[index];
@@ -282,7 +282,7 @@ static int read_behaviour(struct reading *reading, struct descriptor *descriptor
     return status;
 }
 
-/* A plugin has a table of behaviours, or a list of pointers to them. NULL behind the last. */
+/* A plugin has a table of behaviours, or a list of pointers to them. NULL after the last. */
 static const void *behaviour_at(const struct weir_plugin *plugin, size_t index)
 {
     if (plugin->behaviour_list)
@@ -292,7 +292,7 @@ static const void *behaviour_at(const struct weir_plugin *plugin, size_t index)
     return (const char *)plugin->behaviours + index * plugin->behaviour_size;
 }
 
-/* DESCRIPTOR_BEHAVIOURS_MAX + 1 when the end does not come. */
+/* DESCRIPTOR_BEHAVIOURS_MAX + 1 when the table has no end. */
 static size_t count_behaviours(const struct weir_plugin *plugin)
 {
     size_t count = 0;
@@ -339,7 +339,8 @@ int descriptor_read(const struct weir_plugin *plugin, const struct descriptor_ab
     struct weir_plugin copy = { 0 };
     int status = check_version(&reading);
 
-    /* From here on what its SDK did not know is 0, and nothing behind its struct is read. */
+    /* From here on fields that the plugin's SDK did not have are 0, and its struct is not read past
+     * its size. */
     if (status == WEIR_OK) {
         memcpy(&copy, plugin, plugin->size < sizeof copy ? plugin->size : sizeof copy);
         reading.plugin = &copy;
@@ -372,7 +373,7 @@ void descriptor_finish(struct descriptor *descriptor)
     descriptor->behaviour_count = 0;
 }
 
-/* `; it has a, b`, as many as there is room for. */
+/* `; it has a, b`, as many as fit. */
 static void list_behaviours(const struct descriptor *descriptor, char *text, size_t size)
 {
     size_t used = 0;

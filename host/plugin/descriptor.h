@@ -1,11 +1,13 @@
 /*
- * plugin/descriptor.h - reads a plugin's constant into this build's own structs, and judges it.
+ * plugin/descriptor.h - reads and checks a plugin's constant, and copies it into this build's
+ * structs.
  *
- * A plugin may have been built with an older SDK whose rows are shorter. Rows are copied by the
- * plugin's strides; what its SDK did not know yet is zero (a NULL callback, a false flag). After
- * this nobody needs to know which SDK a plugin was built with.
+ * A plugin may have been built with an older SDK with shorter rows. Rows are copied by the plugin's
+ * strides; fields that its SDK did not have are zero (a NULL callback, a false flag). So the rest
+ * of the host does not depend on the plugin's SDK.
  *
- * The names, tables and callbacks that rows point to stay the plugin's: see loader.h for how long.
+ * The names, tables and callbacks that rows point to belong to the plugin: see loader.h for how
+ * long.
  */
 #ifndef HOST_PLUGIN_DESCRIPTOR_H
 #define HOST_PLUGIN_DESCRIPTOR_H
@@ -14,11 +16,12 @@
 
 #include "host/plugin/problem.h"
 
-#define DESCRIPTOR_BEHAVIOURS_MAX 64 /* a table that goes on lacks its row of zeros */
-#define DESCRIPTOR_OPTIONS_MAX 256   /* likewise */
-#define DESCRIPTOR_OUTPUTS_MAX 64    /* likewise */
+#define DESCRIPTOR_BEHAVIOURS_MAX 64 /* a longer table probably lacks its row of zeros */
+#define DESCRIPTOR_OPTIONS_MAX 256   /* as above */
+#define DESCRIPTOR_OUTPUTS_MAX 64    /* as above */
 #define DESCRIPTOR_NAME_MAX 63       /* bytes of a plugin's or behaviour's name */
-#define DESCRIPTOR_STATE_MAX ((uint32_t)64 * 1024 * 1024) /* more belongs into allocations */
+/* larger states belong into allocations */
+#define DESCRIPTOR_STATE_MAX ((uint32_t)64 * 1024 * 1024)
 
 /* The accepted sizes: from those of SDK 1.0 up to those of this build. */
 struct descriptor_abi {
@@ -29,7 +32,7 @@ struct descriptor_abi {
     uint32_t output_min, output_max;
 };
 
-/* This build's. A parameter, so that tests can stand between two versions. */
+/* The sizes of this build. A parameter, so that tests can use sizes between two versions. */
 struct descriptor_abi descriptor_abi(void);
 
 /* A plugin's tables in this build's layout. */
@@ -43,16 +46,15 @@ struct descriptor {
 };
 
 /*
- * Reads `plugin` as it lies in memory. `file` is named in the sentence, and its base name must be
- * the plugin's name. WEIR_EUNSUPPORTED another version; WEIR_EINVALID a table that is wrong;
- * WEIR_ENOMEM. Each with one sentence.
+ * Reads `plugin` from memory. The problem's sentence begins with `file`, whose base name must be
+ * the plugin's name. WEIR_EUNSUPPORTED another version; WEIR_EINVALID a wrong table; WEIR_ENOMEM.
  */
 int descriptor_read(const struct weir_plugin *plugin, const struct descriptor_abi *abi,
                     const char *file, struct descriptor *out, struct problem *problem);
 /* Frees what descriptor_read made. */
 void descriptor_finish(struct descriptor *descriptor);
 
-/* The behaviour of that name, borrowed; NULL, and what may have been meant, when there is none. */
+/* Finds a behaviour, borrowed; NULL when there is none, with a guess in `problem`. */
 const struct weir_behaviour *descriptor_find(const struct descriptor *descriptor, const char *name,
                                              struct problem *problem);
 

@@ -131,7 +131,7 @@ int elf_header_check(const unsigned char *bytes, size_t size, const char *file,
     return status;
 }
 
-/* Where the part ends, or the largest number when it has no end that a file could reach. */
+/* The end of a part; the largest number when the sum overflows. */
 static uint64_t end_of(uint64_t offset, uint64_t size)
 {
     return offset <= UINT64_MAX - size ? offset + size : UINT64_MAX;

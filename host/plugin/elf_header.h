@@ -1,7 +1,8 @@
 /*
- * plugin/elf_header.h - is this the beginning of a shared object for this machine? Pure.
+ * plugin/elf_header.h - checks that a file begins like a shared object for this machine. Pure.
  *
- * dlopen says "invalid ELF header" or, of a text file, worse. This says what was wanted and found.
+ * Its messages say what was found and what was expected; those of dlopen ("invalid ELF header") do
+ * not.
  */
 #ifndef HOST_PLUGIN_ELF_HEADER_H
 #define HOST_PLUGIN_ELF_HEADER_H
@@ -14,15 +15,15 @@
 #define ELF_HEADER_SIZE 64 /* of the longer, 64-bit form */
 
 /*
- * Checks the first `size` bytes of the file called `file`. 0, or WEIR_EUNSUPPORTED and why; the
- * sentence begins with the file's name.
+ * Checks the first `size` bytes of the file named `file`. 0, or WEIR_EUNSUPPORTED with a sentence
+ * that begins with the file's name.
  */
 int elf_header_check(const unsigned char *bytes, size_t size, const char *file,
                      struct problem *problem);
 
 /*
- * Of a header that was accepted: are all parts that it tells of within the file's `file_size`
- * bytes? A file that is still being written is not, and mapping it may be deadly. As above.
+ * For an accepted header: checks that all of its parts lie within `file_size` bytes. They do not
+ * while a file is still being written, and mapping such a file can crash. Result as above.
  */
 int elf_header_check_whole(const unsigned char *bytes, size_t size, uint64_t file_size,
                            const char *file, struct problem *problem);

@@ -9,19 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Never through a symbolic link: in /tmp anybody may have laid one. */
+/* Never follows a symbolic link: in /tmp any user may have made one. */
 static int open_directory(int parent, const char *name)
 {
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* False: somebody else has it. */
+/* False: another process has the lock. */
 static bool try_lock(int descriptor)
 {
     return flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/* A directory that was removed while it is open has no name left. */
+/* A directory that is removed while it is open has no name left. */
 static bool is_removed(int descriptor)
 {
     struct stat status;
@@ -41,7 +41,7 @@ int leftovers_lock(int parent, const char *name)
     return -1;
 }
 
-/* Nothing that is a directory: copies are files. */
+/* Removes files only: copies are files. */
 void leftovers_remove_files(int directory)
 {
     int descriptor = open_directory(directory, ".");
@@ -72,7 +72,8 @@ static void sweep_one(int parent, const char *name)
         return;
     if (is_ours(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
         leftovers_remove_files(descriptor);
-        /* Still locked: a host that has just made it does not get the lock, and makes another. */
+        /* Before the unlock: a host that has just opened the directory fails to lock it, and makes
+         * another. */
         (void)unlinkat(parent, name, AT_REMOVEDIR);
     }
     close(descriptor);

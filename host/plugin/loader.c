@@ -14,33 +14,33 @@
 #include "host/plugin/probe.h"
 #include "host/plugin/trust.h"
 
-#define FRESH_S 2           /* the coarsest stamps in use, FAT's, are two seconds apart */
-#define FOREIGN_MAJOR_MAX 9 /* SDKs that are looked for to say so, when ours is not there */
+#define FRESH_S 2           /* FAT has the coarsest time stamps: two seconds */
+#define FOREIGN_MAJOR_MAX 9 /* other SDK versions that are looked for, for a better message */
 
 /*
- * One generation that was opened. Content that was opened and then refused has a number, too:
- * dlopen knows its copy by name and would answer with it again.
+ * One generation that was opened. Content that was opened and then refused has a number, too, since
+ * dlopen knows its copy by name and would return it again.
  */
 struct generation {
     struct generation *next;
     struct loaded loaded;
     void *handle;             /* of dlopen */
     char *file;               /* owned; loaded.file */
-    struct private_copy copy; /* while it is lent; else its path is NULL */
+    struct private_copy copy; /* while it is lent; else the path is NULL */
     _Atomic uint32_t users;
     int refused;  /* 0, or the status */
     char *reason; /* owned; why it was refused, else NULL */
     char name[DESCRIPTOR_NAME_MAX + 1];
 };
 
-/* The number of the last generation of a name: none is used again, even when it was unloaded. */
+/* The number of a name's last generation. Numbers are never reused, not even after an unload. */
 struct numbered {
     struct numbered *next;
     uint32_t last;
     char name[DESCRIPTOR_NAME_MAX + 1];
 };
 
-/* A file as it was when it was loaded last. */
+/* A file at the time of its last load. */
 struct seen {
     struct seen *next;
     const struct generation *generation;
@@ -52,13 +52,13 @@ struct seen {
 };
 
 struct loader {
-    const char *program;           /* loads new content first; NULL: nothing does */
+    const char *program;           /* the program that loads new content first; NULL: no trial */
     pthread_mutex_t lock;          /* held while the directory is made, removed or left */
     struct private_dir *directory; /* lock, to write; NULL before the first load */
     struct generation *generations;
     struct seen *seen;
     struct numbered *numbered;
-    uint32_t stuck; /* closed, and mapped all the same: the loader knows why */
+    uint32_t stuck; /* closed, but still mapped by the dynamic linker */
 };
 
 int loader_create(const char *program, struct loader **out_loader)
@@ -105,7 +105,8 @@ void loader_destroy(struct loader *loader)
 
 void loader_leave(struct loader *loader)
 {
-    /* Stays locked: another process that makes a directory waits for the end of this process. */
+    /* The lock is never released: another thread that makes a directory waits for the end of the
+     * process. */
     pthread_mutex_lock(&loader->lock);
     if (loader->directory)
         private_dir_leave(loader->directory);
@@ -130,8 +131,8 @@ static bool is_unchanged(const struct seen *seen)
 }
 
 /*
- * True when the file was written so lately that it may be written again with the same time: file
- * systems stamp with the coarse clock. Such a file is read again next time.
+ * True when the file was written so recently that another write could get the same time stamp. Such
+ * a file is read again next time.
  */
 static bool is_fresh(const struct stat *status)
 {
@@ -141,7 +142,7 @@ static bool is_fresh(const struct stat *status)
     return now.tv_sec - status->st_mtim.tv_sec < FRESH_S;
 }
 
-/* Without memory nothing is remembered, and the file is read again next time: no harm. */
+/* Without memory nothing is remembered: the file is read again next time. */
 static void remember(struct loader *loader, const char *file, const struct stat *status,
                      const struct generation *generation)
 {
@@ -163,7 +164,7 @@ static void remember(struct loader *loader, const char *file, const struct stat 
     seen->modified = status->st_mtim;
 }
 
-/* The name a file stands for: its base name without `.so`, cut. */
+/* The plugin's name: the file's base name without `.so`, truncated. */
 static void name_of(const char *file, char *out_name)
 {
     const char *slash = strrchr(file, '/');
@@ -206,7 +207,7 @@ static uint32_t next_generation(struct loader *loader, const char *name)
     return ++numbered->last;
 }
 
-/* The program for which the file was built, when it does not export weir_plugin_v1. */
+/* Reports the host that a file without weir_plugin_v1 was built for. */
 static int tell_foreign(void *handle, const char *file, struct problem *problem)
 {
     for (int major = WEIR_ABI_MAJOR + 1; major <= FOREIGN_MAJOR_MAX; major++) {
@@ -225,7 +226,7 @@ static int tell_foreign(void *handle, const char *file, struct problem *problem)
                        file, WEIR_PLUGIN_SYMBOL);
 }
 
-/* dlopen begins its words with the name of our copy, which means nothing to people. */
+/* Removes the name of our copy from dlopen's message. */
 static const char *without_copy(const char *words, const char *copy)
 {
     size_t length = strlen(copy);
@@ -280,7 +281,7 @@ int loader_try(const char *copy, const char *file, void (*opened)(void), struct 
     return status;
 }
 
-/* Judges what was opened, and keeps the sentence for the next who asks. */
+/* Checks an opened plugin, and keeps the sentence for later calls. */
 static void judge(struct generation *generation, struct problem *problem)
 {
     free(generation->reason);
@@ -291,7 +292,8 @@ static void judge(struct generation *generation, struct problem *problem)
         generation->reason = strdup(problem->text);
 }
 
-/* A generation for the copy's content, not yet listed. Returns owned; NULL without memory. */
+/* Creates a generation for the copy's content, not listed yet. Returns owned; NULL without
+ * memory. */
 static struct generation *generation_create(struct loader *loader, const char *file,
                                             const char *name, const struct private_copy *copy)
 {
@@ -313,7 +315,7 @@ static struct generation *generation_create(struct loader *loader, const char *f
     return generation;
 }
 
-/* Opens the copy under its lasting name. On failure nothing of it is loaded. */
+/* Opens the copy under its final name. On failure nothing stays loaded. */
 static int open_generation(struct loader *loader, struct generation *generation,
                            struct private_copy *copy, struct problem *problem)
 {
@@ -325,12 +327,12 @@ static int open_generation(struct loader *loader, struct generation *generation,
     if (status != WEIR_OK)
         return status;
     status = open_copy(copy->path, generation->file, &generation->handle, problem);
-    /* It is mapped: it needs its name no more. */
+    /* It is mapped and needs no file any more. */
     private_dir_discard(loader->directory, copy);
     return status;
 }
 
-/* Answers with a listed generation. Refused content stays refused, unless memory lacked. */
+/* Returns a listed generation. Refused content stays refused, unless memory was out. */
 static int answer(struct loader *loader, const char *file, const struct stat *status,
                   struct generation *generation, const struct loaded **out, struct problem *problem)
 {
@@ -396,7 +398,7 @@ static int load_copy(struct loader *loader, const char *file, struct private_cop
     return answer(loader, file, &copy->status, generation, out, problem);
 }
 
-/* One that was swept away is made again. What was loaded from it stays mapped. */
+/* Makes the directory, again if it was swept away. Plugins loaded from the old one stay mapped. */
 static int need_directory(struct loader *loader, struct problem *problem)
 {
     int status = WEIR_OK;
@@ -461,7 +463,7 @@ static struct generation *generation_of(struct loader *loader, const struct load
     return generation;
 }
 
-/* Copies `file` for the generation, if it is that still. */
+/* Copies `file` for the generation, if the file still has its content. */
 static int lend_from(struct loader *loader, struct generation *generation, const char *file,
                      struct problem *problem)
 {
@@ -499,7 +501,7 @@ int loader_lend(struct loader *loader, const struct loaded *loaded, struct probl
         return WEIR_OK;
     if (!is_lending(loader) && need_directory(loader, problem) != WEIR_OK)
         return WEIR_ENOTALLOWED;
-    /* Where it was found last may be another place than where it was found first. */
+    /* The place of the last find may differ from the place of the first. */
     for (struct seen *seen = loader->seen; seen && status != WEIR_OK; seen = seen->next)
         if (seen->generation == generation)
             status = lend_from(loader, generation, seen->file, problem);
@@ -520,7 +522,7 @@ void loader_take_back(struct loader *loader)
 
 static bool is_used(const struct generation *generation)
 {
-    /* Acquire pairs with the release of the last user: all that it did was before. */
+    /* Acquire pairs with the release of the last user, whose accesses come before. */
     return atomic_load_explicit(&generation->users, memory_order_acquire) > 0;
 }
 
@@ -551,8 +553,8 @@ static void forget_seen(struct loader *loader, const struct generation *generati
     }
 }
 
-/* True when it is mapped no more. Something in it may forbid that, such as a symbol that is unique
- * in the process. */
+/* True when the plugin is unmapped. The dynamic linker may refuse, for example because of a symbol
+ * that is unique in the process. */
 static bool close_handle(struct generation *generation)
 {
     struct link_map *map = NULL;

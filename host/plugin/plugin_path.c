@@ -10,13 +10,13 @@
 #include "base/text.h"
 #include "host/log/line.h"
 
-#define GUESSES_MAX 64 /* plugins that are looked at for the one that was meant */
+#define GUESSES_MAX 64 /* names that are compared for a guess */
 
 #if !defined(WEIR_PLUGINS_INSTALLED) || !defined(WEIR_PLUGINS_BESIDE)
 #error "the build says where plugins are installed, and where that is from the program"
 #endif
 
-/* Plugins that are there, for those who look for one that is not. */
+/* The existing plugins, for a guess after a wrong name. */
 struct plugin_names {
     size_t count;
     char names[GUESSES_MAX][NAME_MAX + 1];
@@ -79,7 +79,7 @@ static int add_listed(struct plugin_path *path, const char *list)
     return status;
 }
 
-/* Relative to where the program lies, so that a build tree and a moved installation work. */
+/* Relative to the program's directory, so that a build tree and a moved installation work. */
 static int add_beside_program(struct plugin_path *path, const char *relative)
 {
     char program[PATH_MAX], directory[PATH_MAX + 32], resolved[PATH_MAX];
@@ -128,7 +128,7 @@ static void add_names(const char *path, struct plugin_names *out)
         closedir(directory);
 }
 
-/* Looked at once: a file may name a thousand plugins that are not there. Without memory: none. */
+/* Read once: a file may name a thousand missing plugins. NULL when memory is out. */
 static const struct plugin_names *names_of(struct plugin_path *path)
 {
     if (path->names)
@@ -146,7 +146,7 @@ const char *plugin_path_name(struct plugin_path *path, size_t index)
     return names && index < names->count ? names->names[index] : NULL;
 }
 
-/* Adds the name of a plugin that is there and nearly called so. */
+/* Adds the name of an existing plugin that is similar. */
 static void add_guess(struct line *line, struct plugin_path *path, const char *name)
 {
     const struct plugin_names *names = names_of(path);

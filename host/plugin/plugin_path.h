@@ -1,5 +1,5 @@
 /*
- * plugin/plugin_path.h - the directories in which bare plugin names are looked up, in order.
+ * plugin/plugin_path.h - the list of directories in which plugins are looked up by name.
  *
  * Life: plugin_path_init .. plugin_path_finish. Not synchronised.
  */
@@ -14,13 +14,13 @@
 struct plugin_path {
     char **directories; /* owned */
     size_t count;
-    struct plugin_names *names; /* owned: what is in them, once a name was not found */
+    struct plugin_names *names; /* owned: the plugins in them, read after the first miss */
 };
 
 void plugin_path_init(struct plugin_path *path);
 void plugin_path_finish(struct plugin_path *path);
 
-/* Adds a directory at the end; one that stands there already is not added again. WEIR_ENOMEM. */
+/* Appends a directory, unless the list has it. WEIR_ENOMEM. */
 int plugin_path_add(struct plugin_path *path, const char *directory);
 
 /*
@@ -31,13 +31,13 @@ int plugin_path_add(struct plugin_path *path, const char *directory);
 int plugin_path_add_defaults(struct plugin_path *path);
 
 /*
- * The file `NAME.so` in the first directory that has it. Returns owned; NULL, and why, when the
- * name is none (it may hold no `/` and no leading dot) or no directory has it.
+ * The file `NAME.so` in the first directory that has it. Returns owned; NULL with the reason when
+ * the name is not allowed (a `/`, a leading dot) or no directory has it.
  */
 char *plugin_path_find(struct plugin_path *path, const char *name, struct problem *problem);
 
-/* The names of the plugins that are there, at most 64, in no order; NULL behind the last.
- * Borrowed until the path changes. */
+/* The names of existing plugins, at most 64, in no order; NULL after the last. Borrowed until the
+ * path changes. */
 const char *plugin_path_name(struct plugin_path *path, size_t index);
 
 #endif

@@ -14,14 +14,14 @@
 #include "host/plugin/leftovers.h"
 #include "host/plugin/trust.h"
 
-#define BUFFER_SIZE ((size_t)64 * 1024) /* what one read asks for */
+#define BUFFER_SIZE ((size_t)64 * 1024) /* size of one read */
 #define FNV_START 14695981039346656037u /* FNV-1a, 64 bits */
 #define FNV_PRIME 1099511628211u
 #define NAME_SIZE (sizeof LEFTOVERS_PREFIX + 16) /* with sixteen digits and the NUL */
-#define LEAVE_TRIES 64 /* one copy at a time is made, and its file once or twice */
-#define MAKE_TRIES 16  /* a directory is lost to a sweep only in the moment after it was made */
+#define LEAVE_TRIES 64                           /* a copy in progress needs one or two rounds */
+#define MAKE_TRIES 16 /* a sweep can remove a directory only just after it was made */
 
-/* One copy, so that it can be removed at the end. */
+/* A copy, listed for its removal. */
 struct kept {
     struct kept *next;
     const char *name; /* in `path` */
@@ -31,8 +31,8 @@ struct kept {
 struct private_dir {
     struct kept *copies;
     const char *name; /* in `path` */
-    int parent;       /* descriptor of the directory in which it lies */
-    int folder;       /* its own; locked: while it is open, nobody sweeps the directory away */
+    int parent;       /* descriptor of the parent directory */
+    int folder;       /* its own descriptor, locked: a sweep skips locked directories */
     char path[];
 };
 
@@ -51,7 +51,7 @@ static bool is_private(int folder)
            (status.st_mode & 0777) == 0700;
 }
 
-/* Writes another name behind the path's last slash. */
+/* Writes a random name after the path's last slash. */
 static bool draw_name(char *name)
 {
     uint64_t number;
@@ -101,8 +101,8 @@ static struct private_dir *make_under(int parent, const char *parent_path)
     return NULL;
 }
 
-/* Who could put another directory in the place of ours could have the host run any code. As another
- * user than root it is the user's choice, and /tmp, who else may write there. */
+/* Refuses a parent in which others could replace our directory, and so run code as the host. For
+ * users other than root, a directory that they chose and /tmp are allowed. */
 static int check_trust(const char *parent, bool chosen, struct problem *problem)
 {
     struct trust trust;
@@ -120,7 +120,7 @@ static int check_trust(const char *parent, bool chosen, struct problem *problem)
                        parent, error == 0 ? why : strerror(-error));
 }
 
-/* 0, or why not under `parent`. `chosen`: there is no other. */
+/* 0, or the reason. `chosen`: the user named this directory, and no other is tried. */
 static int try_under(const char *parent, bool chosen, struct private_dir **out_dir,
                      struct problem *problem)
 {
@@ -180,8 +180,8 @@ void private_dir_leave(const struct private_dir *dir)
 {
     int tries = 0;
 
-    /* A copy that was begun meanwhile is removed in the next round; no file is made in a directory
-     * that has no name any more. */
+    /* A copy in progress is removed in the next round; no file can be made in a removed
+     * directory. */
     do
         leftovers_remove_files(dir->folder);
     while (private_dir_is_there(dir) && unlinkat(dir->parent, dir->name, AT_REMOVEDIR) != 0 &&
@@ -215,7 +215,7 @@ static struct kept *keep_path(struct private_dir *dir, const char *name)
     return kept;
 }
 
-/* Takes the path out of what is kept; its file, if any, stays. */
+/* Removes the path from the list; a file stays. */
 static void forget(struct private_dir *dir, struct kept *kept)
 {
     struct kept **link = &dir->copies;
@@ -235,7 +235,7 @@ static void remove_kept(struct private_dir *dir, struct kept *kept)
 
 static int open_source(const char *path, struct stat *out_status, struct problem *problem)
 {
-    /* Not to wait for a FIFO's writer. */
+    /* Non-blocking, for a FIFO. */
     int source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (source < 0)
@@ -284,7 +284,7 @@ static uint64_t hash_on(uint64_t hash, const unsigned char *bytes, size_t size)
     return hash;
 }
 
-/* One copy under way. */
+/* The copying of one file. */
 struct copying {
     int source;
     int target;
@@ -305,7 +305,7 @@ static int check_header(const struct copying *copying, size_t size, struct probl
     return status;
 }
 
-/* The first read is looked at before a byte is written. */
+/* Checks the first read before it writes a byte. */
 static int copy_bytes(struct copying *copying, struct problem *problem)
 {
     for (bool first = true;; first = false) {
@@ -330,7 +330,7 @@ static int copy_bytes(struct copying *copying, struct problem *problem)
     }
 }
 
-/* Not the time of the inode's change: that moves when a new file takes over the name. */
+/* Ignores the time of the inode's change, which changes when a new file takes the name. */
 static bool is_same_state(const struct stat *a, const struct stat *b)
 {
     return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
@@ -364,7 +364,8 @@ static int copy_open_files(struct copying *copying, const struct stat *before,
     return status == WEIR_OK ? check_unchanged(copying, before, problem) : status;
 }
 
-/* Copies into the kept path. The target's own close tells of a full disk on some file systems. */
+/* Copies into the listed path. Checks close, too, since some file systems report a full disk
+ * there. */
 static int copy_to(struct private_dir *dir, struct copying *copying, const struct kept *kept,
                    const struct stat *before, struct problem *problem)
 {

@@ -1,9 +1,9 @@
 /*
- * plugin/private_dir.h - a directory of this process alone, from which plugin copies are loaded.
+ * plugin/private_dir.h - a directory of this process from which plugin copies are loaded.
  *
- * A plugin's file may be overwritten or replaced while its code runs: the first kills a process
- * that has it mapped, the second goes unnoticed by dlopen. So the host maps copies that nobody
- * else touches.
+ * A plugin's file may be overwritten or replaced while its code runs: overwriting kills a process
+ * that has it mapped, and dlopen does not notice a replacement. So the host maps copies that no
+ * other program changes.
  *
  * Life: private_dir_create .. private_dir_destroy, which removes the copies. Not synchronised.
  */
@@ -16,33 +16,33 @@
 
 #include "host/plugin/problem.h"
 
-#define PRIVATE_DIR_FILE_MAX ((uint64_t)1024 * 1024 * 1024) /* no plugin is that large */
+#define PRIVATE_DIR_FILE_MAX ((uint64_t)1024 * 1024 * 1024) /* far larger than any plugin */
 
 struct private_dir;
 
 /*
- * Makes it, mode 0700, under $WEIR_PLUGIN_TMP, else $XDG_RUNTIME_DIR, else /tmp; the first where
- * files may be mapped as code and where nobody but root and our user could put another directory in
- * its place (see trust.h). As another user than root, $WEIR_PLUGIN_TMP and /tmp may be written to
- * by others. What killed hosts left there is removed. Returns owned. WEIR_ENOTALLOWED and why.
+ * Makes the directory, mode 0700, under $WEIR_PLUGIN_TMP, else $XDG_RUNTIME_DIR, else /tmp: the
+ * first one where files may be mapped as code, and where only root and our user could replace it
+ * (see trust.h). For users other than root, $WEIR_PLUGIN_TMP and /tmp may be writable by others.
+ * Removes directories of killed hosts there. Returns owned. WEIR_ENOTALLOWED with the reason.
  */
 int private_dir_create(struct private_dir **out_dir, struct problem *problem);
 /* Removes the copies and the directory. NULL is allowed. */
 void private_dir_destroy(struct private_dir *dir);
 
 /*
- * Removes them just before `_exit`, while another thread may be making a copy: that fails then.
- * What is in memory stays as it is.
+ * Removes them just before `_exit`, while another thread may be making a copy, which fails then.
+ * Memory stays as it is.
  */
 void private_dir_leave(const struct private_dir *dir);
 
-/* False when it was removed or moved away: nothing can be loaded from it any more. */
+/* False when it was removed or moved away: no plugin can be loaded from it any more. */
 bool private_dir_is_there(const struct private_dir *dir);
 
 /* Its path. Borrowed until private_dir_destroy. */
 const char *private_dir_path(const struct private_dir *dir);
 
-/* What was copied. */
+/* A copied file. */
 struct private_copy {
     char *path;         /* of the copy, owned by the directory, until private_dir_destroy */
     uint64_t hash;      /* FNV-1a of the content */
@@ -50,18 +50,18 @@ struct private_copy {
 };
 
 /*
- * Copies the regular file at `path` to `name` in the directory; an earlier copy of that name is
- * replaced. Refuses a file that changed meanwhile, and one that is no shared object for this
+ * Copies the regular file at `path` to `name` in the directory; replaces an earlier copy of that
+ * name. Refuses a file that changes meanwhile, and a file that is no shared object for this
  * machine. On failure nothing is left, and `problem` begins with the path.
  */
 int private_dir_copy(struct private_dir *dir, const char *path, const char *name,
                      struct private_copy *out_copy, struct problem *problem);
 
-/* Gives a copy another name, and its path with it. */
+/* Renames a copy and changes its path. */
 int private_dir_rename(struct private_dir *dir, struct private_copy *copy, const char *name,
                        struct problem *problem);
 
-/* Removes a copy that is not wanted. */
+/* Removes a copy. */
 void private_dir_discard(struct private_dir *dir, struct private_copy *copy);
 
 #endif

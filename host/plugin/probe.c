@@ -18,27 +18,27 @@
 #include "base/text.h"
 
 #define ANSWER_DESCRIPTOR 3
-#define HIGH_DESCRIPTOR 10 /* above those that the new process is given */
-#define WORDS_SIZE 160     /* of what the plugin said: enough for an assertion's line */
+#define HIGH_DESCRIPTOR 10 /* above the descriptors of the new process */
+#define WORDS_SIZE 160     /* of the plugin's output: enough for an assertion's line */
 #define DRAIN_READS 16     /* of a page: what a pipe holds */
-#define LOOK_MS 20         /* between two looks, where the kernel has no pidfd */
+#define LOOK_MS 20         /* between two looks, on a kernel without pidfd */
 #define NS_PER_MS 1000000u
 
-/* What the process sends: `opened` by itself, the rest in the end by one write, which a pipe takes
+/* The process sends `opened` first, and the rest at the end in one write, which a pipe takes
  * whole. */
 struct answer {
-    int opened; /* constructors have returned: what follows is the reading of tables */
+    int opened; /* constructors have returned; the tables are read next */
     int status; /* of enum weir_status, or: */
     struct problem problem;
 };
 
 _Static_assert(sizeof(struct answer) <= 4096, "PIPE_BUF: an answer is written as a whole");
 
-/* One process under way. Descriptors are -1 once they have nothing more to say. */
+/* One process. A descriptor is -1 after its end of file. */
 struct probing {
     const char *file;                /* NULL: it makes the calls of a trial */
-    const char *copy;                /* likewise */
-    struct probe_progress *progress; /* of a trial; NULL when it is a plugin */
+    const char *copy;                /* NULL: as `file` */
+    struct probe_progress *progress; /* of a trial; NULL for a plugin */
     pid_t process;
     int life;        /* pidfd: readable when the process has ended */
     int answer_pipe; /* our end */
@@ -60,7 +60,7 @@ static void close_end(int *descriptor)
     *descriptor = -1;
 }
 
-/* A pipe whose writing end lies above what it will be moved to, whatever is open here. */
+/* Makes a pipe whose write end does not clash with the descriptors of the new process. */
 static int make_pipe(int *out_read, int *out_write)
 {
     int ends[2];
@@ -73,7 +73,7 @@ static int make_pipe(int *out_read, int *out_write)
     return *out_write < 0 ? -1 : 0;
 }
 
-/* Its words go through a pipe: whatever it prints must not get into what the host prints. */
+/* Its output goes through a pipe, so that it does not mix with the host's. */
 static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words, int trial)
 {
     int status = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -89,7 +89,7 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int 
     return status;
 }
 
-/* A group of its own: what a constructor starts ends with it. */
+/* A process group of its own, so that processes started by a constructor end with it. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     int status = posix_spawnattr_setpgroup(attributes, 0);
@@ -142,8 +142,8 @@ static int start(struct probing *probing, const char *program)
 /* --- watching ------------------------------------------------------------------------------- */
 
 /*
- * Reads what there is, what does not fit is dropped; as much as a pipe holds, and no more: who
- * writes without end must not keep us from looking at the clock. False: nothing more will come.
+ * Reads at most as much as a pipe holds, and drops what exceeds `size`: endless output must not
+ * delay the check of the clock. False: end of file.
  */
 static bool drain(int descriptor, char *bytes, size_t size, size_t *used)
 {
@@ -173,7 +173,7 @@ static void read_answer(struct probing *probing)
         close_end(&probing->answer_pipe);
 }
 
-/* Acquire and release are the kernel's: it copies what the other process has written. */
+/* Acquire and release: the kernel copies what the other process wrote. */
 static void read_steps(struct probing *probing)
 {
     uint32_t steps[2];
@@ -194,7 +194,7 @@ static void drain_both(struct probing *probing)
         close_end(&probing->words_pipe);
 }
 
-/* Leaves it unreaped: until then its group's number is nobody else's. */
+/* Does not reap the process: until then the number of its group is not reused. */
 static bool has_ended(pid_t process)
 {
     siginfo_t info = { .si_pid = 0 };
@@ -218,7 +218,7 @@ static uint32_t steps_of(const struct probing *probing)
     return probing->progress ? probing->progress->begun + probing->progress->returned : 0;
 }
 
-/* Until the process has ended, or a step of it takes too long. */
+/* Waits until the process has ended, or a step takes too long. */
 static void watch(struct probing *probing, uint64_t timeout_ms)
 {
     struct clock clock = clock_monotonic();
@@ -234,7 +234,7 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
         };
         int wait_ms = milliseconds_until(due_ns, now_ns);
 
-        /* Steps wake nobody: who looks sometimes knows about when the last one was. */
+        /* Steps wake nobody, so regular looks estimate when the last one happened. */
         if (probing->progress && (uint64_t)wait_ms > timeout_ms / 4 + 1)
             wait_ms = (int)(timeout_ms / 4 + 1);
         if (probing->life < 0 && wait_ms > LOOK_MS)
@@ -248,7 +248,7 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
     }
 }
 
-/* Ends it and what it started, and reaps it. Writes its wait status. */
+/* Kills the process and its group, and reaps it. Returns its wait status. */
 static void finish(struct probing *probing, int *out_status)
 {
     pid_t reaped;
@@ -269,7 +269,7 @@ static void close_all(struct probing *probing)
 
 /* --- telling -------------------------------------------------------------------------------- */
 
-/* The first line that the plugin said, as an addition to a sentence; "" when there is none. */
+/* The first line of the plugin's output, as an addition to a sentence; "" when there is none. */
 static void quote(const struct probing *probing, char *out, size_t size)
 {
     size_t start = 0, end;
@@ -331,7 +331,7 @@ static int tell(const struct probing *probing, int wait_status, uint64_t timeout
                               : tell_timeout(probing, timeout_ms, problem);
 }
 
-/* Of checks: a clause without its subject. */
+/* Describes the end of the trial in a clause without its subject. */
 static int tell_checks(const struct probing *probing, int wait_status, uint64_t timeout_ms,
                        struct problem *problem)
 {
@@ -382,7 +382,7 @@ static int run(struct probing *probing, const char *program, uint64_t timeout_ms
     return status;
 }
 
-/* The message names what is missing: the program is called by its name in /proc. */
+/* Names a missing file: the program's own name is one in /proc. */
 static const char *hint(const char *program, int error)
 {
     return error == ENOENT && strncmp(program, "/proc/", 6) == 0 ? "; is /proc mounted?" : "";
@@ -410,7 +410,7 @@ int probe_plugin(const char *program, const char *copy, const char *file, struct
     return tell(&probing, wait_status, timeout_ms, problem);
 }
 
-/* Above what it will be moved to, too: dup2 to its own number would leave it closed by exec. */
+/* Above its final number, too: after dup2 to the same number exec would close it. */
 static int run_trial(struct probing *probing, const char *program, uint64_t timeout_ms,
                      int *out_wait_status)
 {
@@ -456,7 +456,7 @@ int probe_begin(void)
     return WEIR_OK;
 }
 
-/* The pipe does not block; who reads it does nothing else. */
+/* The pipe does not block: its reader does nothing else. */
 static bool send_bytes(const void *bytes, size_t size)
 {
     struct pollfd room = { .fd = ANSWER_DESCRIPTOR, .events = POLLOUT };

@@ -17,12 +17,12 @@ static void put_number(struct trial *trial, uint32_t number)
     (void)fwrite(&number, sizeof number, 1, trial->stream);
 }
 
-/* With its NUL, so that who reads it need not copy it. */
+/* With its NUL, so that the reader need not copy it. */
 static void put_text(struct trial *trial, const char *text)
 {
     size_t size = strlen(text) + 1;
 
-    put_number(trial, (uint32_t)size); /* no text is longer than a file may be */
+    put_number(trial, (uint32_t)size); /* no text is longer than a file */
     (void)fwrite(text, size, 1, trial->stream);
 }
 
@@ -113,15 +113,15 @@ struct tried {
     const struct weir_behaviour *behaviour;
 };
 
-/* One trial being read. */
+/* The reading of one trial. */
 struct trying {
-    struct probe_steps *steps; /* with what follows them: mapped, shared with who started us */
+    struct probe_steps *steps; /* then the calls: mapped, shared with the parent */
     const char *at;
     const char *end;
     struct tried *tried; /* owned */
     uint32_t tried_count;
     struct text_store store; /* of one call */
-    int status;              /* what went wrong first */
+    int status;              /* the first failure */
 };
 
 static const char *take(struct trying *trying, size_t size)
@@ -157,7 +157,7 @@ static void *take_array(struct trying *trying, size_t count, size_t size)
 {
     void *array = NULL;
 
-    /* Each of them takes a byte at least: no number is larger than what follows. */
+    /* Each value takes at least one byte, so a larger count is wrong. */
     if (count > (size_t)(trying->end - trying->at))
         trying->status = WEIR_EINVALID;
     if (trying->status != WEIR_OK)
@@ -190,7 +190,7 @@ static void take_value(struct trying *trying, struct option_value *out)
     out->items = take_texts(trying, &out->count);
 }
 
-/* Of a plugin that its host has loaded: it is opened again, and never closed. */
+/* Opens the plugin again, though the host has loaded it, and never closes it. */
 static void open_behaviour(struct trying *trying)
 {
     const char *copy = take_text(trying);
@@ -228,7 +228,7 @@ static const struct weir_behaviour *take_behaviour(struct trying *trying)
     return trying->status == WEIR_OK ? trying->tried[number].behaviour : NULL;
 }
 
-/* The parent process calls again, and reports. */
+/* Ignored: the parent process calls `check` again, and reports. */
 static void on_error(struct weir_report *report, const char *option, const char *reason)
 {
     (void)report;
@@ -247,7 +247,7 @@ static void call(struct trying *trying, const struct weir_behaviour *behaviour,
                                    &nowhere, NULL, &options);
     if (trying->status != WEIR_OK)
         return;
-    /* Release: who looks from outside sees them in this order, at the latest when we have ended. */
+    /* Release: the parent sees the steps in this order, at the latest after our end. */
     atomic_fetch_add_explicit(&trying->steps->begun, 1, memory_order_release);
     behaviour->check(options_settings(options), &report);
     atomic_fetch_add_explicit(&trying->steps->returned, 1, memory_order_release);

@@ -10,16 +10,16 @@
 #include <weir/status.h>
 
 #define LINKS_MAX 40             /* the kernel's own limit */
-#define NAME_SIZE (NAME_MAX + 2) /* one more than any file's name has, and the NUL */
+#define NAME_SIZE (NAME_MAX + 2) /* one more than the longest file name, and the NUL */
 
-/* A way under way. */
+/* The walk along one path. */
 struct walk {
     struct trust *found;
     uid_t root;          /* the owner of / */
-    int folder;          /* as far as it has got; -1 = nowhere */
-    size_t links;        /* that were followed */
-    char at[PATH_MAX];   /* what is longer is cut */
-    char rest[PATH_MAX]; /* that is still to go */
+    int folder;          /* the present folder; -1 = none */
+    size_t links;        /* followed so far */
+    char at[PATH_MAX];   /* truncated */
+    char rest[PATH_MAX]; /* not walked yet */
 };
 
 static enum trust_flaw flaw_of(const struct walk *walk, const struct stat *status)
@@ -32,7 +32,7 @@ static enum trust_flaw flaw_of(const struct walk *walk, const struct stat *statu
     return TRUST_SAFE;
 }
 
-/* `/` and a name behind a path of PATH_MAX. */
+/* Appends `/` and a name to a path of PATH_MAX. */
 static void append(char *path, const char *name)
 {
     size_t used = strlen(path);
@@ -59,7 +59,7 @@ static void move_to(struct walk *walk, int folder)
     walk->folder = folder;
 }
 
-/* To the root folder. */
+/* Opens the root folder. */
 static int begin(struct walk *walk)
 {
     struct stat status;
@@ -73,8 +73,8 @@ static int begin(struct walk *walk)
     return 0;
 }
 
-/* Takes the next name from the rest; false: there is none any more. One that is too long for any
- * file stays so when it is cut. */
+/* Takes the next name from the rest; false: the rest is empty. A name that is too long stays too
+ * long when it is truncated. */
 static bool take_name(struct walk *walk, char *name)
 {
     const char *start = walk->rest + strspn(walk->rest, "/");
@@ -89,7 +89,7 @@ static bool take_name(struct walk *walk, char *name)
     return true;
 }
 
-/* The target of a link is put before the rest of the path. */
+/* Puts the target of a link before the rest of the path. */
 static int follow(struct walk *walk, int link)
 {
     char target[PATH_MAX], rest[PATH_MAX];
@@ -128,7 +128,7 @@ static int step(struct walk *walk, const char *name)
     return result;
 }
 
-/* The whole way, from the root folder on. */
+/* Walks the whole path from the root folder. */
 static int set_out(struct walk *walk, const char *path)
 {
     char here[PATH_MAX] = "";

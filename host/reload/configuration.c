@@ -58,7 +58,7 @@ int configuration_check(const struct config_tree *tree, const struct catalogue *
     return status;
 }
 
-/* What was told last: a folder with a hundred files in it is told once. */
+/* The doubt that was reported last: a folder with a hundred files is reported once. */
 struct doubts {
     struct report *report;
     char where[PATH_MAX];
@@ -84,7 +84,7 @@ static void doubt(struct doubts *doubts, const char *file)
     }
 }
 
-/* Who else may write what we obey, or the code that we run. */
+/* Reports other users who may write to our files or to the code of plugins. */
 static int check_trust(const struct configuration *configuration, const struct config_files *files,
                        struct report *report)
 {

@@ -17,7 +17,7 @@ bool control_change_is_lost(struct control *control, const struct settings *sett
     return control && path && !control_is_at(control, path);
 }
 
-/* The same socket by another name, such as through a link, stays as it is. */
+/* The same socket under another name, such as through a link, stays as it is. */
 static bool is_wanted(struct control *control, const struct settings *settings,
                       const struct plan *plan)
 {

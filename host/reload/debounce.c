@@ -5,7 +5,7 @@ void debounce_reset(struct debounce *debounce, uint64_t acted)
     *debounce = (struct debounce){ .acted = acted, .seen = acted };
 }
 
-/* Changed back: there never was anything, unless it changes again. */
+/* Changed back: counts as no change. */
 static bool rests_as_it_was(struct debounce *debounce, uint64_t seen)
 {
     if (seen != debounce->acted)

@@ -1,12 +1,12 @@
 /*
- * reload/debounce.h - when to act on something that changes in several steps: once it rests.
+ * reload/debounce.h - delays the action on something that changes in several steps until it rests.
  *
  * An editor truncates a file and writes it, or moves it away and puts another there; a rollout
- * replaces several. Who looks at each hint of a change is told to wait until two looks, DEBOUNCE_MS
- * apart, have seen the same; but no longer than DEBOUNCE_MAX_MS from the first change on, lest what
- * never rests is never taken on.
+ * replaces several files. After each hint of a change debounce_look asks for further looks until
+ * two of them, DEBOUNCE_MS apart, have seen the same; but for at most DEBOUNCE_MAX_MS from the
+ * first change on, so that a file that never rests is reloaded, too.
  *
- * Times are the caller's, so it needs no clock. Not synchronised.
+ * The caller supplies the times. Not synchronised.
  */
 #ifndef HOST_RELOAD_DEBOUNCE_H
 #define HOST_RELOAD_DEBOUNCE_H
@@ -15,20 +15,21 @@
 #include <stdint.h>
 
 #define DEBOUNCE_MS 150      /* longer than an editor takes between truncating and writing */
-#define DEBOUNCE_MAX_MS 3000 /* a reload that comes too early is refused, and made again */
+#define DEBOUNCE_MAX_MS 3000 /* a reload that comes too early is refused, and repeated */
 
 struct debounce {
-    uint64_t acted;    /* what was acted on last */
-    uint64_t seen;     /* what the last look saw */
-    uint64_t since_ms; /* since when it has been so */
-    uint64_t first_ms; /* when it first was not `acted` */
-    bool pending;      /* it is not */
+    uint64_t acted;    /* the state of the last action */
+    uint64_t seen;     /* the state at the last look */
+    uint64_t since_ms; /* since when the state is `seen` */
+    uint64_t first_ms; /* the first look with a state other than `acted` */
+    bool pending;      /* the state is not `acted` */
 };
 
-/* It is `now` that was acted on, whatever is seen from now on. */
+/* Sets the state of the last action to `acted`. */
 void debounce_reset(struct debounce *debounce, uint64_t acted);
 
-/* One look: true = act now. Else look again in *out_wait_ms, or at the next hint when that is 0. */
+/* Takes one look: true = act now. Else look again in *out_wait_ms, or at the next hint when that is
+ * 0. */
 bool debounce_look(struct debounce *debounce, uint64_t seen, uint64_t now_ms,
                    uint64_t *out_wait_ms);
 

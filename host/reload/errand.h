@@ -1,12 +1,13 @@
 /*
- * reload/errand.h - what the control socket asks the supervisor to do, and what came of it.
+ * reload/errand.h - requests of the control socket to the supervisor, and their results.
  *
- * The I/O thread must not wait for a reload, so it leaves an errand; the supervisor takes it,
- * writes the answer, and puts it among the done; the I/O thread is woken and collects it. Errands
- * that are waiting when a reload begins are answered by that one: it reads the file after them.
+ * The I/O thread must not wait for a reload, so it queues an errand. The supervisor takes it,
+ * writes the answer, and puts it among the done ones; the I/O thread is woken and collects it.
+ * Errands that wait when a reload begins are answered by that reload, since it reads the file after
+ * they came.
  *
- * Life: errands_init .. errands_finish, which frees what nobody collected. Each call says whose
- * thread may make it.
+ * Life: errands_init .. errands_finish, which frees uncollected errands. The comment of each
+ * function says which thread may call it.
  */
 #ifndef HOST_RELOAD_ERRAND_H
 #define HOST_RELOAD_ERRAND_H
@@ -20,7 +21,7 @@
 
 enum errand_kind {
     ERRAND_RELOAD,
-    ERRAND_PLAN,    /* what a reload to `file` would do */
+    ERRAND_PLAN,    /* the plan of a reload to `file` */
     ERRAND_RESTART, /* of the workers of the pool `file` */
 };
 
@@ -29,19 +30,19 @@ struct errand {
     bool wants_text;       /* const: for people, else JSON */
     bool colour;           /* const */
     char file[PATH_MAX];   /* const: of a plan; or the path of a pool */
-    void *context;         /* const: the asker's */
-    struct errand *next;   /* whose list it is in */
+    void *context;         /* const: of the requester */
+    struct errand *next;   /* of the list that has it */
 
-    int status; /* the supervisor, until it is done: 0, or WEIR_E... */
-    char *text; /* likewise: the answer; NULL: memory was out */
+    int status; /* written by the supervisor until it is done: 0, or WEIR_E... */
+    char *text; /* as `status`: the answer; NULL: memory was out */
     size_t size;
 };
 
-/* What came of a reload or a plan. Borrows all. */
+/* The result of a reload or a plan. Borrows all. */
 struct outcome {
     int status;
-    const struct plan *plan;     /* NULL: it did not come to that */
-    const struct report *report; /* what is wrong; may be NULL */
+    const struct plan *plan;     /* NULL: there was a failure before the plan */
+    const struct report *report; /* the mistakes; may be NULL */
     uint32_t generation;         /* in force now */
 };
 
@@ -65,18 +66,18 @@ void errand_destroy(struct errand *errand);
 /* Takes an errand. Any thread. */
 void errands_ask(struct errands *errands, struct errand *errand);
 
-/* The supervisor: takes those of one kind, oldest first; NULL: none. */
+/* The supervisor: takes all errands of one kind, oldest first; NULL: none. */
 struct errand *errands_take(struct errands *errands, enum errand_kind kind);
 
-/* The supervisor: writes the answer of each of a list, and takes them to the done. */
+/* The supervisor: writes the answer of each errand of a list, and moves them to the done ones. */
 void errands_complete(struct errands *errands, struct errand *list, const struct outcome *outcome);
 
-/* The supervisor: writes what came of the restart of a pool, and takes the errand to the done. Its
- * status is 0 when all of the workers have been restarted, WEIR_EINVALID when some have not. */
+/* The supervisor: writes the result of the restart of a pool, and moves the errand to the done
+ * ones. Its status is 0 when all workers have been restarted, WEIR_EINVALID when some have not. */
 void errands_complete_restart(struct errands *errands, struct errand *errand, int status,
                               const struct pool_restart_result *result);
 
-/* The asker: takes one that is done, owned; NULL: none. */
+/* The requester: takes one that is done, owned; NULL: none. */
 struct errand *errands_collect(struct errands *errands);
 
 #endif

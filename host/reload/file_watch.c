@@ -10,9 +10,9 @@
 #include "host/reload/watched_dirs.h"
 
 #define COMPONENT "watch"
-#define BACKSTOP_MS 2000 /* between two looks that nothing hints at */
+#define BACKSTOP_MS 2000 /* between two looks without a hint */
 
-/* One directory; freed when libuv has let go of it. */
+/* A watch of one directory; freed when libuv has closed it. */
 struct hint {
     uv_fs_event_t event;
     struct hint *next;
@@ -21,8 +21,8 @@ struct hint {
 struct file_watch {
     struct file_watch_setup setup; /* const */
     uv_timer_t timer;
-    struct hint *hints;        /* those that are armed */
-    struct watched_dirs dirs;  /* what they are armed for */
+    struct hint *hints;        /* the open ones */
+    struct watched_dirs dirs;  /* the directories of `hints` */
     struct config_files files; /* empty = nothing is watched */
     struct debounce debounce;
 
@@ -63,7 +63,7 @@ static void disarm(struct file_watch *watch)
     watched_dirs_finish(&watch->dirs);
 }
 
-/* False: no hints will come from there. */
+/* Opens a watch. False: there will be no hints of this directory. */
 static bool arm_dir(struct file_watch *watch, const char *path)
 {
     struct hint *hint = calloc(1, sizeof *hint);
@@ -80,7 +80,7 @@ static bool arm_dir(struct file_watch *watch, const char *path)
     return uv_fs_event_start(&hint->event, on_hint, path, 0) == 0;
 }
 
-/* Arms for the directories of now, unless it is so already. */
+/* Opens watches for the present directories, unless they are open already. */
 static void arm(struct file_watch *watch)
 {
     struct watched_dirs dirs;
@@ -105,7 +105,7 @@ static void arm(struct file_watch *watch)
 
 /* --- looks ---------------------------------------------------------------------------------- */
 
-/* Armed first: what changes after the stamps were looked at is hinted at. */
+/* Opens the watches first, so that a change after the stamps gives a hint. */
 static void look(struct file_watch *watch)
 {
     uint64_t wait_ms = 0;

@@ -4,11 +4,11 @@
 
 #include "pool/renewal.h"
 
-/* One restart under way. */
+/* The restart of one pool and the pools in it. */
 struct restarting {
     struct assembly *assembly;
     struct pool *pool;
-    uint64_t keep_timeout_ms; /* the longest of its pools */
+    uint64_t keep_timeout_ms; /* the longest time-out of its pools */
     uint64_t open_timeout_ms;
 };
 

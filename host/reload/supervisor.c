@@ -21,7 +21,7 @@
 #define TAG_CPUS "host.cpus/1"
 #define TAG_RESTART "host.restart/1"
 #define COMPONENT "reload"
-#define KEPT_MANY 64 /* old versions of plugins that are worth a warning */
+#define KEPT_MANY 64 /* old versions of plugins; more cause a warning */
 
 /* --- telling -------------------------------------------------------------------------------- */
 
@@ -41,13 +41,13 @@ static void log_entries(const struct supervisor *supervisor, const struct report
     }
 }
 
-/* Counts a reload, and answers those who asked for it. */
+/* Counts a reload, and answers the clients that requested it. */
 static void tell_askers(struct supervisor *supervisor, int status, const struct plan *plan,
                         const struct report *report)
 {
     struct outcome outcome = { status, plan, report, supervisor->assembly->generation };
 
-    /* Relaxed: figures for people; we alone write them. */
+    /* Relaxed: figures for people; only this thread writes them. */
     atomic_fetch_add_explicit(status == 0 ? &supervisor->accepted : &supervisor->refused, 1,
                               memory_order_relaxed);
     atomic_store_explicit(&supervisor->last_refused, status != 0, memory_order_relaxed);
@@ -91,7 +91,8 @@ static void accept(struct supervisor *supervisor, const struct plan *plan,
 
 /* --- reloading ------------------------------------------------------------------------------ */
 
-/* The plan compares with what runs, not with what the old file said. */
+/* Writes the present sizes of pools, since the plan compares with what runs, not with the old
+ * file. */
 static void write_present_sizes(struct assembly *assembly)
 {
     struct settings *settings = assembly->held->settings;
@@ -112,7 +113,7 @@ static void apply_dead_letters(struct assembly *assembly)
         dead_letters_set_bounds(&assembly->sources[i]->dead, &bounds);
 }
 
-/* Without memory the levels stay as they were, which is told: the reload has been made. */
+/* Without memory the old levels stay, with a log line: the reload itself has been made. */
 static void apply_log_levels(const struct supervisor *supervisor)
 {
     struct log_levels *levels;
@@ -125,12 +126,12 @@ static void apply_log_levels(const struct supervisor *supervisor)
                    weir_str("effect", "pools log as before; reload again"));
 }
 
-/* Nothing of it can fail. */
+/* Applies the settings of `host` that cannot fail. */
 static void apply_host(const struct supervisor *supervisor, const struct plan *plan)
 {
     const struct settings_host *host = &supervisor->assembly->held->settings->host;
 
-    if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* they come first */
+    if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* steps of the host come first */
         return;
     apply_dead_letters(supervisor->assembly);
     memory_set_limit(supervisor->assembly->runtime->memory, host->memory);
@@ -146,8 +147,8 @@ static uint64_t now_ns(void)
     return clock_now_ns(&clock);
 }
 
-/* Who asked is told of a refusal before what was made is taken back, which may take a while. Takes
- * the settings. */
+/* Answers the clients of a refused reload before the undoing, which may take a while. Takes the
+ * settings. */
 static void apply_to(struct supervisor *supervisor, struct settings *settings,
                      struct control_change *control, const struct plan *plan, struct report *report)
 {
@@ -209,14 +210,14 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
         plan_destroy(plan);
         return;
     }
-    /* The plan borrows both settings: the old ones may lose their last user on the way. */
+    /* The plan borrows both settings, and the old ones may lose their last user meanwhile. */
     atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
     carry_out(supervisor, settings, plan, report);
     plan_destroy(plan);
     held_settings_unref(old);
 }
 
-/* Old versions of plugins that cannot be unloaded cost memory until the host ends. */
+/* Warns of old versions of plugins that cannot be unloaded: they use memory until the host ends. */
 static void tidy(struct supervisor *supervisor)
 {
     uint32_t kept = configuration_tidy(supervisor->configuration);
@@ -237,7 +238,7 @@ static void reload(struct supervisor *supervisor)
     struct report report;
     int status;
 
-    /* From here on another request is another reload: the file is read after this. */
+    /* A later request causes another reload, since the file is read after this store. */
     atomic_store_explicit(&supervisor->reload_wanted, false, memory_order_seq_cst);
     if (supervisor->errands)
         supervisor->answered = errands_take(supervisor->errands, ERRAND_RELOAD);
@@ -332,7 +333,7 @@ static void restart_all(struct supervisor *supervisor)
 
 static void follow_cpus(struct supervisor *supervisor)
 {
-    /* From here on another change is another request. */
+    /* A later change causes another request. */
     atomic_store_explicit(&supervisor->cpus_wanted, false, memory_order_seq_cst);
     (void)dispatcher_change_follow(supervisor->assembly, cpus_effective(""));
 }
@@ -454,7 +455,7 @@ static bool send_request(struct supervisor *supervisor, const char *tag_name)
     return sent;
 }
 
-/* Sends a request unless it is on its way; one that could not be sent may be made again. */
+/* Sends a request unless one is under way; after a failure the next call tries again. */
 static void request(struct supervisor *supervisor, _Atomic bool *wanted, const char *tag_name)
 {
     if (!atomic_exchange_explicit(wanted, true, memory_order_seq_cst) &&
@@ -469,7 +470,7 @@ void supervisor_reload(struct supervisor *supervisor)
 
 void supervisor_finish(struct supervisor *supervisor)
 {
-    /* A reload that waits for something gives it up. */
+    /* A waiting reload gives up. */
     atomic_store_explicit(&supervisor->assembly->stopping, true, memory_order_release);
     runtime_notice(supervisor->assembly->runtime);
     request(supervisor, &supervisor->finish_wanted, TAG_FINISH);

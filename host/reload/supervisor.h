@@ -1,12 +1,12 @@
 /*
  * reload/supervisor.h - the actor that reloads and ends the host.
  *
- * It runs on a dispatcher of its own, of one thread, where it may wait: for plugins to load,
- * workers to open, pools to drain. Requests are messages to it. Reloads that are asked for while
- * one goes on become exactly one more, which reads the newest file.
+ * It runs on a dispatcher of its own, with one thread, where it may wait: for plugins to load,
+ * workers to open, pools to drain. Requests are messages to it. All requests during a reload
+ * together cause one more reload, which reads the newest file.
  *
  * Life: supervisor_start after apply_from_nothing .. until the runtime has stopped. Requests: any
- * outside thread; they never block.
+ * thread outside the runtime; they never block.
  */
 #ifndef HOST_RELOAD_SUPERVISOR_H
 #define HOST_RELOAD_SUPERVISOR_H
@@ -25,14 +25,16 @@ struct supervisor {
     struct turn_watch *turn_watch; /* const */
     const char *file;              /* const */
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
-    /* const; on its thread, after each reload: what was read. May take them; NULL: none asks */
+    /* const; on its thread, after each reload: the files that were read. May take them; NULL: not
+     * needed */
     void (*on_read)(void *context, struct config_files *files);
-    struct control *control; /* const; NULL: nobody serves a socket, and host.control is not read */
+    struct control
+        *control; /* const; NULL: this host serves no socket, and host.control is not read */
     void (*on_control)(
-        void *context);         /* const; on its thread: another socket may be to be served */
+        void *context);         /* const; on its thread: another socket may have to be served */
     void *context;              /* const */
-    struct errands *errands;    /* const; NULL: nobody leaves any */
-    struct errand *answered;    /* its thread: by the present reload */
+    struct errands *errands;    /* const; NULL: no control socket */
+    struct errand *answered;    /* its thread: the errands of the present reload */
     uint64_t began_ns;          /* its thread: the present reload */
     weir_pid pid;               /* const */
     _Atomic bool reload_wanted; /* a reload message is on its way */
@@ -40,9 +42,10 @@ struct supervisor {
     _Atomic bool plan_wanted;
     _Atomic bool restart_wanted;
     _Atomic bool cpus_wanted;
-    _Atomic uint64_t accepted; /* its thread writes, all read: reloads carried out, also empty */
-    _Atomic uint64_t refused;  /* likewise */
-    _Atomic bool last_refused; /* likewise */
+    _Atomic uint64_t
+        accepted; /* written by its thread, read by all: reloads carried out, empty ones, too */
+    _Atomic uint64_t refused;  /* as `accepted` */
+    _Atomic bool last_refused; /* as `accepted` */
 };
 
 /* Fills in the rest of a supervisor whose fields up to `errands` are set. WEIR_ENOMEM. */
@@ -50,10 +53,10 @@ int supervisor_start(struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);
-/* The effective CPUs are others than before: `threads: auto` follows. */
+/* The number of effective CPUs has changed: adapts `threads: auto`. */
 void supervisor_follow_cpus(struct supervisor *supervisor);
 
-/* Takes an errand, and sees to it. */
+/* Takes an errand and sends a request for it. */
 void supervisor_ask(struct supervisor *supervisor, struct errand *errand);
 
 #endif

@@ -7,9 +7,9 @@
 #include "host/control/control_socket.h"
 #include "runtime.h"
 
-#define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 2u) /* two are the host's own */
+#define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 2u) /* the host uses two itself */
 
-/* The names of events are those that a plugin may give one. */
+/* An event that no plugin can publish has no place in `subscribe`. */
 static void check_events(const struct settings_pool *pool, struct report *report)
 {
     for (size_t i = 0; i < pool->subscribe.count; i++) {
@@ -25,7 +25,7 @@ static void check_events(const struct settings_pool *pool, struct report *report
 static void check_pool(const struct settings_pool *pool, struct report *report)
 {
     if (pool->copy)
-        return; /* told at the first one */
+        return; /* its first copy is reported */
     check_events(pool, report);
 }
 

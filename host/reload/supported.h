@@ -1,9 +1,9 @@
 /*
- * reload/supported.h - what the language allows and this host could not run: limits of the runtime,
- * names that it uses itself, and what is not in this version.
+ * reload/supported.h - refuses what the language allows but this host cannot run: limits of the
+ * runtime, reserved names, and features that this version lacks.
  *
- * The file is refused for it, by check as by run and reload: nothing that was asked for is ignored
- * in silence, and no check says good to what a run refuses.
+ * Check, run and reload all refuse such a file: no setting is ignored silently, and a file that
+ * passes the check passes the run.
  */
 #ifndef HOST_RELOAD_SUPPORTED_H
 #define HOST_RELOAD_SUPPORTED_H
@@ -13,7 +13,7 @@
 
 #define SUPERVISOR_DISPATCHER "supervisor" /* the supervisor's: no file may name its own so */
 
-/* Reports all of it at once: WEIR_EUNSUPPORTED. */
+/* Reports all such settings at once: WEIR_EUNSUPPORTED. */
 int supported_check(const struct settings *settings, struct report *report);
 
 #endif

@@ -21,7 +21,7 @@ void watched_dirs_finish(struct watched_dirs *dirs)
     dirs->count = 0;
 }
 
-/* 0 = there is no directory. */
+/* 0 = there is no such directory. */
 static uint64_t identity_of(const char *path)
 {
     struct stat found;
@@ -46,7 +46,7 @@ static void add_dir(struct watched_dirs *dirs, const char *path)
         dirs->dirs[dirs->count++] = (struct watched_dir){ copy, identity };
 }
 
-/* What holds the first `length` bytes of `path`: what is before their last slash. */
+/* The directory that holds the entry of the first `length` bytes of `path`. */
 static void directory_of(const char *path, size_t length, char *out)
 {
     while (length > 0 && path[length - 1] != '/')
@@ -58,7 +58,7 @@ static void directory_of(const char *path, size_t length, char *out)
         (void)snprintf(out, PATH_MAX, ".");
 }
 
-/* The directory that holds it; when there is none such, the nearest above. */
+/* Adds the directory that holds it; when it does not exist, the nearest one above. */
 static void add_holder(struct watched_dirs *dirs, const char *path, size_t length)
 {
     char holder[PATH_MAX];
@@ -73,7 +73,7 @@ static void add_holder(struct watched_dirs *dirs, const char *path, size_t lengt
     add_dir(dirs, holder);
 }
 
-/* The length of the first part of `path` that is a link; its target too. 0 = none is. */
+/* The length of the first part of `path` that is a link, with its target; 0 = there is none. */
 static size_t find_link(const char *path, char *target)
 {
     char part[PATH_MAX];
@@ -93,7 +93,7 @@ static size_t find_link(const char *path, char *target)
     return 0;
 }
 
-/* Puts the target in the place of the first `length` bytes. False: the path gets too long. */
+/* Replaces the first `length` bytes by the target. False: the path gets too long. */
 static bool follow(char *path, size_t length, const char *target)
 {
     char followed[2 * PATH_MAX];
@@ -130,7 +130,7 @@ static void add_file(struct watched_dirs *dirs, const char *file)
     add_holder(dirs, path, strlen(path));
 }
 
-/* Of a pattern only what stands before its first sign is a path. */
+/* Only the part of a pattern before its first wildcard is a path. */
 static void add_pattern(struct watched_dirs *dirs, const char *pattern)
 {
     char path[PATH_MAX];

@@ -1,8 +1,8 @@
 /*
- * reload/watched_dirs.h - the directories in which a change of a file would show.
+ * reload/watched_dirs.h - the directories to watch for a change of a file.
  *
- * That is the one that holds it, and each that holds a symbolic link on the way to it: a link may
- * be flipped. What is not there yet shows in the nearest directory that is.
+ * That is the directory that holds the file, and each one that holds a symbolic link of its path,
+ * since a link may be replaced. For a missing directory it is the nearest existing one above.
  *
  * Life: watched_dirs_init .. watched_dirs_finish. Not synchronised.
  */
@@ -11,7 +11,7 @@
 
 #include "config/files.h"
 
-#define WATCHED_DIRS_MAX 128 /* each is a descriptor's worth of the kernel's memory */
+#define WATCHED_DIRS_MAX 128 /* each costs kernel memory, like a descriptor */
 
 struct watched_dir {
     char *path;        /* owned */
@@ -26,8 +26,8 @@ struct watched_dirs {
 void watched_dirs_init(struct watched_dirs *dirs);
 void watched_dirs_finish(struct watched_dirs *dirs);
 
-/* Adds those of all `files`, each once. More than there is room for are left out, and so are some
- * when memory is out. */
+/* Adds the directories of all `files`, each once. Leaves out some when there are too many or memory
+ * is out. */
 void watched_dirs_add(struct watched_dirs *dirs, const struct config_files *files);
 
 /* True when both are the same directories under the same names. */

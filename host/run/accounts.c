@@ -5,7 +5,7 @@
 
 #include "pool/figures.h"
 
-/* What is logged of one pool, or of all. */
+/* The logged figures of one pool, or of all. */
 struct account {
     struct ledger_reading ledger;
     struct dead_letters_figures dead;
@@ -16,12 +16,13 @@ struct account {
     uint64_t unbound;
 };
 
-/* Dead letters that no ledger counts: emitted and refused for good, or in lanes of their own. */
+/* Counts dead letters outside every ledger: emitted and refused for good, or from other lanes. */
 static uint64_t outside(const struct account *account)
 {
     uint64_t total = dead_letters_total(&account->dead);
 
-    /* A worker writes the letter first: while it works there may be one too many, never too few. */
+    /* A worker writes the dead letter before the ledger: meanwhile there may be one too many, never
+     * too few. */
     return total > account->ledger.dead ? total - account->ledger.dead : 0;
 }
 
@@ -53,7 +54,7 @@ static void add_account(struct account *sum, const struct account *account)
     sum->unbound += account->unbound;
 }
 
-/* Logs a pool's account, and adds it when the pool is at the top: then it holds those below. */
+/* Logs a pool's account. Adds a pool at the top to the sum; it includes the pools below it. */
 static void log_pool(struct assembly *assembly, struct pool *pool, struct account *sum)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
@@ -147,7 +148,7 @@ static void add_pool(struct progress_figures *out, const struct settings_pool *s
         return;
     pool_stats(pool, &stats);
     if (stats.live == 0 && stats.starting == 0)
-        return; /* it has ended, or is about to: there is no fill to show */
+        return; /* it has ended, or will soon: it has no fill to show */
     figure = &out->pools[out->pool_count++];
     (void)snprintf(figure->path, sizeof figure->path, "%s", settings->path);
     figure->live = stats.live;

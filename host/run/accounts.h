@@ -1,5 +1,5 @@
 /*
- * run/accounts.h - the figures of the running parts, for people: ledger, progress, completion.
+ * run/accounts.h - the figures of the running parts: ledger, progress, completion.
  *
  * Any thread that may take assembly->lock.
  */
@@ -9,12 +9,12 @@
 #include "host/run/assembly.h"
 #include "host/run/progress.h"
 
-/* Logs what a source has sent, and what of that is dead. */
+/* Logs how many messages a source has sent, and how many of them are dead. */
 void accounts_log_source(struct assembly *assembly, struct source *source);
 
-/* What all of a run comes to. */
+/* The result of a whole run. */
 struct accounts_result {
-    bool is_balanced; /* the ledger */
+    bool is_balanced; /* of the ledger */
     uint64_t restarts;
     struct dead_letters_figures dead;
 };
@@ -22,10 +22,10 @@ struct accounts_result {
 /* Logs every source, the ledger of every pool, and their sum; `out_result` may be NULL. */
 void accounts_log_ledger(struct assembly *assembly, struct accounts_result *out_result);
 
-/* Fills in how far sources and pools are. */
+/* Fills in the progress of sources and pools. */
 void accounts_progress(struct assembly *assembly, struct progress_figures *out);
 
-/* Sums over everything, to see whether anything still moves. */
+/* Sums over all pools and sources, which show whether any message still moves. */
 struct accounts_totals {
     uint64_t accepted;
     uint64_t settled; /* done, dead or moved */
@@ -37,9 +37,9 @@ struct accounts_totals {
 void accounts_totals(struct assembly *assembly, struct accounts_totals *out);
 
 /*
- * True when there are sources, all of them have ended, and nothing waits or is worked on. Two looks
- * in a row tell: when as many were settled before the first one ended as are accepted when the
- * second one ends, nothing moved between the two, and nothing can move any more.
+ * True when there are sources, all of them have ended, and no message waits or is handled. Compares
+ * two looks in a row: when the messages settled before the first look ended are as many as those
+ * accepted when the second one ended, no message moved between them, and none can move any more.
  */
 bool accounts_are_done(struct assembly *assembly);
 

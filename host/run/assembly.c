@@ -13,8 +13,9 @@ static _Atomic uint32_t *users_of(const struct settings_use *use)
     return use->entry ? use->entry->users : NULL;
 }
 
-/* A plugin stays while settings that somebody holds name it. The counters are kept apart: they are
- * lowered when the settings, which refer to the plugin's tables, are gone. */
+/* Counts the users of each plugin, which stays loaded while held settings name it. The counters are
+ * stored apart, since they are lowered after the settings, which refer to the plugin's tables, are
+ * freed. */
 static int count_uses(struct held_settings *held, const struct settings *settings)
 {
     size_t most = (size_t)settings->pool_count * 2 + settings->source_count;
@@ -28,14 +29,14 @@ static int count_uses(struct held_settings *held, const struct settings *setting
     }
     for (uint32_t i = 0; i < settings->source_count; i++)
         held->users[held->users_count++] = users_of(&settings->sources[i].use);
-    /* Relaxed: this thread unloads, and no other. */
+    /* Relaxed: only this thread unloads. */
     for (size_t i = 0; i < held->users_count; i++)
         if (held->users[i])
             atomic_fetch_add_explicit(held->users[i], 1, memory_order_relaxed);
     return 0;
 }
 
-/* Release pairs with the acquire in loader_find_unused: all use of the plugin was before. */
+/* Release pairs with the acquire in loader_find_unused: all use of the plugin comes before. */
 static void uncount_uses(struct held_settings *held)
 {
     for (size_t i = 0; i < held->users_count; i++)
@@ -61,7 +62,7 @@ struct held_settings *held_settings_create(struct runtime *runtime, struct setti
 
 void held_settings_unref(struct held_settings *held)
 {
-    /* Each release pairs with the acquire of the last one: all uses were before. */
+    /* Each release pairs with the acquire of the last one: all uses come before. */
     if (!held || atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) != 1)
         return;
     settings_destroy(held->settings);
@@ -71,7 +72,7 @@ void held_settings_unref(struct held_settings *held)
 
 void assembly_finish(struct assembly *assembly)
 {
-    /* A start that failed has made neither of them. */
+    /* After a failed start there are neither of them. */
     uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
     uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
     struct source *gone = assembly->gone_sources;

@@ -1,8 +1,8 @@
 /*
- * run/assembly.h - the running parts that settings stand for: dispatchers, pools, sources.
+ * run/assembly.h - the running parts that the settings describe: dispatchers, pools, sources.
  *
- * `pools[i]` and `sources[i]` belong to the same index of the settings in force. It is empty at
- * first; apply.h makes and changes it.
+ * `pools[i]` and `sources[i]` belong to index i of the settings in force. It is empty at first;
+ * apply.h makes and changes it.
  *
  * Life: assembly_init, apply_from_nothing .. assembly_finish, after the runtime has stopped and
  * before it is destroyed. Changes: one thread at a time (the start, then the supervisor), under
@@ -38,17 +38,17 @@ struct assembly {
     uint32_t gone_count;                   /* lock */
     struct source *gone_sources;           /* lock: closed ones that have not ended */
     struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
-    struct dead_letters_figures gone_dead; /* lock: likewise, and of removed sources */
-    uint64_t gone_misuses;                 /* lock: likewise */
+    struct dead_letters_figures gone_dead; /* lock: of those pools, and of removed sources */
+    uint64_t gone_misuses;                 /* lock: of those pools */
     uint64_t gone_unbound;                 /* lock: of removed pools that have ended */
     uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
-    bool changing;         /* lock: by a reload; sources that are not there may come back */
-    _Atomic bool stopping; /* the host is to end: nobody waits for anything new */
+    bool changing;         /* lock: by a reload; a missing source may come back */
+    _Atomic bool stopping; /* the host ends: no further waits */
 
-    /* Const after the start: where what a reload makes opens; NULL: where it runs. */
+    /* Const after the start: workers and sources of a reload open there; NULL: where they run. */
     struct dispatcher *opener;
 
-    /* Those made for the settings, also old ones that are still in use. Its thread. */
+    /* Those of the settings, and old ones that are still in use. Its thread. */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     uint32_t dispatcher_count;
 };
@@ -68,24 +68,24 @@ void held_settings_unref(struct held_settings *held);
 
 /* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index);
-/* Of the manager of pool `index`; NULL also when there is none. */
+/* A spec for the manager of pool `index`; NULL also when there is none. */
 struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index);
 struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index);
 
-/* What is kept of the dead letters of each pool and source. */
+/* The bounds for the dead letters of each pool and source. */
 struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings);
 
-/* Makes pool `index`, bound to nothing yet; its parent must be in `pools`. With `apart` the
- * parent's senders do not see it before pool_join. */
+/* Makes pool `index` without bindings; its parent must be in `pools`. With `apart` the parent's
+ * senders do not see it before pool_join. */
 int assembly_create_pool(struct assembly *assembly, struct executor *executor,
                          struct held_settings *held, uint32_t index, struct pool **pools,
                          bool apart);
 
-/* The outputs of pool `index`, as they lead to `pools`. NULL when memory is out. */
+/* The wiring of pool `index`, whose outputs lead to `pools`. NULL when memory is out. */
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools);
 
-/* Where a source's messages go. */
+/* The binding of a source. */
 struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools);
 
 /* Makes source `index`, held. It opens on the threads of `opener`; NULL: on its own. */
@@ -93,7 +93,7 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
                            struct dispatcher *opener, struct source **out);
 
-/* What the settings say of pool `index`, which has `present` workers now. */
+/* The options of pool `index` for a change from `present` workers. */
 void assembly_change_options(struct assembly *assembly, const struct settings *settings,
                              uint32_t index, uint32_t present, struct pool_change_options *out);
 
