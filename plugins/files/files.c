@@ -1,8 +1,9 @@
 /*
  * files - a source of the lines of many files.
  *
- * It produces what there is room for and holds one line at a time: memory does not grow with the
- * input. Its position is the file's place in the list, and the reader's in the file.
+ * It produces as many messages as there is room for and holds one line at a time: memory does not
+ * grow with the input. Its position is the file's place in the list, and the reader's position in
+ * the file.
  */
 #include "files.h"
 
@@ -18,13 +19,14 @@
 
 #define OUTPUT_OUT 0u
 
-/* One read of the disk: large enough that system calls do not count, small against any cache. */
+/* Bytes of one read from the disk: large enough that system calls do not count, small against any
+ * cache. */
 #define CHUNK_SIZE (64u * 1024u)
-/* Reads and opens in one call, so that a stop is heeded also in input without lines. */
+/* Reads and opens in one call, so that a stop takes effect in input without lines, too. */
 #define STEPS_MAX 256u
-/* Before memory that was not there is asked for again. */
+/* Before another try to get memory. */
 #define NO_MEMORY_MS 10u
-/* At least one file or read failed, or there was nothing to read: `weir run` tells it so. */
+/* At least one file or read failed, or there was no file: the exit code of `weir run` shows it. */
 #define EXIT_INCOMPLETE 1
 
 struct settings {
@@ -34,13 +36,13 @@ struct settings {
 struct lines {
     const struct weir_tag *tag;
     struct reader reader;
-    struct reader_line line; /* read, but not emitted, when have_line */
+    struct reader_line line; /* valid when have_line: read, but not emitted */
     bool have_line;
     glob_t files;
-    uint64_t *sizes;           /* owned; of each file, when this worker was opened */
-    bool *done;                /* owned; read by the source before this one; NULL = none */
-    struct position_here here; /* where to go on in the file that is opened first */
-    size_t current;            /* index of the file that is being read, or comes next */
+    uint64_t *sizes;           /* owned; of each file, when this worker opened */
+    bool *done;                /* owned; files that an earlier source has read; NULL = none */
+    struct position_here here; /* the position in the file that is opened first */
+    size_t current;            /* index of the file that is being read, or will be next */
     uint64_t key;              /* of the current file's name */
     uint64_t bytes_total;
     uint64_t bytes_passed; /* in the files before the current one */
@@ -143,7 +145,7 @@ static const char *current_path(const struct lines *state)
     return state->files.gl_pathv[state->current];
 }
 
-/* Those that another source has read are passed over. */
+/* Skips the files that an earlier source has read. */
 static void pass_done(struct lines *state)
 {
     while (state->done && state->current < state->files.gl_pathc && state->done[state->current])
@@ -196,7 +198,7 @@ static void open_file(struct weir_self *self, struct lines *state)
 
     uint64_t offset = 0, number = 0;
 
-    if (state->here.path == path) { /* the very one: see go_on_in */
+    if (state->here.path == path) { /* the same pointer: see go_on_in */
         offset = state->here.offset;
         number = state->here.number;
         state->here.path = NULL;
@@ -206,7 +208,7 @@ static void open_file(struct weir_self *self, struct lines *state)
         give_up_file(self, state, "file cannot be opened; skipped");
 }
 
-/* True when it asked the disk. */
+/* True when it has read from the disk. */
 static bool read_on(struct weir_self *self, struct lines *state)
 {
     switch (reader_next(&state->reader, &state->line)) {
@@ -228,7 +230,8 @@ static bool read_on(struct weir_self *self, struct lines *state)
     return true;
 }
 
-/* One step to the next line: opens a file or reads on in it. True when it asked the disk. */
+/* One step to the next line: opens a file or reads on in it. True when it has read from the
+ * disk. */
 static bool advance(struct weir_self *self, struct lines *state)
 {
     if (state->reader.descriptor >= 0)
@@ -239,7 +242,7 @@ static bool advance(struct weir_self *self, struct lines *state)
 
 /* --- handing the lines on --------------------------------------------------------------------- */
 
-/* Returns owned; NULL when memory is out. The payload is zeroed, so both NULs stand already. */
+/* Returns owned; NULL when memory is out. The payload is zeroed, so both NULs are there. */
 static struct weir_message *make_message(struct weir_self *self, const struct lines *state)
 {
     const char *name = current_path(state);
@@ -263,7 +266,7 @@ static struct weir_message *make_message(struct weir_self *self, const struct li
     return message;
 }
 
-/* On any answer but 0 the line stays, to be emitted later. */
+/* After any result but 0 the line stays, to be emitted later. */
 static int emit_line(struct weir_self *self, struct lines *state)
 {
     struct weir_message *message = make_message(self, state);
@@ -288,7 +291,7 @@ static void wake_up(struct weir_self *self, void *state, void *context)
     (void)context;
 }
 
-/* What cannot go out now stays; memory is waited for, so that the lack of it is no busy loop. */
+/* Keeps the line for later. Waits when memory is out, to avoid a busy loop. */
 static int put_off(struct weir_self *self, int status)
 {
     if (status == WEIR_EFULL)
@@ -328,7 +331,7 @@ static int lines_produce(struct weir_self *self, void *state, uint32_t credit)
 
 /* --- taking over ------------------------------------------------------------------------------ */
 
-/* Where the next line begins that has not been emitted. */
+/* The position of the first line that has not been emitted. */
 static struct position_here here_of(const struct lines *state)
 {
     const struct reader *reader = &state->reader;
@@ -345,7 +348,7 @@ static struct position_here here_of(const struct lines *state)
     return here.path ? here : state->here;
 }
 
-/* The files of this source that are done. */
+/* Lists the files that this source has finished. */
 static size_t list_done(const struct lines *state, char **out_paths)
 {
     size_t count = 0;
@@ -373,7 +376,8 @@ static int leave_position(struct weir_self *self, const struct lines *state)
     return status;
 }
 
-/* The file that the other source was in comes first, so that never two are half read. */
+/* Puts the file of the former source's position first, so that there are never two half-read
+ * files. */
 static void go_on_in(struct lines *state, const struct position_here *here)
 {
     char **paths = state->files.gl_pathv;

@@ -1,8 +1,8 @@
 /*
- * files.h - what the plugin `files` sends: one line of one file.
+ * files.h - the message of the plugin `files`: one line of one file.
  *
- * For plugins that take its messages. Inline only: there is nothing to link. The layout is frozen;
- * a changed one gets another tag.
+ * For plugins that receive it. Inline only: there is nothing to link. The layout is frozen; a
+ * changed one gets another tag.
  */
 #ifndef FILES_H
 #define FILES_H
@@ -32,7 +32,7 @@ static inline const struct files_line *files_line_get(const struct weir_message 
     return line;
 }
 
-/* The path of the file, as the glob gave it; ends with NUL. Borrowed from the message. */
+/* The path of the file, as the glob returned it; ends with NUL. Borrowed from the message. */
 static inline const char *files_line_name(const struct files_line *line)
 {
     return (const char *)(line + 1);

@@ -5,10 +5,10 @@
 
 #include <weir/status.h>
 
-#define MAGIC 0x313073656e696c66u /* "filnes01": whose it is, and how it is written */
+#define MAGIC 0x313073656e696c66u /* "filnes01": identifies the plugin and the format */
 
-/* Then the path of the file that it is in, "" for none, and those of the files that are done, each
- * with its NUL. */
+/* Then the path of the present file, "" for none, and those of the finished files, each with its
+ * NUL. */
 struct head {
     uint64_t magic;
     uint64_t offset;
@@ -64,7 +64,7 @@ static int compare(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Returns owned: the paths that are done, sorted. */
+/* Returns owned: the paths of the finished files, sorted. */
 static const char **sorted_done(const char *text, const char *end, size_t *out_count)
 {
     const char **sorted;

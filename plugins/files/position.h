@@ -1,7 +1,9 @@
 /*
- * position.h - how far `lines` is, as bytes: which files are done, and where it is in one.
+ * position.h - the position of `lines` as bytes: the finished files, and the place in the present
+ * file.
  *
- * Names, not numbers: another source may have other files, or the same in another order.
+ * It has names, not numbers: another source may have other files, or the same files in another
+ * order.
  */
 #ifndef POSITION_H
 #define POSITION_H
@@ -10,23 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the next line begins; `path` NULL = in no file. Borrows. */
+/* The start of the next line; `path` NULL = in no file. Borrows. */
 struct position_here {
     const char *path;
     uint64_t offset;
     uint64_t number; /* lines before it */
 };
 
-/* Returns owned, and its size; NULL when memory is out. Borrows. */
+/* Returns owned, with its size; NULL when memory is out. Borrows. */
 void *position_pack(const struct position_here *here, char *const *done, size_t done_count,
                     size_t *out_size);
 
-/* Fills in where it is. False: it is none of ours. Borrows from `data`. */
+/* Reads the place. False: the bytes are no position of this plugin. Borrows from `data`. */
 bool position_unpack(const void *data, size_t size, struct position_here *out_here);
 
 /*
- * Marks which of `paths` are done. WEIR_ENOMEM: none is marked. The position is one that
- * position_unpack took.
+ * Marks the finished ones of `paths`. WEIR_ENOMEM: none is marked. position_unpack has accepted the
+ * bytes.
  */
 int position_mark(const void *data, size_t size, char *const *paths, size_t count, bool *out_done);
 

@@ -69,7 +69,7 @@ int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uin
     return 0;
 }
 
-/* Moves past `size` bytes and the line end behind them, if there is one. */
+/* Moves past `size` bytes and, if there is one, the line end after them. */
 static void consume(struct reader *reader, size_t size, bool with_end)
 {
     size_t all = size + (with_end ? 1 : 0);
@@ -115,7 +115,7 @@ static enum reader_step hand_out(struct reader *reader, size_t size, bool with_e
     return READER_LINE;
 }
 
-/* What stands behind the last line end. */
+/* Returns the text after the last line end. */
 static enum reader_step finish_file(struct reader *reader, struct reader_line *out_line)
 {
     size_t rest = reader->end - reader->begin;
@@ -133,7 +133,7 @@ static enum reader_step fail(struct reader *reader, int error)
     return READER_FAILED;
 }
 
-/* Moves what is left to the front: the free part is then never smaller than a chunk. */
+/* Moves the unread bytes to the front, so that the free part is at least a chunk. */
 static void compact(struct reader *reader)
 {
     size_t rest = reader->end - reader->begin;

@@ -3,7 +3,7 @@
  *
  * Life: reader_init .. reader_finish; reader_open .. reader_close any number of times in between.
  * Not synchronised. Each step makes at most one system call, so that a caller may stop between two
- * of them, whatever the file holds.
+ * of them, for every file.
  */
 #ifndef READER_H
 #define READER_H
@@ -14,16 +14,16 @@
 
 /* A line without its end (LF or CR LF). */
 struct reader_line {
-    const char *text; /* borrowed until the next reader_next; no NUL behind it */
+    const char *text; /* borrowed until the next reader_next; no NUL after it */
     size_t size;
     uint64_t number; /* from 1 */
     uint64_t offset; /* of its first byte */
 };
 
 enum reader_step {
-    READER_LINE,     /* here is one */
+    READER_LINE,     /* a line was read */
     READER_AGAIN,    /* something was read, but no line has ended yet */
-    READER_TOO_LONG, /* one was skipped: only number and offset are set */
+    READER_TOO_LONG, /* a line was skipped: only number and offset are set */
     READER_END,      /* the file is finished */
     READER_FAILED,   /* it cannot be read on; errno is in `error` */
 };
@@ -59,7 +59,8 @@ int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uin
 /* Legal when none is open. */
 void reader_close(struct reader *reader);
 
-/* The next step. A last line without an end is a line. After END or FAILED only these follow. */
+/* The next step. A last line without an end is a line. After END or FAILED every step has the same
+ * result. */
 enum reader_step reader_next(struct reader *reader, struct reader_line *out_line);
 
 #endif

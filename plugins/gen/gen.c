@@ -10,10 +10,10 @@
 
 #define OUTPUT_OUT 0u
 
-/* Before memory that was not there is asked for again. */
+/* Before another try to get memory. */
 #define NO_MEMORY_MS 10u
 
-/* Of both behaviours: `forever` has no option `count`, which is then 0. */
+/* Of both behaviours: `forever` has no option `count`, so it is 0. */
 struct settings {
     uint64_t count;
     uint64_t first;
@@ -48,7 +48,7 @@ static int numbers_open(struct weir_self *self, const void *settings, void *memo
     return state->tag ? 0 : WEIR_ENOMEM;
 }
 
-/* The next number is the position: it means the same under other args. */
+/* The position is the next number: it has the same meaning under other args. */
 static void numbers_close(struct weir_self *self, void *memory, int reason)
 {
     struct numbers *state = memory;
@@ -59,7 +59,7 @@ static void numbers_close(struct weir_self *self, void *memory, int reason)
         weir_log(self, WEIR_LOG_WARNING, "position lost", weir_uint("next", next));
 }
 
-/* A number that is not among ours: they begin anew. */
+/* A number out of range is ignored: the numbers begin with the first. */
 static void numbers_resume(struct weir_self *self, void *memory, const void *position, size_t size)
 {
     struct numbers *state = memory;
@@ -76,7 +76,7 @@ static void numbers_resume(struct weir_self *self, void *memory, const void *pos
         state->done = state->count;
 }
 
-/* On any answer but 0 the number has not gone out, and is the next one again. */
+/* After any result but 0 the number has not been emitted, and comes next again. */
 static int emit_number(struct weir_self *self, struct numbers *state)
 {
     struct weir_message *message = weir_message_new(self, state->tag, sizeof(struct gen_number));
@@ -103,7 +103,7 @@ static void wake_up(struct weir_self *self, void *state, void *context)
     (void)context;
 }
 
-/* What cannot go out now stays; memory is waited for, so that the lack of it is no busy loop. */
+/* Keeps the number for later. Waits when memory is out, to avoid a busy loop. */
 static int put_off(struct weir_self *self, int status)
 {
     if (status == WEIR_EFULL)

@@ -1,8 +1,8 @@
 /*
- * gen.h - what the plugin `gen` sends: a number.
+ * gen.h - the message of the plugin `gen`: a number.
  *
- * For plugins that take its messages. Inline only: there is nothing to link. The layout is frozen;
- * a changed one gets another tag.
+ * For plugins that receive it. Inline only: there is nothing to link. The layout is frozen; a
+ * changed one gets another tag.
  */
 #ifndef GEN_H
 #define GEN_H

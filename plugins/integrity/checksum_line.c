@@ -27,7 +27,7 @@ static bool take_char(struct cursor *cursor, char wanted)
     return true;
 }
 
-/* 0..15; 16 for what is no digit. */
+/* 0..15; 16 for other characters. */
 static unsigned hex_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -55,7 +55,7 @@ static bool take_sum(struct cursor *cursor, unsigned char *sum)
     return true;
 }
 
-/* Between sum and name: one blank, and the mark for text or binary, which mean the same here. */
+/* Between sum and name: one blank, and the mark for text or binary, which are read alike here. */
 static bool take_separator(struct cursor *cursor)
 {
     if (!take_char(cursor, ' ') && !take_char(cursor, '\t'))
@@ -63,7 +63,7 @@ static bool take_separator(struct cursor *cursor)
     return take_char(cursor, ' ') || take_char(cursor, '*');
 }
 
-/* What stands for `\` and this character; NUL for what is no escape. */
+/* The character of an escape sequence; NUL when there is no such escape. */
 static char unescape(char c)
 {
     switch (c) {

@@ -23,8 +23,8 @@ struct checksum_line {
 };
 
 /*
- * Parses `size` bytes; borrows them. NULL when `out_line` is filled; else a static phrase that says
- * what is wrong, and only `out_line`'s content is undefined.
+ * Parses `size` bytes; borrows them. NULL when `out_line` is filled; else a static phrase with the
+ * mistake, and `out_line` has undefined content.
  */
 const char *checksum_line_parse(const char *text, size_t size, struct checksum_line *out_line);
 

@@ -1,7 +1,7 @@
 /*
- * integrity - compares files with the checksums that a package database has of them.
+ * integrity - compares files with the checksums of a package database.
  *
- * One line of a list comes in, one result goes out, by the output of its verdict.
+ * It receives lines of lists, and emits a result for each at the output of its verdict.
  */
 #include "integrity.h"
 
@@ -15,12 +15,12 @@
 #include "verify.h"
 
 #define LIST_SUFFIX ".md5sums"
-/* A line that says nothing we understand leaves a file unchecked: `weir run` tells it so. */
+/* A line that cannot be parsed leaves a file unchecked: the exit code of `weir run` shows it. */
 #define EXIT_INCOMPLETE 1
-/* While descriptors or memory are short, a file is looked at again, this often, this late. */
+/* While descriptors or memory are short, a file is checked again: so often, after so long. */
 #define SHORTAGE_ATTEMPTS 5
 #define SHORTAGE_MS 100u
-/* Before a result that a `reject` output had no room for is offered again. */
+/* Before another try to emit a result at a full `reject` output. */
 #define NO_ROOM_MS 20u
 
 struct settings {
@@ -29,7 +29,7 @@ struct settings {
 
 struct md5 {
     struct verifier verifier;
-    struct checksum_line line; /* of the message in hand: too large for a stack */
+    struct checksum_line line; /* of the current message: too large for a stack */
     const struct weir_tag *line_tag;
     const struct weir_tag *result_tag;
     const char *root; /* borrowed from the settings until close */
@@ -81,7 +81,7 @@ static int md5_open(struct weir_self *self, const void *settings, void *memory)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* `/var/lib/dpkg/info/libc6:amd64.md5sums` is about `libc6:amd64`. */
+/* `/var/lib/dpkg/info/libc6:amd64.md5sums` belongs to `libc6:amd64`. */
 static struct text package_of(const struct files_line *line)
 {
     const char *name = files_line_name(line);
@@ -105,7 +105,7 @@ static char *append(char *at, const char *text, size_t size)
     return at + size;
 }
 
-/* Returns owned; NULL when memory is out. The payload is zeroed, so both NULs stand already. */
+/* Returns owned; NULL when memory is out. The payload is zeroed, so both NULs are there. */
 static struct weir_message *make_result(struct weir_self *self, const struct md5 *state,
                                         const struct files_line *line,
                                         const struct verified *verified)
@@ -134,7 +134,7 @@ static struct weir_message *make_result(struct weir_self *self, const struct md5
 
 /* --- the work --------------------------------------------------------------------------------- */
 
-/* The machine's trouble, not the file's. */
+/* True for errors of the machine, not of the file. */
 static bool is_shortage(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM;

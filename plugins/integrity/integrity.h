@@ -1,8 +1,8 @@
 /*
- * integrity.h - what the plugin `integrity` sends: what became of one file.
+ * integrity.h - the message of the plugin `integrity`: the result for one file.
  *
- * For plugins that take its messages. Inline only: there is nothing to link. The layout is frozen;
- * a changed one gets another tag.
+ * For plugins that receive it. Inline only: there is nothing to link. The layout is frozen; a
+ * changed one gets another tag.
  */
 #ifndef INTEGRITY_H
 #define INTEGRITY_H
@@ -11,19 +11,19 @@
 
 #define INTEGRITY_RESULT_TAG "integrity.result/1"
 
-/* The numbers of the outputs, too: output N carries the results with verdict N. */
+/* Numbers of the outputs, too: output N carries the results with verdict N. */
 enum integrity_verdict {
-    INTEGRITY_OK = 0,         /* it has the checksum that stands in the list */
+    INTEGRITY_OK = 0,         /* it has the checksum of the list */
     INTEGRITY_CHANGED = 1,    /* it has another one */
     INTEGRITY_MISSING = 2,    /* there is no such file */
-    INTEGRITY_UNREADABLE = 3, /* there is something that could not be read to its end */
+    INTEGRITY_UNREADABLE = 3, /* the file exists, but could not be read to its end */
 };
 #define INTEGRITY_VERDICTS 4u
 
 /* The payload begins with this; the package, a NUL, the path and a NUL follow. */
 struct integrity_result {
     uint32_t verdict;      /* enum integrity_verdict */
-    int32_t error;         /* errno behind missing and unreadable; 0: it is not a regular file */
+    int32_t error;         /* errno of missing and unreadable; 0: it is not a regular file */
     uint64_t bytes;        /* read and summed */
     uint32_t package_size; /* bytes, without its NUL */
     uint32_t path_size;    /* bytes, without its NUL */
@@ -49,7 +49,7 @@ static inline const char *integrity_result_package(const struct integrity_result
     return (const char *)(result + 1);
 }
 
-/* The file, below the root it was looked for in; ends with NUL. Borrowed from the message. */
+/* The file, relative to the root; ends with NUL. Borrowed from the message. */
 static inline const char *integrity_result_path(const struct integrity_result *result)
 {
     return integrity_result_package(result) + result->package_size + 1;

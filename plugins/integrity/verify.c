@@ -10,7 +10,8 @@
 
 #include <weir/status.h>
 
-/* Few system calls a file (nine of ten of Debian's are smaller), and it stays in the L2 cache. */
+/* Few system calls for each file (nine of ten of Debian's are smaller), and it stays in the L2
+ * cache. */
 #define BUFFER_SIZE (128u * 1024u)
 
 static int set_up(struct verifier *verifier, const char *root, const char **out_why)
@@ -60,7 +61,7 @@ static void conclude(struct verified *verified, enum integrity_verdict verdict, 
     verified->error = error;
 }
 
-/* A part of the path that is no directory: then there is no such file either. */
+/* A part of the path that is no directory counts as a missing file. */
 static void conclude_error(struct verified *verified, int error)
 {
     bool absent = error == ENOENT || error == ENOTDIR;
@@ -79,8 +80,8 @@ static ssize_t read_some(int descriptor, unsigned char *buffer)
 }
 
 /*
- * Sums the file. A read that reaches the size it had when it was opened is the last one: that
- * saves a system call for each of many small files. Size 0 is also what /proc says of its files.
+ * Sums the file. A read that reaches the size of the open file is the last one: that saves a system
+ * call for each of many small files. Files of /proc have size 0, and are read to the end.
  */
 static int sum_content(struct verifier *verifier, int descriptor, uint64_t size, uint64_t *bytes)
 {

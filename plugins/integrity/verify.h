@@ -1,8 +1,8 @@
 /*
- * verify.h - reads one file below a root and compares its MD5 sum with the wanted one.
+ * verify.h - reads one file below a root and compares its MD5 sum with the expected one.
  *
- * Life: verifier_init .. verifier_finish. Not synchronised: one per worker. Everything it needs for
- * a file is there before the first one.
+ * Life: verifier_init .. verifier_finish. Not synchronised: one per worker. It allocates everything
+ * before the first file.
  */
 #ifndef VERIFY_H
 #define VERIFY_H
@@ -21,20 +21,20 @@ struct verifier {
 
 struct verified {
     enum integrity_verdict verdict;
-    int error;      /* errno behind missing and unreadable; 0: it is not a regular file */
+    int error;      /* errno of missing and unreadable; 0: it is not a regular file */
     uint64_t bytes; /* read and summed */
 };
 
 /*
- * 0; negative, and a static phrase in out_why: WEIR_EINVALID the root cannot be opened (errno says
- * why), WEIR_EUNSUPPORTED libcrypto has no MD5, WEIR_ENOMEM. Then there is nothing to finish.
+ * 0; negative, with a static phrase in out_why: WEIR_EINVALID the root cannot be opened (see
+ * errno), WEIR_EUNSUPPORTED libcrypto has no MD5, WEIR_ENOMEM. Then verifier_finish is not needed.
  */
 int verifier_init(struct verifier *verifier, const char *root, const char **out_why);
 /* Legal twice. */
 void verifier_finish(struct verifier *verifier);
 
 /*
- * Looks at the file. Follows symbolic links, as `md5sum` does; never waits for a FIFO or a device.
+ * Checks the file. Follows symbolic links, as `md5sum` does; never waits for a FIFO or a device.
  * May block on the disk.
  */
 void verifier_check(struct verifier *verifier, const struct checksum_line *wanted,

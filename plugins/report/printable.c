@@ -125,7 +125,7 @@ void printable_add_number(struct printable *printable, uint64_t number)
     printable_add(printable, text);
 }
 
-/* Tenths are cut off, not rounded: 999,999 bytes are never `1000.0 kB`. */
+/* Truncates tenths, without rounding: 999,999 bytes are never `1000.0 kB`. */
 void printable_add_bytes(struct printable *printable, uint64_t bytes)
 {
     static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };

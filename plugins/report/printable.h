@@ -1,12 +1,12 @@
 /*
- * printable.h - builds lines for people out of names that may hold anything.
+ * printable.h - builds lines of text from names with any bytes.
  *
- * Names of files are bytes. What a terminal would obey (see weir/printable.h), or what would break
- * a line in two, is written as an escape: `\n`, `\t`, `\r`, `\\`, else `\xHH`. Other well-formed
- * UTF-8 stays as it is. So a line end ends a line and a tab separates, and `printf '%b'` gives the
- * name back.
+ * Names of files are bytes. Characters that control a terminal (see weir/printable.h), and
+ * characters that end a line, are written as an escape: `\n`, `\t`, `\r`, `\\`, else `\xHH`. Other
+ * well-formed UTF-8 stays as it is. So a line end ends a line and a tab separates, and `printf
+ * '%b'` gives the name back.
  *
- * Life: printable_init .. printable_finish. Not synchronised. When memory is out nothing more is
+ * Life: printable_init .. printable_finish. Not synchronised. When memory is out no more text is
  * added and `failed` stays set until printable_clear.
  */
 #ifndef PRINTABLE_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct printable {
-    char *text; /* owned; `size` bytes, no NUL behind them */
+    char *text; /* owned; `size` bytes, without a NUL */
     size_t size;
     size_t capacity;
     bool failed;
@@ -29,13 +29,13 @@ void printable_finish(struct printable *printable);
 /* Empties it; its memory is kept for the next line. */
 void printable_clear(struct printable *printable);
 
-/* Adds text of our own, as it is. Borrows. */
+/* Adds trusted text unchanged. Borrows. */
 void printable_add(struct printable *printable, const char *text);
-/* Adds blanks until `size` bytes have been added since `start` (a former `size`). */
+/* Adds blanks until the text has `size` bytes after `start` (a former `size`). */
 void printable_pad(struct printable *printable, size_t start, size_t size);
 /* Adds a name of any bytes, escaped. Borrows. */
 void printable_add_name(struct printable *printable, const char *name, size_t size);
-/* Adds a number of bytes in the unit that people would take: `512 B`, `3.4 GB`. */
+/* Adds a number of bytes in a suitable unit: `512 B`, `3.4 GB`. */
 void printable_add_bytes(struct printable *printable, uint64_t bytes);
 /* Adds a number. */
 void printable_add_number(struct printable *printable, uint64_t number);

@@ -1,7 +1,7 @@
 /*
- * report - tells people what an integrity check found: a line for each file, a summary at the end.
+ * report - prints the results of an integrity check: a line for each file, a summary at the end.
  *
- * It counts what it is given, so that one worker that gets all results tells one truth.
+ * It counts its own messages, so a single worker that receives all results has the true sums.
  */
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "../integrity/integrity.h"
 #include "printable.h"
 
-/* What `weir run` exits with when a file is not as it was installed. */
+/* The exit code of `weir run` when a file differs from its package. */
 #define EXIT_DIFFERENCES 1
-/* The longest verdict is `unreadable`: packages begin in one column. */
+/* The longest verdict is `unreadable`: packages begin in the same column. */
 #define VERDICT_WIDTH 12u
 #define NO_MEMORY_MS 100u
 
@@ -54,7 +54,7 @@ static bool is_wanted(const struct settings *settings, uint32_t verdict)
     return settings->print == PRINT_ALL;
 }
 
-/* A missing file has one reason only; it need not be told. */
+/* A missing file needs no reason. */
 static void add_reason(struct printable *line, const struct integrity_result *result)
 {
     char text[128];
@@ -67,7 +67,7 @@ static void add_reason(struct printable *line, const struct integrity_result *re
     printable_add(line, ")");
 }
 
-/* `changed     bash  /bin/bash`; behind an unreadable one a tab, and the reason in brackets. */
+/* `changed bash /bin/bash`; for an unreadable one a tab and the reason in brackets follow. */
 static void write_line(struct printable *line, const struct integrity_result *result)
 {
     printable_clear(line);
@@ -143,7 +143,7 @@ static void write_summary(struct printable *line, const struct results *state)
     printable_add(line, "\n");
 }
 
-/* One that leaves before the end tells what it saw, if it saw any: its figures go with it. */
+/* A worker that ends early prints its own summary, if it has results: its figures end with it. */
 static void results_close(struct weir_self *self, void *memory, int reason)
 {
     struct results *state = memory;

@@ -1,5 +1,5 @@
 /*
- * sink - where messages end, for trials and measurements: counted, or written down by number.
+ * sink - the end of messages, for trials and measurements: counts them, or writes their numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,15 @@
 #include "recorder.h"
 
 #define INDEX_MARK "%i"
-/* What `weir run` exits with when the record is not complete. */
+/* The exit code of `weir run` when the record is not complete. */
 #define EXIT_INCOMPLETE 1
 /* `%i` becomes `INDEX-PID`: 10 digits, a dash, 16 hexadecimal digits and a NUL. */
 #define WORKER_NAME_SIZE 28u
 
 /* --- work ------------------------------------------------------------------------------------- */
 
-/* Work for a CPU that touches no memory: steps of a generator whose result the next one needs. */
+/* Uses the CPU without memory: steps of a generator, each of which needs the result of the one
+ * before. */
 static uint32_t spin(uint32_t seed, uint32_t steps)
 {
     for (uint32_t i = 0; i < steps; i++)
@@ -161,7 +162,7 @@ static int record_handle(struct weir_self *self, void *memory, const struct weir
     return WEIR_DONE;
 }
 
-/* Somebody has renamed the file: what comes goes to another one of its name. */
+/* The file was renamed: further lines go to a new file of the same name. */
 static void record_reopen(struct weir_self *self, void *memory)
 {
     struct record *state = memory;
