@@ -11,7 +11,7 @@
 #include "job.h"
 
 #define BLOCK_SIZE 65536
-#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for a gzip header */
+#define GZIP_WINDOW (15 + 16) /* asks zlib for a gzip header */
 
 struct state {
     const struct job_settings *settings;
@@ -52,7 +52,7 @@ static int write_all(int fd, const unsigned char *bytes, size_t size)
     return 0;
 }
 
-/* Gives zlib the block in state->in, and writes what comes out. -1: errno says why. */
+/* Gives zlib the block in state->in, and writes the output. -1: see errno. */
 static int deflate_block(struct state *state, size_t size, int flush, int fd, struct job *job)
 {
     state->stream.next_in = state->in;
@@ -117,7 +117,7 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     struct job *job;
 
     if (!next)
-        return WEIR_RETRY; /* no memory: again */
+        return WEIR_RETRY; /* no memory: try again */
     job = next->data;
     memcpy(job, message->data, sizeof *job);
     job->size = job->packed_size = 0;

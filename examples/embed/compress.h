@@ -1,5 +1,5 @@
 /*
- * compress.h - workers that read a file and write it compressed, with a name for the time being.
+ * compress.h - workers that read a file and write it compressed, under a temporary name.
  */
 #ifndef PACK_COMPRESS_H
 #define PACK_COMPRESS_H

@@ -62,7 +62,7 @@ static void write_line(FILE *file, const struct job *job)
     (void)fputc('\n', file);
 }
 
-/* Beside the old one, and then in its place: there is a whole index at any time. */
+/* Writes a new file and renames it, so that there is a whole index at any time. */
 static int write_index(struct state *state)
 {
     int to = state->settings->to;

@@ -1,5 +1,5 @@
 /*
- * index.h - the actor that collects what was packed, and writes the index at its end.
+ * index.h - the actor that collects the packed files, and writes the index at its end.
  */
 #ifndef PACK_INDEX_H
 #define PACK_INDEX_H

@@ -1,5 +1,5 @@
 /*
- * job.h - what the parts of the packer tell each other.
+ * job.h - the types that the parts of the packer share.
  */
 #ifndef PACK_JOB_H
 #define PACK_JOB_H
@@ -8,22 +8,23 @@
 
 #define JOB_NAME_MAX 256 /* NAME_MAX and a NUL */
 
-/* What all workers know; lives as long as the runtime. */
+/* Settings for all workers; they live as long as the runtime. */
 struct job_settings {
-    int from;  /* descriptor of the folder that is packed */
-    int to;    /* and of the one where it goes */
+    int from;  /* descriptor of the source folder */
+    int to;    /* descriptor of the target folder */
     int level; /* of zlib, 1..9 */
 };
 
-/* One file on its way: from main to compress, to verify, to index. Each adds what it knows. */
+/* One file on its way: from main to compress, to verify, to index. Each part fills in its
+ * fields. */
 struct job {
     char name[JOB_NAME_MAX]; /* in the folder */
     uint64_t size;           /* compress */
     uint64_t packed_size;    /* compress */
-    uint32_t crc;            /* compress: crc32 of what was read */
+    uint32_t crc;            /* compress: crc32 of the source file */
 };
 
-/* `NAME.gz`, or with `part` the name under which it is written until it has been verified. */
+/* `NAME.gz`, or with `part` the temporary name until it has been verified. */
 #define JOB_PACKED_MAX (JOB_NAME_MAX + 16)
 void job_packed_name(const struct job *job, int part, char out[JOB_PACKED_MAX]);
 

@@ -31,10 +31,10 @@ struct packer {
     weir_pid compress;
     weir_pid verify;
     weir_pid index;
-    uint64_t given; /* files that were handed over */
+    uint64_t given; /* files that were sent */
 };
 
-/* Words for people go where this program wants them. */
+/* The program decides how log lines look. */
 static void log_line(void *context, enum weir_log_level level, const char *component,
                      const char *event, const struct weir_field *fields)
 {
@@ -117,7 +117,7 @@ static int give(struct packer *packer, const char *name)
     if (!message)
         return WEIR_ENOMEM;
     (void)snprintf(((struct job *)message->data)->name, JOB_NAME_MAX, "%s", name);
-    /* Here the program is held back when the pools cannot keep up. */
+    /* The program waits here when the pools cannot keep up. */
     status = weir_runtime_send_wait(packer->runtime, packer->compress, message, FOREVER);
     if (status != 0)
         weir_runtime_message_free(packer->runtime, message);
@@ -142,7 +142,7 @@ static int feed(struct packer *packer, DIR *folder)
 
 /* --- the end -------------------------------------------------------------------------------- */
 
-/* What became of every message: nothing is lost without a word. */
+/* Sums up the result of every message: no file is lost silently. */
 static int sum_up(struct packer *packer)
 {
     struct weir_ledger ledger = WEIR_LEDGER;
@@ -162,7 +162,7 @@ static int pack(struct packer *packer, DIR *folder, uint32_t threads)
 
     if (status == 0)
         status = feed(packer, folder);
-    if (status == 0) /* finishes what was accepted, in the order of the outputs */
+    if (status == 0) /* finishes all accepted messages, in the order of the outputs */
         status = weir_runtime_shutdown(packer->runtime, FOREVER);
     code = status == 0 ? sum_up(packer) : fail("cannot go on", status);
     weir_runtime_destroy(packer->runtime);

@@ -23,7 +23,7 @@ static int open_worker(struct weir_self *self, const void *settings, void *state
     return 0;
 }
 
-/* Whether the bytes behind a gzip file are those that were read. Takes the descriptor. */
+/* True when the gzip file unpacks to the original bytes. Takes the descriptor. */
 static int is_right(struct state *state, int fd, const struct job *job)
 {
     uint32_t crc = (uint32_t)crc32(0, NULL, 0);
@@ -42,7 +42,7 @@ static int is_right(struct state *state, int fd, const struct job *job)
     return gzclose(file) == Z_OK && got == 0 && crc == job->crc && size == job->size;
 }
 
-/* Gives the file its name, or takes it away. */
+/* Renames the file to its final name, or removes it. */
 static int verify(struct state *state, const struct job *job)
 {
     char part[JOB_PACKED_MAX];
@@ -65,7 +65,7 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     struct weir_message *next = weir_message_new(self, message->tag, sizeof *job);
 
     if (!next)
-        return WEIR_RETRY; /* no memory: again */
+        return WEIR_RETRY; /* no memory: try again */
     memcpy(next->data, job, sizeof *job);
     if (verify(state, job) && weir_emit(self, 0, next) == 0)
         return WEIR_DONE;

@@ -1,5 +1,5 @@
 /*
- * verify.h - workers that unpack what was written, and give it its name when it is as it was.
+ * verify.h - workers that unpack each written file, and give it its final name when it is right.
  */
 #ifndef PACK_VERIFY_H
 #define PACK_VERIFY_H

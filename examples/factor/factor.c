@@ -1,5 +1,5 @@
 /*
- * factor - the prime factors of numbers: one behaviour asks, the other answers.
+ * factor - the prime factors of numbers: one behaviour requests them, the other replies.
  */
 #include "factor.h"
 
@@ -104,7 +104,7 @@ static void print_answer(struct weir_self *self, uint64_t number,
     weir_print(self, line, size);
 }
 
-/* Comes once for each question, in a turn of the worker that asked. */
+/* Called once for each request, in a turn of the requesting worker. */
 static void ask_answered(struct weir_self *self, void *memory, void *context,
                          const struct weir_reply *reply)
 {
@@ -124,8 +124,8 @@ static void ask_answered(struct weir_self *self, void *memory, void *context,
     (void)weir_settle(self, kept, WEIR_REJECT);
 }
 
-/* Asks about the number in a message, which is kept until the answer is there.
- * 0 or a status. */
+/* Sends a request for the number in a message, which is kept until the answer arrives. 0 or a
+ * status. */
 static int ask(struct weir_self *self, const struct ask *state, const struct weir_message *message)
 {
     struct weir_message *question = weir_message_new(self, state->question,
@@ -149,7 +149,7 @@ static int ask(struct weir_self *self, const struct ask *state, const struct wei
 
 static void ask_again(struct weir_self *self, void *memory, void *context);
 
-/* No room with those who answer, or no memory, is no answer: it is waited for. 0 or a status. */
+/* As ask, but waits when there is no room or no memory. 0 or a status. */
 static int ask_or_wait(struct weir_self *self, const struct ask *state,
                        const struct weir_message *message)
 {

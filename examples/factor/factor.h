@@ -1,22 +1,22 @@
 /*
- * factor.h - what the behaviours of `factor` ask and answer.
+ * factor.h - the messages of the behaviours of `factor`.
  */
 #ifndef FACTOR_H
 #define FACTOR_H
 
 #include <weir/message.h>
 
-/* Asks for the prime factors of a number. */
+/* A request for the prime factors of a number. */
 #define FACTOR_QUESTION_TAG "factor.question/1"
 
 struct factor_question {
     uint64_t number;
 };
 
-/* The answer: as many primes as fit the size, the smallest first. */
+/* The answer: as many primes as fit into the size, the smallest first. */
 #define FACTOR_ANSWER_TAG "factor.answer/1"
 
-#define FACTOR_PRIMES_MAX 64u /* a number of 64 bits has no more */
+#define FACTOR_PRIMES_MAX 64u /* the largest number for 64 bits */
 
 struct factor_answer {
     uint32_t count;

@@ -1,8 +1,7 @@
 /*
- * Goal: a question is kept until its answer comes, and settled once, whatever
- * the answer is; what cannot be asked now is asked again; who answers says no
- * to what has no answer. Method: <weir/testkit.h> stands in for the host; the
- * test answers in the place of the other one.
+ * Goal: a message is kept until the answer to its request arrives, and is settled once, whatever
+ * the answer is; a request without room is sent again; a wrong request gets a negative reply.
+ * Method: <weir/testkit.h> stands in for the host; the test answers the requests.
  */
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
@@ -63,7 +62,7 @@ static void test_late_answer_rejects_question(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-/* It is kept meanwhile, and never given up for want of room. */
+/* The message is kept meanwhile, and never given up for lack of room. */
 static void test_full_pool_is_asked_again(void)
 {
     struct weir_kit *kit = open_ask();

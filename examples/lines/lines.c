@@ -1,7 +1,6 @@
 /*
- * lines - a server: whoever connects to its socket gets each line back, backwards. One actor
- * listens; each connection is a child of it with a few kilobytes of its own. No thread waits for
- * any of them.
+ * lines - a server: each client gets each of its lines back, reversed. One actor listens; each
+ * connection is a child of it with a few kilobytes of its own. No thread blocks for any of them.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,16 +11,16 @@
 #include <weir/plugin.h>
 
 #define LINE_MAX_BYTES 1024
-#define AT_ONCE 64 /* connections that are waiting are taken so many a turn */
+#define AT_ONCE 64 /* connections that are accepted in one turn */
 
 /* --- one connection --------------------------------------------------------------------------- */
 
 struct connection {
     int descriptor;
     uint64_t answered;
-    size_t size; /* of the text that has come and has no end of line yet */
+    size_t size; /* of the received text without an end of line */
     size_t sent; /* of the answer */
-    size_t left; /* of the answer, behind what is sent */
+    size_t left; /* of the answer, after the sent part */
     char text[LINE_MAX_BYTES];
     char answer[LINE_MAX_BYTES];
 };
@@ -38,11 +37,11 @@ static int open_connection(struct weir_self *self, const void *settings, void *s
     connection->descriptor = *(const int *)settings;
     status = weir_watch(self, connection->descriptor, WEIR_READABLE, serve, NULL, NULL);
     if (status != 0)
-        (void)close(connection->descriptor); /* nobody calls `close` after this */
+        (void)close(connection->descriptor); /* there is no other call of `close` for it */
     return status;
 }
 
-/* The first line of the text becomes the answer. */
+/* Makes the answer from the first line of the text. */
 static bool answer_line(struct connection *connection)
 {
     const char *end = memchr(connection->text, '\n', connection->size);
@@ -61,7 +60,7 @@ static bool answer_line(struct connection *connection)
     return true;
 }
 
-/* True when the connection goes on: all is sent that there is to send, or it cannot be yet. */
+/* True when the connection goes on: everything is sent, or the socket is full for now. */
 static bool send_answers(struct connection *connection)
 {
     while (connection->left > 0 || answer_line(connection)) {
@@ -76,7 +75,7 @@ static bool send_answers(struct connection *connection)
     return true;
 }
 
-/* True when the connection goes on: something came, or nothing has come yet. */
+/* True when the connection goes on: text arrived, or none is there yet. */
 static bool receive(struct connection *connection)
 {
     ssize_t size = recv(connection->descriptor, connection->text + connection->size,
@@ -87,7 +86,7 @@ static bool receive(struct connection *connection)
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Ready to be read, or written: whatever it waited for. Who sends faster than it reads waits. */
+/* The socket is readable or writable. A client that sends faster than it reads has to wait. */
 static void serve(struct weir_self *self, void *state, void *context, int descriptor, int readiness)
 {
     struct connection *connection = state;
@@ -105,7 +104,7 @@ static int handle_connection(struct weir_self *self, void *state,
     (void)self;
     (void)state;
     (void)message;
-    return WEIR_REJECT; /* nobody sends to it */
+    return WEIR_REJECT; /* there are no other messages */
 }
 
 static void close_connection(struct weir_self *self, void *state, int reason)
@@ -146,10 +145,10 @@ struct listener {
     const struct settings *settings; /* borrowed until close */
     int descriptor;
     uint64_t served;      /* connections, ever */
-    uint32_t connections; /* now */
+    uint32_t connections; /* open now */
 };
 
-/* Takes the descriptor: a child of its own serves it, and closes it. */
+/* Takes the descriptor: a new child serves it, and closes it. */
 static void adopt(struct weir_self *self, struct listener *listener, int descriptor)
 {
     struct weir_spawn_options options = WEIR_SPAWN_OPTIONS;
@@ -160,7 +159,7 @@ static void adopt(struct weir_self *self, struct listener *listener, int descrip
     if (weir_spawn(self, &options, &child) != 0) {
         (void)close(descriptor);
     } else if (weir_monitor(self, child, NULL) != 0) {
-        (void)weir_stop_now(self, child); /* nobody would hear of its end */
+        (void)weir_stop_now(self, child); /* without a monitor its end would go unnoticed */
     } else {
         listener->served++;
         listener->connections++;
@@ -181,7 +180,7 @@ static void take_connections(struct weir_self *self, void *state, void *context,
         adopt(self, listener, connection);
     }
     if (weir_watch(self, descriptor, WEIR_READABLE, take_connections, context, NULL) != 0)
-        (void)weir_exit(self, weir_pid_of(self), WEIR_END_CRASH); /* and is opened anew */
+        (void)weir_exit(self, weir_pid_of(self), WEIR_END_CRASH); /* and is opened again */
 }
 
 static int refuse(struct weir_self *self, const char *reason)
@@ -212,7 +211,7 @@ static int open_listener(struct weir_self *self, const void *settings, void *sta
     return weir_watch(self, listener->descriptor, WEIR_READABLE, take_connections, NULL, NULL);
 }
 
-/* A monitor tells here that a connection has ended. */
+/* A monitor reports the end of a connection. */
 static int handle_listener(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct listener *listener = state;

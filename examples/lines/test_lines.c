@@ -1,7 +1,7 @@
 /*
- * Goal: each connection gets a child, which is counted until its end; what
- * cannot listen says why. Method: <weir/testkit.h> stands in for the host, and
- * the test connects to a real socket in a folder of its own.
+ * Goal: each connection gets a child, which is counted until its end; a listener that cannot listen
+ * gives the reason. Method: <weir/testkit.h> stands in for the host, and the test connects to a
+ * real socket in a folder of its own.
  */
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
@@ -37,7 +37,7 @@ static int open_listener(struct fixture *f)
 static void finish(struct fixture *f)
 {
     CU_ASSERT_EQUAL(weir_kit_destroy(f->kit), 0);
-    CU_ASSERT_EQUAL(rmdir(f->folder), 0); /* so the socket is gone */
+    CU_ASSERT_EQUAL(rmdir(f->folder), 0); /* so the socket is removed */
 }
 
 static int connect_to(const struct fixture *f)
@@ -62,7 +62,7 @@ static void test_connection_has_a_child_until_it_ends(void)
     CU_ASSERT_EQUAL(weir_kit_poll(f.kit), 1);
     CU_ASSERT_EQUAL_FATAL(weir_kit_child_count(f.kit), 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_inspect(f.kit, NULL), "connections=1\nserved=1\n");
-    CU_ASSERT_EQUAL(weir_kit_watch_count(f.kit), 1); /* for the next one */
+    CU_ASSERT_EQUAL(weir_kit_watch_count(f.kit), 1); /* for the next connection */
     child = weir_kit_child(f.kit, 0);
     CU_ASSERT_STRING_EQUAL(child->behaviour, "connection");
     CU_ASSERT_EQUAL(close(*(const int *)child->settings), 0); /* as the child would */

@@ -1,6 +1,6 @@
 /*
- * scaler - a manager that gives its pool more workers while messages pile up, and takes them away
- * when there is nothing for them to do. The bounds are those of the pool's `size: {min, max}`.
+ * scaler - a manager that adds workers to its pool while messages pile up, and removes workers that
+ * have nothing to do. The bounds are those of the pool's `size: {min, max}`.
  */
 #include <weir/plugin.h>
 
@@ -13,7 +13,7 @@ struct settings {
 struct state {
     const struct settings *settings; /* borrowed until close */
     const struct weir_tag *stats;
-    uint64_t calm_ms; /* how long there has been less to do than workers */
+    uint64_t calm_ms; /* how long there have been idle workers */
 };
 
 /* --- what it decides -------------------------------------------------------------------------- */
@@ -23,18 +23,18 @@ static bool is_short(const struct settings *settings, const struct weir_pool_sta
     return pool->queued > (uint64_t)settings->above * pool->target;
 }
 
-/* By half, so that a large pool grows in as few steps as a small one. */
+/* Half as many again, so that a large pool grows in as few steps as a small one. */
 static uint32_t more(uint32_t target)
 {
     return target + (target < 2 ? 1 : target / 2);
 }
 
-/* The target wanted now. */
+/* Computes the target. */
 static uint32_t decide(struct state *state, const struct weir_pool_stats *pool)
 {
     const struct settings *settings = state->settings;
 
-    /* Those that are on their way have not shown yet what they are good for. */
+    /* Workers that are starting have not shown their effect yet. */
     if (is_short(settings, pool) && pool->starting == 0) {
         state->calm_ms = 0;
         return more(pool->target);
@@ -52,7 +52,7 @@ static uint32_t decide(struct state *state, const struct weir_pool_stats *pool)
 
 /* --- what it does ----------------------------------------------------------------------------- */
 
-/* Towards `wanted`, as far as the bounds let it. */
+/* Sets the target to `wanted`, within the bounds. */
 static void resize(struct weir_self *self, const struct weir_pool_stats *pool, uint32_t wanted)
 {
     struct weir_resized resized;
@@ -88,7 +88,8 @@ static int open_manager(struct weir_self *self, const void *settings, void *memo
     return state->stats ? weir_every(self, state->settings->every, look, NULL, NULL) : WEIR_ENOMEM;
 }
 
-/* Its own messages: urgent and high ones that were sent to the pool. It answers how the pool is. */
+/* The manager's own messages: urgent and high ones sent to the pool. It replies with the state of
+ * the pool. */
 static int handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     const struct state *state = memory;

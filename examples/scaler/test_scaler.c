@@ -1,8 +1,7 @@
 /*
- * Goal: the manager asks for more workers while messages pile up, and for one fewer when it has
- * been calm for long enough; who asks it is told how the pool is.
- * Method: <weir/testkit.h> stands in for the host: the test says how the pool is, and moves the
- * clock.
+ * Goal: the manager requests more workers while messages pile up, and one fewer after a calm time;
+ * it replies to requests with the state of the pool. Method: <weir/testkit.h> stands in for the
+ * host: the test sets the state of the pool, and moves the clock.
  */
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
@@ -24,7 +23,7 @@ static struct weir_kit *open_manager(uint32_t target)
     return kit;
 }
 
-/* The target after one look at a pool with so many waiting messages and idle workers. */
+/* The target after one tick with so many waiting messages and idle workers. */
 static uint32_t look(struct weir_kit *kit, uint64_t queued, uint32_t idle)
 {
     weir_kit_pool(kit)->queued = queued;

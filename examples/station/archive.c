@@ -11,10 +11,10 @@
 
 #define IN_HAND 8u
 
-/* What the thread is given: the reading, and which message it belongs to. */
+/* A job for the thread: the reading, and its message. */
 struct job {
     struct station_reading reading;
-    const struct weir_message *kept; /* not read by the thread: it names the message */
+    const struct weir_message *kept; /* identifies the message; the thread does not read it */
 };
 
 /* Shared by the worker and its thread. */
@@ -95,7 +95,7 @@ fail:
     return WEIR_ENOMEM;
 }
 
-/* There is always a place: the host gives this worker at most IN_HAND messages to keep. */
+/* There is always a place: the host lets this worker keep at most IN_HAND messages. */
 static void give_job(struct shared *shared, const struct station_reading *reading,
                      const struct weir_message *kept)
 {

@@ -1,4 +1,4 @@
-/* The behaviour station.readings: a source that goes on where the one before it ended. */
+/* The behaviour station.readings: a source that continues at the position of its predecessor. */
 #include <string.h>
 
 #include "station.h"

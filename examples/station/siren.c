@@ -1,4 +1,4 @@
-/* The behaviour station.siren: hears alarms, and sends a large picture of each, as a blob. */
+/* The behaviour station.siren: receives alarms, and sends a large picture of each, as a blob. */
 #include <string.h>
 
 #include "station.h"
@@ -31,7 +31,7 @@ static int send_picture(struct weir_self *self, const struct state *state, uint3
 
     if (!picture)
         return WEIR_ENOMEM;
-    memset(picture->data, (int)value, picture->size); /* before it is sent: never afterwards */
+    memset(picture->data, (int)value, picture->size); /* a sent blob never changes */
     message = weir_message_with_blob(self, state->picture, picture);
     weir_blob_release(picture);
     if (!message)

@@ -1,6 +1,6 @@
 /*
- * station.h - what the behaviours of `station` send each other, and the behaviours themselves, each
- * of which stands in a file of its own.
+ * station.h - the messages of the behaviours of `station`, and the behaviours themselves, each of
+ * which has its own file.
  */
 #ifndef STATION_H
 #define STATION_H

@@ -1,6 +1,6 @@
 /*
- * Goal: what the guide says of positions, keys, the stash, timers, options, events and blobs.
- * Method: the test kit in place of a host; `archive`, which has a thread, is tried by `weir run`.
+ * Goal: the guide's statements about positions, keys, the stash, timers, options, events and blobs
+ * hold. Method: the test kit in place of a host; `weir run` tests `archive`, which has a thread.
  */
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>

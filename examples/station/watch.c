@@ -10,10 +10,10 @@ struct settings {
 };
 
 struct state {
-    const struct settings *settings; /* borrowed until close, or until reconfigure brings another */
+    const struct settings *settings; /* borrowed until close, or until reconfigure gives others */
     const struct weir_tag *tag;
     uint64_t alarm; /* number of the event */
-    bool heard;     /* somebody has subscribed */
+    bool heard;     /* there are subscribers */
 };
 
 static void watch_check(const void *settings, struct weir_report *report)
@@ -62,7 +62,7 @@ static struct weir_message *copy(struct weir_self *self, const struct state *sta
     return message;
 }
 
-/* Nobody waits for the subscribers: one that has no room misses the event. */
+/* Publishing never waits: a subscriber without room misses the event. */
 static void publish(struct weir_self *self, const struct state *state,
                     const struct station_reading *reading)
 {

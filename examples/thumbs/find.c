@@ -56,7 +56,7 @@ static void wake_up(struct weir_self *self, void *state, void *context)
     (void)context;
 }
 
-/* As many as there is room for. What could not go out now is tried again. */
+/* Emits as many as there is room for. A path that was refused is tried again. */
 int find_produce(struct weir_self *self, void *memory, uint32_t credit)
 {
     struct find *state = memory;

@@ -15,7 +15,7 @@ struct find_settings {
 struct find {
     const struct weir_tag *tag;
     glob_t files;
-    size_t next; /* index of the path that comes next */
+    size_t next; /* index of the next path */
 };
 
 int find_open(struct weir_self *self, const void *settings, void *memory);

@@ -13,23 +13,22 @@ static void say_nothing(const gchar *domain, GLogLevelFlags level, const gchar *
 }
 
 /*
- * When the plugin is loaded: vips_init must not run twice at the same time,
- * workers open side by side, and a newer version of this plugin uses the same
- * libvips. The loader of shared objects is the one lock that all of them share.
- * Whether it worked is asked in picture_ready.
+ * Runs when the plugin is loaded. vips_init must not run twice at the same time, workers open in
+ * parallel, and a newer version of this plugin uses the same libvips: the lock of the dynamic
+ * linker is the only one that all of them share. picture_ready checks the result.
  */
 __attribute__((constructor)) static void start_vips(void)
 {
     if (vips_init("thumbs") != 0)
         return;
-    /* How much is done at a time is said by the size of the pools. */
+    /* One thread for each call: the size of the pool sets the concurrency. */
     vips_concurrency_set(1);
     vips_cache_set_max(0);
-    /* Pictures come from anywhere: nothing but loaders that are tested against
-   * malice, and SVG. */
+    /* Pictures come from anywhere, so only loaders that are tested against malicious files, and
+     * SVG. */
     vips_block_untrusted_set(TRUE);
     vips_operation_block_set("VipsForeignLoadSvg", FALSE);
-    /* Warnings would stand in the middle of the host's log. */
+    /* Keeps warnings out of the host's log. */
     g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, say_nothing, NULL);
 }
 
@@ -41,16 +40,14 @@ int picture_ready(struct weir_self *self)
     return WEIR_EUNSUPPORTED;
 }
 
-/* What libvips keeps for this thread goes: the worker's next turn may be on
- * another one. */
+/* Frees libvips' data of this thread: the worker's next turn may run on another one. */
 static void leave(void)
 {
     vips_error_clear();
     vips_thread_shutdown();
 }
 
-/* A source, not a path: libvips takes what stands in brackets at the end of a
- * path for options. */
+/* Opens a source instead of a path: at the end of a path libvips takes brackets for options. */
 static VipsSource *open_source(const char *path, const char **out_why)
 {
     VipsSource *source = NULL;
@@ -70,8 +67,7 @@ static bool is_drawing(const char *loader)
     return loader && strcmp(loader, "VipsForeignLoadSvgSource") == 0;
 }
 
-/* Reads no pixels: an image of libvips is a plan until somebody asks for some.
- */
+/* Reads no pixels: libvips computes an image only when its pixels are needed. */
 static const char *look(VipsSource *source, struct picture_header *out)
 {
     const char *loader = vips_foreign_find_load_source(source);
@@ -110,7 +106,7 @@ static const char *write_png(VipsImage *image, struct picture_thumb *out)
     return NULL;
 }
 
-/* A picture whose end is missing gives a thumbnail of what is there. */
+/* A truncated picture gives a thumbnail of its existing part. */
 static const char *scale(VipsSource *source, uint32_t edge, struct picture_thumb *out)
 {
     VipsImage *image;

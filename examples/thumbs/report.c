@@ -16,7 +16,7 @@ int report_open(struct weir_self *self, const void *settings, void *memory)
     return state->tag ? 0 : WEIR_ENOMEM;
 }
 
-/* What does not fit is cut: the line end stays. */
+/* Truncates a long line, but keeps its end. */
 static void print(struct weir_self *self, char *line, size_t room, int size)
 {
     size_t length = (size_t)size < room ? (size_t)size : room - 1;

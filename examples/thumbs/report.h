@@ -1,5 +1,5 @@
 /*
- * report.h - the behaviour thumbs.report: prints what became of each picture.
+ * report.h - the behaviour thumbs.report: prints the result for each picture.
  */
 #ifndef REPORT_H
 #define REPORT_H

@@ -9,7 +9,7 @@ static int again(struct weir_self *self, const char *why)
     return WEIR_RETRY;
 }
 
-/* The payload is zeroed, so both NULs stand already. */
+/* The payload is zeroed, so both NULs are there. */
 static void fill(struct thumbs_result *payload, const struct result *result)
 {
     char *texts = (char *)(payload + 1);

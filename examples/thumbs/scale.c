@@ -21,7 +21,7 @@ int scale_open(struct weir_self *self, const void *settings, void *memory)
     return picture_ready(self);
 }
 
-/* NULL, or why there is no thumbnail; then `result` is as it was. */
+/* NULL, or the reason why there is no thumbnail; then `result` is unchanged. */
 static const char *make(const struct scale *state, const char *path, struct target *target,
                         struct result *result)
 {

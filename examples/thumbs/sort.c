@@ -82,7 +82,7 @@ static int sort_picture(struct weir_self *self, const struct sort *state,
     if (why)
         return refuse(self, state, picture, why);
     pixels = (uint64_t)header.width * header.height;
-    /* What is drawn costs as much as the thumbnail: whoever is free may do it. */
+    /* A drawn picture costs as much as its thumbnail: any free worker may take it. */
     if (header.is_drawn)
         return send_on(self, state, picture, OUTPUT_ANY);
     if (pixels > state->settings->most)

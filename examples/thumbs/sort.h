@@ -1,6 +1,5 @@
 /*
- * sort.h - the behaviour thumbs.sort: tells small pictures from large ones by
- * their headers.
+ * sort.h - the behaviour thumbs.sort: separates small pictures from large ones by their headers.
  */
 #ifndef SORT_H
 #define SORT_H

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".png"
-#define PART ".part" /* behind the name, until all is written */
+#define PART ".part" /* suffix of the name until the file is complete */
 
 static const char *escape(char c)
 {
@@ -18,7 +18,7 @@ static const char *escape(char c)
 
 const char *target_name(struct target *target, const char *into, const char *picture)
 {
-    /* Room for `.part` behind it while it is written. */
+    /* Room for `.part`, the suffix of the unfinished file. */
     const size_t room = sizeof target->path - sizeof ".part" - sizeof SUFFIX - 3;
     size_t size = (size_t)snprintf(target->path, room, "%s/", into);
 
@@ -53,8 +53,8 @@ static int write_all(int file, const char *bytes, size_t size)
     return 0;
 }
 
-/* One worker at a time has a picture, and a picture one name: nobody else
- * writes this file. */
+/* One worker at a time has a picture, and a picture has one name: no other worker writes this
+ * file. */
 const char *target_write(const struct target *target, const void *bytes, size_t size)
 {
     char part[sizeof target->path + sizeof PART];

@@ -1,6 +1,5 @@
 /*
- * target.h - the file of one thumbnail: its name, and how it comes to be there
- * as a whole.
+ * target.h - the file of one thumbnail: its name, and how it is written as a whole.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -13,13 +12,13 @@ struct target {
 };
 
 /*
- * The name of a picture's thumbnail: INTO/NAME.png, in which each / of the
- * picture's path is %2F and each % is %25: no two pictures share one, and none
- * leaves the folder. NULL, or why there is none.
+ * The name of a picture's thumbnail: INTO/NAME.png, in which each / of the picture's path is %2F
+ * and each % is %25: no two pictures share one, and none leaves the folder. NULL, or the reason why
+ * there is none.
  */
 const char *target_name(struct target *target, const char *into, const char *picture);
 
-/* Writes the file so that nobody sees a part of it. NULL, or why not. */
+/* Writes the file so that a part of it is never visible. NULL, or the reason of the failure. */
 const char *target_write(const struct target *target, const void *bytes, size_t size);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * Goal: pictures are sorted by their headers, thumbnails fit and are never
- * enlarged, what is no picture is told and never waited for, and nothing is
- * lost when there is no memory or no room. Method: pictures made in a folder of
- * the build; <weir/testkit.h> stands in for the host.
+ * Goal: pictures are sorted by their headers, thumbnails fit and are never enlarged, other files
+ * are reported and never waited for, and no picture is lost when there is no memory or no room.
+ * Method: pictures made in a folder of the build; <weir/testkit.h> stands in for the host.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,8 +30,7 @@ static const struct scale_settings to_sixteen = { .into = ".", .edge = 16 };
  * ---------------------------------------------------------------------------------
  */
 
-/* Each 0, or something else: assertions may not stand where the tests have not
- * begun. */
+/* Each returns 0 on success: assertions are not allowed before the tests begin. */
 static int make_picture(const char *path, int width, int height)
 {
     VipsImage *image;
@@ -57,8 +55,7 @@ static int make_cut(const char *path, off_t size)
     return make_picture(path, 400, 100) || truncate(path, size) != 0;
 }
 
-/* In the folder of the build; what is there of an earlier run is written anew.
- */
+/* In the folder of the build; replaces the files of an earlier run. */
 static int make_files(void)
 {
     if ((mkdir("pictures", 0700) != 0 && errno != EEXIST) || chdir("pictures") != 0)
@@ -195,8 +192,8 @@ static void test_failed_thumbnail_is_told(void)
     CU_ASSERT_EQUAL(access("none", F_OK), -1);
 }
 
-/* Whatever is short, the picture comes again, and nothing has been sent twice
- * or half. */
+/* After every failed allocation the picture comes again, and no result was sent twice or in
+ * part. */
 static void test_shortage_gives_again(void)
 {
     struct weir_kit *sort = open_kit("sort", &by_size);

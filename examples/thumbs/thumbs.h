@@ -1,5 +1,5 @@
 /*
- * thumbs.h - what the behaviours of `thumbs` send each other.
+ * thumbs.h - the messages of the behaviours of `thumbs`.
  */
 #ifndef THUMBS_H
 #define THUMBS_H
@@ -8,7 +8,7 @@
 
 #include <weir/message.h>
 
-/* A picture to look at. Its path follows, with a NUL. */
+/* A picture to scale. Its path follows, with a NUL. */
 #define THUMBS_PICTURE_TAG "thumbs.picture/1"
 
 struct thumbs_picture {
@@ -23,17 +23,17 @@ enum thumbs_outcome {
     THUMBS_FAILED = 1,
 };
 
-/* What became of a picture. Its path and a text follow, each with a NUL. */
+/* The result for a picture. Its path and a text follow, each with a NUL. */
 #define THUMBS_RESULT_TAG "thumbs.result/1"
 
 struct thumbs_result {
     uint32_t outcome; /* enum thumbs_outcome */
-    uint32_t width;   /* pixels of the picture; 0 as above */
+    uint32_t width;   /* pixels of the picture; 0 = as above */
     uint32_t height;
     uint32_t thumb_width;
     uint32_t thumb_height;
     uint32_t path_size;
-    uint32_t text_size; /* of the thumbnail's path, or of why there is none */
+    uint32_t text_size; /* of the thumbnail's path, or of the reason */
     uint32_t reserved;
 };
 

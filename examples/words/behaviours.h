@@ -1,5 +1,5 @@
 /*
- * behaviours.h - the behaviours of `words`: each stands in a file of its own.
+ * behaviours.h - the behaviours of `words`: each has its own file.
  */
 #ifndef BEHAVIOURS_H
 #define BEHAVIOURS_H

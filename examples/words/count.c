@@ -1,4 +1,5 @@
-/* The behaviour words.count: a shard. Groups of words in, its totals out when it closes. */
+/* The behaviour words.count: a shard. It counts groups of words, and emits its totals when it
+ * closes. */
 #include <string.h>
 
 #include "behaviours.h"
@@ -6,7 +7,7 @@
 #include "words.h"
 
 #define OUTPUT_TOTALS 0u
-/* Large, so that all that a shard has fits into the 256 messages that may wait at an output. */
+/* Large, so that a shard's totals fit into the 256 messages that may wait at an output. */
 #define PART_SIZE (1u << 20)
 #define NO_MEMORY_MS 10u
 #define EXIT_INCOMPLETE 1
@@ -15,7 +16,7 @@ struct count {
     const struct weir_tag *group_tag;
     const struct weir_tag *totals_tag;
     struct table words; /* word -> how often */
-    struct table files; /* key of a file -> the last line seen of it */
+    struct table files; /* key of a file -> its last line so far */
     uint64_t counted;
     uint64_t unordered;
 };
@@ -33,8 +34,8 @@ static int count_open(struct weir_self *self, const void *settings, void *memory
 /* --- counting --------------------------------------------------------------------------------- */
 
 /*
- * The lines of a file come from one worker of `split`, for that pool routes by file, and what one
- * sender sends arrives in order. This looks whether it does.
+ * Checks the order: the pool `split` routes by file, so the lines of a file come from one of its
+ * workers, and messages of one sender arrive in order.
  */
 static void look_at_order(struct count *state, const struct words_group *group)
 {
@@ -71,7 +72,7 @@ static int count_handle(struct weir_self *self, void *memory, const struct weir_
         weir_reason(self, "not a " WORDS_GROUP_TAG);
         return WEIR_REJECT;
     }
-    /* Everything that can fail comes first: a message that is given again was not counted. */
+    /* Makes everything that can fail first, so that a message that comes again was not counted. */
     if (table_reserve(&state->words, group->size, group->size) < 0 ||
         table_reserve(&state->files, 1, sizeof group->file) < 0) {
         weir_retry_after(self, NO_MEMORY_MS);
@@ -86,7 +87,7 @@ static int count_handle(struct weir_self *self, void *memory, const struct weir_
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* Bytes of the entries from slot `*index` on that make one part; `*index` is moved behind them. */
+/* Measures the entries from slot `*index` on that fit into one part; `*index` moves past them. */
 static size_t measure_part(const struct table *table, size_t *index, uint32_t *out_entries)
 {
     size_t size = 0;
@@ -140,7 +141,7 @@ static int emit_part(struct weir_self *self, const struct count *state, size_t *
     return status;
 }
 
-/* Whoever leaves, at the end or because the pool shrinks, hands on what it knows. */
+/* At its end, also when the pool shrinks, a shard emits its totals. */
 static void count_close(struct weir_self *self, void *memory, int reason)
 {
     struct count *state = memory;

@@ -1,4 +1,4 @@
-/* The behaviour words.report: totals of the shards in, a table for people out. */
+/* The behaviour words.report: adds the totals of the shards, and prints a table. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define NO_MEMORY_MS 10u
 #define EXIT_INCOMPLETE 1
-/* What is printed at once. */
+/* Bytes of one print. */
 #define TEXT_SIZE 4096u
 
 struct report_settings {

@@ -1,4 +1,4 @@
-/* The behaviour words.split: lines in, groups of words out. */
+/* The behaviour words.split: splits lines into groups of words. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,26 +8,26 @@
 #include "words.h"
 
 #define OUTPUT_GROUPS 0u
-/* Before memory that was not there is asked for again. */
+/* Before another try to get memory. */
 #define NO_MEMORY_MS 10u
-/* A line that was not counted makes the result wrong: `weir run` tells it so. */
+/* A line that was not counted makes the result wrong: the exit code of `weir run` shows it. */
 #define EXIT_INCOMPLETE 1
 
 struct split {
     const struct weir_tag *line_tag;
     const struct weir_tag *group_tag;
-    char *line; /* owned; the line in hand, in small letters */
+    char *line; /* owned; the current line in small letters */
     size_t capacity;
     uint64_t lines_done;
 };
 
-/* A word of the line in hand. */
+/* A word of the current line. */
 struct word {
     const char *start;
     size_t size;
 };
 
-/* One message in the making. */
+/* A message under construction. */
 struct part {
     uint32_t count;
     uint32_t size;
@@ -77,7 +77,7 @@ static int take_line(struct split *state, const struct files_line *line)
     return 0;
 }
 
-/* The next word at or behind `*at`, which is moved behind it. False: there is none. */
+/* The next word at or after `*at`, which moves past it. False: there is none. */
 static bool next_word(const char **at, const char *end, struct word *word)
 {
     const char *p = *at;
@@ -120,7 +120,7 @@ static int make_message(struct weir_self *self, const struct split *state, struc
     part->message = weir_message_new(self, state->group_tag, sizeof *payload + part->size);
     if (!part->message)
         return WEIR_ENOMEM;
-    part->message->key = group + 1; /* 0 would be none */
+    part->message->key = group + 1; /* 0 means no key */
     payload = part->message->data;
     payload->file = like->key;
     payload->line = number;
@@ -136,7 +136,7 @@ static void free_messages(struct weir_self *self, struct part *parts)
         weir_message_free(self, parts[i].message);
 }
 
-/* All of them or none: so that a line without memory can be handled again as a whole. */
+/* Makes all messages of a line or none, so that a line can be handled again after a failure. */
 static int make_messages(struct weir_self *self, const struct split *state, struct part *parts,
                          const struct weir_message *like, uint64_t number)
 {
@@ -149,7 +149,7 @@ static int make_messages(struct weir_self *self, const struct split *state, stru
     return 0;
 }
 
-/* The payload is zeroed, so the NULs stand already. */
+/* The payload is zeroed, so the NULs are there. */
 static void fill(const struct split *state, size_t size, struct part *parts)
 {
     const char *at = state->line;
@@ -165,7 +165,7 @@ static void fill(const struct split *state, size_t size, struct part *parts)
 
 /* --- sending them ----------------------------------------------------------------------------- */
 
-/* With `when_full: wait` all are taken; who binds the output otherwise is told what that costs. */
+/* With `when_full: wait` all are taken. A refused group is lost, and the verdict reports it. */
 static int emit_all(struct weir_self *self, struct part *parts)
 {
     int verdict = WEIR_DONE;

@@ -82,7 +82,7 @@ int table_reserve(struct table *table, size_t count, size_t bytes)
 {
     size_t slot_count = table->slot_count ? table->slot_count : SLOTS_MIN;
 
-    /* At most three quarters full: short ways to the free slot. */
+    /* At most three quarters full: a free slot is near. */
     while (slot_count / 4 * 3 < table->count + count)
         slot_count *= 2;
     if (slot_count != table->slot_count && grow(table, slot_count) < 0)

@@ -2,7 +2,7 @@
  * table.h - a table of byte strings, each with a number.
  *
  * Life: zeroed memory is an empty table; table_finish frees it. Only table_reserve asks for memory:
- * whoever reserves first can add a whole message, or nothing of it. Not synchronised.
+ * reserve first to add a whole message or nothing. Not synchronised.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -32,8 +32,8 @@ void table_finish(struct table *table);
 int table_reserve(struct table *table, size_t count, size_t bytes);
 
 /*
- * The entry of a string; a new one has the value 0. Copies the bytes; for a new one there must be
- * reserved room. Borrowed until the next table_reserve.
+ * The entry of a string; a new one has the value 0. Copies the bytes; a new one needs reserved
+ * room. Borrowed until the next table_reserve.
  */
 struct table_entry *table_at(struct table *table, const void *bytes, size_t size);
 

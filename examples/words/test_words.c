@@ -1,7 +1,7 @@
 /*
- * Goal: lines become groups of words, groups become totals, totals become the printed table;
- * short memory never counts a line twice; a line that overtook another one is told.
- * Method: <weir/testkit.h> stands in for the host; what one behaviour sent is handed to the next.
+ * Goal: lines become groups of words, groups become totals, totals become the printed table; a lack
+ * of memory never counts a line twice; a line that overtook another one is reported. Method:
+ * <weir/testkit.h> stands in for the host; the messages of one behaviour are given to the next.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static struct weir_kit *open_kit(const char *behaviour, const char *args)
     return kit;
 }
 
-/* Hands a line of the file `texts` to the splitter. Returns the verdict. */
+/* Gives a line of the file `texts` to the splitter. Returns the verdict. */
 static int give_line(struct weir_kit *split, uint64_t number, const char *text, size_t size)
 {
     const char name[] = "texts";
@@ -48,7 +48,7 @@ static int give_line(struct weir_kit *split, uint64_t number, const char *text, 
     return verdict;
 }
 
-/* Hands what `from` has emitted to `to`. Each kit has tags of its own. */
+/* Gives the emitted messages of `from` to `to`. Each kit has tags of its own. */
 static void hand_over(struct weir_kit *from, struct weir_kit *to)
 {
     const struct weir_message *message;
@@ -61,7 +61,7 @@ static void hand_over(struct weir_kit *from, struct weir_kit *to)
     }
 }
 
-/* What is printed for a text of lines. */
+/* Compares the printed text for some lines. */
 static void expect_report(const char *const *lines, const char *expected)
 {
     struct weir_kit *split = open_kit("split", "");
@@ -110,7 +110,7 @@ static void test_equal_words_have_equal_keys(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
 }
 
-/* 26 * 26 words in one line: more than may wait at an output, one by one. */
+/* 26 * 26 words in one line: more than may wait at an output as single messages. */
 static void test_long_line_gives_few_messages(void)
 {
     struct weir_kit *split = open_kit("split", "");
@@ -126,7 +126,7 @@ static void test_long_line_gives_few_messages(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(split), 0);
 }
 
-/* Whichever message of the line finds no memory: nothing has gone out, and nothing is left over. */
+/* For each message of the line without memory: nothing was emitted, and nothing is left over. */
 static void test_short_memory_sends_nothing(void)
 {
     const char line[] = "no line is ever counted twice";

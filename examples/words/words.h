@@ -1,9 +1,9 @@
 /*
- * words.h - what the behaviours of `words` send each other.
+ * words.h - the messages of the behaviours of `words`.
  *
- * The words of a line are sent in groups: which group a word belongs to depends on the word alone,
- * so the same word always has the same key, and a line gives at most WORDS_GROUPS messages however
- * long it is. That is fewer than an outbox holds: a line always goes out as a whole.
+ * The words of a line are sent in groups. The group of a word depends on the word alone, so the
+ * same word always has the same key, and a line gives at most WORDS_GROUPS messages however long it
+ * is. That is fewer than an outbox holds: a line is always emitted as a whole.
  */
 #ifndef WORDS_H
 #define WORDS_H
@@ -14,7 +14,7 @@
 
 #define WORDS_GROUPS 64u
 
-/* Words of one line that are of one group. The words follow, each with a NUL. */
+/* The words of one group in one line follow, each with a NUL. */
 #define WORDS_GROUP_TAG "words.group/1"
 
 struct words_group {
@@ -24,18 +24,18 @@ struct words_group {
     uint32_t size;  /* bytes that follow, NULs included */
 };
 
-/* What one shard has counted, or a part of it. Entries follow, packed. */
+/* The totals of one shard, or a part of them. Entries follow, packed. */
 #define WORDS_TOTALS_TAG "words.totals/1"
 
 struct words_totals {
     uint64_t words;     /* counted by this shard; 0 in all parts but the first */
-    uint64_t unordered; /* lines that came after a later line of the same file; likewise */
+    uint64_t unordered; /* as `words`: lines that came after a later line of the same file */
     uint32_t shard;     /* the worker's index */
     uint32_t entries;   /* that follow: each a words_entry and its word, without NUL */
     uint64_t size;      /* bytes that follow */
 };
 
-/* Not aligned where it stands: copy it out. */
+/* May be unaligned: copy it out. */
 struct words_entry {
     uint64_t count;
     uint64_t size; /* bytes of the word */
