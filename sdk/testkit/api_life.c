@@ -64,9 +64,9 @@ size_t weir_kit_destroy(struct weir_kit *kit)
     return count;
 }
 
-/* What `check` reports to. */
+/* The report of a call of `check`. */
 struct checking {
-    struct weir_report report; /* first: found again from it */
+    struct weir_report report; /* first: a report is cast back to this struct */
     struct weir_kit *kit;
 };
 
@@ -87,7 +87,7 @@ const char *weir_kit_check(struct weir_kit *kit, const void *settings)
     return kit_text_get(&kit->checked);
 }
 
-/* What belongs to the incarnation goes with it. */
+/* Frees the resources of the incarnation. */
 static void end_incarnation(struct weir_kit *kit)
 {
     kit_actor_close(kit);

@@ -22,7 +22,7 @@ enum kit_owner {
     KIT_SETTLED = 6,
     KIT_REPLY = 7, /* lent to a continuation */
     KIT_STASHED = 8,
-    KIT_READY = 9, /* unstashed: the next that `handle` gets */
+    KIT_READY = 9, /* unstashed: `handle` gets it next */
 };
 
 struct kit_blob {
@@ -56,7 +56,7 @@ struct kit_due {
     uint64_t every_ms; /* 0 = once */
     bool is_request;
     weir_tick *tick;
-    weir_then *then; /* of a request; NULL: nobody looks at the answer */
+    weir_then *then; /* of a request; NULL: the answer is ignored */
     void *context;
     bool cancelled; /* a request: the kit answers it at the end of the turn */
     /* Of weir_send_after. */
@@ -71,10 +71,10 @@ struct kit_sent {
     struct kit_sent *next;
 };
 
-/* What weir_lookup finds: given by the test, or taken by the worker. */
+/* A name that weir_lookup finds: from the test, or taken by the worker. */
 struct kit_name {
     weir_pid pid;
-    bool own; /* taken by the worker: gone with the incarnation */
+    bool own; /* taken by the worker: ends with the incarnation */
     struct kit_name *next;
     char name[];
 };
@@ -112,10 +112,10 @@ struct kit_child;
 struct kit_port;
 
 struct weir_kit {
-    struct weir_self self;           /* first: kit_of finds the kit from it */
+    struct weir_self self;           /* first: kit_of casts it back */
     struct weir_behaviour behaviour; /* in the layout of this kit; owns its tables */
     const void *settings;            /* borrowed from the test or from `options` */
-    struct kit_options *options;     /* of each text of options; see kit_options.c */
+    struct kit_options *options;     /* one for each text of options; see kit_options.c */
     void *state;                     /* owned */
     bool is_open;
     uint64_t now_ms;
@@ -141,14 +141,14 @@ struct weir_kit {
     bool is_closing;
     uint64_t time_left_ms; /* of requests to the worker */
 
-    uint32_t fail_in;    /* calls until one gets no memory; 0 = never */
-    uint32_t fail_count; /* calls that get none from there on */
+    uint32_t fail_in;    /* the call that fails, counted from now; 0 = none */
+    uint32_t fail_count; /* calls that fail from there on */
     uint32_t room;
     int room_status;
     uint32_t index;
     weir_pid pool;
     struct weir_pool_stats stats;
-    struct kit_outcome *outcomes; /* asked for by weir_pool_tell, oldest first */
+    struct kit_outcome *outcomes; /* requested by weir_pool_tell, oldest first */
 
     size_t settled[KIT_VERDICTS];
     size_t problem_count;
@@ -166,7 +166,7 @@ struct weir_kit {
     size_t left_size;
 };
 
-/* The kit of what the plugin calls `self`. */
+/* The kit behind the plugin's `self`. */
 struct weir_kit *kit_of(struct weir_self *self);
 
 /* The PID of the worker under test. */
@@ -178,7 +178,7 @@ void *kit_take(size_t size);
 /* Adds a problem: one line, as printf. */
 WEIR_PRINTF(2, 3) void kit_problem(struct weir_kit *kit, const char *format, ...);
 
-/* True when the test wants this call to get no memory. */
+/* True when the test lets this call fail. */
 bool kit_allocation_fails(struct weir_kit *kit);
 
 #endif

@@ -87,7 +87,7 @@ int kit_actor_rename(struct weir_self *self, const char *from, const char *to)
 
 /* --- links and monitors ----------------------------------------------------------------------- */
 
-/* Core tells of one that has ended, or never was, by a message: so does the test. */
+/* Core reports an ended or unknown actor with a message; the test does so here. */
 int kit_actor_link(struct weir_self *self, weir_pid other)
 {
     (void)self;

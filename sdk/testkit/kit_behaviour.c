@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table of a plugin: its rows lie `stride` bytes apart, and the last has no name. */
+/* A table of a plugin: rows `stride` bytes apart; the last one has no name. */
 struct rows {
     const void *table; /* may be NULL: no rows */
     size_t stride;
@@ -23,7 +23,7 @@ static const char *name_at(struct rows rows, size_t index)
     return name;
 }
 
-/* What the plugin's SDK did not know stays zero. */
+/* Fields that the plugin's SDK does not have stay zero. */
 static void copy_row(void *to, size_t size, struct rows rows, size_t index)
 {
     memcpy(to, row_at(rows, index), rows.stride < size ? rows.stride : size);
@@ -44,7 +44,7 @@ static void *copy_table(struct rows rows, size_t size)
     return copy;
 }
 
-/* The descriptor of a plugin whose SDK was shorter has no list. */
+/* True when the plugin's SDK has a list of behaviours in its descriptor. */
 static bool has_list(const struct weir_plugin *plugin)
 {
     return plugin->size >= sizeof *plugin && plugin->behaviour_list;

@@ -1,5 +1,6 @@
 /*
- * kit_behaviour.h - a behaviour of a plugin in the layout of this kit, however old its SDK.
+ * kit_behaviour.h - copies a behaviour of a plugin, built with any SDK, into the layout of this
+ * kit.
  *
  * Aborts the program when there is no memory. Not synchronised.
  */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the first version, as in core: a plugin that sets none has not begun with
+/* The size in the first version, as in core. A plugin that sets a smaller one has not started from
  * WEIR_SPAWN_OPTIONS. */
 #define BEHAVIOUR_SIZE_MIN (offsetof(struct weir_behaviour, close) + sizeof(void (*)(void)))
-#define PID_OF_CHILD ((weir_pid)0x10000) /* of the first one; behind those of workers */
+#define PID_OF_CHILD ((weir_pid)0x10000) /* of the first child; larger than those of workers */
 
 struct kit_child {
     struct weir_kit_child child; /* first */

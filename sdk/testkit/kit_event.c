@@ -16,7 +16,7 @@ static struct kit_event *find(const struct weir_kit *kit, const char *name)
     return event;
 }
 
-/* The event of a name; NULL: the name is not fit, or there shall be no memory. */
+/* The event of a name; NULL: the name is wrong, or the test lets the allocation fail. */
 static int make(struct weir_kit *kit, const char *name, struct kit_event **out)
 {
     size_t size = name ? strlen(name) + 1 : 0;

@@ -13,7 +13,7 @@ int kit_event_unsubscribe(struct weir_self *self, const char *name);
 /* The event of a token of weir_publish; NULL: the worker owns no such event. */
 const struct kit_event *kit_event_find(const struct weir_kit *kit, uint64_t token);
 
-/* The incarnation ends: it owns no event and has no subscription. */
+/* At the end of the incarnation: drops its events and subscriptions. */
 void kit_event_close(struct weir_kit *kit);
 void kit_event_finish(struct weir_kit *kit);
 

@@ -1,5 +1,5 @@
 /*
- * kit_host.h - the table that the plugin calls in place of a host's.
+ * kit_host.h - the host table that the plugin calls.
  *
  * Not synchronised.
  */
@@ -8,10 +8,10 @@
 
 #include "kit.h"
 
-/* The table, complete; lives for ever. */
+/* The complete table; static. */
 const struct weir_host *kit_host_table(void);
 
-/* Frees what was noted. */
+/* Frees the recorded calls. */
 void kit_host_finish(struct weir_kit *kit);
 
 #endif

@@ -33,9 +33,9 @@ int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *i
 
 /* --- looking at the behaviour ----------------------------------------------------------------- */
 
-/* What `inspect` writes to. */
+/* The argument of `inspect`. */
 struct look {
-    struct weir_inspection inspection; /* first: found again from it */
+    struct weir_inspection inspection; /* first: the inspection is cast back to this struct */
     struct weir_kit *kit;
     const char *const *items; /* NULL: all */
 };
@@ -52,7 +52,7 @@ static bool wants(const struct weir_inspection *inspection, const char *item)
     return look->items[at] != NULL;
 }
 
-/* Whether a line `item=...` stands in the text. */
+/* True when the text has a line `item=...`. */
 static bool is_told(const char *text, const char *item)
 {
     size_t length = strlen(item);

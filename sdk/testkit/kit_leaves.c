@@ -11,7 +11,7 @@
 
 struct process {
     size_t threads;
-    size_t keys; /* that are free */
+    size_t keys; /* free keys */
     struct sigaction actions[SIGNALS];
 };
 
@@ -28,7 +28,7 @@ static size_t count_threads(void)
     return count;
 }
 
-/* Takes all that there are, and gives them back. */
+/* Counts the free keys: creates all of them, and deletes them again. */
 static size_t count_free_keys(void)
 {
     static pthread_key_t keys[KEYS_MAX];

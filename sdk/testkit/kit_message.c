@@ -23,7 +23,7 @@ struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
     made->next = kit->messages;
     kit->messages = made;
     if (size > 0) {
-        /* Exactly as large as asked for, so that AddressSanitizer sees one byte more. */
+        /* Of the exact size, so that AddressSanitizer finds an access one byte past it. */
         if (posix_memalign(&made->message.data, PAYLOAD_ALIGNMENT, size) != 0)
             abort();
         memset(made->message.data, 0, size);
@@ -111,7 +111,7 @@ void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int v
         kit_problem(kit, "handle answered %d, which is no verdict", verdict);
         verdict = WEIR_FAIL;
     }
-    /* Forwarded: another will settle it. */
+    /* Forwarded: its receiver settles it. */
     if (message->forwarded) {
         if (verdict != WEIR_DONE)
             kit_problem(kit, "a message (%s) was forwarded, and answered with %d, not WEIR_DONE",

@@ -16,18 +16,20 @@ struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
 struct kit_message *kit_message_copy(struct weir_kit *kit, enum kit_owner owner,
                                      const struct weir_message *like);
 
-/* Whether the plugin may send or free it; a problem otherwise. `doing` is such as "sent". */
+/* True when the plugin may send or free it; else adds a problem. `doing` is a word such as
+ * "sent". */
 bool kit_message_is_owned(struct weir_kit *kit, const struct weir_message *message,
                           const char *doing);
-/* Passes it on; frees the payload unless it was sent, so that the test can look at it. */
+/* Changes the owner; frees the payload unless the message was sent, since the test reads sent
+ * ones. */
 void kit_message_give(struct kit_message *message, enum kit_owner owner);
-/* After `handle`: done with, or kept. */
+/* After `handle`: settled by the verdict, or kept. */
 void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int verdict);
 /* weir_settle. */
 int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict);
 size_t kit_message_kept_count(const struct weir_kit *kit);
 
-/* Notes what was forgotten. */
+/* Adds a problem for each forgotten message. */
 void kit_message_find_forgotten(struct weir_kit *kit);
 void kit_message_finish(struct weir_kit *kit);
 

@@ -7,15 +7,15 @@
 #include "config/fill.h"
 #include "config/reader.h"
 
-#define NAME "args" /* stands where a message of the host has the file */
+#define NAME "args" /* in place of the file's name in messages */
 
-/* One text that was read, and the settings that came of it. */
+/* A text, and the settings made from it. */
 struct kit_options {
     struct options *options; /* owned */
     struct kit_options *next;
 };
 
-/* What `check` reports to. */
+/* The report of a call of `check`. */
 struct checking {
     struct weir_report base; /* first: the plugin has its address */
     const struct options *options;
@@ -142,7 +142,7 @@ static const struct options *options_of(const struct weir_kit *kit, const void *
     return known ? known->options : NULL;
 }
 
-/* Says which options are changed that may not be while a worker lives. */
+/* Names the changed options that cannot change while a worker lives. */
 static int refuse_change(struct weir_kit *kit, const struct options *old_options,
                          const struct options *new_options)
 {

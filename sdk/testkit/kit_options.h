@@ -1,8 +1,9 @@
 /*
- * kit_options.h - settings from a text, by the table of options and `check`, as the host has them.
+ * kit_options.h - makes settings from a text with the table of options and `check`, as the host
+ * does.
  *
- * The settings that were made live until the kit is destroyed: a plugin may look at those of its
- * `open` until its `close`. Not synchronised.
+ * The settings live until the kit is destroyed, since a plugin may read those of its `open` until
+ * its `close`. Not synchronised.
  */
 #ifndef SDK_TESTKIT_KIT_OPTIONS_H
 #define SDK_TESTKIT_KIT_OPTIONS_H

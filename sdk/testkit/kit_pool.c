@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of struct weir_pool_stats in version 1.0: up to and with `restarts`. */
+/* The size of struct weir_pool_stats in version 1.0: up to and including `restarts`. */
 #define STATS_SIZE_MIN (offsetof(struct weir_pool_stats, restarts) + sizeof(uint64_t))
 
-/* That the worker wants to be told how the opens of a change went. */
+/* A request of the worker for the result of a resize. */
 struct kit_outcome {
     struct kit_outcome *next;
     weir_pid pool;
@@ -56,7 +56,7 @@ int kit_pool_stats(struct weir_self *self, weir_pid pool, struct weir_pool_stats
     return 0;
 }
 
-/* The one worker under test is all that there is. */
+/* The pool has one member, the worker under test. */
 int kit_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
                      uint32_t member_size, uint32_t max, uint32_t *out_count)
 {

@@ -8,8 +8,8 @@
 struct kit_port {
     struct weir_port port; /* first */
     struct weir_kit *kit;  /* NULL = closed */
-    size_t references;     /* the kit's own is not counted */
-    bool has_kit;          /* the kit has it still */
+    size_t references;     /* without the kit's own */
+    bool has_kit;          /* the kit still has it */
     struct kit_port *next; /* in the kit */
 };
 
@@ -43,7 +43,7 @@ static struct weir_message *new_message(struct weir_port *port, const struct wei
     return kit ? kit->self.host->message_new(&kit->self, tag, size) : NULL;
 }
 
-/* Messages belong to the kit, which frees them: one that outlives it is forgotten here. */
+/* Does nothing: the kit frees messages, and a message that outlives it is forgotten here. */
 static void free_message(struct weir_port *port, struct weir_message *message)
 {
     struct weir_kit *kit = port_of(port)->kit;
@@ -63,7 +63,7 @@ static int send(struct weir_port *port, weir_pid to, enum weir_lane lane,
                                 message);
 }
 
-/* Nobody answers here: it was sent, and its time is over at once. */
+/* Nobody can answer here: the request counts as sent, and times out at once. */
 static int request(struct weir_port *port, weir_pid to, enum weir_lane lane,
                    struct weir_message *message, uint64_t timeout_ms, struct weir_answer *out)
 {
@@ -99,7 +99,7 @@ static int settle(struct weir_port *port, const struct weir_message *kept, int v
         return WEIR_ECLOSED;
     kit->self.host->retry_after(&kit->self, retry_after_ms);
     kit->self.host->reason(&kit->self, reason ? reason : "");
-    /* A host finds out in a later turn that it was not kept: the kit notes it, and so does it. */
+    /* A wrong message shows in a later turn of a real host; the kit records a problem at once. */
     (void)kit->self.host->settle(&kit->self, (struct weir_message *)(uintptr_t)kept, verdict);
     return 0;
 }

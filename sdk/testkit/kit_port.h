@@ -13,7 +13,7 @@
 /* The host call weir_port: one port for each incarnation, counted; NULL: no memory. */
 struct weir_port *kit_port_get(struct weir_self *self);
 
-/* The incarnation ends: calls of its port have no effect any more. */
+/* At the end of the incarnation: calls of its port have no effect from now on. */
 void kit_port_close(struct weir_kit *kit);
 
 /* Adds a problem for each port that the plugin did not give back. */

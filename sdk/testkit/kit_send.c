@@ -20,7 +20,7 @@ void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent)
     kit->emit_count += sent->way == WEIR_KIT_EMIT;
 }
 
-/* Takes one place of those that the test has left. */
+/* Takes one place of the test's limit. */
 static int take_room(struct weir_kit *kit)
 {
     if (kit->room == 0)
@@ -30,7 +30,7 @@ static int take_room(struct weir_kit *kit)
     return 0;
 }
 
-/* Whether a message can go there at all. */
+/* Checks the receiver and the lane. */
 static int check_way(weir_pid to, enum weir_lane lane)
 {
     if (to == 0)

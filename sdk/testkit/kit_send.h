@@ -9,7 +9,7 @@
 /* Records that a message left. Copies. */
 void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent);
 
-/* Sends the message of a weir_send_after that is due; without room the plugin hears of it. */
+/* Sends the message of a weir_send_after that is due; without room runs the plugin's callback. */
 void kit_send_due(struct weir_kit *kit, const struct kit_due *due);
 
 /* The host calls weir_send, weir_send_chain, weir_publish, weir_emit, weir_request, weir_reply and

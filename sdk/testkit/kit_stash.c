@@ -5,7 +5,7 @@
 
 #define STASH_MAX 256 /* as in the host */
 
-/* The oldest of an owner's: the list has the newest first. */
+/* The oldest message of an owner: the list has the newest first. */
 static struct kit_message *oldest(const struct weir_kit *kit, enum kit_owner owner)
 {
     struct kit_message *found = NULL;

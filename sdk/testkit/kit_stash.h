@@ -1,5 +1,5 @@
 /*
- * kit_stash.h - messages that the worker under test has put aside.
+ * kit_stash.h - the stash of the worker under test.
  */
 #ifndef SDK_TESTKIT_KIT_STASH_H
 #define SDK_TESTKIT_KIT_STASH_H
@@ -10,7 +10,7 @@
 int kit_stash_put(struct weir_self *self, struct weir_message *message);
 uint32_t kit_stash_give(struct weir_self *self, uint32_t count);
 
-/* The incarnation ends, and the messages of its stash with it. */
+/* At the end of the incarnation: drops the messages of its stash. */
 void kit_stash_close(struct weir_kit *kit);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * kit_turn.h - around each call of a callback.
+ * kit_turn.h - the code around each call of a callback.
  *
  * Not synchronised.
  */

@@ -25,7 +25,7 @@ static void drop(struct kit_watch **link)
     free(watch);
 }
 
-/* As the host's poller answers. */
+/* Same answers as the host's poller. */
 static int check(struct weir_kit *kit, int descriptor, uint32_t events, weir_ready *ready)
 {
     struct stat file;
@@ -83,7 +83,7 @@ int weir_kit_ready(struct weir_kit *kit, int descriptor, int readiness)
     if (!*link || (readiness >= 0 && !((uint32_t)readiness & (*link)->events)))
         return WEIR_EUNKNOWN;
     watch = **link;
-    drop(link); /* the callback may watch anew */
+    drop(link); /* the callback may begin another watch */
     if (readiness >= 0)
         readiness &= (int)watch.events;
     kit_turn_begin(kit);
@@ -92,7 +92,7 @@ int weir_kit_ready(struct weir_kit *kit, int descriptor, int readiness)
     return 0;
 }
 
-/* What a watch is to be told now; 0: nothing yet. */
+/* The readiness to report now; 0: none yet. */
 static int look(struct weir_kit *kit, const struct kit_watch *watch)
 {
     struct pollfd look = {
@@ -115,7 +115,7 @@ static int look(struct weir_kit *kit, const struct kit_watch *watch)
 
 size_t weir_kit_poll(struct weir_kit *kit)
 {
-    uint64_t newest = kit->last_number; /* those that are begun meanwhile wait for the next call */
+    uint64_t newest = kit->last_number; /* watches begun meanwhile wait for the next call */
     struct kit_watch *watch = kit->watches;
     size_t told = 0;
 
@@ -127,7 +127,7 @@ size_t weir_kit_poll(struct weir_kit *kit)
             continue;
         }
         told += weir_kit_ready(kit, watch->descriptor, readiness) == 0;
-        watch = kit->watches; /* the callback may have changed any of them */
+        watch = kit->watches; /* the callback may have changed the list */
     }
     return told;
 }

@@ -11,7 +11,7 @@ int kit_watch_begin(struct weir_self *self, int descriptor, uint32_t events, wei
                     void *context, uint64_t *out_watch);
 int kit_watch_end(struct weir_self *self, uint64_t watch);
 
-/* The incarnation ends, with its watches. */
+/* At the end of the incarnation: ends its watches. */
 void kit_watch_finish(struct weir_kit *kit);
 
 #endif

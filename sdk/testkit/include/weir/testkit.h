@@ -46,15 +46,15 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
 size_t weir_kit_destroy(struct weir_kit *kit);
 
 /*
- * Settings from what stands below `args:` in a YAML file, such as "of: 25\npaths: [a, b]". The
+ * Makes settings from the text below `args:` in a YAML file, such as "of: 25\npaths: [a, b]". The
  * reader, the table of options and the defaults are those of the host, and then `check` runs. NULL
- * when there are mistakes; weir_kit_mistakes tells them in the words of the host. `${NAME}` is a
+ * when there are mistakes; weir_kit_mistakes has them with the words of the host. `${NAME}` is a
  * variable of the test's own environment. No text, or one without keys, gives the defaults.
  */
 const void *weir_kit_settings(struct weir_kit *kit, const char *args);
 /* The mistakes of the last text, one line each: `args:1:5: of: must be 1..9, got 0`; "" = none. */
 const char *weir_kit_mistakes(const struct weir_kit *kit);
-/* weir_kit_settings, then weir_kit_open. WEIR_EINVALID when there are mistakes. */
+/* Calls weir_kit_settings, then weir_kit_open. WEIR_EINVALID when there are mistakes. */
 int weir_kit_open_args(struct weir_kit *kit, const char *args);
 /* As weir_kit_open_args, with a text made as by printf: for paths and ports that the test found. */
 WEIR_PRINTF(2, 3) int weir_kit_open_format(struct weir_kit *kit, const char *format, ...);
@@ -100,7 +100,7 @@ int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
 /* Runs `produce` until it returns anything but WEIR_MORE. Returns that. */
 int weir_kit_produce_all(struct weir_kit *kit, uint32_t credit);
 
-/* Moves the clock. Timers and time-outs of requests that fall due on the way happen in order. */
+/* Moves the clock. Timers and time-outs of requests up to the new time happen in order. */
 void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
 /* Answers a request of the plugin, with a message when the status is 0. WEIR_EUNKNOWN: the plugin
  * waits for no request with this reference. */
@@ -109,30 +109,31 @@ int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const 
 
 /*
  * Calls the watch of this descriptor, ready or not, with `readiness`: bits of enum weir_readiness,
- * or WEIR_EINVALID. WEIR_EUNKNOWN: nobody watches the descriptor for that.
+ * or WEIR_EINVALID. WEIR_EUNKNOWN: there is no such watch of the descriptor.
  */
 int weir_kit_ready(struct weir_kit *kit, int descriptor, int readiness);
 /* Calls each watch whose descriptor is ready at this moment, once. Returns their number. Never
  * waits. A descriptor that was closed before its watch ended is a problem; the watch gets
  * WEIR_EINVALID. */
 size_t weir_kit_poll(struct weir_kit *kit);
-/* The number of watches that wait. */
+/* The number of open watches. */
 size_t weir_kit_watch_count(const struct weir_kit *kit);
 
 /* Runs `handle` with each unstashed message, in order. Returns their number. */
 size_t weir_kit_handle_unstashed(struct weir_kit *kit);
 /* Gives an event of the behaviour so many subscribers, which take every message. Runs `audience`
- * when the first comes or the last goes. WEIR_EUNKNOWN: the behaviour does not own an event of this
- * name. */
+ * for the first subscriber, and when the last one ends. WEIR_EUNKNOWN: the behaviour does not own
+ * an event of this name. */
 int weir_kit_audience(struct weir_kit *kit, const char *event, uint32_t subscribers);
-/* Answers the oldest weir_pool_tell of the worker: runs `handle` with WEIR_POOL_RESIZED and these
- * figures, in the lane high. Returns the verdict; WEIR_EUNKNOWN: each one is answered. */
+/* Answers the oldest weir_pool_tell of the worker: runs `handle` with WEIR_POOL_RESIZED and
+ * these figures, in the lane high. Returns the verdict; WEIR_EUNKNOWN: there is none without an
+ * answer. */
 int weir_kit_resized(struct weir_kit *kit, uint32_t live, int error);
-/* Runs `inspect` for these items, with NULL behind the last one; NULL: for all items. Returns a
- * line `item=value` for each item of the behaviour, without those of the host. An item that the
+/* Runs `inspect` for these items, with NULL after the last one; NULL: for all items. Returns a line
+ * `item=value` for each item of the behaviour, without those of the host. An item that the
  * behaviour adds twice is a problem. */
 const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items);
-/* Whether the behaviour has subscribed to the event of this name. */
+/* True when the behaviour has subscribed to the event of this name. */
 bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *event);
 /* Runs `settled` for a message that left with this worker as its origin, once for each message.
  * Fills in reason and detail when they are not set. WEIR_EUNKNOWN: no message has this token.
@@ -141,7 +142,7 @@ int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 
 /* --- what the worker meets -------------------------------------------------------------------- */
 
-/* The nth call from now that needs memory (tag, message, timer, request) gets none; 0: never. */
+/* The nth call from now that needs memory (tag, message, timer, request) fails; 0: none does. */
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 /* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX: for all of them. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
@@ -149,8 +150,8 @@ void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t coun
  * weir_send_after that is due then is refused: the kit runs `undelivered`, or `settled` when the
  * message has an origin. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
-/* Ends a child. The test tells those who watch the child with weir_kit_deliver. WEIR_EUNKNOWN: no
- * such child lives. */
+/* Ends a child. The test sends the notice of a monitor itself, with weir_kit_deliver.
+ * WEIR_EUNKNOWN: no such child lives. */
 int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
 /* What weir_parent returns; 0 at first. */
 void weir_kit_parent(struct weir_kit *kit, weir_pid parent);
@@ -187,12 +188,12 @@ struct weir_kit_sent {
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);
-/* The index'th message that left; NULL behind the last. */
+/* The message that left as number `index`; NULL after the last. */
 const struct weir_kit_sent *weir_kit_sent(const struct weir_kit *kit, size_t index);
-/* The index'th message that was emitted at this output; NULL behind the last. */
+/* The message that was emitted at this output as number `index`; NULL after the last. */
 const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t output,
                                             size_t index);
-/* The index'th reply; NULL behind the last. */
+/* The reply with number `index`; NULL after the last. */
 const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t index);
 
 /* An actor that the worker spawned. It never runs; a test of its behaviour has a kit of its own. */
@@ -203,12 +204,12 @@ struct weir_kit_child {
     uint32_t limit;
     uint32_t flags;   /* enum weir_spawn_flags */
     bool stopped;     /* by weir_stop or weir_stop_now */
-    bool stopped_now; /* by the latter */
+    bool stopped_now; /* by weir_stop_now */
     bool ended;       /* by weir_kit_end_child, or with the incarnation */
 };
 
 size_t weir_kit_child_count(const struct weir_kit *kit);
-/* In the order of spawning; NULL behind the last. */
+/* In the order of spawning; NULL after the last. */
 const struct weir_kit_child *weir_kit_child(const struct weir_kit *kit, size_t index);
 
 /* The number of messages that `handle` or weir_settle settled with this verdict. */
@@ -225,7 +226,7 @@ uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
 const char *weir_kit_printed(const struct weir_kit *kit);
 /* All log lines: `warning unreadable path=x errno=2`. */
 const char *weir_kit_logged(const struct weir_kit *kit);
-/* Whether a line of this level contains `part`; the number of lines. */
+/* True when a line of this level contains `part`; the number of lines. */
 bool weir_kit_has_logged(const struct weir_kit *kit, enum weir_log_level level, const char *part);
 size_t weir_kit_log_count(const struct weir_kit *kit);
 /* The last progress of this unit; 0 when there is none, or no total. */
@@ -237,10 +238,10 @@ size_t weir_kit_timer_count(const struct weir_kit *kit);
 size_t weir_kit_open_request_count(const struct weir_kit *kit);
 
 /*
- * For a plugin that declares WEIR_UNLOADABLE. Calls `work`, which runs the behaviours of the
- * plugin in its own kits, from weir_kit_create to weir_kit_destroy. Then looks for what is left in
- * the process: threads, keys of thread-local data, signal handlers. Returns false, and names them
- * on standard error, when there are any. Call it twice when a library keeps what it makes at its
+ * For a plugin that declares WEIR_UNLOADABLE. Calls `work`, which runs the behaviours of the plugin
+ * in its own kits, from weir_kit_create to weir_kit_destroy. Then looks for resources that are left
+ * in the process: threads, keys of thread-local data, signal handlers. Returns false, and names
+ * them on standard error, when there are any. Call it twice when a library keeps resources from its
  * first use.
  */
 bool weir_kit_leaves_nothing(void (*work)(void *context), void *context);
