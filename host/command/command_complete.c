@@ -13,8 +13,8 @@
 #include "config/reader.h"
 #include "host/command/control_client.h"
 #include "host/plugin/plugin_path.h"
-/* a user waits at a prompt */
-#define PATIENCE_S 1
+
+#define PATIENCE_S 1     /* a user waits at a prompt */
 #define ARGUMENT_MAX 32u /* bytes of one word of a usage line */
 
 /* The command line so far. */

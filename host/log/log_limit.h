@@ -12,9 +12,10 @@
  */
 #ifndef HOST_LOG_LOG_LIMIT_H
 #define HOST_LOG_LOG_LIMIT_H
-/* of a kind in its window */
+
 #include "base/log.h"
-#define LOG_LIMIT_LINES 10
+
+#define LOG_LIMIT_LINES 10        /* of a kind in its window */
 #define LOG_LIMIT_KINDS 64        /* a host has some forty events; plugins have theirs */
 #define LOG_LIMIT_WINDOW_S_MAX 64 /* a repeating line is reported about once a minute */
 #define LOG_LIMIT_NAME_SIZE 64
