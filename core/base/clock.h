@@ -1,8 +1,8 @@
 /*
  * base/clock.h - monotonic time, injectable.
  *
- * The runtime reads time through a clock so that tests can hold it still and move it. Nothing in
- * Weir depends on the date.
+ * The runtime reads time through a clock so that tests can stop and move it. No part of Weir
+ * depends on the date.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct clock {
-    uint64_t (*now_ns)(void *context); /* never goes back; any thread */
+    uint64_t (*now_ns)(void *context); /* never decreases; any thread */
     void *context;
 };
 
@@ -23,7 +23,7 @@ static inline uint64_t clock_now_ns(const struct clock *clock)
     return clock->now_ns(clock->context);
 }
 
-/* The moment `delay_ms` from now; UINT64_MAX when that is beyond all time. */
+/* The moment `delay_ms` from now; UINT64_MAX on overflow. */
 uint64_t clock_after_ms(const struct clock *clock, uint64_t delay_ms);
 
 #endif

@@ -12,9 +12,9 @@
 #define LINE_SIZE 8192
 #define FILE_SIZE (2 * PATH_SIZE + 64) /* a mount point, a path below it, a name */
 #define PERIOD_US_DEFAULT 100000       /* the kernel's, when cpu.max has one field */
-#define CPUS_MAX 65536                 /* the mask is grown up to here */
+#define CPUS_MAX 65536                 /* the largest mask that is tried */
 
-/* Where the CPU controller of this process is. */
+/* The position of this process' CPU controller. */
 struct group {
     bool is_v1;
     char mount_point[PATH_SIZE];
@@ -44,7 +44,7 @@ static FILE *open_below(const char *root, const char *path)
     return length > 0 && (size_t)length < sizeof full ? fopen(full, "re") : NULL;
 }
 
-/* mountinfo writes a space as \040 and the like. */
+/* Decodes mountinfo's escapes, such as \040 for a space. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -167,7 +167,7 @@ static double quota_v2(const char *root, const char *directory)
     return quota > 0 ? quota / period : CPUS_NO_QUOTA;
 }
 
-/* The directory of the group; a mount may show only a part of the tree. */
+/* The directory of the group. A mount may show only a part of the tree. */
 static void directory_of(const struct group *group, char *out, size_t size)
 {
     const char *path = group->path;

@@ -1,8 +1,8 @@
 /*
- * base/cpus.h - how many CPUs this process may really use.
+ * base/cpus.h - the number of CPUs that this process may use.
  *
- * The smaller of the affinity mask and the tightest CPU quota of its control group and all groups
- * above it: cgroup v2 (`cpu.max`), v1 (`cpu.cfs_quota_us`), and hosts that mix them.
+ * It is the smaller of the affinity mask and the tightest CPU quota of its control group and all
+ * groups above it: cgroup v2 (`cpu.max`), v1 (`cpu.cfs_quota_us`), and hosts that mix them.
  */
 #ifndef BASE_CPUS_H
 #define BASE_CPUS_H
@@ -13,7 +13,7 @@
 
 /*
  * The tightest quota, in CPUs (1.5 = one and a half); CPUS_NO_QUOTA when there is none, or it
- * cannot be read. `root` is put before every path: "" but in tests.
+ * cannot be read. `root` is put before every path: "" except in tests.
  */
 double cpus_quota(const char *root);
 
@@ -23,7 +23,7 @@ uint32_t cpus_allowed(void);
 /* min(allowed, quota rounded up), at least 1. */
 uint32_t cpus_within(uint32_t allowed, const char *root);
 
-/* Of what is allowed now. */
+/* The same for the CPUs that are allowed now. */
 uint32_t cpus_effective(const char *root);
 
 #endif

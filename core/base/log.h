@@ -1,7 +1,7 @@
 /*
- * base/log.h - one line per event, handed to whoever created the runtime.
+ * base/log.h - one line for each event, for the sink of the runtime's creator.
  *
- * The runtime writes nowhere itself. A sink is called from any thread, also several at once; it
+ * The runtime has no output of its own. A sink is called from any thread, also several at once; it
  * must not block for long, and must not call back into the runtime.
  */
 #ifndef BASE_LOG_H
@@ -14,9 +14,9 @@
 struct log_line {
     enum weir_log_level level;
     const char *component;           /* `pool`, `reload`, ... or the path of an actor */
-    const char *event;               /* what happened, without figures */
+    const char *event;               /* a sentence without figures */
     const struct weir_field *fields; /* ends with a NULL key; may be NULL */
-    bool is_answer; /* of the host itself, to its operator: no limit counts it instead */
+    bool is_answer; /* an answer to the operator: exempt from the limit of repeated lines */
 };
 
 struct log_sink {
@@ -28,13 +28,13 @@ struct log_sink {
 void log_write(const struct log_sink *sink, const struct log_line *line);
 
 /*
- * log_event(sink, level, component, event, field...): the fields are made by weir_str, weir_int,
- * weir_uint, weir_real; at most 16.
+ * log_event(sink, level, component, event, field...): weir_str, weir_int, weir_uint and weir_real
+ * make the fields; at most 16.
  */
 #define log_event(sink, level, component, ...)                                                     \
     log_event_fields(sink, level, component, __VA_ARGS__, weir_str(NULL, NULL))
 
-/* The same, for what was asked for, or is said once. */
+/* As log_event, for answers to the operator, and lines that are written once. */
 #define log_answer(sink, level, component, ...)                                                    \
     log_answer_fields(sink, level, component, __VA_ARGS__, weir_str(NULL, NULL))
 

@@ -6,8 +6,8 @@
 #include "base/option_kind.h"
 
 #define NUMBER_SIZE 48   /* a number with unit or decimals */
-#define GOT_SIZE 96      /* a wrong value, as far as it is shown */
-#define CHOICES_SIZE 256 /* the choices of an enum, as far as they are shown */
+#define GOT_SIZE 96      /* a wrong value in a message; truncated */
+#define CHOICES_SIZE 256 /* the choices of an enum in a message; truncated */
 
 static void *field_of(const struct weir_option *row, void *settings)
 {
@@ -16,7 +16,7 @@ static void *field_of(const struct weir_option *row, void *settings)
 
 /* --- one value -------------------------------------------------------------------------------- */
 
-/* A value on its way into its field. */
+/* One value that is being filled into its field. */
 struct filling {
     const struct weir_option *row;
     const struct option_value *value;
@@ -26,7 +26,7 @@ struct filling {
     void *field;
 };
 
-/* What was written, in quotes, for the end of a message. */
+/* The value as it was written, in quotes, for the end of a message. */
 static const char *got(const struct filling *filling, char *text, size_t size)
 {
     const struct option_value *value = filling->value;
@@ -57,7 +57,7 @@ static int wrong_kind(const struct filling *filling)
     return WEIR_EINVALID;
 }
 
-/* `too_large`: it does not even fit an integer, so a lower bound would explain nothing. */
+/* `too_large`: the value does not fit into an integer, so the lower bound is left out. */
 static int out_of_bounds(const struct filling *filling, bool too_large)
 {
     char bounds[2 * NUMBER_SIZE];
@@ -184,7 +184,7 @@ static int fill_string(const struct filling *filling)
     return WEIR_OK;
 }
 
-/* `a, b, c`, as far as there is room. */
+/* `a, b, c`, as many as fit. */
 static void format_choices(const struct weir_option *row, char *text, size_t size)
 {
     size_t used = 0;
@@ -323,7 +323,7 @@ int option_fill(const struct weir_option *row, const struct option_value *value,
 
 /* --- defaults --------------------------------------------------------------------------------- */
 
-/* The default of a list: texts with commas between them. Fills `items`, which has room for all. */
+/* Splits the default of a list at its commas. Fills `items`, which has room for all. */
 static int split_items(const char *text, struct text_store *store, struct option_text *items,
                        size_t *out_count)
 {
@@ -350,7 +350,7 @@ static int fill_default_list(const struct weir_option *row, struct option_value 
                              const char *path, struct text_store *store, struct report *report,
                              void *settings)
 {
-    size_t room = strlen(row->fallback) + 1; /* no more items than letters and commas */
+    size_t room = strlen(row->fallback) + 1; /* there is at most one item for each character */
     struct option_text *items = text_store_take_array(store, room, sizeof *items);
 
     if (!items || split_items(row->fallback, store, items, &value->count) != WEIR_OK)

@@ -1,7 +1,7 @@
 /*
- * base/option.h - one option: a value as it was written, checked and put into its field.
+ * base/option.h - one option: checks a written value and fills its field.
  *
- * Works on one row of a weir_option table at a time; base/options.h does whole tables. Not
+ * Works on one row of a weir_option table at a time; base/options.h handles whole tables. Not
  * synchronised.
  */
 #ifndef BASE_OPTION_H
@@ -13,11 +13,11 @@
 #include <weir/option.h>
 
 enum option_shape {
-    OPTION_NONE, /* nothing stands behind the name */
+    OPTION_NONE, /* the name has no value */
     OPTION_SCALAR,
     OPTION_LIST,
     OPTION_MAP,
-    OPTION_NESTED, /* a list or map that holds more than texts: fits no option */
+    OPTION_NESTED, /* a list or map that contains more than texts: fits no option */
 };
 
 struct option_text {
@@ -38,15 +38,15 @@ struct option_value {
     size_t count;                    /* of items */
 };
 
-/* Where the values stand: before the names in every path, and for what is missing. */
+/* The position of the values: the prefix of every path, and the mark for missing options. */
 struct option_place {
     const char *path; /* such as `pools.images.args`; may be "" */
     struct mark mark;
 };
 
 /*
- * option_fill writes `value` into its field; option_fill_fallback the default,
- * or reports at `place` that it is missing. Keeps texts in `store`. `path` is the whole path of the
+ * option_fill writes `value` into its field; option_fill_fallback writes the default, or reports a
+ * required option as missing at `place`. Keeps texts in `store`. `path` is the whole path of the
  * option. WEIR_EINVALID after a report, WEIR_ENOMEM.
  */
 int option_fill(const struct weir_option *row, const struct option_value *value, const char *path,

@@ -111,7 +111,7 @@ void option_bounds_text(const struct weir_option *row, char *text, size_t size)
 
 /* --- the value as text ------------------------------------------------------------------------ */
 
-/* Quotes what would not be read as itself, so that two values never have one text. */
+/* False for a text that needs quotes to be read back as the same value. */
 static bool is_plain(const char *text)
 {
     if (!text[0] || text[0] == '(' || text[0] == ' ' || text[strlen(text) - 1] == ' ')
@@ -212,7 +212,7 @@ static void put_text(FILE *stream, const void *field)
         (void)fputs("(none)", stream);
 }
 
-/* With as few digits as tell it from its neighbours: 0.8, not 0.80000000000000004. */
+/* With the fewest digits that give the same number: 0.8, not 0.80000000000000004. */
 static void put_real(FILE *stream, double real)
 {
     char text[NUMBER_SIZE];

@@ -1,5 +1,5 @@
 /*
- * base/option_kind.h - what the kinds of options are: their size, their bounds, their text.
+ * base/option_kind.h - the kinds of options: their sizes, bounds and texts.
  *
  * Not synchronised; everything static is constant.
  */
@@ -17,12 +17,12 @@ struct option_kind {
     const char *wanted; /* for `must be ...` */
 };
 
-/* NULL for a number that is no kind. Static. */
+/* NULL for an unknown kind. Static. */
 const struct option_kind *option_kind(uint32_t kind);
-/* Its name; NULL for a number that is no kind. Static. */
+/* Its name; NULL for an unknown kind. Static. */
 const char *option_kind_name(uint32_t kind);
 
-/* An integer of any kind: what neither int64_t nor uint64_t holds alone. */
+/* An integer of any kind, with the range of int64_t and uint64_t together. */
 struct option_number {
     bool negative;
     uint64_t magnitude;
@@ -35,21 +35,22 @@ struct option_bounds {
 
 bool option_number_less(struct option_number left, struct option_number right);
 
-/* True when the row narrows what fits its type. */
+/* True when the row has bounds narrower than its type's. */
 bool option_has_bounds(const struct weir_option *row);
-/* What fits the type alone. */
+/* The bounds of the type. */
 struct option_bounds option_bounds_of_type(const struct weir_option *row);
-/* What holds: its own bounds, else those of its type. */
+/* The effective bounds: the row's own, else those of its type. */
 struct option_bounds option_bounds_of(const struct weir_option *row);
 
-/* The bounds that hold, in the kind's own units: `1..1000`, `at least 1KiB`. Cut at `size`. */
+/* The effective bounds, in the kind's own units: `1..1000`, `at least 1KiB`. Truncated at
+ * `size`. */
 void option_bounds_format(const struct weir_option *row, char *text, size_t size);
-/* As option_bounds_format, but "" when the row has none of its own. */
+/* As option_bounds_format, but "" when the row has no bounds. */
 void option_bounds_text(const struct weir_option *row, char *text, size_t size);
 
 /*
- * The value of the row's field in `settings`, so that equal texts are equal values; kept in
- * `store`. A string that is not set is `(none)`. NULL when memory is out. Secrets as they are.
+ * The value of the row's field in `settings`; equal texts are equal values. Kept in `store`. A
+ * string that is not set is `(none)`. NULL when memory is out. Shows secrets.
  */
 const char *option_format(const struct weir_option *row, const void *settings,
                           struct text_store *store);

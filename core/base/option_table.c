@@ -85,7 +85,7 @@ static int check_choices(const struct table_check *check, const struct weir_opti
     return WEIR_OK;
 }
 
-/* The default is filled into a struct that nobody sees. */
+/* Fills the default into a scratch struct. */
 static int try_default(const struct table_check *check, const struct weir_option *row,
                        void *scratch)
 {

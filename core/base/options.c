@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_SIZE 512 /* of an option, for people; a longer one is cut */
+#define PATH_SIZE 512 /* of an option's path in a message; a longer one is truncated */
 
 struct options {
     const struct weir_option *table; /* may be NULL */
@@ -12,8 +12,8 @@ struct options {
     void *settings;                  /* in the store */
     const char **texts;              /* in the store: each row's value, secret or not */
     struct mark *marks;              /* in the store: where each was set */
-    bool *secrets;                   /* in the store: which are never shown */
-    struct mark place;               /* of the whole */
+    bool *secrets;                   /* in the store: true for values that are never shown */
+    struct mark place;               /* the position of the whole */
     struct text_store store;
 };
 
@@ -81,7 +81,7 @@ static int repeated_option(const struct parsing *parsing, const struct option_va
     return WEIR_EINVALID;
 }
 
-/* Gives each value to its row. */
+/* Matches each value with its row. */
 static int match_values(struct parsing *parsing)
 {
     int status = WEIR_OK;
@@ -114,7 +114,7 @@ static int fill_row(const struct parsing *parsing, size_t index)
                                 options->settings);
 }
 
-/* A mistake in one row does not hide one in the next; only missing memory ends it at once. */
+/* Goes on after a mistake in a row; only missing memory ends it at once. */
 static int fill_rows(const struct parsing *parsing)
 {
     int result = WEIR_OK;
@@ -138,7 +138,7 @@ static bool keep_file(struct text_store *store, struct mark *mark)
     return mark->file != NULL;
 }
 
-/* A value is secret by its row, or because any part of it came out of a file of secrets. */
+/* A value is secret by its row, or when a part of it came from a file of secrets. */
 static bool is_secret(const struct weir_option *row, const struct option_value *value)
 {
     bool secret = row->secret || (value && value->scalar.secret);

@@ -1,8 +1,9 @@
 /*
- * base/options.h - fills a settings struct from named values, as a table of weir_option rows says.
+ * base/options.h - fills a settings struct from named values, by a table of weir_option rows.
  *
  * The tables are in this build's layout and end with a NULL name. All mistakes go to a report, each
- * with its place; a value that does not fit is never wrapped or clamped. Secrets are never printed.
+ * with its position; a value that does not fit is never wrapped or clamped. Secrets are never
+ * printed.
  *
  * Not synchronised; a `struct options` never changes after options_parse and may be read by any
  * thread.
@@ -19,9 +20,8 @@
 struct options;
 
 /*
- * Fills a settings struct. A NULL table has no options. Reports unknown, missing, repeated and
- * wrong values, all of them; WEIR_EINVALID when there were any, WEIR_ENOMEM. Returns owned.
- * Borrows the table until options_destroy.
+ * Fills a settings struct. A NULL table has no options. Reports all unknown, missing, repeated and
+ * wrong values: WEIR_EINVALID. WEIR_ENOMEM. Returns owned. Borrows the table until options_destroy.
  */
 int options_parse(const struct weir_option *table, size_t settings_size,
                   const struct option_value *values, size_t count, const struct option_place *place,
@@ -32,7 +32,7 @@ void options_destroy(struct options *options);
 /* The filled struct, aligned for any type; borrowed until options_destroy. */
 const void *options_settings(const struct options *options);
 
-/* Where the option was set; where the values stand when it was not, or there is none such. */
+/* The position of the option; that of the whole when the option is not set or unknown. */
 struct mark options_mark(const struct options *options, const char *name);
 
 /* The value as text, `(secret)` for a secret one; NULL when there is no such option. Borrowed. */
@@ -52,8 +52,8 @@ struct option_change {
 bool options_equal(const struct options *left, const struct options *right);
 
 /*
- * The changed options, in the order of the newer table. Returns how many there are and writes at
- * most `max` of them. Of the first options only those are looked at that the second have no more.
+ * The changed options, in the order of the newer table. Returns their number and writes at most
+ * `max` of them. Of the old options it looks only at those that the new table lacks.
  */
 size_t options_changes(const struct options *old_options, const struct options *new_options,
                        struct option_change *changes, size_t max);

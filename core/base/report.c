@@ -30,13 +30,13 @@ static const char *put_text(char **at, const char *text)
     size_t size = strlen(text) + 1;
     char *copy = memcpy(*at, text, size);
 
-    /* Words of a file may hold anything: an escape sequence must not reach somebody's terminal. */
+    /* Replaces control characters: a file's text must not send escape sequences to a terminal. */
     weir_printable_replace(copy, size - 1);
     *at += size;
     return copy;
 }
 
-/* The three texts of an entry are one allocation, which begins with the reason. */
+/* Makes one allocation for the three texts of an entry; it begins with the reason. */
 static int fill_entry(struct report_entry *entry, const struct mark *mark, const char *path,
                       const char *reason)
 {
@@ -126,7 +126,7 @@ bool report_is_full(const struct report *report)
     return !report || report->errors.kept == REPORT_KEPT;
 }
 
-/* `file:line:col: path: ` as far as it is known. */
+/* `file:line:col: path: `, without the unknown parts. */
 static void place_text(const struct report_entry *entry, char *text, size_t size)
 {
     const char *path = entry->path;
@@ -145,7 +145,7 @@ static void place_text(const struct report_entry *entry, char *text, size_t size
 
 size_t report_format(const struct report_entry *entry, char *text, size_t size)
 {
-    char place[2048]; /* a longer path is cut; the reason is not */
+    char place[2048]; /* a longer path is truncated; the reason is not */
     int length;
 
     place_text(entry, place, sizeof place);

@@ -1,9 +1,9 @@
 /*
- * base/report.h - collects what is wrong, for people: all mistakes of a file at once.
+ * base/report.h - collects all mistakes of a file for people.
  *
  * The first REPORT_KEPT errors and warnings are kept, in the order in which they were found; the
- * rest is counted. Everything added is copied, so a report outlives what it talks about. When
- * memory is out an entry is counted without its words: a mistake is never forgotten.
+ * rest is counted. All texts are copied, so a report outlives their owners. When memory is out an
+ * entry is counted without its text: no mistake is lost.
  *
  * Life: report_init .. report_finish. Not synchronised.
  */
@@ -18,18 +18,18 @@
 
 #include <weir/host.h>
 
-#define REPORT_KEPT 20      /* more than a screen of errors is read by nobody */
-#define REPORT_ENOUGH 1000u /* nobody looks for more: a file made of errors must not cost more */
+#define REPORT_KEPT 20      /* people do not read more than a screen of errors */
+#define REPORT_ENOUGH 1000u /* the search for errors stops: a file of errors must not cost more */
 
-/* A place in a text; lines and columns count from 1, 0 = unknown. Borrows the file's name. */
+/* A position in a text; lines and columns count from 1, 0 = unknown. Borrows the file's name. */
 struct mark {
-    const char *file; /* NULL = no place at all */
+    const char *file; /* NULL = no position */
     uint32_t line;
     uint32_t column;
 };
 
 struct report_entry {
-    const char *file; /* owned; NULL = no place */
+    const char *file; /* owned; NULL = no position */
     uint32_t line;
     uint32_t column;
     const char *path;   /* owned; such as `pools.images.size`; "" = none */
@@ -65,9 +65,9 @@ void report_warn(struct report *report, const struct mark *mark, const char *pat
                  const char *format, ...);
 
 /*
- * Closes the places of all errors so far. A later error at one of them is left out: it is a
- * consequence, such as a number that cannot be read since its `${VARIABLE}` is not set. NULL is
- * allowed.
+ * Closes the positions of all errors so far. A later error at one of them is left out, since it is
+ * a consequence: for example, a number that cannot be read because its `${VARIABLE}` is not set.
+ * NULL is allowed.
  */
 void report_close_places(struct report *report);
 
@@ -75,22 +75,22 @@ void report_close_places(struct report *report);
 size_t report_count(const struct report *report);
 size_t report_warning_count(const struct report *report);
 
-/* True when further errors are only counted: their words need not be looked for. NULL is full. */
+/* True when further errors are only counted: their text is not needed. NULL counts as full. */
 bool report_is_full(const struct report *report);
 
-/* True when whoever looks for errors may stop. NULL never has: it may be a copy's, see there. */
+/* True when the search for errors may stop. False for NULL, which may be the report of a copy. */
 static inline bool report_has_enough(const struct report *report)
 {
     return report && report->errors.count >= REPORT_ENOUGH;
 }
 
 /*
- * Writes one entry as `file:line:col: path: reason`, without the parts that are unknown, into
- * `text`; cut at `size`. Returns the length that it would have, as snprintf.
+ * Writes one entry as `file:line:col: path: reason`, without the unknown parts, into `text`;
+ * truncated at `size`. Returns the full length, as snprintf does.
  */
 size_t report_format(const struct report_entry *entry, char *text, size_t size);
 
-/* Prints the errors as lines, and how many more there are. */
+/* Prints the errors as lines, and the number of the others. */
 void report_print(const struct report *report, FILE *stream);
 /* Prints the warnings, each with `warning: ` before its reason. */
 void report_print_warnings(const struct report *report, FILE *stream);

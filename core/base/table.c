@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define CHAIN_MAX 4u /* nodes in the only chain before the table gets more */
+#define CHAIN_MAX 4u /* nodes in the only chain before the table grows */
 #define CHAINS_MIN 8u
 
 struct chains {
@@ -32,7 +32,7 @@ static void push(struct table_node **chain, struct table_node *node)
     *chain = node;
 }
 
-/* All nodes of a chain in front of `rest`, the last one first. */
+/* Puts all nodes of a chain in front of `rest`, in reverse order. */
 static struct table_node *join(struct table_node *chain, struct table_node *rest)
 {
     while (chain) {
@@ -61,7 +61,7 @@ struct table_node *table_take_all(struct table *table)
     return all;
 }
 
-/* How many nodes are in the only chain, as far as it matters. */
+/* The number of nodes in the only chain, counted up to its limit. */
 static uint32_t length_of(const struct table_node *node)
 {
     uint32_t length = 0;
@@ -80,7 +80,7 @@ static bool is_crowded(const struct table *table)
     return chains->count > chains->mask && chains->mask < UINT32_MAX / 4;
 }
 
-/* Without memory for more chains they get longer. */
+/* Keeps the longer chains when memory is out. */
 static void grow(struct table *table)
 {
     struct chains *old = chains_of(table);

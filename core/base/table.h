@@ -1,10 +1,10 @@
 /*
  * base/table.h - an intrusive hash table that grows by itself; its owner owns the nodes.
  *
- * Adding cannot fail: a table that finds no memory to grow keeps its longer chains. Adding, finding
- * and removing cost the same however many nodes there are. The caller gives each node a hash and
- * compares the keys of the nodes with that hash. An empty table has no memory and needs no end. Do
- * not move a table. Not synchronised.
+ * Adding cannot fail: without memory the table keeps longer chains instead of growing. The cost of
+ * adding, finding and removing does not depend on the number of nodes. The caller gives each node a
+ * hash and compares the keys of the nodes with that hash. An empty table has no memory and needs no
+ * end. Do not move a table. Not synchronised.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
@@ -15,15 +15,15 @@
 
 struct table_node {
     struct table_node *next;
-    struct table_node **link; /* what points at this node; NULL = it is in no table */
+    struct table_node **link; /* the pointer to this node; NULL = it is in no table */
     uint64_t hash;
 };
 
-/* All zero is an empty table: one word, since a host may have a million of them. */
+/* All zeros is an empty table: a single word, since a host may have a million of them. */
 struct table {
     union {
         struct table_node *only; /* the one chain of a table that has not grown */
-        uintptr_t grown;         /* else: the address of its chains, and the lowest bit */
+        uintptr_t grown;         /* else: the address of its chains, with the lowest bit set */
     };
 };
 
@@ -34,20 +34,20 @@ static inline bool table_is_empty(const struct table *table)
     return !table->only;
 }
 
-/* Later nodes of the same hash are found before earlier ones. */
+/* A lookup finds later nodes of a hash before earlier ones. */
 void table_add(struct table *table, struct table_node *node, uint64_t hash);
 
-/* Nothing happens when the node is in no table. */
+/* Does nothing when the node is in no table. */
 void table_remove(struct table *table, struct table_node *node);
 
 /* The nodes of a hash, one after the other; NULL: no more. */
 struct table_node *table_first(const struct table *table, uint64_t hash);
 struct table_node *table_next(const struct table_node *node);
 
-/* Walks over the nodes of a table that has not grown. */
+/* Visits the nodes of a table that has not grown. */
 uint32_t table_count(const struct table *table);
 
-/* Calls it for each node, which stays where it is. */
+/* Calls `visit` for each node, and leaves it in the table. */
 void table_each(const struct table *table, void (*visit)(struct table_node *node, void *context),
                 void *context);
 

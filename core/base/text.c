@@ -22,7 +22,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads digits up to `*end`; goes on over them when they are too many, to find what follows. */
+/* Reads digits up to `*end`. After an overflow it skips the remaining digits, to find the unit. */
 static enum text_verdict parse_digits(const char *text, const char **end, uint64_t *out)
 {
     uint64_t value = 0;
@@ -67,12 +67,13 @@ enum text_verdict text_parse_i64(const char *text, int64_t *out)
         return verdict;
     if (magnitude > (uint64_t)INT64_MAX + (negative ? 1 : 0))
         return TEXT_TOO_LARGE;
-    /* The smallest number has no positive counterpart: count up to it from below. */
+    /* The smallest number has no positive counterpart, so this counts up from below. */
     *out = negative && magnitude ? -(int64_t)(magnitude - 1) - 1 : (int64_t)magnitude;
     return TEXT_OK;
 }
 
-/* strtod knows more forms than a file of settings should: only digits, one point, one exponent. */
+/* Accepts only digits, one point and one exponent: strtod accepts more forms than a configuration
+ * should have. */
 static bool is_plain_number(const char *text)
 {
     const char *at = text + (text[0] == '-');
@@ -207,23 +208,25 @@ void text_format_duration(uint64_t milliseconds, char *text, size_t size)
 
 /* --- did you mean ----------------------------------------------------------------------------- */
 
-#define GUESS_LENGTH_MAX 63 /* of a word that is compared: names are shorter, and it bounds time */
-#define GUESS_WORK_MAX 150000u /* pairs of letters for one word: some thousands of names */
+/* of a compared word: names are shorter, and the limit bounds the time */
+#define GUESS_LENGTH_MAX 63
+/* pairs of letters for one word: enough for some thousands of names */
+#define GUESS_WORK_MAX 150000u
 
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Two words that are compared, and how far apart they may be to matter. */
+/* Two words, and the largest distance of interest. */
 struct comparison {
     const char *a, *b;
     size_t a_length, b_length;
     size_t bound;
-    size_t work; /* pairs of letters that were looked at */
+    size_t work; /* pairs of letters compared */
 };
 
-/* What lies further from the diagonal than the bound is further apart than that. */
+/* Fills a band around the diagonal: a cell further away than the bound has a larger distance. */
 static size_t fill_row(struct comparison *comparison, size_t i, const size_t *before,
                        const size_t *last, size_t *row)
 {
@@ -249,8 +252,9 @@ static size_t fill_row(struct comparison *comparison, size_t i, const size_t *be
 }
 
 /*
- * Optimal string alignment: insertions, deletions, changes, and neighbours swapped, each 1. Some
- * number past the bound when it is larger than that. Both words are at most GUESS_LENGTH_MAX long.
+ * The optimal string alignment distance: insertions, deletions, substitutions, and swaps of
+ * neighbours, each 1. Any larger number when it exceeds the bound. Both words are at most
+ * GUESS_LENGTH_MAX long.
  */
 static size_t edit_distance(struct comparison *comparison)
 {
@@ -266,7 +270,7 @@ static size_t edit_distance(struct comparison *comparison)
         size_t least = fill_row(comparison, i, before, last, row);
         size_t *oldest = before;
 
-        /* A swap reaches over one row, not over two. */
+        /* A swap skips one row, never two. */
         if (least > comparison->bound && least_before > comparison->bound)
             return SIZE_MAX;
         least_before = least;
@@ -277,7 +281,7 @@ static size_t edit_distance(struct comparison *comparison)
     return last[comparison->b_length];
 }
 
-/* One slip in three letters is a slip; more makes another word of it. */
+/* One mistake in three letters is a typo; more makes another word. */
 static size_t slips_allowed(size_t length)
 {
     size_t allowed = length < 3 ? 1 : length / 3;
@@ -323,8 +327,8 @@ const char *text_guess_best(const struct text_guess *guess)
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
-#define BLOCK_SIZE_MIN 384   /* the settings of one behaviour: a file may have ten thousand */
-#define BLOCK_SIZE_MAX 16384 /* each block is twice the one before, up to here */
+#define BLOCK_SIZE_MIN 384 /* the settings of one behaviour: a file may have ten thousand of them */
+#define BLOCK_SIZE_MAX 16384 /* each block is twice the one before, up to this size */
 
 struct text_block {
     struct text_block *next;
@@ -348,7 +352,7 @@ void text_store_finish(struct text_store *store)
     }
 }
 
-/* A block for one large thing goes behind the first, whose room is still good for small ones. */
+/* A block for one large item goes after the first, whose remaining room serves small items. */
 static struct text_block *add_block(struct text_store *store, size_t size)
 {
     size_t room = store->room ? store->room : BLOCK_SIZE_MIN;

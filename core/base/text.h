@@ -1,7 +1,7 @@
 /*
- * base/text.h - reads the words of people: numbers with units, the name they meant; and keeps them.
+ * base/text.h - parses numbers with units, guesses misspelt names, and stores texts.
  *
- * Nothing here is synchronised.
+ * No function here is synchronised.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -17,12 +17,12 @@
 
 enum text_verdict {
     TEXT_OK = 0,
-    TEXT_MALFORMED, /* not such a value at all */
-    TEXT_TOO_LARGE, /* well written, but does not fit */
+    TEXT_MALFORMED, /* not a value of this kind */
+    TEXT_TOO_LARGE, /* well-formed, but out of range */
     TEXT_NO_UNIT,   /* a duration without its unit */
 };
 
-/* Each leaves *out untouched unless it answers TEXT_OK. Decimal only, without leading zeros. */
+/* Each leaves *out unchanged unless it returns TEXT_OK. Decimal only, without leading zeros. */
 enum text_verdict text_parse_bool(const char *text, bool *out);
 enum text_verdict text_parse_u64(const char *text, uint64_t *out);
 enum text_verdict text_parse_i64(const char *text, int64_t *out);
@@ -33,33 +33,34 @@ enum text_verdict text_parse_size(const char *text, uint64_t *out);
 /* Milliseconds: with ms, s, m, h, d; 0 needs no unit. */
 enum text_verdict text_parse_duration(const char *text, uint64_t *out);
 
-/* The shortest exact way to write it, such as `64KiB`, `1500ms`. Cut at `size`. */
+/* The shortest exact form, such as `64KiB`, `1500ms`. Truncated at `size`. */
 void text_format_size(uint64_t bytes, char *text, size_t size);
 void text_format_duration(uint64_t milliseconds, char *text, size_t size);
 
 /* --- did you mean ----------------------------------------------------------------------------- */
 
 /*
- * Finds the candidate nearest to a word, the first of those. Borrows all of them. Work is bounded:
- * of a great many long ones the last are not looked at.
+ * Finds the candidate nearest to a word; of equally near ones the first. Borrows all. The work is
+ * bounded: with very many long candidates the last ones are skipped.
  */
 struct text_guess {
     const char *word;
-    const char *best; /* near enough to be meant */
-    size_t distance;  /* of the best; before, more than what is near enough; SIZE_MAX = too long */
-    size_t work;      /* so far */
+    const char *best; /* the nearest candidate within the limit */
+    /* of the best candidate; before, one more than the limit; SIZE_MAX = the word is too long */
+    size_t distance;
+    size_t work; /* so far */
 };
 
 void text_guess_init(struct text_guess *guess, const char *word);
 void text_guess_offer(struct text_guess *guess, const char *candidate);
-/* NULL when none is near enough to be meant. */
+/* NULL when no candidate is near enough. */
 const char *text_guess_best(const struct text_guess *guess);
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
 /*
- * Memory for what is read together and freed together. Life: text_store_init .. finish.
- * Everything taken from it is borrowed until then.
+ * Memory for texts that are freed together. Life: text_store_init .. finish. Everything taken from
+ * it is borrowed until then.
  */
 struct text_store {
     struct text_block *blocks;

@@ -1,6 +1,6 @@
 #include "stats/age.h"
 
-/* The looks of which everything has been taken tell nothing any more. */
+/* Forgets the looks whose messages have all been taken: they bound no age any more. */
 static void forget_taken(struct age *age, uint64_t taken)
 {
     uint32_t gone = 0;
@@ -24,7 +24,7 @@ static void forget(struct age *age, uint32_t index)
     }
 }
 
-/* Never the first, from which the age is told, nor the last. */
+/* Keeps the first, which bounds the age, and the last. */
 static void forget_one(struct age *age)
 {
     uint64_t least = UINT64_MAX;
@@ -49,7 +49,7 @@ uint64_t age_look(struct age *age, uint64_t admitted, uint64_t taken, uint64_t n
     if (admitted <= taken)
         return 0;
     oldest = age->count > 0 ? age->seen_ns[0] : now_ns;
-    /* Nothing new has come since the last look: that one says more. */
+    /* No message was admitted since the last look, which gives the larger bound. */
     if (age->count > 0 && age->admitted[age->count - 1] >= admitted)
         return now_ns - oldest;
     if (age->count == AGE_LOOKS)

@@ -32,7 +32,7 @@ static uint64_t weight_of(const struct dead_message *dead)
     return dead->letter.whole ? dead->letter.size : 0;
 }
 
-/* `before` is the one behind which it goes; NULL: it becomes the oldest. */
+/* Inserts after `before`; NULL: it becomes the oldest. */
 static void insert_locked(struct dead_letters *letters, struct dead_message *before,
                           struct dead_message *dead)
 {
@@ -46,7 +46,7 @@ static void insert_locked(struct dead_letters *letters, struct dead_message *bef
     letters->bytes += weight_of(dead);
 }
 
-/* Frees a letter. `before` is the one in front of it; NULL: it is the oldest. */
+/* Frees a dead letter. `before` precedes it; NULL: it is the oldest. */
 static void remove_locked(struct dead_letters *letters, struct dead_message *before,
                           struct dead_message *dead)
 {
@@ -212,7 +212,8 @@ uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out
     return dead_letters_read_after(letters, 0, out, max);
 }
 
-/* The letter behind `*out_before`, which is NULL for the oldest; NULL: none has that number. */
+/* Finds a dead letter and the one before it, NULL for the oldest; NULL: no dead letter has that
+ * number. */
 static struct dead_message *find_locked(struct dead_letters *letters, uint64_t number,
                                         struct dead_message **out_before)
 {

@@ -1,10 +1,11 @@
 /*
- * stats/dead_letters.h - the accepted messages that could not be handled: counted, the last kept.
+ * stats/dead_letters.h - counts accepted messages that could not be handled, and keeps the last
+ * ones.
  *
- * A letter is a copy of its message with the reason, and of where it would go if it were sent
- * again (actor/replay.h). The store keeps at most so many letters and so many bytes of payload;
- * the oldest make room for the newest, and are counted when they do. A payload that is larger than
- * the whole store is not kept: its letter says so and cannot be sent again.
+ * A dead letter is a copy of its message with the reason, and the address for a replay
+ * (actor/replay.h). The store keeps at most so many dead letters and so many bytes of payload; when
+ * it is full the oldest are evicted and counted. A payload larger than the whole store is not kept:
+ * its dead letter is marked and cannot be replayed.
  *
  * Life: init .. finish. Off every fast path; a mutex. Any thread, any operation.
  */
@@ -22,19 +23,19 @@
 #define DEAD_LETTERS_BYTES_MAX (16u << 20)
 
 #define DEAD_LETTER_HEAD 32           /* bytes of payload in a reading: a line of a dump */
-#define DEAD_LETTER_DIRECT UINT32_MAX /* did not come from an output */
+#define DEAD_LETTER_DIRECT UINT32_MAX /* not from an output */
 
 struct dead_letters_bounds {
-    uint32_t count; /* 0: letters are counted, and none is kept */
-    uint64_t bytes; /* of payload; 0: what is kept has no payload */
+    uint32_t count; /* 0: dead letters are counted only */
+    uint64_t bytes; /* of payload; 0: no payload is kept */
 };
 
-/* Where a letter would go. */
+/* The address for a replay. */
 struct dead_letter_way {
     weir_pid to;     /* this actor, in the letter's lane; 0: see `output` */
-    uint32_t output; /* what is behind this output; DEAD_LETTER_DIRECT: the pool itself */
-    uint32_t table;  /* which of its pool's tables of outputs that is a number of */
-    weir_pid led_to; /* where it led then: counts when the table has changed since */
+    uint32_t output; /* the target of this output; DEAD_LETTER_DIRECT: the pool itself */
+    uint32_t table;  /* the number of the table of outputs that `output` belongs to */
+    weir_pid led_to; /* the output's target at that time: used when the table has changed since */
 };
 
 struct dead_letter {
@@ -54,10 +55,10 @@ struct dead_letter {
     unsigned char head[DEAD_LETTER_HEAD]; /* the first bytes of a payload that was kept */
 };
 
-/* A letter with its payload, linked by number. */
+/* A dead letter with its payload, linked in the order of numbers. */
 struct dead_message {
     struct dead_letter letter;
-    struct dead_message *next; /* the store's lock, or whoever took it */
+    struct dead_message *next; /* the store's lock, or the taker's */
     unsigned char payload[];
 };
 
@@ -70,12 +71,12 @@ struct dead_letters {
     uint32_t count;                    /* lock */
     uint64_t bytes;                    /* lock: of payload */
     uint64_t number;                   /* lock: of the newest */
-    uint64_t evicted;                  /* lock: letters that made room */
-    uint64_t replayed;                 /* lock: letters that were accepted again */
-    uint64_t deleted;                  /* lock: letters that somebody threw away */
+    uint64_t evicted;                  /* lock: evicted dead letters */
+    uint64_t replayed;                 /* lock: dead letters that were accepted again */
+    uint64_t deleted;                  /* lock: dead letters that a user deleted */
 };
 
-/* What a store holds and has held. */
+/* The present and past content of a store. */
 struct dead_letters_figures {
     uint64_t counts[DEAD_REASONS];
     uint32_t kept;
@@ -85,16 +86,16 @@ struct dead_letters_figures {
     uint64_t deleted;
 };
 
-/* `bounds` NULL: the usual ones. Borrowed until return. */
+/* `bounds` NULL: the defaults. Borrowed until return. */
 void dead_letters_init(struct dead_letters *letters, const struct dead_letters_bounds *bounds);
 void dead_letters_finish(struct dead_letters *letters);
 
-/* From now on; what is too much makes room at once. */
+/* Evicts dead letters beyond the new bounds at once. */
 void dead_letters_set_bounds(struct dead_letters *letters,
                              const struct dead_letters_bounds *bounds);
 
-/* Counts a message, and keeps a copy of it when bounds and memory allow. Borrows everything;
- * `way` NULL: to the pool itself. */
+/* Counts a message, and keeps a copy when bounds and memory allow. Borrows everything; `way` NULL:
+ * to the pool itself. */
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t now_ns);
@@ -106,13 +107,13 @@ void dead_letters_counts(struct dead_letters *letters, uint64_t out_counts[DEAD_
 void dead_letters_figures(struct dead_letters *letters, struct dead_letters_figures *out);
 void dead_letters_figures_add(struct dead_letters_figures *sum,
                               const struct dead_letters_figures *figures);
-/* Counts the letters of a store that goes; those that it kept are among the evicted. */
+/* Adds the counts of a store that ends; dead letters that it kept count as evicted. */
 void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters_figures *gone);
-/* Of all reasons. */
+/* The sum of all reasons. */
 uint64_t dead_letters_total(const struct dead_letters_figures *figures);
 
-/* Copies up to `max` letters, oldest first, without payload; returns how many. The second form
- * begins behind the letter `number`. */
+/* Copies up to `max` dead letters, oldest first, without payload; returns their number. The second
+ * form begins after number `number`. */
 uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max);
 uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
                                  struct dead_letter *out, uint32_t max);
@@ -129,14 +130,14 @@ uint32_t dead_letters_delete_all(struct dead_letters *letters);
 
 /* --- for actor/replay.c ---------------------------------------------------------------------- */
 
-/* Takes all letters out, linked oldest first; NULL: none. Ownership moves to the caller. */
+/* Takes all dead letters out, linked oldest first; NULL: none. Ownership moves to the caller. */
 struct dead_message *dead_letters_take(struct dead_letters *letters);
 
-/* Takes letters back, linked oldest first, that are older than all that came since; what is too
- * much by now makes room. NULL is allowed. */
+/* Puts dead letters back, linked oldest first, before all newer ones; evicts those beyond the
+ * bounds. NULL is allowed. */
 void dead_letters_put_back(struct dead_letters *letters, struct dead_message *oldest);
 
-/* Takes and frees a letter that was accepted again, and counts it. */
+/* Takes and frees a dead letter that was accepted again, and counts it. */
 void dead_letters_replayed(struct dead_letters *letters, struct dead_message *dead);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "message/mailbox.h"
 
-#define SPINS_MAX 1000 /* then the owner runs beside us and is fast: give way */
+#define SPINS_MAX 1000 /* then the owner runs in parallel and is fast: yield */
 
 const char *dead_reason_name(enum dead_reason reason)
 {
@@ -29,7 +29,7 @@ const char *dead_reason_event(enum dead_reason reason)
     return (unsigned)reason < DEAD_REASONS ? events[reason] : "dead letter";
 }
 
-/* What the owner counts. */
+/* The owner's counters. */
 struct counts {
     uint64_t done;
     uint64_t dead;
@@ -54,7 +54,7 @@ static struct counts collect(struct ledger *ledger, struct mailbox *mailbox)
     };
 }
 
-/* `tail` is of an instant at which the counts were these. */
+/* `tail` and the counts are of the same instant. */
 static void read_off(const struct counts *counts, uint32_t tail, struct ledger_reading *out)
 {
     uint64_t held = counts->put_by - counts->resumed;
@@ -67,7 +67,7 @@ static void read_off(const struct counts *counts, uint32_t tail, struct ledger_r
     out->held = held;
     out->queued = (uint32_t)(tail - (uint32_t)counts->popped);
     out->accepted = counts->popped + out->queued + counts->pulled;
-    /* More settled than were taken: the reading shall not balance. */
+    /* More were settled than taken: clamped, so that the reading does not balance. */
     out->in_hand = in_hand > 0 ? (uint64_t)in_hand : 0;
 }
 

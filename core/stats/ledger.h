@@ -1,5 +1,5 @@
 /*
- * stats/ledger.h - what became of every message that an actor accepted.
+ * stats/ledger.h - accounts for every message that an actor accepted.
  *
  *      accepted = done + dead + moved + queued + in hand + held
  *
@@ -45,7 +45,7 @@ enum dead_reason {
 
 /* "crashed", ... Static text. */
 const char *dead_reason_name(enum dead_reason reason);
-/* What the log says of such a message: "dead letter: the worker rejected it", ... Static text. */
+/* The log line for such a message: "dead letter: the worker rejected it", ... Static text. */
 const char *dead_reason_event(enum dead_reason reason);
 
 struct ledger {
@@ -69,10 +69,10 @@ struct ledger_reading {
     uint64_t held;
 };
 
-/* Owner: one message more. */
+/* Owner: adds one message. */
 static inline void ledger_count(_Atomic uint64_t *counter)
 {
-    /* Relaxed load: only we write it. Release: see above. */
+    /* Relaxed load: only the owner writes it. Release: see above. */
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
                           memory_order_release);
 }
