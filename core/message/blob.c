@@ -16,7 +16,7 @@ static void release(struct weir_blob *blob)
     blob_unref(blob_of(blob));
 }
 
-/* Bytes of the block of a blob, without its header; only when they can be added up. */
+/* The block size of a blob without its header, when the sum does not overflow. */
 static size_t room_for(size_t size)
 {
     return (size + BLOB_HEADER_SIZE - 1) / BLOB_HEADER_SIZE * BLOB_HEADER_SIZE;
@@ -45,7 +45,7 @@ struct blob *blob_create_counted(struct memory_share *share, size_t size)
 
     if (!memory_is_counted(share) || size > SIZE_MAX - 2 * BLOB_HEADER_SIZE)
         return blob_create(size);
-    /* First without the memory: what is refused costs no allocation. */
+    /* Before the allocation, so that a refusal costs none. */
     if (!memory_take(share, room_for(size)))
         return NULL;
     blob = blob_create(size);
@@ -68,14 +68,14 @@ static void destroy(struct blob *blob)
 
 struct blob *blob_ref(struct blob *blob)
 {
-    /* Relaxed: who takes a reference has one already. */
+    /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&blob->references, 1, memory_order_relaxed);
     return blob;
 }
 
 void blob_unref(struct blob *blob)
 {
-    /* Each release pairs with the acquire of the last one: all reading was before. */
+    /* Each release pairs with the acquire of the last one: all reads come before. */
     if (blob && atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) == 1)
         destroy(blob);
 }

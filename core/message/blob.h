@@ -1,9 +1,9 @@
 /*
- * message/blob.h - a payload that many messages share: counted, and freed with the last.
+ * message/blob.h - a payload that many messages share: counted, and freed with the last reference.
  *
- * Whoever made it fills it in; from the first message on nobody writes. Any thread may hold and
- * release; a blob belongs to no runtime. It counts in the cap on memory once, however many messages
- * have it, from when it is made until it is freed.
+ * Its creator fills it in; after the first message it is constant. Any thread may hold and release
+ * it; a blob belongs to no runtime. It counts in the cap on memory once, however many messages have
+ * it, from its creation until it is freed.
  */
 #ifndef MESSAGE_BLOB_H
 #define MESSAGE_BLOB_H
@@ -17,17 +17,17 @@
 struct blob {
     struct weir_blob public; /* const */
     _Atomic uint32_t references;
-    size_t counted;        /* const: bytes; `public.size` could be written to */
-    struct memory *memory; /* const: where; NULL: it does not count */
+    size_t counted;        /* const: bytes; kept here since plugins can write `public.size` */
+    struct memory *memory; /* const: the cap; NULL: not counted */
 };
 
-#define BLOB_HEADER_SIZE 64 /* the payload starts on a line of its own */
+#define BLOB_HEADER_SIZE 64 /* the payload starts on a cache line of its own */
 
 /* With `size` bytes of zeros and one reference; NULL when memory is out. Returns owned. */
 struct blob *blob_create(size_t size);
 
-/* Likewise, within the cap of the calling thread's share; NULL also when that is reached. What
- * counts is the block that holds the payload. */
+/* As blob_create, within the cap of the calling thread's share; NULL also when the cap is reached.
+ * The size of the block counts. */
 struct blob *blob_create_counted(struct memory_share *share, size_t size);
 
 struct blob *blob_ref(struct blob *blob);

@@ -3,7 +3,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#define CLASS_LARGE CACHE_CLASSES /* straight from malloc */
+#define CLASS_LARGE CACHE_CLASSES /* allocated with malloc */
 
 static size_t class_bytes(uint32_t class_index)
 {
@@ -48,10 +48,10 @@ static void shelve(struct cache *cache, struct message *message)
     shelf->count++;
 }
 
-/* Brings in what other threads sent home. */
+/* Collects the messages that other threads returned. */
 static void collect(struct cache *cache)
 {
-    /* [C1] pairs with the release in send_home: the links between the messages are seen. */
+    /* [C1] pairs with the release in send_home: makes the links between the messages visible. */
     struct message *message = atomic_exchange_explicit(&cache->returned, NULL,
                                                        memory_order_acquire);
 
@@ -69,7 +69,7 @@ static struct message *from_shelf(struct cache *cache, uint32_t class_index)
     struct message *message;
 
     if (!shelf->first) {
-        /* Relaxed: a guess; collect() synchronises. */
+        /* Relaxed: a hint; collect() synchronises. */
         if (!atomic_load_explicit(&cache->returned, memory_order_relaxed))
             return NULL;
         collect(cache);
@@ -124,7 +124,8 @@ static void send_home(struct cache_parcel *parcel)
     top = atomic_load_explicit(&parcel->home->returned, memory_order_relaxed);
     do
         atomic_store_explicit(&parcel->last->next, top, memory_order_relaxed);
-    /* [C1] releases the links to collect(). Never popped singly, so there is no ABA. */
+    /* [C1] releases the links to collect(). Messages are never popped one by one, so there is no
+     * ABA. */
     while (!atomic_compare_exchange_weak_explicit(&parcel->home->returned, &top, parcel->first,
                                                   memory_order_release, memory_order_relaxed));
     *parcel = (struct cache_parcel){ 0 };

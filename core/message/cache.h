@@ -24,7 +24,8 @@
 #include "message/layout.h"
 #include "message/memory.h"
 
-/* Under AddressSanitizer every message is its own allocation, so that a use after free is seen. */
+/* Under AddressSanitizer every message is its own allocation, so that it detects a use after
+ * free. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CACHE_BYPASS 1
 #elif defined(__has_feature)
@@ -46,7 +47,7 @@ struct cache_shelf {
     uint32_t count;        /* owner */
 };
 
-/* Messages of one other cache on their way home. */
+/* Messages that return to one other cache. */
 struct cache_parcel {
     struct cache *home;
     struct message *first;
@@ -54,26 +55,27 @@ struct cache_parcel {
     uint32_t count;
 };
 
-#define CACHE_PARCELS 4 /* homes served at once; more are sent early */
+#define CACHE_PARCELS 4 /* caches served at once; further messages are sent early */
 
 struct cache {
-    struct memory_share share;                      /* owner */
-    struct cache_shelf shelves[CACHE_CLASSES];      /* owner */
-    struct cache_parcel parcels[CACHE_PARCELS];     /* owner */
-    alignas(64) _Atomic(struct message *) returned; /* pushed by others, taken whole by owner */
+    struct memory_share share;                  /* owner */
+    struct cache_shelf shelves[CACHE_CLASSES];  /* owner */
+    struct cache_parcel parcels[CACHE_PARCELS]; /* owner */
+    /* pushed by other threads, taken whole by the owner */
+    alignas(64) _Atomic(struct message *) returned;
 };
 
 void cache_init(struct cache *cache);
-/* Frees what the cache holds. No message of it may be in use any more. */
+/* Frees the cache's memory. None of its messages is in use any more. */
 void cache_finish(struct cache *cache);
 
 /*
- * Memory for a header and `size` bytes behind it, not zeroed but for the class in
- * public.reserved and `home`; NULL when memory is out or the sum overflows.
+ * Memory for a header and `size` bytes after it. Not zeroed; the class in public.reserved and
+ * `home` are set. NULL when memory is out or the sum overflows.
  */
 struct message *cache_take(struct cache *cache, size_t header, size_t size);
 
-/* As cache_take of at most CACHE_SMALL bytes, from what lies ready; NULL: nothing does. */
+/* As cache_take for at most CACHE_SMALL bytes, from the shelf; NULL: the shelf is empty. */
 static inline struct message *cache_take_small(struct cache *cache)
 {
     struct cache_shelf *shelf = &cache->shelves[0];
@@ -81,7 +83,7 @@ static inline struct message *cache_take_small(struct cache *cache)
 
     if (!message)
         return NULL;
-    /* Relaxed: on a shelf it is its owner's. */
+    /* Relaxed: a message on a shelf belongs to the shelf's owner. */
     shelf->first = atomic_load_explicit(&message->next, memory_order_relaxed);
     shelf->count--;
     message->public.reserved = 0;
@@ -90,15 +92,15 @@ static inline struct message *cache_take_small(struct cache *cache)
 
 /* Takes a message of any cache; `cache` is the calling thread's. */
 static inline void cache_give(struct cache *cache, struct message *message);
-/* The same, of any kind. */
+/* As cache_give, for messages of any kind. */
 void cache_give_any(struct cache *cache, struct message *message);
 
-/* The bytes of its block behind a header: at least what was asked for. Any thread; the same for as
- * long as the message lives. */
+/* The size of its block without the header: at least the requested size. Any thread; constant for
+ * the life of the message. */
 size_t cache_room(const struct message *message, size_t header);
 
-/* Sends everything home that still waits for its batch to fill, and gives the share of memory back.
- * Before a thread sleeps. */
+/* Returns all messages that wait for their batch to fill, and the share of the memory cap. Before a
+ * thread sleeps. */
 void cache_flush(struct cache *cache);
 
 static inline void cache_give(struct cache *cache, struct message *message)

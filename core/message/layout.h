@@ -19,38 +19,38 @@ struct cache;
 
 /* Kinds beyond those of weir/message.h: they never reach a behaviour. */
 enum message_kind {
-    MESSAGE_REPLY = 16,       /* answers a request; `status` says how */
+    MESSAGE_REPLY = 16,       /* answers a request; `status` is the result */
     MESSAGE_LINK = 17,        /* "tell me by WEIR_EXIT when you end" */
     MESSAGE_UNLINK = 18,      /* takes that back */
     MESSAGE_MONITOR = 19,     /* "tell me by WEIR_DOWN when you end" */
     MESSAGE_DEMONITOR = 20,   /* takes that back */
-    MESSAGE_SETTLED = 21,     /* tells an origin what became of its message; see origin.h */
-    MESSAGE_PORT_REPLY = 22,  /* from a thread of the plugin's: answer a kept request with this */
-    MESSAGE_PORT_SETTLE = 23, /* likewise: settle a kept message */
-    MESSAGE_INSPECT = 24,     /* "tell me of yourself"; data: names of items, each with its NUL */
-    MESSAGE_READY = 25,       /* a watched descriptor is ready; `status` says for what */
+    MESSAGE_SETTLED = 21,     /* tells an origin the outcome of its message; see origin.h */
+    MESSAGE_PORT_REPLY = 22,  /* from a plugin's thread: the reply to a kept request */
+    MESSAGE_PORT_SETTLE = 23, /* from a plugin's thread: settle a kept message */
+    MESSAGE_INSPECT = 24,     /* a request for items; data: their names, each with its NUL */
+    MESSAGE_READY = 25,       /* a watched descriptor is ready; `status` has its readiness */
 };
 
-/* Bits of `public.reserved`, which the SDK leaves to us. */
+/* Bits of `public.reserved`, which the SDK reserves for the runtime. */
 enum message_flags {
     MESSAGE_ANSWERED = 1u << 0, /* a request that has had its reply */
     MESSAGE_KEPT = 1u << 1,     /* with a worker that settles it later */
     MESSAGE_ASIDE = 1u << 2,    /* outside the ledger: urgent, high or control */
     MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
-    MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told how it ends; never a request */
-    MESSAGE_BOUND = 1u << 6,    /* broadcast: its worker's siblings have had their own */
+    MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told the outcome; never a request */
+    MESSAGE_BOUND = 1u << 6,    /* broadcast: the worker's siblings have copies of their own */
     MESSAGE_WEIGHED = 1u << 7,  /* its bytes count in the mailbox where it waits */
-    MESSAGE_BLOB = 1u << 5,     /* the payload is a blob's, which it holds */
+    MESSAGE_BLOB = 1u << 5,     /* the payload is that of a blob, which the message holds */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
-    MESSAGE_COUNTED = 1u << 16, /* taken out of the cap on memory */
-    MESSAGE_GIVEN = 1u << 17,   /* a plugin has given it to the host: actor/giving.h */
-    MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it gives something else back, too */
-    MESSAGE_FAILURE = 1u << 24, /* eight bits: how often it was given again after a failure */
+    MESSAGE_COUNTED = 1u << 16, /* counted in the cap on memory */
+    MESSAGE_GIVEN = 1u << 17,   /* a plugin has passed it to the host: actor/giving.h */
+    MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it releases something else, too */
+    MESSAGE_FAILURE = 1u << 24, /* eight bits: the number of retries after a failure */
 };
 
 #define MESSAGE_FAILURES_MAX 255u
 
-/* How many of its attempts were given after a failure, and not because a worker asked for it. */
+/* The number of retries after a failure, without those that a worker requested. */
 static inline uint32_t message_failures(const struct weir_message *message)
 {
     return message->reserved / MESSAGE_FAILURE;
@@ -62,21 +62,22 @@ struct message {
     struct cache *home;             /* const: where the memory belongs; NULL = malloc */
 
     union {
-        uint64_t reference; /* a request's, repeated in its reply; 0 = none */
-        uint64_t token;     /* with MESSAGE_ORIGIN: which of its messages it is */
+        uint64_t reference; /* of a request and its reply; 0 = none */
+        uint64_t token;     /* with MESSAGE_ORIGIN: the origin's name for the message */
     };
     union {
-        uint64_t deadline_ns; /* with MESSAGE_EXPIRES: worthless after it */
+        uint64_t deadline_ns; /* with MESSAGE_EXPIRES: dead after that time */
         weir_pid origin;      /* with MESSAGE_ORIGIN */
     };
     union {
         weir_pid to;       /* while it waits in a timer */
         uint64_t again_ns; /* while it waits for a retry */
-        uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: it was told */
+        uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: reported already */
     };
     union {
-        int32_t status;       /* of a reply: 0 or why there is no payload; of a MESSAGE_READY */
-        uint32_t origin_life; /* with MESSAGE_ORIGIN: which life of it */
+        int32_t
+            status; /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY */
+        uint32_t origin_life; /* with MESSAGE_ORIGIN: the origin's incarnation */
     };
     union {
         uint32_t output; /* while it waits in an outbox */
@@ -89,7 +90,7 @@ struct message {
 static_assert(sizeof(struct message) <= MESSAGE_HEADER_SIZE, "the payload must not overlap");
 static_assert(offsetof(struct message, reference) == 64, "the first line holds the hot fields");
 
-/* Of its tag; "" without one. Lives as long as the runtime. */
+/* The name of its tag; "" without one. Lives as long as the runtime. */
 static inline const char *message_tag_name(const struct message *message)
 {
     return message->public.tag ? message->public.tag->name : "";

@@ -4,7 +4,7 @@
 
 static uint64_t batch_of(const struct memory *memory)
 {
-    /* Relaxed: how much is taken at once is a matter of cost. */
+    /* Relaxed: the batch size only affects the cost. */
     return atomic_load_explicit(&memory->batch, memory_order_relaxed);
 }
 
@@ -37,14 +37,14 @@ struct memory *memory_create(uint64_t limit)
 
 struct memory *memory_ref(struct memory *memory)
 {
-    /* Relaxed: who takes a reference has one already. */
+    /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
     return memory;
 }
 
 void memory_unref(struct memory *memory)
 {
-    /* Each release pairs with the acquire of the last one: all counting was before. */
+    /* Each release pairs with the acquire of the last one: all counting comes before. */
     if (memory && atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) == 1)
         free(memory);
 }
@@ -56,8 +56,8 @@ bool memory_is_scarce(struct memory *memory)
     return limit && atomic_load_explicit(&memory->taken, memory_order_relaxed) > limit - limit / 4;
 }
 
-/* Relaxed throughout: it is a count, and publishes nothing. Without a limit, which may have gone
- * while a message is made, it is counted all the same. */
+/* Relaxed throughout: the count publishes nothing. Counts also when the limit was removed while the
+ * message was being made. */
 static bool take_common(struct memory *memory, uint64_t bytes)
 {
     uint64_t limit = memory_limit(memory);

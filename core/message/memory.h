@@ -1,18 +1,18 @@
 /*
- * message/memory.h - a cap on the bytes of messages, without a common counter in the way.
+ * message/memory.h - a cap on the bytes of messages, without a shared counter on the fast path.
  *
- * Every thread holds a share: bytes that are taken from the cap and in no message. A message takes
- * from the share of the thread that makes it and gives to the share of the thread that frees it;
- * only a share that is empty, or too full, touches the common count. So `taken` never passes the
- * limit, but for copies that are made for many, and is above what messages hold by at most two
- * batches a thread; a thread gives its share back before it sleeps. Without a limit nothing is
- * counted.
+ * Every thread has a share: bytes that are taken from the cap and are in no message. A message
+ * takes from the share of the thread that makes it and gives to the share of the thread that frees
+ * it; only an empty share, or one that is too full, touches the shared counter. So `taken` never
+ * passes the limit, except by copies for many receivers. It exceeds the bytes of messages by at
+ * most two batches for each thread; a thread returns its share before it sleeps. Without a limit no
+ * bytes are counted.
  *
- * A refusal is true of messages and shares together: at most 2 * batch * threads bytes, a five
- * hundredth of the limit for each thread, may be free in shares of others at that moment.
+ * A refusal counts messages and shares together: at most 2 * batch * threads bytes, a five
+ * hundredth of the limit for each thread, may be free in other threads' shares at that moment.
  *
- * Blobs outlive the runtime when a plugin holds them longer, and are released on threads that have
- * no share: they count in the common sum, and each holds the memory that it was taken from.
+ * A plugin may hold a blob longer than the runtime lives, and release it on a thread without a
+ * share: blobs count in the shared counter, and each holds a reference to the cap.
  *
  * memory_*: any thread. A share: its own thread.
  */
@@ -25,32 +25,32 @@
 #include <stdint.h>
 
 #define MEMORY_BATCH_MAX (64u << 10) /* a thread's working set of small messages */
-#define MEMORY_BATCHES 1024u         /* of a limit at least: a hundred threads do not hold it all */
+/* batches in the smallest limit: a hundred threads' shares use only a part of it */
+#define MEMORY_BATCHES 1024u
 
 struct memory {
     _Atomic uint64_t limit;             /* 0 = none */
     _Atomic uint64_t batch;             /* follows the limit */
     alignas(64) _Atomic uint64_t taken; /* by messages and shares */
-    _Atomic uint64_t refused;           /* messages for which there was no room */
+    _Atomic uint64_t refused;           /* messages refused for lack of memory */
     _Atomic uint32_t references;        /* the runtime's, and one for each counted blob */
 };
 
 struct memory_share {
     struct memory *memory; /* const; NULL: nothing is counted */
-    uint64_t at_hand;      /* taken, and in no message */
+    uint64_t at_hand;      /* taken, in no message */
 };
 
 /* Returns owned: one reference. NULL when memory is out. */
 struct memory *memory_create(uint64_t limit);
-/* In place, with one reference; for a test, or before anybody has taken any. */
+/* In place, with one reference; for a test, or before the first bytes are taken. */
 void memory_init(struct memory *memory, uint64_t limit);
-/* Another limit, or none, from now on. What has been taken stays taken; over the limit nothing more
- * is, until as much has been given. What was made without a limit has not been taken, and does not
- * count when there is one. */
+/* Sets the limit; 0 = none. Bytes that are taken stay taken; above the new limit no more are taken
+ * until enough have been given back. Messages made without a limit never count. */
 void memory_set_limit(struct memory *memory, uint64_t limit);
 static inline uint64_t memory_limit(const struct memory *memory)
 {
-    /* Relaxed: any of the limits that there were meanwhile will do. */
+    /* Relaxed: any value that the limit has had meanwhile will do. */
     return atomic_load_explicit(&memory->limit, memory_order_relaxed);
 }
 
@@ -58,8 +58,8 @@ struct memory *memory_ref(struct memory *memory);
 /* NULL is allowed. */
 void memory_unref(struct memory *memory);
 
-/* True when sources shall wait: over three quarters are taken. The rest lets those who work on what
- * is inside make what they need to finish it. */
+/* True when sources should wait: more than three quarters are taken. Workers use the rest to finish
+ * the messages inside. */
 bool memory_is_scarce(struct memory *memory);
 
 static inline bool memory_is_counted(const struct memory_share *share)
@@ -67,16 +67,16 @@ static inline bool memory_is_counted(const struct memory_share *share)
     return share->memory && memory_limit(share->memory);
 }
 
-/* Takes bytes out of the cap; false: there are not so many. Only when it is counted. */
+/* Takes bytes from the cap; false: there are not enough. Only under a limit. */
 bool memory_take(struct memory_share *share, uint64_t bytes);
-/* Takes them also when there are not so many: the cap is passed, and nothing more is taken until as
- * much has been given back. */
+/* As memory_take, but exceeds the cap when there are not enough: then no more bytes are taken until
+ * enough have been given back. */
 void memory_take_anyway(struct memory_share *share, uint64_t bytes);
 void memory_give(struct memory_share *share, uint64_t bytes);
 /* As memory_give, on a thread without a share. */
 void memory_return(struct memory *memory, uint64_t bytes);
 
-/* Gives the whole share back. Before a thread sleeps or ends. */
+/* Returns the whole share. Before a thread sleeps or ends. */
 void memory_flush(struct memory_share *share);
 
 #endif

@@ -27,7 +27,7 @@ struct message *message_create(struct cache *cache, const struct weir_tag *tag, 
 
     if (message) {
         fill(message, tag, size);
-        /* All of it, whatever the size: a constant is a store or two. */
+        /* Always the full size: a constant size takes a store or two. */
         memset((char *)message + MESSAGE_HEADER_SIZE, 0, SMALL_SIZE);
         return message;
     }
@@ -40,7 +40,7 @@ struct message *message_create(struct cache *cache, const struct weir_tag *tag, 
     return message;
 }
 
-/* A message with a blob has a pointer to it where others have their payload. */
+/* A message with a blob has a pointer to it in place of the payload. */
 static struct blob **blob_slot(const struct message *message)
 {
     return (struct blob **)(void *)((char *)(uintptr_t)message + MESSAGE_HEADER_SIZE);
@@ -65,7 +65,7 @@ struct blob *message_blob(const struct message *message)
     return message->public.reserved & MESSAGE_BLOB ? *blob_slot(message) : NULL;
 }
 
-/* Then it has no payload. */
+/* The message has no payload afterwards. */
 static void drop_blob(struct message *message)
 {
     blob_unref(*blob_slot(message));
@@ -74,7 +74,7 @@ static void drop_blob(struct message *message)
     message->public.size = 0;
 }
 
-/* With the same payload. */
+/* Copies the message with its payload. */
 static struct message *copy_payload(struct cache *cache, const struct message *message)
 {
     struct message *copy;
@@ -103,8 +103,8 @@ struct message *message_copy(struct cache *cache, const struct message *message)
     return copy;
 }
 
-/* Takes a message and returns the same one in other memory, with room for `size`
- * bytes; NULL: there is no memory, and the message stays the caller's. */
+/* Takes a message and returns it in other memory with room for `size` bytes; NULL: memory is out,
+ * and the caller keeps the message. */
 static struct message *move(struct cache *cache, struct message *message, size_t size)
 {
     const uint32_t of_the_memory = 0xffu << MESSAGE_CLASS_SHIFT | MESSAGE_HOLDS;
@@ -155,7 +155,7 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
 
     if (!memory_is_counted(&cache->share))
         return message_create(cache, tag, size);
-    /* First without the memory: what is refused costs no allocation. */
+    /* Before the allocation, so that a refusal costs none. */
     if (!memory_take(&cache->share, size))
         return NULL;
     message = message_create(cache, tag, size);
@@ -168,7 +168,7 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
     return NULL;
 }
 
-/* Gives back what it holds besides its memory. */
+/* Releases its blob and its bytes of the cap. */
 static void let_go(struct cache *cache, struct message *message)
 {
     if (message->public.reserved & MESSAGE_COUNTED)
@@ -192,11 +192,11 @@ void message_release(struct memory *memory, struct message *message)
         memory_return(memory, cache_room(message, MESSAGE_HEADER_SIZE));
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
-    /* Each is an allocation of its own, whatever cache it comes from. */
+    /* Here every message is its own allocation. */
     free(message);
 }
 
-/* Relaxed throughout: while a message is in a private list its owner alone uses `next`. */
+/* Relaxed throughout: in a private list only its owner uses `next`. */
 static void set_next(struct message *message, struct message *next)
 {
     atomic_store_explicit(&message->next, next, memory_order_relaxed);
@@ -209,7 +209,7 @@ static struct message *next_of(const struct message *message)
 
 /* --- queues --------------------------------------------------------------------------------- */
 
-/* In front of all the others; the end stays what it is. */
+/* Adds at the front; the last one stays. */
 void message_queue_prepend(struct message_queue *queue, struct message *message)
 {
     struct message *last = queue->last;
@@ -278,7 +278,7 @@ struct message *message_list_take(struct message_list *list)
     return message;
 }
 
-/* The one before that of this address, in the ring; NULL: it is not in the list. */
+/* The message before that of this address in the ring; NULL: it is not in the list. */
 static struct message *find_before(const struct message_list *list, uint64_t address)
 {
     struct message *before = list->queue.last;

@@ -17,7 +17,7 @@ struct memory;
  */
 struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size);
 
-/* A new message whose payload is the blob's; takes a reference of its own. NULL as above. */
+/* As message_create, with the payload of the blob; takes a reference of its own. */
 struct message *message_create_with_blob(struct cache *cache, const struct weir_tag *tag,
                                          struct blob *blob);
 
@@ -25,23 +25,23 @@ struct message *message_create_with_blob(struct cache *cache, const struct weir_
 struct blob *message_blob(const struct message *message);
 
 /*
- * A message of its own with the same tag, key, sender, kind and payload, owned by the caller; NULL
- * when memory is out. It is nobody's answer, and has no origin. It counts in the cap on memory when
- * the other one does, and may pass it: what is for many goes to all of them or to none, and who
- * waited for memory here would be woken by nobody.
+ * A separate message with the same tag, key, sender, kind and payload, owned by the caller; NULL
+ * when memory is out. It is no reply, and has no origin. It counts in the cap on memory when the
+ * other one does, and may exceed it: a message for many receivers goes to all of them or to none,
+ * and no event would wake a sender that waits for memory here.
  */
 struct message *message_copy(struct cache *cache, const struct message *message);
 
 /*
  * Replaces the payload by a text for people. Takes the message and returns it, or another one in
- * its place when its own memory has no room for the text. Without memory the text is cut. `cache`
- * is the calling thread's.
+ * its place when its own memory has no room for the text. Without memory the text is truncated.
+ * `cache` is the calling thread's.
  */
 struct message *message_say(struct cache *cache, struct message *message, const char *text);
 
 /*
- * As message_create, within the cap on memory; NULL also when that is reached. What counts is the
- * block that holds the payload, so that nobody can make it another one by writing to `size`.
+ * As message_create, within the cap on memory; NULL also when the cap is reached. The size of the
+ * block counts, so that a write to `size` cannot change the count.
  */
 struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag,
                                        size_t size);
@@ -49,13 +49,13 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
 /* Takes a message; `cache` is the calling thread's. NULL is allowed. */
 void message_destroy(struct cache *cache, struct message *message);
 
-/* Takes a message when there is no cache, or no runtime any more: gives its memory back, and what
- * it took out of the cap, which is that of `memory`. */
+/* Takes a message when there is no cache, or no runtime any more: frees it and returns its bytes to
+ * the cap `memory`. */
 void message_release(struct memory *memory, struct message *message);
 
 /*
- * First in, first out, kept by one owner. A ring of which the end is known, so that an actor, which
- * has many that are nearly always empty, spends eight bytes on each.
+ * First in, first out; one owner. A ring with a pointer to its last element, so that an actor,
+ * which has many queues that are nearly always empty, spends eight bytes on each.
  */
 struct message_queue {
     struct message *last; /* its `next` is the first; NULL = empty */
@@ -80,7 +80,7 @@ static inline struct message *message_queue_first(const struct message_queue *qu
     return queue->last ? atomic_load_explicit(&queue->last->next, memory_order_relaxed) : NULL;
 }
 
-/* A queue that knows how many are in it. */
+/* A queue with a count. */
 struct message_list {
     struct message_queue queue;
     uint32_t count;
@@ -88,9 +88,9 @@ struct message_list {
 
 void message_list_append(struct message_list *list, struct message *message);
 void message_list_prepend(struct message_list *list, struct message *message);
-/* Takes one out of the middle; false: it is not in the list. Compares by address only. */
+/* Removes a message; false: it is not in the list. Compares addresses only. */
 bool message_list_remove(struct message_list *list, const struct message *message);
-/* The one of that address; NULL: it is not in the list. Stays in it. */
+/* The message of that address; NULL: it is not in the list. Stays in it. */
 struct message *message_list_find(const struct message_list *list, uint64_t address);
 /* Ownership moves to the caller; NULL when empty. */
 struct message *message_list_take(struct message_list *list);

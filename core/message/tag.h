@@ -1,5 +1,5 @@
 /*
- * message/tag.h - interned names: of payload types, and those that the crash handler tells.
+ * message/tag.h - interned names: of payload types, and labels for the crash handler.
  *
  * Append-only: a tag lives as long as its table, so reading needs no lock. Any thread.
  */
@@ -31,8 +31,8 @@ void tag_table_finish(struct tag_table *table);
  * empty or longer than TAG_NAME_MAX. */
 const struct weir_tag *tag_table_get(struct tag_table *table, const char *name);
 
-/* The one copy of a text of at most TAG_LABEL_MAX bytes, which plugins cannot overwrite; borrowed
- * until the table ends. NULL: out of memory, empty or too long. */
+/* The only copy of a text of at most TAG_LABEL_MAX bytes, where plugins cannot overwrite it;
+ * borrowed until the table ends. NULL: out of memory, empty or too long. */
 const char *tag_table_label(struct tag_table *table, const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct vault_chunk {
     _Atomic(struct vault_chunk *) next; /* written once */
-    size_t used;                        /* the writer's; begins behind this header */
+    size_t used;                        /* the writer's; starts after this header */
 };
 
 static size_t mapped_size(size_t size)
@@ -44,7 +44,7 @@ static struct vault_chunk *add_chunk(struct vault *vault)
     if (!chunk)
         return NULL;
     chunk->used = sizeof *chunk;
-    /* Release pairs with the acquire in vault_holds: the chunk is whole. */
+    /* Release pairs with the acquire in vault_holds: the chunk is complete. */
     atomic_store_explicit(vault->last ? &vault->last->next : &vault->first, chunk,
                           memory_order_release);
     vault->last = chunk;
@@ -82,7 +82,7 @@ bool vault_holds(const struct vault_chunk *chunk, const void *item, size_t bytes
     return false;
 }
 
-/* A text that is taken from here ends with NUL in its chunk; so does anything behind its begin. */
+/* Every item ends with NUL in its chunk, so text from any address in the chunk does, too. */
 const char *vault_text(const struct vault_chunk *chunk, const char *text)
 {
     return vault_holds(chunk, text, 1) ? text : NULL;

@@ -1,9 +1,8 @@
 /*
- * message/vault.h - small things that a plugin cannot overwrite by writing past the end of its
- * memory: they lie on pages of their own, between two pages that nobody may touch.
+ * message/vault.h - small items that a plugin cannot overwrite by writing past the end of its
+ * memory: they lie on separate pages, between two pages without access.
  *
- * The crash handler reads names from here and from nowhere else. What is taken is never given back
- * before vault_finish.
+ * The crash handler reads names only from here. Items are freed only by vault_finish.
  *
  * Life: zeros are an empty vault; vault_finish. vault_take and vault_finish: one thread at a time.
  * vault_holds: any thread, also in a signal handler, until vault_finish.
@@ -28,19 +27,19 @@ struct vault {
 void *vault_take(struct vault *vault, size_t size);
 
 /*
- * True when `bytes` at `item` lie in memory of the chunk or of one behind it. Begin with the
- * vault's first; NULL has none.
+ * True when `bytes` at `item` lie in memory of this chunk or a later one. Begin with the vault's
+ * first; NULL has none.
  */
 bool vault_holds(const struct vault_chunk *chunk, const void *item, size_t bytes);
 
-/* Text in a vault, or NULL when the pointer leads anywhere else. */
+/* A text in a vault; NULL for any other pointer. */
 const char *vault_text(const struct vault_chunk *chunk, const char *text);
 
 void vault_finish(struct vault *vault);
 
 /*
- * Pages of their own for one item, between two that nobody may touch, zeroed; vault_unmap gives
- * them back. NULL when memory is out.
+ * Zeroed pages for one item, between two pages without access; vault_unmap frees them. NULL when
+ * memory is out.
  */
 void *vault_map(size_t size);
 void vault_unmap(void *item, size_t size);
