@@ -1,8 +1,8 @@
 /*
- * message/layout.h - what a message consists of: the public prefix and what lies behind it.
+ * message/layout.h - the layout of a message: the public prefix and the fields after it.
  *
- * One allocation, payload in line, 128 bytes for up to 32 bytes of payload. The first line holds
- * what every hop touches; the second is touched only when a flag says that it counts.
+ * One allocation with the payload, 128 bytes for up to 32 bytes of payload. The first cache line
+ * holds the fields of every hop; the second is used only when a flag says so.
  *
  * Not synchronised: a message has one owner. `next` is the exception; see mailbox.h.
  */
@@ -75,8 +75,8 @@ struct message {
         uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: reported already */
     };
     union {
-        int32_t
-            status; /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY */
+        /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY */
+        int32_t status;
         uint32_t origin_life; /* with MESSAGE_ORIGIN: the origin's incarnation */
     };
     union {

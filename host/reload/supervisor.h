@@ -28,8 +28,8 @@ struct supervisor {
     /* const; on its thread, after each reload: the files that were read. May take them; NULL: not
      * needed */
     void (*on_read)(void *context, struct config_files *files);
-    struct control
-        *control; /* const; NULL: this host serves no socket, and host.control is not read */
+    /* const; NULL: this host serves no socket, and host.control is not read */
+    struct control *control;
     void (*on_control)(
         void *context);         /* const; on its thread: another socket may have to be served */
     void *context;              /* const */
@@ -42,8 +42,8 @@ struct supervisor {
     _Atomic bool plan_wanted;
     _Atomic bool restart_wanted;
     _Atomic bool cpus_wanted;
-    _Atomic uint64_t
-        accepted; /* written by its thread, read by all: reloads carried out, empty ones, too */
+    /* written by its thread, read by all: reloads carried out, empty ones, too */
+    _Atomic uint64_t accepted;
     _Atomic uint64_t refused;  /* as `accepted` */
     _Atomic bool last_refused; /* as `accepted` */
 };
