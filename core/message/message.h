@@ -1,7 +1,7 @@
 /*
  * message/message.h - makes, copies and frees messages; queues of them.
  *
- * What a message consists of stands in layout.h.
+ * The layout of a message is in layout.h.
  */
 #ifndef MESSAGE_MESSAGE_H
 #define MESSAGE_MESSAGE_H
