@@ -49,9 +49,9 @@ int graph_find_cycles(const struct graph *graph,
 int graph_order(const struct graph *graph, uint32_t *order, uint32_t *groups);
 
 /*
- * The order in which pools close: feeders before those they feed, a pool before its members.
- * Fills `order` and `groups` (may be NULL), each of pool_count elements: order[i] is the index of a
- * pool, groups[i] a number that pools of one cycle share. WEIR_ENOMEM.
+ * Computes the order in which pools close: feeders before the pools that they feed, a pool before
+ * its members. Fills `order` and `groups` (may be NULL), each of pool_count elements: order[i] is
+ * the index of a pool, groups[i] a number that the pools of one cycle share. WEIR_ENOMEM.
  */
 int graph_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups);
 

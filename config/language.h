@@ -63,7 +63,7 @@ const struct language_row *language_find_in(const struct language_row *rows, uin
 /* The word for a choice of an enum's row in a table; "?" when there is none. Static. */
 const char *language_choice(const struct language_row *rows, const char *name, uint32_t choice);
 
-/* The word of an enum's value, as it stands in a file. Static; "?" for no value. */
+/* The word for an enum's value in a file. Static; "?" for an unknown value. */
 const char *language_route_name(uint32_t route);
 const char *language_when_full_name(uint32_t when_full);
 

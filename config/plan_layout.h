@@ -1,12 +1,12 @@
 /*
- * config/plan_layout.h - what a plan consists of: steps of certain kinds, and tasks made of them.
+ * config/plan_layout.h - the layout of a plan: its steps, their kinds, and the tasks made of them.
  */
 #ifndef CONFIG_PLAN_LAYOUT_H
 #define CONFIG_PLAN_LAYOUT_H
 
 #include "config/settings.h"
 
-/* Of what kind the part is that a step is about. */
+/* The kind of part that a step changes. */
 enum plan_part {
     PLAN_PART_HOST,
     PLAN_PART_DISPATCHER,
@@ -14,18 +14,19 @@ enum plan_part {
     PLAN_PART_POOL,
 };
 
-/* What it takes to carry out a step; no bit: the part takes its settings from the new file. */
+/* How a step is carried out; 0: the part takes its settings from the new file. */
 enum plan_effect {
     PLAN_ADDS = 1u << 0,
     PLAN_REMOVES = 1u << 1,
-    PLAN_RESPECS = 1u << 2,     /* what runs there is made of another spec */
-    PLAN_REMAKES = 1u << 3,     /* not all of that is live: new workers, or another source */
-    PLAN_STOPS_FIRST = 1u << 4, /* two cannot live side by side: the old stops, the new one opens */
-    PLAN_REBINDS = 1u << 5,     /* outputs lead elsewhere */
-    PLAN_MANAGES = 1u << 6,     /* another manager, or none */
+    PLAN_RESPECS = 1u << 2, /* workers or a source get a new spec */
+    PLAN_REMAKES = 1u << 3, /* the new spec is not live: new workers, or a new source */
+    /* old and new cannot run side by side: the old one stops, then the new one opens */
+    PLAN_STOPS_FIRST = 1u << 4,
+    PLAN_REBINDS = 1u << 5, /* outputs get other targets */
+    PLAN_MANAGES = 1u << 6, /* another manager, or none */
 };
 
-/* what, its part, what it takes, word in `plan_kind_name`, how it takes effect */
+/* step, its part, its effects, its word in `plan_kind_name`, the text of how it takes effect */
 #define PLAN_STEP_LIST(X)                                                                          \
     X(HOST, HOST, 0, "host", "a key of `host` changed")                                            \
     X(DISPATCHER_ADDED, DISPATCHER, PLAN_ADDS, "dispatcher added", "its threads start")            \
@@ -64,13 +65,13 @@ enum plan_kind {
 
 struct plan_step {
     enum plan_kind kind;
-    const char *path;     /* of what it is about: `pools.images/small`, `host` */
-    const char *field;    /* such as `size`; NULL = the whole of it */
-    const char *old_text; /* NULL = it is new */
-    const char *new_text; /* NULL = it goes */
+    const char *path;     /* of the part: `pools.images/small`, `host` */
+    const char *field;    /* such as `size`; NULL = the whole part */
+    const char *old_text; /* NULL = the part is new */
+    const char *new_text; /* NULL = the part is removed */
     bool live;            /* takes effect without a new worker, source or thread */
     uint32_t effects;     /* of enum plan_effect */
-    uint32_t old_index;   /* in the old settings' array of its kind; SETTINGS_NONE = none */
+    uint32_t old_index;   /* in the old settings' array of this part's kind; SETTINGS_NONE = none */
     uint32_t new_index;   /* its index in the new settings */
 };
 
@@ -84,15 +85,15 @@ struct plan_closing {
 struct plan {
     size_t count;
     struct plan_step *steps; /* hosts, dispatchers, pools, sources; in order of the new file */
-    /* By index of the new settings: which of the old ones it is; SETTINGS_NONE = it is new. */
+    /* By index in the new settings: the index in the old settings; SETTINGS_NONE = it is new. */
     uint32_t *old_pools;
     uint32_t *old_sources;
-    struct plan_closing *closing; /* the removed pools: those that feed before those they feed */
+    struct plan_closing *closing; /* the removed pools: feeders before the pools that they feed */
     uint32_t closing_count;
-    struct text_store store; /* their texts, and these */
+    struct text_store store; /* the texts and arrays above */
 };
 
-/* All steps about one part, together: what is done to it. */
+/* All steps about one part, together. */
 struct plan_task {
     enum plan_part part;
     uint32_t old_index;

@@ -20,8 +20,8 @@
 #include <weir/choices.h>
 
 #define SETTINGS_NONE UINT32_MAX /* no index, no number */
-#define SETTINGS_POOLS_MAX                                                                         \
-    10000u /* with copies written out; each is an actor and a line of `status` */
+/* with copies written out; each is an actor and a line of `status` */
+#define SETTINGS_POOLS_MAX 10000u
 #define SETTINGS_POOL_DEPTH_MAX 8u    /* levels of nesting */
 #define SETTINGS_POOL_SIZE_MAX 65536u /* workers of one pool */
 #define SETTINGS_NAME_MAX 63u         /* bytes of a name */
@@ -69,8 +69,8 @@ struct settings_dispatcher {
     uint32_t threads; /* resolved: `auto` is max(2, effective CPUs) */
     bool threads_auto;
     uint32_t budget; /* messages in a turn */
-    struct written
-        written; /* the position of `dispatchers`, for a dispatcher that the file does not name */
+    /* the position of `dispatchers`, for a dispatcher that the file does not name */
+    struct written written;
 };
 
 /* An output of a behaviour, bound or not. */
