@@ -1,5 +1,5 @@
 /*
- * layout.h - where each public field of SDK 1.0 lies, as one set of headers has it.
+ * layout.h - the position of each public field of SDK 1.0, according to one set of headers.
  *
  * layout.c is compiled twice into the test: with the headers of 1.0, and with today's.
  */

@@ -1,9 +1,8 @@
 /*
- * Goal: of a plugin that an older SDK built, nothing behind its shorter structs is read; what that
- * SDK did not know is absent: NULL, 0, false.
- * Shows promise B5.
- * Method: each struct and table is copied to the end of a page, and the page behind cannot be read:
- * a host that looks further dies here. First the plugin of SDK 1.0 as it is, then one whose rows
+ * Goal: the host never reads past the shorter structs of a plugin that an older SDK built; fields
+ * that the SDK did not have are NULL, 0 or false. Shows promise B5.
+ * Method: each struct and table is copied to the end of a page, and the next page cannot be read: a
+ * host that reads further crashes here. First the plugin of SDK 1.0 as it is, then one whose rows
  * lack their last fields.
  */
 #include <stdalign.h>
@@ -28,7 +27,7 @@ struct guarded {
     size_t count;
 };
 
-/* A copy that ends where reading ends. Its rows were aligned to pointers, and so is this. */
+/* Makes a copy that ends where reading ends. Rows are aligned to pointers, and so is the copy. */
 static void *guard(struct guarded *guarded, const void *bytes, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -48,13 +47,13 @@ static void guarded_finish(struct guarded *guarded)
                         0);
 }
 
-/* Strides of a table: as it lies there, and as it shall lie. */
+/* Strides of a table: in the plugin, and in the copy. */
 struct strides {
     size_t from;
     size_t to;
 };
 
-/* The table with its row of zeros, each row cut short, under guard; NULL stays NULL. */
+/* Copies the table with its row of zeros, each row shortened; NULL stays NULL. */
 static void *guard_table(struct guarded *guarded, const void *table, struct strides strides)
 {
     char rows[4096] = { 0 };
@@ -73,14 +72,14 @@ static void *guard_table(struct guarded *guarded, const void *table, struct stri
     return guard(guarded, rows, count * strides.to);
 }
 
-/* How many bytes each row shall lack. */
+/* How many bytes are cut from each row. */
 struct cut {
     uint32_t behaviour;
     uint32_t option;
     uint32_t output;
 };
 
-/* The plugin of SDK 1.0, all under guard. */
+/* Copies the plugin of SDK 1.0 with all of its tables. */
 static const struct weir_plugin *guard_plugin(struct guarded *guarded, struct cut cut)
 {
     struct weir_plugin *plugin = guard(guarded, &weir_plugin_v1, weir_plugin_v1.size);
@@ -132,7 +131,7 @@ static void test_plugin_of_1_0_is_read_within_its_structs(void)
     guarded_finish(&guarded);
 }
 
-/* What lies behind the fields of SDK 1.0 in a row of today. */
+/* True when a row of today has only zeros after the fields of SDK 1.0. */
 static bool is_zero_behind(const void *row, size_t known, size_t size)
 {
     const unsigned char *bytes = row;
@@ -164,7 +163,7 @@ static void test_what_1_0_did_not_know_is_absent(void)
     guarded_finish(&guarded);
 }
 
-/* Also shows the way of reading while no struct has grown yet. */
+/* Also tests the reading while no struct has grown yet. */
 static void test_rows_cut_short_are_read_by_their_strides(void)
 {
     struct guarded guarded = { .count = 0 };
@@ -203,7 +202,7 @@ static void test_descriptor_cut_short_is_copied_by_its_size(void)
     memcpy(&cut, &weir_plugin_v1, size);
     cut.size = (uint32_t)size;
     abi.plugin_min = cut.size;
-    /* The stride of outputs, of 4 bytes, is behind the end: absent, so 0. */
+    /* The stride of outputs, of 4 bytes, is past the end, so it counts as 0. */
     CU_ASSERT_EQUAL(
         descriptor_read(guard(&guarded, &cut, size), &abi, "abi_1_0.so", &made, &problem),
         WEIR_EINVALID);

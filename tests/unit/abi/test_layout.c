@@ -1,7 +1,6 @@
 /*
- * Goal: what SDK 1.0 laid down stays where it is: fields their place and size, constants their
- * number; structs grow at their end only, and only those that say how long they are.
- * Shows promise B5.
+ * Goal: the layout of SDK 1.0 never changes: fields keep their position and size, constants their
+ * number; structs grow at their end only, and only those with a size. Shows promise B5.
  * Method: layout.c is compiled with the headers of 1.0 and with today's, and compared row by row.
  */
 #include <stdbool.h>
@@ -43,7 +42,7 @@ static void test_what_1_0_laid_down_is_kept(void)
     }
 }
 
-/* A field that the list forgot would leave a hole wider than any alignment needs. */
+/* A field that is missing in the list would leave a gap wider than any alignment needs. */
 static void test_list_names_every_field_of_1_0(void)
 {
     size_t whole = 0, end = 0, structs = 0;

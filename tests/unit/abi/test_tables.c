@@ -1,6 +1,6 @@
 /*
- * Goal: whatever <weir/host.h> names is there, in the table of the host and in that of the kit.
- * Method: both tables are walked as arrays of pointers, from their first function to their end.
+ * Goal: the tables of the host and of the kit have every function of <weir/host.h>.
+ * Method: both tables are read as arrays of pointers, from their first function to their end.
  */
 #include <stdio.h>
 #include <string.h>

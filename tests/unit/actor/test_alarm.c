@@ -1,10 +1,9 @@
 /*
- * Goal: timers fire when due and never before, once or again and again, until they are cancelled
- * or their incarnation ends; a message that is sent later is sent once, and who sent it is told
- * when it was refused then.
+ * Goal: timers fire when due and never before, once or periodically, until they are cancelled or
+ * their incarnation ends; a delayed message is sent once, and its sender learns of a refusal.
  *
- * Method: one worker that arms timers as ordered; the clock stands still until it is moved. That
- * nothing has fired is shown by a message that is handled after the clock was moved.
+ * Method: one worker arms timers as its orders say; the clock stands still until the test moves it.
+ * A message that is handled after the clock was moved shows that no timer has fired.
  */
 #include <string.h>
 
@@ -111,7 +110,7 @@ static void test_periodic_timer_fires_until_it_is_cancelled(void)
         rig_advance(&f.rig, 10);
         CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, i));
     }
-    rig_advance(&f.rig, 35); /* missed beats are not made up for */
+    rig_advance(&f.rig, 35); /* missed ticks are not made up for */
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, 4));
     order(&f, cancel, 0);
     rig_advance(&f.rig, 100);
@@ -202,16 +201,16 @@ static void test_message_not_sent_yet_is_freed_by_cancel_and_end(void)
 
 #define UNDELIVERED 8
 #define SETTLED 9
-#define AT_ONCE 100 /* an order's id: its message is tried again without a delay */
-#define BESIDE 50   /* what the worker sends itself meanwhile */
+#define AT_ONCE 100 /* the id of an order whose message is tried again without a delay */
+#define BESIDE 50   /* other messages that the worker sends to itself meanwhile */
 #define TRIES_MAX 1000
 
-/* What the worker was told last; written in its turns, read behind a note. */
+/* The last refusal that the worker got; written in its turns, read after a note. */
 struct told {
     struct weir_undelivered what;
     struct order order; /* of the message, which was still readable */
     uint64_t timer;     /* that was armed */
-    uint32_t tries;     /* at once again */
+    uint32_t tries;     /* still to make, at once */
     uint32_t tries_before_beside;
 };
 

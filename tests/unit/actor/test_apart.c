@@ -1,10 +1,10 @@
 /*
- * Goal: the ledger counts work, and nothing else. Replies, ticks, ends of others, looks, outcomes
- * and what comes in the lanes high and urgent, to a worker or to a pool's manager, change none of
- * its figures, whatever their verdict; and take no place of a mailbox.
+ * Goal: the ledger counts work only. Replies, ticks, ends of other actors, inspects, outcomes and
+ * messages in the lanes high and urgent, to a worker or to a pool's manager, change none of its
+ * figures, whatever their verdict; and they take no place of a mailbox.
  *
- * Method: each thing is made to happen, is noted by who handled it, and then the ledger must hold
- * the orders that brought it about, and no more. Dead ones are found by their reason.
+ * Method: each kind of message is caused and its handler makes a note; then the ledger must hold
+ * the orders that caused it, and no more. Dead ones are found by their reason.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -103,7 +103,7 @@ static void order(struct fixture *f, probe_act *act, uint64_t argument)
     CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
 }
 
-/* The ledger has the orders, all done, and nothing besides. */
+/* The ledger has the orders, all done, and no other message. */
 static void expect_orders_only(struct fixture *f)
 {
     struct ledger_reading ledger = rig_ledger(f->pool);
@@ -199,7 +199,7 @@ static void test_ends_of_others_are_no_work(void)
 
 /* --- the lanes high and urgent ---------------------------------------------------------------- */
 
-/* Answers the verdict that the order's argument is. */
+/* Returns the verdict in the order's argument. */
 static int answer(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     (void)self;

@@ -1,9 +1,9 @@
 /*
- * Goal: a chain is taken from the front, as much as there is room for, by one step; nothing of
+ * Goal: as much of a chain as there is room for is taken from its front in one step; no message of
  * another sender comes between; a pool gives it to one worker.
  *
- * Method: chains sent to a worker that is held, whose notes are read when it has gone on; two
- * senders against each other.
+ * Method: chains to a worker that waits at a gate, whose notes are read afterwards; two senders at
+ * the same time.
  */
 #include "actor/send.h"
 
@@ -48,8 +48,8 @@ static void finish(struct fixture *f, uint64_t done)
     probe_destroy(f->probe);
 }
 
-/* Sends LENGTH orders numbered from `id` on with these keys; frees what was not taken, which must
- * be unchanged. Answers as send_chain. */
+/* Sends LENGTH orders numbered from `id` on with these keys; frees those that were not taken, which
+ * must be unchanged. Returns the result of send_chain. */
 static int send_keyed(struct rig *rig, weir_pid to, uint64_t id, uint64_t key)
 {
     struct executor *executor = runtime_enter(rig->runtime);
@@ -107,7 +107,7 @@ static void test_chain_to_a_pool_goes_to_one_worker_with_room(void)
     finish(&f, 2 * LENGTH + 2);
 }
 
-/* A key's messages go to its owner, so a chain is no way around that. */
+/* Messages of a key go to its owner, so a chain must not bypass the route. */
 static void test_chain_to_a_pool_by_hash_is_routed_one_by_one(void)
 {
     struct fixture f;
@@ -157,7 +157,7 @@ static void send_too_large(uint32_t size)
     finish(&f, 0);
 }
 
-/* promise S11: as one message would be. */
+/* promise S11: as for a single message. */
 static void test_chain_whose_first_is_too_large_for_all_is_invalid(void)
 {
     send_too_large(1);

@@ -1,11 +1,11 @@
 /*
- * Goal: a worker makes actors of its own, and they live no longer than its incarnation: when it
- * drains they finish what they accepted, when it fails or stops they are stopped, and the next one
- * opens when they have ended. What they accept is in the ledger of their parent's pool. Nobody
- * makes more of them than there may be.
+ * Goal: a worker makes children, which live no longer than its incarnation: when it drains they
+ * finish their accepted messages, when it fails or stops they are stopped, and the next incarnation
+ * opens when they have ended. Their messages are in the ledger of the parent's pool. Their number
+ * is limited.
  *
- * Method: workers of one probe whose children are actors of another; children are held at a gate
- * while their parent ends in every way.
+ * Method: workers of one probe whose children are actors of another; children wait at a gate while
+ * their parent ends in every way.
  */
 #include "actor/children.h"
 
@@ -172,7 +172,7 @@ static void tell(struct fixture *f, probe_act *act, uint64_t argument)
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, order), 0);
 }
 
-/* One that is held inside its first message, with two more in its mailbox. */
+/* Has a child that waits inside its first message, with two more in its mailbox. */
 static void have_one(struct fixture *f)
 {
     tell(f, spawn_one, (uint64_t)(uintptr_t)probe_wait);
@@ -206,7 +206,7 @@ static void test_stopped_child_finishes_what_it_accepted(void)
 
     begin(&f);
     have_one(&f);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_in_hand, &f)); /* the parent is done with its own */
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_in_hand, &f)); /* the parent has handled its own */
     reading = rig_ledger(f.pool);
     CU_ASSERT_EQUAL(reading.accepted, 4); /* one of the parent's, three of the child's */
     CU_ASSERT_EQUAL(reading.queued, 2);
@@ -238,7 +238,7 @@ static void test_child_that_is_stopped_now_ends_behind_its_message(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_SHUTDOWN, 1));
     CU_ASSERT_EQUAL(probe_times(f.child, 1), 1);
     CU_ASSERT_EQUAL(probe_times(f.child, 2) + probe_times(f.child, 3), 0);
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* the watcher is told before */
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* the watcher gets its notice before */
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_TERMINATED), 2);
     CU_ASSERT_EQUAL(atomic_load(&f.child->last_reason), WEIR_END_SHUTDOWN);
     CU_ASSERT_EQUAL(rig_ledger(f.pool).dead, 2);
@@ -258,12 +258,12 @@ static void test_killed_child_ends_as_a_failure(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_KILL, 1));
     CU_ASSERT_EQUAL(atomic_load(&f.child->last_reason), WEIR_END_KILL);
     CU_ASSERT_EQUAL(probe_times(f.child, 2) + probe_times(f.child, 3), 0);
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* the watcher is told before */
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* the watcher gets its notice before */
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_TERMINATED), 2);
     finish(&f);
 }
 
-/* The parent has been closed, and its children have been told. */
+/* The parent has closed, and its children have got their stop. */
 static bool is_between_two_lives(void *context)
 {
     struct fixture *f = context;
@@ -304,7 +304,7 @@ static void test_children_of_a_worker_that_stops_end_before_the_next_opens(void)
     expect_children_end_before_the_next_open(stop);
 }
 
-/* The child, which is held in its handle, has been told something by its parent. */
+/* The parent has sent a signal to the child, which waits in its handler. */
 static bool is_told(void *context)
 {
     struct fixture *f = context;
@@ -345,7 +345,7 @@ static void test_child_that_cannot_open_ends_and_says_why(void)
 {
     struct fixture f;
 
-    begin_with(&f, 1); /* it does not end before its parent watches it and has sent to it */
+    begin_with(&f, 1); /* it lives until its parent watches it and has sent to it */
     atomic_store(&f.refuses, true);
     tell(&f, spawn_one, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_CRASH, 1));
@@ -357,7 +357,7 @@ static void test_child_that_cannot_open_ends_and_says_why(void)
 
 /* --- bounds --------------------------------------------------------------------------------- */
 
-/* A child whose own child does the same, until it is refused. */
+/* Makes a child that does the same, until it is refused. */
 static int go_deeper(struct weir_self *self, struct probe *probe,
                      const struct weir_message *message)
 {
@@ -411,8 +411,8 @@ static void test_no_more_children_than_the_budget(void)
     begin(&f);
     tell(&f, spawn_many, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, TRIES, 1));
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_opened, &twice)); /* they are all gone */
-    tell(&f, spawn_one, 0);                               /* and may be made anew */
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_opened, &twice)); /* all of them have ended */
+    tell(&f, spawn_one, 0);                               /* and new ones may be made */
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.child, 3, 1));
     finish(&f);
 }

@@ -1,8 +1,8 @@
 /*
- * Goal: an end is met in order by everybody who had to do with it: who waited for a pool lets go of
- * it, who watched is told as it asked, who has closed is left in peace, who feeds it goes on.
+ * Goal: an actor's end reaches all who are concerned, in order: waiting senders are released,
+ * watchers get the notice that they asked for, closed actors get none, feeders go on.
  *
- * Method: ends brought about while others wait, open, or have only their outbox left.
+ * Method: actors end while others wait for them, open, or have only their outbox left.
  */
 #include "actor/end.h"
 
@@ -109,7 +109,7 @@ static bool is_waited_for(void *context)
     return waiters_any(&((struct pool *)context)->waiters);
 }
 
-/* promise O1: what is held goes where the output leads now. */
+/* promise O1: held messages go to the output's present target. */
 static void test_what_waits_for_a_pool_that_ends_follows_its_output(void)
 {
     struct executor *executor;
@@ -142,7 +142,7 @@ static void test_what_waits_for_a_pool_that_ends_follows_its_output(void)
 
 /* --- linked --------------------------------------------------------------------------------- */
 
-/* `context` is whom to link to. */
+/* `context` is the actor to link to. */
 static int trap_and_link(struct weir_self *self, struct probe *probe)
 {
     CU_ASSERT_EQUAL(weir_trap_exits(self, true), 0);
@@ -188,7 +188,7 @@ static int pass_exit_on(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* promise A4: the news of an end is for the one who asked for it. */
+/* promise A4: a notice of an end is for its receiver only. */
 static void test_exit_cannot_be_forwarded(void)
 {
     struct fixture f;
@@ -250,7 +250,7 @@ static bool has_reopened(void *context)
     return atomic_load(&((struct probe *)context)->opened) == 2;
 }
 
-/* promises A2 and A4: `close` was the last; what it emitted still goes out. */
+/* promises A2 and A4: `close` was the last callback; its messages are still emitted. */
 static void test_exit_that_comes_after_close_reaches_nobody(void)
 {
     const struct weir_behaviour behaviour = {
@@ -309,7 +309,7 @@ static void settle_in_close(struct weir_self *self, void *state, int reason)
         CU_ASSERT_EQUAL(weir_settle(self, keeper->kept, WEIR_DONE), WEIR_EINVALID);
 }
 
-/* Greater than what is cached: its memory is given back to the system when it is freed. */
+/* Larger than the cached sizes: its memory goes back to the system when it is freed. */
 static void send_great(struct fixture *f, struct pool *pool)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
@@ -320,7 +320,7 @@ static void send_great(struct fixture *f, struct pool *pool)
     runtime_leave(executor);
 }
 
-/* promises V1 and D4: what was kept is dead before `close`, and is not there any more. */
+/* promises V1 and D4: kept messages are dead before `close`, and cannot be settled there. */
 static void test_kept_message_cannot_be_settled_in_close(void)
 {
     const struct weir_behaviour behaviour = { .name = "keeps",

@@ -1,10 +1,10 @@
 /*
- * Goal: whoever subscribes gets each event once; the publisher is told who took it; the owner is
- * told when its audience comes and goes; nothing of it outlives an incarnation; a pool gives an
+ * Goal: each subscriber gets each event once; the publisher learns how many took it; the owner
+ * learns when its audience comes and goes; subscriptions end with the incarnation; a pool gives an
  * event to one worker, or to all.
  *
- * Method: an owner and subscribers that do what their orders say; events are orders, too. Another
- * thread subscribes and unsubscribes while one publishes.
+ * Method: an owner and subscribers act as their orders say; events are orders, too. Another thread
+ * subscribes and unsubscribes while one publishes.
  */
 #include "actor/events.h"
 
@@ -106,7 +106,7 @@ static int part(struct weir_self *self, struct probe *probe, const struct weir_m
     return WEIR_DONE;
 }
 
-/* Has a worker do it, and waits for its note. */
+/* Gives a worker the act, and waits for its note. */
 static void have(struct fixture *f, struct pool *pool, uint32_t index, probe_act *act,
                  uint64_t argument, uint64_t note)
 {
@@ -197,7 +197,7 @@ static void test_event_has_one_owner_and_its_number_ends_with_it(void)
     have(&f, f.owners, 0, own, 0, STATUS);
     have(&f, f.owners, 1, own, 0, STATUS + (uint64_t)-WEIR_EEXISTS);
     have(&f, f.guests, 0, join, 0, STATUS);
-    have(&f, f.owners, 1, publish, 5, STATUS); /* whoever has the number may */
+    have(&f, f.owners, 1, publish, 5, STATUS); /* any actor that has the number may publish */
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.guest, 5, 1));
     have(&f, f.owners, 0, probe_fail, 0, 9000);
     have(&f, f.owners, 0, probe_done, 0, 9000); /* the next incarnation */
@@ -285,7 +285,7 @@ static void forget(struct fixture *f, weir_pid pid)
     runtime_leave(executor);
 }
 
-/* promise A8: one that stays misses nothing while another comes and goes. */
+/* promise A8: a steady subscriber misses no event while another comes and goes. */
 static void test_who_stays_gets_all_while_others_come_and_go(void)
 {
     struct fixture f;

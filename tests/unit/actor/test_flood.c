@@ -1,9 +1,9 @@
 /*
- * Goal: what is due at once, or what nobody waits for any more, is not worked off in one turn: the
- * turn ends after as many as its budget, and others have theirs.
+ * Goal: one turn does not handle everything that is due at once, or that has been given up: it ends
+ * after as many as its budget, and other actors get their turn.
  *
- * Method: a worker that sets a thousand timers, or asks another a thousand times and moves the
- * clock past their time-out. Turns are taken one by one, and what each has done is counted.
+ * Method: a worker that sets a thousand timers, or sends a thousand requests and moves the clock
+ * past their time-out. Turns are taken one by one, and the work of each is counted.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -106,7 +106,7 @@ static bool never(void *context)
     return false;
 }
 
-/* Takes turns until `count` have been worked off; the most of one turn. */
+/* Takes turns until `count` have been handled; returns the most of one turn. */
 static uint64_t most_of_one_turn(struct flood *flood, uint64_t count)
 {
     uint64_t most = 0;
@@ -154,7 +154,7 @@ static void test_timers_that_are_due_at_once_take_several_turns(void)
     finish(&f);
 }
 
-/* promise D3: of the one that asked, the time-outs; of the other, the requests in its mailbox. */
+/* promise D3: of the requester, the time-outs; of the other actor, the requests in its mailbox. */
 static void test_requests_that_expire_at_once_take_several_turns(void)
 {
     struct flood f;

@@ -1,9 +1,9 @@
 /*
- * Goal: a request whose requester has given up never begins, is dead with the reason, and leaves
- * nothing behind; the handler of one that has begun is told that nobody waits for its reply.
+ * Goal: a request whose requester has given up is not handled, is dead with the reason, and leaves
+ * nothing behind; a handler that has begun can learn that its reply is not wanted any more.
  *
- * Method: an answerer that is held at a gate while its next question is given up: by the time-out,
- * which the clock of the test is moved past while nobody looks, by a cancel, and by a failure.
+ * Method: the receiver waits at a gate while its next request is given up: by the time-out (the
+ * test moves the clock), by a cancel, and by a failure of the requester.
  */
 #include "runtime.h"
 #include "unit/host/suite.h"
@@ -43,7 +43,7 @@ static void finish(struct fixture *f)
     probe_destroy(f->answering);
 }
 
-/* The answerer is at the gate, with a message that is no request. */
+/* The receiver is at the gate, with a message that is no request. */
 static void hold(struct fixture *f)
 {
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->answerers->pid, (struct order){ .act = probe_wait }), 0);
@@ -58,7 +58,7 @@ static void answered(struct weir_self *self, void *state, void *context,
     probe_note(context, 2000 + (uint64_t)-reply->status);
 }
 
-/* Asks for the act that stands in the order's argument; as order 501. */
+/* Requests the act in the order's argument; as order 501. */
 static int ask(struct weir_self *self, struct probe *probe, const struct weir_message *message,
                uint64_t timeout_ms)
 {
@@ -104,7 +104,7 @@ static bool has_late_reply(void *context)
     return late_replies(context) == 1;
 }
 
-/* The answerer is held at the gate with something else; time passes while its question waits. */
+/* The receiver waits at the gate with another message; time passes while the request waits. */
 static void expect_expired(uint32_t budget, uint32_t flags)
 {
     struct fixture f;
@@ -112,7 +112,8 @@ static void expect_expired(uint32_t budget, uint32_t flags)
     begin(&f, budget, flags);
     hold(&f);
     order_and_wait(&f, ask_for_a_while, probe_reply, 1);
-    atomic_fetch_add(&f.rig.now_ns, (uint64_t)TIMEOUT_MS * 1000000u); /* nobody looks at it yet */
+    /* no thread looks at it yet */
+    atomic_fetch_add(&f.rig.now_ns, (uint64_t)TIMEOUT_MS * 1000000u);
     gate_open(&f.answering->gate);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.answerers));
     CU_ASSERT_EQUAL(rig_dead(f.answerers, DEAD_EXPIRED), 1);
@@ -120,7 +121,7 @@ static void expect_expired(uint32_t budget, uint32_t flags)
     finish(&f);
 }
 
-/* promise S13: whatever the dispatcher's budget, and whatever came before. */
+/* promise S13: for any budget of the dispatcher, and after any other message. */
 static void test_expired_request_never_begins(void)
 {
     expect_expired(0, 0);
@@ -138,7 +139,7 @@ static int cancel(struct weir_self *self, struct probe *probe, const struct weir
     return WEIR_DONE;
 }
 
-/* A question that waits behind a handler at the gate, given up by `act` of its asker. */
+/* A request that waits while the receiver is at the gate, given up by `act` of the requester. */
 static void expect_cancelled(probe_act *act)
 {
     struct fixture f;
@@ -161,13 +162,13 @@ static void test_cancelled_request_never_begins(void)
     expect_cancelled(cancel);
 }
 
-/* promise S13: its incarnation has ended, and another one knows nothing of it. */
+/* promise S13: the incarnation has ended, and the next one has no such request. */
 static void test_request_of_a_failed_requester_never_begins(void)
 {
     expect_cancelled(probe_fail);
 }
 
-/* Comes to the gate; then notes whether the answer is wanted, and what a reply is answered. */
+/* Waits at the gate; then notes whether the reply is wanted, and the status of a reply. */
 static int reply_late(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
@@ -204,7 +205,7 @@ static void test_late_reply_is_told_why(void)
     finish(&f);
 }
 
-/* Notes by themselves: many, found and taken out in another order, none but those. */
+/* The table alone: many entries, found and removed in another order, and no others. */
 static void test_notes_are_found_until_they_are_taken(void)
 {
     struct given_up given_up;

@@ -1,10 +1,10 @@
 /*
- * Goal: an inspect is answered whatever waits and in whatever state its actor is, behind at most
- * the message in hand; it gives the items that were asked for, those of the host and those of the
- * behaviour; those who ask for the same get the same; who cannot be answered is told.
+ * Goal: an inspect is answered in every state of its actor, after at most the present message; it
+ * returns the requested items, those of the host and those of the behaviour; equal requests get
+ * equal answers; without an answer the requester gets a status.
  *
- * Method: workers held at a gate with all lanes full, broken, ended; inspects from outside and from
- * inside. What a worker handled next tells what had overtaken what.
+ * Method: workers at a gate with all lanes full, broken, ended; inspects from outside and from
+ * inside. The messages that a worker handles afterwards show which ones the inspect overtook.
  */
 #include "actor/inspect.h"
 
@@ -33,7 +33,7 @@ static void inspect(struct weir_self *self, void *state, struct weir_inspection 
 
     (void)self;
     probe_note(probe, LOOKED);
-    weir_inspect_add(out, "state", "mine"); /* the host has told that */
+    weir_inspect_add(out, "state", "mine"); /* the host has an item of that name */
     weir_inspect_add(out, "cache.hits", "%d", 42);
     if (weir_inspect_wants(out, "costly"))
         weir_inspect_add(out, "costly", "%s", "figure");
@@ -86,7 +86,7 @@ static void drop(struct message *message)
     message_release(NULL, message); /* it does not count in a cap */
 }
 
-/* Asks and waits: for what there is nothing in hand. Returns owned. */
+/* Inspects and waits, for an actor without a present message. Returns owned. */
 static struct message *look_at(struct fixture *f, weir_pid pid, const char *const *items)
 {
     struct message *answer = NULL;
@@ -120,7 +120,7 @@ static uint32_t count_items(const struct message *answer)
     return count;
 }
 
-/* The worker is inside a message, and every lane of its mailbox is full of others. */
+/* The worker is inside a message, and every lane of its mailbox is full. */
 static void fill(struct fixture *f)
 {
     const struct order order = { .act = probe_wait, .id = 1 };
@@ -233,7 +233,7 @@ static void test_worker_that_cannot_be_opened_answers_for_itself(void)
     answer = look_at(&f, f.worker, NULL);
     expect(answer, "state", "waiting");
     expect(answer, "restarts", "1");
-    CU_ASSERT_PTR_NULL(weir_inspected(&answer->public, "cache.hits")); /* nobody is there */
+    CU_ASSERT_PTR_NULL(weir_inspected(&answer->public, "cache.hits")); /* there is no behaviour */
     drop(answer);
     f.probe->opens = NULL;
     rig_advance(&f.rig, 20000);
@@ -275,7 +275,7 @@ static void test_worker_at_in_hand_tells_what_it_has(void)
     expect(answer, "monitors", "1");
     expect(answer, "links", "1");
     expect(answer, "timers", "1");
-    CU_ASSERT_EQUAL(probe_times(f.probe, 2), 0); /* it takes nothing new meanwhile */
+    CU_ASSERT_EQUAL(probe_times(f.probe, 2), 0); /* it takes no new message meanwhile */
     drop(answer);
     rig_advance(&f.rig, 1000);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, 1));

@@ -1,8 +1,8 @@
 /*
- * Goal: urgent comes before high, high before normal; high cannot starve normal; the two have a
- * limit of their own; a bare pool tells those who send it such messages that nobody handles them.
+ * Goal: urgent comes before high, high before normal; high cannot starve normal; the two lanes have
+ * limits of their own; a bare pool answers such messages with the status that nobody handles them.
  *
- * Method: a worker held inside a handler on one thread of two while its lanes are filled; the
+ * Method: a worker waits inside a handler on one thread of two while its lanes are filled; the
  * order of its notes is compared.
  */
 #include "unit/host/suite.h"
@@ -85,7 +85,7 @@ static void expect_limit(enum weir_lane lane)
     for (uint32_t i = 0; i < ACTOR_LANE_LIMIT; i++)
         send(&f, lane, 1);
     CU_ASSERT_EQUAL(rig_send_lane(&f.rig, f.worker, lane, (struct order){ .id = 2 }), WEIR_EFULL);
-    send(&f, lane == WEIR_HIGH ? WEIR_URGENT : WEIR_HIGH, 3); /* the other has its own */
+    send(&f, lane == WEIR_HIGH ? WEIR_URGENT : WEIR_HIGH, 3); /* the other lane has its own limit */
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, ACTOR_LANE_LIMIT));
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 3, 1));
@@ -123,7 +123,7 @@ static bool has_unhandled(void *context)
     return rig_dead(context, DEAD_UNHANDLED) == 1;
 }
 
-/* promise S2: what no manager handles is dead with a reason, and never reaches a worker. */
+/* promise S2: without a manager it is dead with a reason, and never reaches a worker. */
 static void test_high_message_to_a_pool_is_dead_unhandled(void)
 {
     struct fixture f;
@@ -148,7 +148,7 @@ static int forward_high(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* promise S7: passed on in another lane, it comes before what waits. */
+/* promise S7: forwarded in another lane, it comes before waiting messages. */
 static void test_message_forwarded_in_a_lane_comes_in_it(void)
 {
     struct fixture f;

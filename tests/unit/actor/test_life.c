@@ -1,9 +1,9 @@
 /*
  * Goal: each incarnation is opened once and closed once, callbacks never overlap, and a PID is
- * never used for another.
+ * never used for another actor.
  *
- * Method: real workers on one and on two threads; every callback counts itself, and notes one that
- * began inside another.
+ * Method: real workers on one and on two threads; every callback counts itself, and notes an
+ * overlap.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -153,7 +153,7 @@ static int look_up(struct weir_self *self, struct probe *probe, const struct wei
     return WEIR_DONE;
 }
 
-/* promise A5: the name ends with the incarnation, so that the next one can have it. */
+/* promise A5: the name ends with the incarnation, so that the next one can take it. */
 static void test_name_is_free_for_the_next_incarnation(void)
 {
     struct probe *probe = probe_create();

@@ -1,9 +1,9 @@
 /*
- * Goal: every edge of the life of an actor that lifecycle.c allows is taken, and no other one.
+ * Goal: every edge that lifecycle.c allows is taken, and no other one.
  *
- * Method: workers that fail, stop, are renewed and are ended in each state, some of them while a
- * child keeps them; the edges that were taken are added up over all runtimes, and those that nobody
- * took are printed. An edge that is not allowed ends the program by an assertion, in every test.
+ * Method: workers fail, stop, are renewed and are ended in each state, some of them while a child
+ * keeps them; the edges are added up over all runtimes, and edges that no test took are printed. A
+ * forbidden edge ends the program by an assertion, in every test.
  */
 #include <stdio.h>
 
@@ -18,8 +18,8 @@ struct fixture {
     struct pool *pool;
     struct actor *actor;   /* the worker number 0 */
     _Atomic bool refuses;  /* the worker number 1 does not open */
-    enum actor_state seen; /* what is waited for */
-    uint32_t opened;       /* incarnations before what is waited for */
+    enum actor_state seen; /* the state to wait for */
+    uint32_t opened;       /* incarnations before that state */
 };
 
 static uint64_t taken; /* edges, of all runtimes */
@@ -203,7 +203,8 @@ static bool are_two_live(void *context)
     return rig_stats(f->pool).live == 2;
 }
 
-/* One has failed too often, the other one waits: the pool above lets both begin after a pause. */
+/* One worker has failed too often, the other one waits: the pool above lets both open after a
+ * pause. */
 static void test_pool_above_pauses_what_waits_and_what_is_given_up(void)
 {
     struct restart restart;
@@ -276,7 +277,7 @@ static bool has_taken(void *context)
     return atomic_load(&f->rig.runtime->edges) & lifecycle_edge(f->seen, LIFE_CLOSED);
 }
 
-/* It is ended in that state, and again while the child keeps it. */
+/* Ends the worker in that state, and again while the child keeps it. */
 static void end_in(struct fixture *f, enum actor_state state)
 {
     await(f, state);

@@ -1,10 +1,10 @@
 /*
- * Goal: what an incarnation has asked for or begun does not reach the next one: answers to its
- * requests, a name that it took in an open that failed. What it emitted before it failed has been
- * emitted. Who asked one that is removed is told so.
+ * Goal: requests and names of an incarnation do not reach the next one: neither the answer to a
+ * request, nor a name from an open that failed. Messages that it emitted before it failed stay
+ * emitted. The requesters of a removed worker get a status.
  *
- * Method: askers that fail while the answer is held at a gate; what comes is seen in the notes of
- * both sides.
+ * Method: requesters fail while the answer waits at a gate; the notes of both sides show what
+ * arrives.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -66,7 +66,7 @@ static void answered(struct weir_self *self, void *state, void *context,
     probe_note(context, ANSWERED + (uint64_t)-reply->status);
 }
 
-/* Asks one who is held at the gate, and then replies. */
+/* Sends a request to a worker at the gate, which replies afterwards. */
 static int ask(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     struct fixture *f = probe->context;
@@ -110,7 +110,7 @@ static void test_answer_does_not_reach_the_next_incarnation(void)
     CU_ASSERT_TRUE(gate_await(&f.answering->gate, 1));
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = probe_fail }), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .id = 60 }), 0);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, 60, 1)); /* by the next one */
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, 60, 1)); /* by the next incarnation */
     gate_open(&f.answering->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_late, &f));
     CU_ASSERT_EQUAL(probe_times(f.asking, ANSWERED), 0);
@@ -131,7 +131,7 @@ static void test_one_who_asked_a_removed_worker_is_told_removed(void)
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.answerers, 0, NULL), 0);
     gate_open(&f.answering->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWERED + (uint64_t)-WEIR_EREMOVED, 1));
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWERED, 1)); /* the one in hand */
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWERED, 1)); /* the present one */
     finish(&f);
 }
 

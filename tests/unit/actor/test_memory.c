@@ -1,9 +1,9 @@
 /*
- * Goal: a source stops before the cap on memory, leaves room for those who work, and goes on when
- * there is room again; nothing is lost. A worker that gets no memory is told so.
+ * Goal: a source stops before the cap on memory, leaves room for the workers, and goes on when
+ * there is room again; no message is lost. A worker without memory gets a status.
  *
- * Method: a source of large messages before a worker that is held and whose mailbox has no limit;
- * the clock is moved by hand.
+ * Method: a source of large messages feeds a worker at a gate whose mailbox has no limit; the test
+ * moves the clock.
  */
 #include "actor/send.h"
 #include "actor/source.h"
@@ -22,7 +22,7 @@ struct fixture {
     struct source *source;
     _Atomic uint64_t emitted;
     _Atomic uint64_t refused;
-    _Atomic bool none; /* what a worker saw when it asked for more than there is */
+    _Atomic bool none; /* true when a worker's request for too much memory failed */
     uint64_t turns;    /* of all threads, at the last look */
 };
 
@@ -33,7 +33,7 @@ static int open_source(struct weir_self *self, const void *settings, void *state
     return 0;
 }
 
-/* One message for each call, so that the source is asked before each. */
+/* One message for each call, so that the source is checked before each. */
 static int produce(struct weir_self *self, void *state, uint32_t credit)
 {
     struct fixture *f = *(struct fixture **)state;
@@ -88,7 +88,7 @@ static void finish(struct fixture *f)
     probe_destroy(f->probe);
 }
 
-/* Moves the clock: what a thread that sleeps has given back may be enough for one more. */
+/* Moves the clock: memory that a sleeping thread returns may be enough for one more. */
 static bool is_scarce(void *context)
 {
     rig_advance(&((struct fixture *)context)->rig, 10);
@@ -104,7 +104,7 @@ static uint64_t turns_of(struct dispatcher *dispatcher)
     return turns;
 }
 
-/* Moves the clock until the source has had a turn: the worker is held inside of one. */
+/* Moves the clock until the source has had a turn, while the worker waits in its own. */
 static bool has_looked(void *context)
 {
     struct fixture *f = context;
@@ -113,7 +113,7 @@ static bool has_looked(void *context)
     return turns_of(f->rig.dispatcher) > f->turns;
 }
 
-/* Moves the clock: the source looks every now and then. */
+/* Moves the clock: the source looks at intervals. */
 static bool has_ended(void *context)
 {
     struct fixture *f = context;
@@ -202,7 +202,7 @@ static bool is_all_back(void *context)
     return atomic_load(&((struct fixture *)context)->rig.runtime->memory->taken) == 0;
 }
 
-/* promise S10: they count, and are not refused, for nobody would tell who waits for memory. */
+/* promise S10: they count, and are not refused, since no event would wake a waiter. */
 static void test_copies_for_many_count_and_may_pass_the_cap(void)
 {
     struct fixture f;

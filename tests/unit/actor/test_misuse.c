@@ -1,9 +1,9 @@
 /*
- * Goal: what a behaviour does against its contract is answered, counted for its pool, and told once
- * with whose it was and what followed; the ledger balances all the same. Shows promise V3.
- * Also what is no misuse, but told as well: promise H13.
- * Method: one worker on one thread whose orders commit each misuse twice; the lines of the log are
- * kept by the test.
+ * Goal: a behaviour that breaks its contract gets a status; the misuse is counted for its pool, and
+ * logged once with the behaviour and the consequence; the ledger still balances. Shows promise V3.
+ * Also logged, though no misuse: promise H13.
+ * Method: one worker on one thread whose orders commit each misuse twice; the test keeps the lines
+ * of the log.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static struct fixture *begin(void)
     f->probe = probe_create();
     gate_open(&f->probe->gate);
     rig_init(&f->rig, 1, 0);
-    /* Before there is anybody who could log. */
+    /* Before the runtime has a logger. */
     f->rig.runtime->options.log = (struct log_sink){ keep_line, f };
     f->spec = rig_spec(f->probe);
     f->spec->plugin = "unruly";
@@ -175,7 +175,7 @@ static void test_message_that_is_kept_for_long_is_told_once(void)
     finish(f);
 }
 
-/* Sends the order twice and one that is right: two are counted, one is told, in these words. */
+/* Sends the order twice and a right one: two are counted, one is logged, in these words. */
 static void commit_twice(struct fixture *f, probe_act *act, enum misuse misuse, const char *words)
 {
     send(f, act, 1);
@@ -236,7 +236,7 @@ static void test_undeclared_output_is_told(void)
     finish(f);
 }
 
-/* What the message is worth after it was settled is for nobody to look at: only its address. */
+/* A settled message may be freed: only its address is compared. */
 static void settle_twice(struct weir_self *self, void *state, void *context)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void test_kept_message_that_is_forgotten_is_told(void)
     finish(f);
 }
 
-/* Whoever tidies up in `close` does nothing wrong, though it comes too late. */
+/* Cleaning up in `close` is no mistake, though it comes too late. */
 static void settle_in_close(struct weir_self *self, void *state, int reason)
 {
     (void)state;
@@ -418,7 +418,7 @@ static void test_unknown_number_of_produce_is_told(void)
     finish(f);
 }
 
-/* A plugin that was upgraded and is still wrong is told anew. */
+/* After an upgrade a plugin that is still wrong is logged again. */
 static void test_next_generation_is_told_again(void)
 {
     struct fixture *f = begin();

@@ -1,6 +1,6 @@
 /*
- * Goal: a name belongs to one PID at a time and can be taken again after it was given
- * up; a name can be changed for another.
+ * Goal: a name belongs to one PID at a time, and can be taken again after it was released; an actor
+ * can change its name.
  *
  * Method: a table of names used by one thread, or by two; enough names that the table grows.
  */

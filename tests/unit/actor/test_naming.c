@@ -1,10 +1,10 @@
 /*
- * Goal: what an actor calls itself in `open` is taken at once and found by nobody until the open
- * has succeeded: not while it runs, not when it fails, and not before a reload's commit. What is
- * not its own name, the path of its pool or source, stays when its incarnation ends.
+ * Goal: a name that an actor takes in `open` is reserved at once, but found only after the open has
+ * succeeded: not while it runs, not when it fails, and not before a reload's commit. The path of
+ * its pool or source stays registered when its incarnation ends.
  *
- * Method: workers that are held at a gate inside `open`, behind their naming; the test looks up and
- * names others meanwhile.
+ * Method: workers wait at a gate inside `open`, after they took a name; the test looks up and takes
+ * names meanwhile.
  */
 #include "actor/source.h"
 #include "pool/change.h"
@@ -79,7 +79,7 @@ static void finish(struct fixture *f)
     probe_destroy(f->other);
 }
 
-/* Whom a name leads to; 0: nobody. */
+/* The PID of a name; 0: none. */
 static weir_pid find(struct fixture *f, const char *name)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
@@ -91,7 +91,7 @@ static weir_pid find(struct fixture *f, const char *name)
     return pid;
 }
 
-/* What another worker is answered that wants this name. */
+/* The status of another worker that wants this name. */
 static int other_takes(struct fixture *f, const char *name)
 {
     const struct order order = { .act = take_name, .argument = (uintptr_t)name };
@@ -359,7 +359,7 @@ static void test_name_of_a_held_source_is_found_once_it_goes(void)
     begin(&f, NULL);
     source = make_held_source(&f, "feed");
     CU_ASSERT_TRUE(rig_wait(&f.rig, source_is_open, source));
-    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), WEIR_EEXISTS); /* behind its turn, too */
+    CU_ASSERT_EQUAL(other_takes(&f, "clerk"), WEIR_EEXISTS); /* after its turn, too */
     CU_ASSERT_EQUAL(find(&f, "clerk"), 0);
     executor = runtime_enter(f.rig.runtime);
     source_go(source, executor);
@@ -380,7 +380,7 @@ static void test_name_of_an_heir_is_found_after_the_commit(void)
     begin(&f, NULL);
     heir = make_held_source(&f, "feed");
     CU_ASSERT_TRUE(rig_wait(&f.rig, source_is_open, heir));
-    first = make_held_source(&f, "first"); /* whose name is taken: it does not open */
+    first = make_held_source(&f, "first"); /* its name is taken, so it does not open */
     executor = runtime_enter(f.rig.runtime);
     source_succeed(first, heir, executor);
     runtime_leave(executor);

@@ -1,9 +1,9 @@
 /*
- * Goal: whoever is the origin of a message is told once what became of it, whichever way it ended,
- * wherever it was forwarded; an origin that has ended is not told, and one that shall end waits.
+ * Goal: the origin of a message gets the outcome once, for every way in which a message can end and
+ * be forwarded; an ended origin gets none, and an origin that drains waits for it.
  *
  * Method: a pool of one worker sends numbered orders to a pool that settles them as each says; a
- * source of many whose workers answer anything keeps account of every token.
+ * source of many messages, whose workers return any verdict, keeps account of every token.
  */
 #include "actor/source.h"
 
@@ -16,7 +16,7 @@
 
 #define STORM 20000u
 
-/* What `settled` was told last, and how often. */
+/* The last outcome that `settled` got, and the number of calls. */
 struct told {
     struct weir_outcome last;
     char reason[24];
@@ -50,7 +50,7 @@ static void settled(struct weir_self *self, void *state, const struct weir_outco
     probe_note(probe, 1000 + outcome->token);
 }
 
-/* An order for an order: what `send_one` sends away. */
+/* An order inside an order: `send_one` sends it. */
 struct errand {
     struct order order;
     struct order away;
@@ -343,7 +343,7 @@ static void test_origin_that_cannot_be_told_is_refused(void)
 
 /* --- many ----------------------------------------------------------------------------------- */
 
-/* A source that gives again what shall come again, and ends when all tokens have ended. */
+/* A source that sends rejected messages again, and ends when all tokens have ended. */
 struct flood {
     uint64_t next;
     uint64_t open;
@@ -403,7 +403,7 @@ static int open_flood(struct weir_self *self, const void *settings, void *state)
     return 0;
 }
 
-/* Anything, by the number and the attempt; what is rejected has been tried three times. */
+/* Any verdict, by the number and the attempt; a message is rejected at most three times. */
 static int anything(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     const uint64_t id = probe_order(message)->id;
@@ -446,7 +446,7 @@ static struct source *begin_flood(struct rig *rig, struct spec *spec, weir_pid t
     return source;
 }
 
-/* promise S8: over 20000 messages and all verdicts, no end is lost or told twice. */
+/* promise S8: over 20000 messages and all verdicts, each outcome is told exactly once. */
 static void test_every_token_of_a_source_ends_once(void)
 {
     struct flood *flood = calloc(1, sizeof *flood);

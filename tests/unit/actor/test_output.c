@@ -1,9 +1,9 @@
 /*
- * Goal: what an output does when the pool behind it is full is what its binding says; `wait` loses
- * nothing, keeps the order, and holds no thread.
+ * Goal: an output to a full pool does what its binding says; `wait` loses no message, keeps the
+ * order, and blocks no thread.
  *
- * Method: pools that emit into each other, on one thread, so that a wait that held it would never
- * end; a last worker that is held, on two.
+ * Method: pools that emit into each other, on one thread, so that a blocking wait would never end;
+ * a last worker at a gate, on two.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -1,10 +1,10 @@
 /*
- * Goal: a PID that this runtime never handed out belongs to nobody, in every lane, whatever slot it
- * names: one that is free, one whose actor has ended, one that lives with another serial. A PID may
- * have been kept from another run, or come from another runtime of the process.
+ * Goal: a PID that this runtime never gave out has no actor, in every lane, and for every slot: a
+ * free one, one whose actor has ended, one with another serial. A PID may have been kept from
+ * another run, or come from another runtime of the process.
  *
- * Method: a pool with one worker, and a pool that has ended; all PIDs of the first slots with their
- * first serials are sent to, and those of the two pools are told apart.
+ * Method: a pool with one worker, and a pool that has ended; the test sends to all PIDs of the
+ * first slots with their first serials, and excludes those of the two pools.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -51,7 +51,7 @@ static bool was_handed_out(const struct fixture *f, weir_pid pid)
            pid == f->ended[1];
 }
 
-/* How many of the PIDs that nobody has ever had answer something else than UNKNOWN. */
+/* Counts the PIDs without an actor that give another status than UNKNOWN. */
 static uint32_t count_known(struct fixture *f, enum weir_lane lane)
 {
     uint32_t known = 0;
@@ -94,7 +94,7 @@ static void test_pid_of_an_ended_pool_is_terminated(void)
     finish(&f);
 }
 
-/* A worker that asks the PID in the order's argument to end, and tells what it was answered. */
+/* A worker that sends an exit to the PID in the order's argument, and notes the status. */
 static int ask_to_end(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {

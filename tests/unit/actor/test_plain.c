@@ -1,8 +1,8 @@
 /*
- * Goal: a plain actor, which belongs to nobody, does what others do, and has memory for the rare
- * things only when it does them.
+ * Goal: a plain actor, which has no pool, does what other actors do, and allocates its optional
+ * state only when it is needed.
  *
- * Method: one plain actor of the probe on one thread; its struct is looked at while it sleeps.
+ * Method: one plain actor of the probe on one thread; the test looks at its struct while it sleeps.
  */
 #include "actor/place.h"
 

@@ -1,9 +1,9 @@
 /*
- * Goal: threads of a plugin's own reach its actor through a port, settle and answer what it kept,
- * and are refused, never harmed, once its incarnation has ended, its actor, or the whole runtime.
+ * Goal: a plugin's own threads reach its actor through a port, settle and answer kept messages, and
+ * are refused without harm once the incarnation, the actor or the runtime has ended.
  *
- * Method: workers that keep messages and hand out their ports; threads that use them while the
- * workers are replaced, and after the runtime is gone.
+ * Method: workers keep messages and hand out their ports; threads use the ports while the workers
+ * are replaced, and after the runtime is gone.
  */
 #include "actor/port.h"
 
@@ -147,7 +147,7 @@ static void test_kept_message_is_settled_from_a_thread(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2, 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, pool));
     keep_one(&f, pool, 3);
-    /* What is not kept is no message of the worker's, whatever it keeps. */
+    /* A message that is not kept does not belong to the worker. */
     CU_ASSERT_EQUAL(weir_port_settle(f.port, &stranger, WEIR_DONE, 0, NULL), 0);
     CU_ASSERT_EQUAL(weir_port_settle(f.port, f.kept, WEIR_REJECT, 0, "not good"), 0);
     /* Once more is nothing more. */
@@ -309,7 +309,7 @@ static struct weir_message *answer_to(struct fixture *f, struct pool *pool, stru
     return answer.message;
 }
 
-/* promises A15 and S10: what an answer holds is given back, too. */
+/* promises A15 and S10: the answer's resources are released, too. */
 static void test_answer_is_freed_whole_by_a_port_that_is_closed(void)
 {
     struct blob *blob = blob_create(64);
@@ -330,7 +330,7 @@ static void test_answer_is_freed_whole_by_a_port_that_is_closed(void)
     CU_ASSERT_EQUAL(atomic_load(&blob->references), 2);
     weir_port_message_free(f.port, shared);
     CU_ASSERT_EQUAL(atomic_load(&blob->references), 1);
-    CU_ASSERT_EQUAL(runtime_stop(f.rig.runtime), 0); /* nobody else takes or gives */
+    CU_ASSERT_EQUAL(runtime_stop(f.rig.runtime), 0); /* no other thread takes or gives memory */
     taken = atomic_load(&memory->taken);
     weir_port_message_free(f.port, counted);
     CU_ASSERT_TRUE(atomic_load(&memory->taken) < taken);

@@ -1,9 +1,9 @@
 /*
- * Goal: how far a pool is, and how much it emitted, is the sum of its workers and of the actors
- * that these have made, at any depth, also of those that have ended.
+ * Goal: the progress of a pool, and the number of its emitted messages, is the sum over its workers
+ * and their children, at any depth, including those that have ended.
  *
- * Method: a worker whose children, and theirs, tell of units and emit; they are looked at while
- * they live, when they have ended, and when the worker has gone with them.
+ * Method: a worker whose children, and theirs, report units and emit; the sums are read while they
+ * live, when they have ended, and when the worker has ended with them.
  */
 #include "actor/children.h"
 #include "unit/host/suite.h"
@@ -72,7 +72,7 @@ static int spawn(struct weir_self *self, struct probe *probe, const struct weir_
     return WEIR_DONE;
 }
 
-/* Tells of `argument` lines of 100, and emits as many messages. */
+/* Reports `argument` lines of 100, and emits as many messages. */
 static int work(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     uint64_t count = probe_order(message)->argument;

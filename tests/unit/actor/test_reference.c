@@ -1,8 +1,8 @@
 /*
- * Goal: a reference means one request, however many come and go while it is open.
+ * Goal: a reference means one request, however many others begin and end while it is open.
  *
- * Method: one question that is kept, then more others than some runtimes have references before
- * they come round, then the answer to the first.
+ * Method: one request is kept, then more others follow than references that can be open at a time,
+ * then the answer to the first.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -1,8 +1,8 @@
 /*
- * Goal: when files may have been renamed each worker is told once, between two messages, also one
- * whose mailbox is full and one that a worker has made. Shows promise H12.
+ * Goal: after files were renamed each worker gets `reopen` once, between two messages; so do a
+ * worker with a full mailbox and a child. Shows promise H12.
  *
- * Method: workers that wait at a gate with full mailboxes; a behaviour that counts its `reopen`.
+ * Method: workers wait at a gate with full mailboxes; a behaviour counts its `reopen`.
  */
 #include "pool/reopening.h"
 

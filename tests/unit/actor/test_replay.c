@@ -1,9 +1,9 @@
 /*
- * Goal: dead letters that are sent again arrive as new messages with their payload, where they
- * were meant to go; what finds no room or nobody stays dead, in its place; none is sent twice.
+ * Goal: a replayed dead letter arrives as a new message with its payload at its intended receiver;
+ * without room or receiver it stays a dead letter, in its place; none is sent twice.
  *
- * Method: workers that reject what they are told to, until they are told otherwise; outputs that
- * lead nowhere at first; stores that keep no payload.
+ * Method: workers that reject the orders they are told to, for a time; outputs without a target at
+ * first; stores that keep no payload.
  */
 #include "actor/replay.h"
 
@@ -19,7 +19,7 @@ struct fixture {
     _Atomic bool accepts;
 };
 
-/* Rejects until it is told otherwise. */
+/* Rejects until the test changes it. */
 static int rejects(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     struct fixture *f = probe->context;
@@ -195,7 +195,7 @@ static void lead_to(struct fixture *f, weir_pid target)
     runtime_leave(executor);
 }
 
-/* What an output had no target for goes where the output leads now, not to its emitter. */
+/* A dead letter of an unbound output goes to its present target, not to its emitter. */
 static void test_letter_of_an_output_goes_where_the_output_leads_now(void)
 {
     struct fixture f;
@@ -227,7 +227,7 @@ static void test_letter_of_an_output_goes_where_the_output_leads_now(void)
     (void)finish(&f);
 }
 
-/* A letter of a worker's own lane goes to that worker. */
+/* A dead letter of a worker's own lane goes to that worker. */
 static void test_letter_of_a_worker_goes_to_that_worker(void)
 {
     struct fixture f;

@@ -1,9 +1,9 @@
 /*
- * Goal: a request gets exactly one answer: the reply, the error that is known at once, or the
- * time-out, which is never early; forwarding changes nothing for the requester.
+ * Goal: a request gets exactly one answer: the reply, an immediate error, or the time-out, which is
+ * never early; forwarding changes nothing for the requester.
  *
- * Method: a pool that asks and a pool that answers, on one thread and on two; what answers comes
- * as notes. The clock stands still until the test moves it.
+ * Method: a pool that sends requests and a pool that replies, on one thread and on two; answers
+ * become notes. The clock stands still until the test moves it.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -59,7 +59,7 @@ static void answered(struct weir_self *self, void *state, void *context,
         probe_note(probe, (uint64_t)reply->detail[0]);
 }
 
-/* What an asker asks for: the act of the other side stands in `argument`. */
+/* A request: `argument` has the act of the receiver. */
 static int ask(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     struct fixture *f = probe->context;
@@ -206,7 +206,7 @@ static void test_message_that_is_no_request_cannot_be_replied_to(void)
     finish(&f);
 }
 
-/* promises S1 and S6: known to be impossible, told at once. */
+/* promises S1 and S6: impossible requests fail at once. */
 static void test_request_to_a_full_pool_is_refused_at_once(void)
 {
     struct fixture f;
@@ -304,7 +304,7 @@ static int let_time_pass(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* A request whose requester gave up is not handled any more. */
+/* A request whose requester gave up is not handled. */
 static void test_request_that_waited_too_long_is_dead_expired(void)
 {
     struct fixture f;
@@ -342,7 +342,7 @@ static int ask_and_cancel(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* promise S6: told after the callback that cancelled has returned, once; the reply is late. */
+/* promise S6: the continuation runs once, after the cancelling callback; the reply is late. */
 static void test_cancelled_request_is_told_so_after_the_callback(void)
 {
     struct fixture f;
@@ -478,7 +478,7 @@ static int keep_and_ask(struct weir_self *self, struct probe *probe,
     return WEIR_KEEP;
 }
 
-/* promise S6: who may take nothing new is found by its replies all the same. */
+/* promise S6: a worker that may take no new message still gets its replies. */
 static void test_reply_reaches_a_worker_that_is_at_in_hand(void)
 {
     struct fixture f;

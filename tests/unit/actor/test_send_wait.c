@@ -1,10 +1,10 @@
 /*
- * Goal: a thread from outside that waits for room is released by a freed place, by growth alone, by
- * the end of its target and by its time-out, and by nothing else; it may not wait where waiting
- * would never end.
+ * Goal: a thread outside the runtime that waits for room is released by a free place, by growth
+ * alone, by the end of its target and by its time-out, and by nothing else; a wait that would never
+ * end is refused.
  *
- * Method: workers held at a gate with full mailboxes, and threads that are seen to stand in line
- * before what releases them is done.
+ * Method: workers at a gate with full mailboxes, and threads that are seen in the line of waiters
+ * before the release.
  */
 #include "actor/send_wait.h"
 
@@ -94,7 +94,7 @@ static bool stand_in_line(void *context)
     return count >= line->count;
 }
 
-/* Starts a sender; on return it stands in line as number `count`. */
+/* Starts a sender; on return it is in line as number `count`. */
 static void start(struct sender *sender, uint32_t count)
 {
     struct line line = { sender->rig, sender->to, count };
@@ -143,7 +143,7 @@ static void test_freed_place_releases_the_waiting_sender(void)
     finish(&f);
 }
 
-/* One that stands in line and counts how often it is told to look. */
+/* A waiter in line that counts its wake-ups. */
 struct bystander {
     struct waiter waiter;
     _Atomic uint32_t wakes;
@@ -155,8 +155,8 @@ static void count_wake(struct waiter *waiter, struct executor *executor)
     atomic_fetch_add(&LIST_ENTRY(waiter, struct bystander, waiter)->wakes, 1);
 }
 
-/* promise O2: the freed place was one, and the first in line has it. Its message stays in hand, so
- * that no other place comes free. */
+/* promise O2: one place was freed, and the first in line has it. Its message stays in hand, so that
+ * no other place becomes free. */
 static void test_sender_that_uses_its_place_wakes_nobody(void)
 {
     struct bystander next;
@@ -184,7 +184,7 @@ static void test_sender_that_uses_its_place_wakes_nobody(void)
     finish(&f);
 }
 
-/* promise E5: semantics G2. Nobody frees a place: the only worker stays where it is. */
+/* promise E5: semantics G2. No place becomes free: the only worker stays at the gate. */
 static void test_growth_alone_releases_the_waiting_sender(void)
 {
     struct fixture f;
@@ -300,7 +300,7 @@ static bool is_waiting(void *context)
     return actor_state(context) == ACTOR_WAITING;
 }
 
-/* promise E5: it stands in line while the actor may yet open, and no longer. */
+/* promise E5: it waits while the actor may still open, and no longer. */
 static void test_actor_that_gives_up_opening_tells_who_waits_for_it(void)
 {
     struct actor_options options;
@@ -350,7 +350,7 @@ static uint64_t key_of(struct fixture *f, struct pool *pool, uint32_t index)
     }
 }
 
-/* promises E5 and O2: the first in line waits for the other worker, and holds nobody up. */
+/* promises E5 and O2: the first in line waits for the other worker, and delays nobody. */
 static void test_place_of_another_key_releases_the_one_behind(void)
 {
     struct sender first;

@@ -1,9 +1,9 @@
 /*
- * Goal: a source produces no more than fits, loses nothing of what it produced, pauses and ends
- * when it says so, and is opened anew when it fails.
+ * Goal: a source produces at most as much as fits, loses none of its messages, pauses and ends when
+ * it says so, and is opened again when it fails.
  *
- * Method: a source that counts what it is asked for and emits numbered orders, before a pool of one
- * worker that is held.
+ * Method: a source that notes its credit and emits numbered orders, feeding a pool of one worker at
+ * a gate.
  */
 #include "actor/source.h"
 
@@ -100,7 +100,7 @@ static void begin(struct fixture *f, struct script script, bool is_held)
     f->probe->act = probe_wait;
     if (!is_held)
         gate_open(&f->probe->gate);
-    rig_init(&f->rig, 2, 1); /* each message is a turn: its end tells of room */
+    rig_init(&f->rig, 2, 1); /* each message is a turn, at whose end the room is announced */
     f->pool = rig_workers(&f->rig, f->probe, "pool", 1, LIMIT);
     f->script = script;
     f->behaviour = (struct weir_behaviour){ .name = "source",
@@ -161,8 +161,8 @@ static void finish(struct fixture *f, uint64_t count)
 
 #define NEVER UINT64_MAX
 
-/* The worker is held, and as much waits as the source was told of: the place that the worker freed
- * when it took its message is told at the end of that turn. */
+/* The worker waits at the gate, and its mailbox is full: at the end of that turn the source learns
+ * of the place that the worker freed when it took its message. */
 static bool is_full(void *context)
 {
     struct ledger_reading reading = rig_ledger(context);
@@ -204,7 +204,7 @@ static bool holds_back(void *context)
     return is_full(f->pool) && atomic_load(&f->script.emitted) > LIMIT + 1;
 }
 
-/* promise O1: what it made beyond its credit waits in order, and it is not asked meanwhile. */
+/* promise O1: messages beyond its credit wait in order, and it is not called meanwhile. */
 static void test_source_that_makes_too_much_loses_nothing(void)
 {
     struct fixture f;
@@ -218,9 +218,9 @@ static void test_source_that_makes_too_much_loses_nothing(void)
     finish(&f, 300);
 }
 
-/* promise O2: bound so, what it made beyond its credit is dead, and it is told 0. It makes all of
- * it and says END when it is first asked: whether it is asked again depends on when the worker,
- * which is held in its turn, took its message. */
+/* promise O2: with this binding messages beyond its credit are dead, and it gets 0. It makes all of
+ * them and returns END at its first call. Whether there is a second call depends on when the
+ * worker, which waits in its turn, took its message. */
 static void test_source_whose_newest_are_dropped_keeps_nothing_back(void)
 {
     struct dead_letters_figures dead = { 0 };
@@ -233,7 +233,7 @@ static void test_source_whose_newest_are_dropped_keeps_nothing_back(void)
                            .fails_at = NEVER,
                            .when_full = WEIR_FULL_DROP_NEWEST },
           true);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source)); /* nobody has made room */
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source)); /* there is no room yet */
     dead_letters_figures(&f.source->dead, &dead);
     CU_ASSERT_EQUAL(dead_letters_total(&dead), dead.counts[DEAD_OUTPUT_FULL]);
     CU_ASSERT_TRUE(dead.counts[DEAD_OUTPUT_FULL] >= 18);
@@ -293,8 +293,8 @@ static void lead_to(struct fixture *f, struct pool *pool)
     runtime_leave(executor);
 }
 
-/* promise O1: whoever is told that its target has ended looks where the output leads now. The
- * moment between looking and sending is met by trying often. */
+/* promise O1: a source whose target has ended uses the output's present target. The moment between
+ * looking and sending is met by many tries. */
 static void test_source_that_is_led_elsewhere_loses_nothing(void)
 {
     uint64_t done = 0, dead[DEAD_REASONS];

@@ -1,9 +1,9 @@
 /*
- * Goal: what a worker puts aside is held, comes back in front and in order, is bounded, and is dead
+ * Goal: stashed messages count as held, return to the front in order, are bounded, and are dead
  * with the incarnation.
  *
- * Method: one worker on one thread that stashes what has the argument 1 and gives it back at an
- * order to do so.
+ * Method: one worker on one thread that stashes orders with argument 1, and unstashes them when
+ * ordered.
  */
 #include "actor/stash.h"
 
@@ -192,7 +192,7 @@ static void test_stash_takes_no_place_of_the_mailbox_and_needs_none(void)
     send(&f, probe_wait, 4, 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     send(&f, give_back, 50, UINT32_MAX);
-    fill(&f, 1); /* both places are there beside what is put aside */
+    fill(&f, 1); /* both places are free, since stashed messages take none */
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* 1 is in hand again; 2 and 3 wait in front */
     CU_ASSERT_EQUAL(probe_times(f.probe, 703), 1); /* none was refused by the full mailbox */

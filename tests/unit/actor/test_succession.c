@@ -1,9 +1,10 @@
 /*
- * Goal: a source goes on where another one in its place has ended: after a failure, and as the heir
- * of one that is closed, before which it produces nothing; an heir may be replaced while it waits.
+ * Goal: a source continues at the position of its predecessor: after a failure, and as the
+ * successor of a source that closes, before whose end it produces nothing; a waiting successor may
+ * be replaced.
  *
- * Method: sources that count up, and leave the next number when they close, before a pool of one
- * worker that can be held; the numbers that arrive are looked at.
+ * Method: sources that count up, and leave the next number when they close, feed a pool of one
+ * worker that can wait at a gate; the arriving numbers are compared.
  */
 #include "actor/source.h"
 
@@ -27,7 +28,7 @@ struct fixture {
     _Atomic uint32_t resumed;
     bool mute;               /* it leaves nothing */
     _Atomic uint32_t loses;  /* so many times it cannot say how far it is */
-    _Atomic uint32_t unable; /* so many times it cannot go on where it is told to */
+    _Atomic uint32_t unable; /* how often it fails to resume at the position */
     struct spec *spec;
 };
 
@@ -168,7 +169,7 @@ static void destroy(struct fixture *f, struct source *source)
     runtime_leave(executor);
 }
 
-/* Numbers up to `total` arrived once, in order; what was opened was closed. */
+/* Numbers up to `total` arrived once, in order; every open had its close. */
 static void finish_at(struct fixture *f, uint32_t total)
 {
     gate_open(&f->probe->gate);
@@ -267,7 +268,7 @@ static void test_heir_goes_on_where_the_first_ended(void)
     finish(&f);
 }
 
-/* Whatever of them is freed first. promise O8 */
+/* In either order of freeing. promise O8 */
 static void test_figures_of_a_source_go_on_in_its_heirs(void)
 {
     static struct fixture f;

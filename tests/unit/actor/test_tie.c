@@ -1,8 +1,8 @@
 /*
- * Goal: a link passes an end on unless it is trapped; a monitor is told of an end exactly once;
- * both can be taken back.
+ * Goal: a link passes an end on unless it is trapped; a monitor reports an end exactly once; both
+ * can be removed.
  *
- * Method: two pools of one worker each, tied by orders; what comes is noted with its reason.
+ * Method: two pools of one worker each, linked by orders; notices become notes with their reason.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -62,7 +62,7 @@ static void order_first(struct fixture *f, probe_act *act, uint64_t id)
     CU_ASSERT_TRUE(rig_drained(&f->rig, f->first));
 }
 
-/* A message to the second is handled: what was sent to it before has come. */
+/* The second handles a message, so it has received everything that was sent before. */
 static void order_second(struct fixture *f, probe_act *act, uint64_t id)
 {
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->second->pid, (struct order){ .act = act, .id = id }), 0);
@@ -269,7 +269,7 @@ static int end_it(struct weir_self *self, struct probe *probe, const struct weir
     return WEIR_DONE;
 }
 
-/* A kill waits for the message in hand, not for those behind it. */
+/* A kill waits for the present message, not for the following ones. */
 static void test_killed_worker_is_replaced_before_its_next_message(void)
 {
     struct fixture f;
@@ -300,7 +300,7 @@ static int end_pool(struct weir_self *self, struct probe *probe, const struct we
     return WEIR_DONE;
 }
 
-/* promise P8: a pool that is asked to end closes, it does not leave its workers behind. */
+/* promise P8: a pool that gets an exit closes, and takes its workers along. */
 static void test_pool_asked_to_end_drains(void)
 {
     struct fixture f;

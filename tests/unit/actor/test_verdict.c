@@ -1,7 +1,8 @@
 /*
- * Goal: every verdict does what <weir/plugin.h> says, to the message and to the incarnation.
+ * Goal: every verdict has the effect that <weir/plugin.h> describes, on the message and on the
+ * incarnation.
  *
- * Method: one worker on one thread, whose orders answer the verdict under test; the clock stands
+ * Method: one worker on one thread, whose orders return the verdict under test; the clock stands
  * still until the test moves it. Ledger, dead letters and callbacks are counted.
  */
 #include "unit/host/suite.h"
@@ -105,7 +106,7 @@ static void test_retry_gives_the_message_again_until_it_is_dead(void)
     create(&f);
     send(&f, retry, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 101, 1));
-    send(&f, probe_done, 50); /* others go on meanwhile */
+    send(&f, probe_done, 50); /* other messages are handled meanwhile */
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 50, 1));
     CU_ASSERT_EQUAL(probe_times(f.probe, 1), 1);
     CU_ASSERT_EQUAL(rig_ledger(f.pool).held, 1);
@@ -135,7 +136,7 @@ static void test_worker_takes_nothing_new_while_many_wait_to_be_given_again(void
         send(&f, retry, id);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_held, f.pool));
     send(&f, retry, 99);
-    /* Behind it on the only thread. */
+    /* After it, on the only thread. */
     CU_ASSERT_EQUAL(rig_send(&f.rig, other->pid, (struct order){ .id = 500 }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 500, 1));
     CU_ASSERT_EQUAL(rig_ledger(f.pool).held, SPEC_RETRIES_MAX);
@@ -150,7 +151,7 @@ static void test_worker_takes_nothing_new_while_many_wait_to_be_given_again(void
     CU_ASSERT_EQUAL(f.ledger.dead, SPEC_RETRIES_MAX + 1);
 }
 
-/* Also in one turn, of what its mailbox holds already. promise V2 */
+/* Also within one turn, for messages that the mailbox has already. promise V2 */
 static void test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given_again(void)
 {
     struct fixture f;
@@ -201,8 +202,7 @@ static bool is_dead_or_done(void *context)
     return ledger.accepted == ledger.dead + ledger.done;
 }
 
-/* A failure takes nothing from the retries, nor a retry from what is given after failures.
- * promise V2 */
+/* Failures and retries on request are counted apart. promise V2 */
 static void test_retries_and_failures_are_counted_apart(void)
 {
     struct fixture f;
@@ -247,7 +247,7 @@ static bool is_in_hand(void *context)
     return rig_ledger(context).in_hand == 1 && rig_ledger(context).queued == 1;
 }
 
-/* promises V1 and S5: who is at in_hand takes nothing new until it settles. */
+/* promises V1 and S5: a worker at its in_hand takes no new message until it settles one. */
 static void test_kept_message_is_settled_by_a_later_tick(void)
 {
     struct fixture f;

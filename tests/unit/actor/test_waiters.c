@@ -1,9 +1,8 @@
 /*
- * Goal: those who wait for room are woken first come first served, as many as places were freed;
- * nobody is woken for nothing twice, and a wake-up that its receiver does not use goes on.
+ * Goal: waiters for room are woken first come first served, as many as places were freed; none is
+ * woken twice for nothing, and an unused wake-up passes on to the next.
  *
- * Method: workers that are never run, so that a wake-up stays to be seen as a signal in their
- * mailboxes.
+ * Method: workers that never run, so that a wake-up stays visible as a signal in their mailboxes.
  */
 #include "actor/waiters.h"
 
@@ -54,7 +53,7 @@ static bool is_woken(struct fixture *f, uint32_t index)
     return atomic_exchange(&f->actors[index].mailbox.signals, 0) == SIGNAL_ROOM;
 }
 
-/* promise O2: it would stand in a line that is freed. */
+/* promise O2: it would wait in a line that is freed. */
 static void test_who_comes_too_late_is_woken_at_once(void)
 {
     static struct fixture f;
@@ -82,7 +81,7 @@ static void test_first_to_come_is_woken_first(void)
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
     waiters_wake(&f.waiters, 1, f.executor);
-    CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been told */
+    CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been woken already */
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(is_woken(&f, 2));
     waiters_wake(&f.waiters, 9, f.executor);
@@ -170,7 +169,7 @@ static void test_places_are_granted_to_the_first_until_it_has_what_it_wants(void
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
     waiters_wake(&f.waiters, 2, f.executor);
-    CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been told, and looks for all of them */
+    CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been woken already, and looks for all of them */
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(is_woken(&f, 2));
     waiters_use(&f.places[0]->waiter, 3);

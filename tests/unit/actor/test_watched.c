@@ -1,8 +1,8 @@
 /*
- * Goal: an actor is told once, in its own turn, that a descriptor it watches is ready, while its
- * incarnation lives and it has not taken that back; and is refused what cannot be waited for.
- * Method: a poller of the test's own, which notes what it is to wait for, and whose answers the
- * test gives when it likes, also too late and twice.
+ * Goal: an actor learns once, in its own turn, that a watched descriptor is ready, while its
+ * incarnation and its watch last; a descriptor that cannot be watched is refused.
+ * Method: a poller of the test notes the watches; the test reports readiness at will, also too late
+ * and twice.
  */
 #include "actor/watched.h"
 
@@ -23,7 +23,7 @@ struct fixture {
     pthread_mutex_t lock;
     uint32_t begun;      /* lock */
     uint32_t ended;      /* lock */
-    uint64_t token[MAX]; /* lock: of what was begun */
+    uint64_t token[MAX]; /* lock: of the watches */
     int descriptor[MAX]; /* lock */
     int answer;          /* const while it runs: of `begin` */
     bool at_once;        /* const while it runs: ready before `begin` returns */
@@ -172,7 +172,7 @@ static void test_ready_descriptor_is_told_once(void)
     first = last_token(&f);
     CU_ASSERT_EQUAL(runtime_ready(f.rig.runtime, first, WEIR_READABLE), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, TOLD + WEIR_READABLE, 1));
-    /* A token that was used means nobody, also when its place is taken again. */
+    /* A used token has no watch, also when its place is used again. */
     CU_ASSERT_EQUAL(runtime_ready(f.rig.runtime, first, WEIR_READABLE), 0);
     order(&f, pool, watch, 1, 2);
     CU_ASSERT_EQUAL(runtime_ready(f.rig.runtime, first, WEIR_READABLE), 0);
@@ -274,7 +274,7 @@ static bool is_open(void *single)
     return single_opening(single) == 0;
 }
 
-/* What the poller never told is freed with the runtime, which is not waited for. */
+/* A watch without a report is freed with the runtime, which does not wait for it. */
 static void test_runtime_ends_while_somebody_watches(void)
 {
     struct single_options options = { .limit = 4 };

@@ -1,7 +1,7 @@
 /*
- * Goal: a settings struct is filled exactly as its table says, or every mistake is told; what
- * changed between two of them is found; wrong tables are refused (promise C4).
- * Method: tables of this file, values made by hand, fields and words compared.
+ * Goal: a settings struct is filled exactly as its table says, or every mistake is reported;
+ * changes between two of them are found; wrong tables are refused (promise C4).
+ * Method: tables of this file, values made by hand, fields and messages compared.
  */
 #include "base/options.h"
 #include "unit/host/suite.h"

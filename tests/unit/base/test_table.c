@@ -1,9 +1,9 @@
 /*
- * Goal: a table finds what was added and nothing else, whatever was removed meanwhile, and also
- * when it finds no memory to grow.
+ * Goal: a table finds the nodes that are in it and no others, after any removals, and also when it
+ * has no memory to grow.
  *
- * Method: some thousand nodes with hashes that are shared by three each; a stand-in for calloc
- * (--wrap) that has no memory when the test says so.
+ * Method: some thousand nodes with hashes that three of them share; a replacement of calloc
+ * (--wrap) that fails when the test says so.
  */
 #include "base/table.h"
 

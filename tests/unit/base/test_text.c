@@ -1,7 +1,7 @@
 /*
- * Goal: texts become numbers exactly or not at all, names near to a word are found, and what is
- * kept stays.
- * Method: tables of texts with the verdict and value that each must give; limits and one past them.
+ * Goal: texts become numbers exactly or not at all, names similar to a word are found, and stored
+ * texts stay.
+ * Method: tables of texts with the expected verdict and value; limits and one past them.
  */
 #include "base/text.h"
 #include "unit/host/suite.h"
@@ -222,7 +222,7 @@ static void draw_word(uint64_t *random, char *word)
     word[length] = '\0';
 }
 
-/* Few letters: most words are near to some other. */
+/* Few letters: most words are similar to some other. */
 static void test_nearest_of_random_words_is_the_one_of_the_whole_table(void)
 {
     uint64_t random = 1;

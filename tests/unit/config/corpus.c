@@ -251,7 +251,7 @@ void mutant_make(const struct corpus *corpus, uint64_t *random, struct mutant *o
 
     if (*random == 0)
         *random = 1; /* the one state that it cannot leave */
-    /* Most changes make a file wrong: half of the mutants come from those that are not. */
+    /* Most changes make a file wrong, so half of the mutants come from good files. */
     file = &corpus->files[draw(random, draw(random, 2) ? corpus->count : corpus->good_count)];
     *out = (struct mutant){ file->name, malloc(file->size + GROWTH_MAX + 1), file->size };
     CU_ASSERT_PTR_NOT_NULL_FATAL(out->text);

@@ -1,9 +1,9 @@
 /*
- * corpus.h - the files of tests/config, taken into memory, and mutants of them.
+ * corpus.h - the files of tests/config, read into memory, and mutants of them.
  *
- * A mutant is a file with one to three small changes: lines that go, come twice, come from another
- * file, are swapped or indented otherwise; words and numbers that become others; bytes that are
- * wrong; an early end. Equal seeds make equal mutants.
+ * A mutant is a file with one to three small changes: lines that are removed, doubled, copied from
+ * another file, swapped or indented otherwise; changed words and numbers; wrong bytes; an early
+ * end. Equal seeds make equal mutants.
  */
 #ifndef TESTS_UNIT_CONFIG_CORPUS_H
 #define TESTS_UNIT_CONFIG_CORPUS_H
@@ -24,7 +24,7 @@ struct corpus {
     struct corpus_file *files; /* owned */
 };
 
-/* Those of tests/config/good and tests/config/bad, which it must find. */
+/* Reads tests/config/good and tests/config/bad, which must exist. */
 void corpus_init(struct corpus *corpus);
 void corpus_finish(struct corpus *corpus);
 
@@ -34,7 +34,7 @@ struct mutant {
     size_t size;
 };
 
-/* Makes one; `random` is the state that the next one goes on from. */
+/* Makes a mutant; `random` is the state of the generator. */
 void mutant_make(const struct corpus *corpus, uint64_t *random, struct mutant *out);
 void mutant_finish(struct mutant *mutant);
 

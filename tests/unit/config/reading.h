@@ -1,5 +1,5 @@
 /*
- * reading.h - from a text to settings in one call, for tests of the language.
+ * reading.h - makes settings from a text in one call, for tests of the language.
  */
 #ifndef TESTS_UNIT_CONFIG_READING_H
 #define TESTS_UNIT_CONFIG_READING_H

@@ -1,11 +1,11 @@
 /*
- * Goal: every mistake of a file is told with its place, its path and its reason, and a good file
- * is told nothing (promise C1, promise C2; promise O4 by the files called cycle_*, promise H11 by
+ * Goal: every mistake of a file is reported with its position, its path and its reason, and a good
+ * file has none (promise C1, promise C2; promise O4 by the files called cycle_*, promise H11 by
  * those called keyless*).
- * Method: files of tests/config/bad begin with all that is expected of them, as `# expect:
- * LINE:COL: path: reason`; those of tests/config/good may begin with `# expect-warning:` lines.
- * Both are read and checked against a catalogue of fake behaviours, and the words are compared
- * whole. With the name of a file as argument it prints what it finds there instead.
+ * Method: files of tests/config/bad begin with the expected messages, as `# expect: LINE:COL: path:
+ * reason`; those of tests/config/good may begin with `# expect-warning:` lines. Both are read and
+ * checked against a catalogue of fake behaviours, and the messages are compared whole. With the
+ * name of a file as argument the program prints the messages for that file.
  */
 #include <glob.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * Goal: whichever allocation fails, reading, checking and planning answer WEIR_ENOMEM, leave
- * nothing behind, and never half a result (promise C3).
+ * Goal: when any allocation fails, reading, checking and planning return WEIR_ENOMEM, without leaks
+ * and without half a result (promise C3).
  * Method: the linker puts this file's allocator between the language and libc; the first, second,
- * third ... call fails, until a run needs no more calls. Leaks are for the sanitizer to see.
+ * third ... call fails, until a run needs no more calls. The sanitizer finds leaks.
  */
 #include <stdlib.h>
 

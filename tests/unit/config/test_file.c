@@ -1,6 +1,7 @@
 /*
- * Goal: what is read is one whole text of the file, or nothing: a file that is written meanwhile is
- * read again, and one that never rests, or grows past the limit, is refused. Shows promise C10.
+ * Goal: reading returns one whole text of the file, or nothing: a file that changes meanwhile is
+ * read again, and a file that keeps changing, or grows past the limit, is refused. Shows promise
+ * C10.
  * Method: the linker puts this file's `read` between the language and libc; it changes the file
  * while it is read, once or each time.
  */
@@ -14,7 +15,7 @@
 ssize_t __real_read(int descriptor, void *bytes, size_t size);
 ssize_t __wrap_read(int descriptor, void *bytes, size_t size);
 
-/* What happens to the file behind the reader's back. */
+/* The change of the file during the read. */
 static struct {
     const char *path;
     const char *text; /* written at its end */
@@ -60,7 +61,7 @@ static void begin(struct fixture *f, const char *text)
     f->bytes = NULL;
 }
 
-/* `times` changes of what is read. */
+/* Changes the content `times` times. */
 static int read_it(struct fixture *f, size_t max, const char *text, int times, bool truncates)
 {
     int status;

@@ -149,7 +149,7 @@ static void test_made_up_files_are_not_watched(void)
     config_files_finish(&files);
 }
 
-/* promise C2: whatever the order in which a directory tells them. */
+/* promise C2: for any order in which a directory lists them. */
 static void test_files_are_added_in_the_order_of_their_names(void)
 {
     const char *last = "";

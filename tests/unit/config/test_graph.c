@@ -1,6 +1,5 @@
 /*
- * Goal: pools close after those that feed them, pools of one cycle together, parents before
- * members.
+ * Goal: pools close after their feeders, pools of one cycle together, parents before members.
  * Method: files whose outputs make lines, diamonds and cycles; the order is checked edge by edge.
  */
 #include <stdlib.h>

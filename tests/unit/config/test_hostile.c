@@ -1,11 +1,11 @@
 /*
- * Goal: no text costs much more work than a large file that is right: what is nested without end,
- * has too long words, too many of them, or nothing but mistakes is refused early, in clear words,
- * and further mistakes are only counted, up to a bound. Shows promise C3 and promise C1.
+ * Goal: no text costs much more work than a large correct file: endless nesting, words that are too
+ * long or too many, or a text of mistakes only is refused early with a clear message, and further
+ * mistakes are only counted, up to a limit. Shows promise C3 and promise C1.
  *
- * Method: texts made to hurt a reader. The work of reading and checking each is counted (see
- * steps.h and work.h), so that no slow machine fails it; libyaml's own is bounded by the size of
- * the text, since the first event past a limit ends it. The times on the CPU are printed.
+ * Method: texts that are meant to slow a reader. The work of reading and checking each is counted
+ * (see steps.h and work.h), so that no slow machine fails the test; libyaml's own work is bounded
+ * by the size of the text, since the first event past a limit ends it. The CPU times are printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "unit/support/work.h"
 
 #define STEPS_MAX 300000u  /* half as many again as a file of 9,999 pools that is right takes */
-#define WORK_MAX 40000000u /* blocks; twice what that one takes */
+#define WORK_MAX 40000000u /* blocks; twice the work of that one */
 #define NAME_58 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdef"
 
 /* `start`, then `part` written `count` times, its %u replaced by the number, then `end`. */
@@ -163,7 +163,7 @@ static void expect_words(const struct hostile *hostile, const struct report *rep
     CU_ASSERT(report_count(report) <= REPORT_ENOUGH + 2); /* the last part may have more than one */
 }
 
-/* Of this thread: what others do on the machine is not in it. */
+/* Of this thread, without others on the machine. */
 static uint64_t cpu_ns(void)
 {
     struct timespec time;

@@ -318,7 +318,7 @@ static void test_step_says_where_it_stands_in_both_settings(void)
     plan_destroy(NULL);
 }
 
-/* The cycle of `a` and `b` stands elsewhere in the file than among those that close. */
+/* The cycle of `a` and `b` has another place in the file than in the closing order. */
 static void test_plan_to_nothing_closes_feeders_first_and_a_cycle_together(void)
 {
     struct change change = change_of(
@@ -361,7 +361,7 @@ static void test_only_what_is_removed_closes(void)
     change_finish(&change);
 }
 
-/* What a reload walks: one task for each part, with all that its steps take. */
+/* The tasks of a reload: one for each part, with all of its steps. */
 static void test_steps_of_one_part_are_one_task(void)
 {
     struct change change = change_of("pools: {a: {use: sink.null, size: 2}, z: {use: sink.null}}",

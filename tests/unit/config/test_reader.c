@@ -36,7 +36,7 @@ static struct config_tree *tree_of(const char *text)
     return tree;
 }
 
-/* The first error of a text is told as `expected`, and there is no tree. */
+/* The first error of a text is `expected`, and there is no tree. */
 static void expect_refused(const char *text, size_t size, const struct config_limits *limits,
                            const char *expected)
 {

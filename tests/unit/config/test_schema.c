@@ -1,11 +1,10 @@
 /*
- * Goal: the JSON Schema and the reference say all that the tables say, of the language and of
- * behaviours, and are well formed whatever a plugin's texts hold.
+ * Goal: the JSON Schema and the reference contain the tables of the language and of behaviours, and
+ * are well formed for any text of a plugin.
  * Method: both are written to memory and searched for every row of every table, for bounds and
- * defaults of options of each kind, and for a secret that must not be there. What validators make
- * of the schema is tested by tests/system/schema, which runs this program: with `schema` as
- * argument it prints the schema of the fake behaviours, with `check FILE...` the checker's verdict
- * on each file.
+ * defaults of options of each kind, and for a secret that must not be there. tests/system/schema
+ * runs this program to test the schema with validators: with `schema` as argument it prints the
+ * schema of the fake behaviours, with `check FILE...` the checker's verdict on each file.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Goal: a file that is right becomes exactly the settings that it describes, defaults included.
+ * Goal: a correct file becomes exactly the settings that it describes, defaults included.
  * Method: texts against fake behaviours; fields of the settings are compared.
  */
 #include <stdlib.h>

@@ -31,7 +31,7 @@ static int read_text(const char *text, struct report *report, struct config_tree
     return config_read_text("t.yaml", text, strlen(text), &source, report, out);
 }
 
-/* What the value of `a` becomes. */
+/* The value of `a` after substitution. */
 static void expect_value(const char *text, const char *expected)
 {
     struct config_tree *tree = NULL;

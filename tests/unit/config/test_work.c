@@ -1,13 +1,11 @@
 /*
- * Goal: to read a file, to check it and to plan the way to it costs as much more as it has more
- * pools, copies, sources, dispatchers, outputs or included files, and no more: nothing looks for
- * one of them among all. What it takes of files and names is bounded. Shows promise C11 and
- * promise C3.
+ * Goal: the cost of reading, checking and planning a file grows evenly with its pools, copies,
+ * sources, dispatchers, outputs or included files: no step searches among all of them. The use of
+ * files and names is bounded. Shows promise C11 and promise C3.
  *
- * Method: files of one shape and of 1,000 and 4,000 of its parts; half as many blocks again as an
- * even growth would take are too many (see work.h): a loop over all within one over all takes
- * sixteen times as many for four times the parts. libyaml is not counted; it takes more for a
- * longer text only.
+ * Method: files of one shape with 1,000 and 4,000 parts; more than one and a half times the even
+ * growth fails (see work.h): a loop over all inside a loop over all takes sixteen times as much for
+ * four times the parts. libyaml is not counted; its work depends only on the length of the text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +67,7 @@ static char *make(const struct shape *shape, unsigned count)
     return text;
 }
 
-/* What it costs to read and to plan. */
+/* The cost of reading and planning. */
 struct cost {
     uint64_t check;
     uint64_t plan;       /* from nothing */

@@ -1,13 +1,13 @@
 /*
- * Goal: no actor waits for ever: not behind one that holds its thread or takes long turns, not
- * beside ones that never come to an end; who is refused gives way; and what a sender sends to a
- * receiver is handled in its order, whoever runs the two and however often they yield.
+ * Goal: no actor waits for ever: not for one that keeps its thread or takes long turns, not beside
+ * actors that never rest; a refused sender yields; and messages of a sender arrive at a receiver in
+ * order, on any threads and with any number of yields.
  *
  * Method: a thousand light workers with a message each. A hog that gave them their work from its
- * own thread is held inside its handler; on one thread, a pair that plays ball for ever and one
- * that always has a message for itself. A sender that tries again at once, on the thread of the
- * full one. A hog that moves the clock, before one that waits. Then numbered messages of several
- * senders, until threads have stolen from each other.
+ * own thread waits inside its handler; on one thread, a pair that exchanges a message for ever and
+ * one that always has a message for itself. A sender that tries again at once, on the thread of the
+ * full receiver. A hog that moves the clock, before a waiting actor. Then numbered messages of
+ * several senders, until threads have stolen from each other.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -66,10 +66,10 @@ static void test_light_actors_run_while_a_hog_holds_their_thread(void)
 struct endless {
     _Atomic bool stop;
     _Atomic uint64_t turns;
-    weir_pid other[3]; /* whom number i sends to */
+    weir_pid other[3]; /* the receiver of number i */
 };
 
-/* Sends what it got to the next one, for ever. */
+/* Sends its message to the next one, for ever. */
 static int pass_on(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     struct endless *endless = probe->context;
@@ -269,7 +269,7 @@ static void test_order_of_sending_is_kept_over_steals_and_yields(void)
 /* --- past a millisecond ---------------------------------------------------------------------- */
 
 #define BACKLOG 24u /* more than the looks at the clock of a turn, less than its budget */
-#define OTHER 1u    /* the note of who waits behind the hog; the hog's own are 0 */
+#define OTHER 1u    /* the note of the actor that waits for the hog; the hog's own are 0 */
 
 struct scene {
     struct rig rig;
@@ -308,7 +308,7 @@ static int wake_both(struct weir_self *self, struct probe *probe,
 /* How many messages the hog handles before the other one runs. */
 static uint32_t handled_before_other(struct scene *scene, probe_act *act)
 {
-    uint32_t begin = probe_count(scene->probe) + 1; /* behind the note of the order */
+    uint32_t begin = probe_count(scene->probe) + 1; /* after the note of the order */
     uint32_t handled = 0;
 
     scene->act = act;

@@ -13,7 +13,7 @@
 
 struct hand;
 
-/* What a worker does with an order; answers a verdict. */
+/* An act of a worker for an order; returns a verdict. */
 typedef int hand_act(struct weir_self *self, struct hand *hand, const struct weir_message *message);
 
 struct hand_order {
@@ -26,7 +26,7 @@ struct hand {
     struct weir_runtime *runtime;
     struct weir_behaviour behaviour;
     struct gate gate;
-    int open_status; /* what `open` answers */
+    int open_status; /* the result of `open` */
     _Atomic uint32_t handled;
     _Atomic uint64_t sum; /* of the ids that were handled */
     _Atomic uint32_t closed;
@@ -37,7 +37,7 @@ struct hand {
 
 /* A runtime of `threads` threads. Ends the program without memory. */
 void hand_begin(struct hand *hand, uint32_t threads);
-/* Likewise, with other options; its threads and its log are filled in. */
+/* As hand_begin, with other options; its threads and its log are filled in. */
 void hand_begin_with(struct hand *hand, const struct weir_runtime_options *like, uint32_t threads);
 /* Shuts down and destroys. */
 void hand_finish(struct hand *hand);

@@ -1,9 +1,9 @@
 /*
- * Goal: a thread from outside that asks gets exactly one answer: the reply, or why there is none;
- * what is known to be impossible at once, and nothing before its time.
+ * Goal: a request from an outside thread gets exactly one answer: the reply, or the status why
+ * there is none; impossible requests fail at once, and no time-out is early.
  *
- * Method: workers that reply, reject, fail, forget and are held at a gate; many threads that ask at
- * the same time and compare what they get with what they asked.
+ * Method: workers that reply, reject, fail, forget and wait at a gate; many threads that send
+ * requests at the same time and compare the answers with their requests.
  */
 #include <pthread.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static void test_full_pool_is_told_at_once(void)
     hand_finish(&hand);
 }
 
-/* promise E8: never early; and what nobody waits for any more is dead `expired`, not handled. */
+/* promise E8: never early; and an abandoned request is dead `expired`, not handled. */
 static void test_time_out_is_not_early_and_the_request_expires(void)
 {
     struct weir_answer answer;
@@ -162,7 +162,7 @@ static void test_answers_are_fetched_in_any_order(void)
     hand_finish(&hand);
 }
 
-/* promise E8: the next one who asks takes the place in the table, and does not get the late reply,
+/* promise E8: the next requester uses the place in the table, and does not get the late reply,
  * which has an owner: the sanitizers see that it is freed. */
 static void test_reply_to_one_who_gave_up_is_refused(void)
 {
@@ -192,7 +192,7 @@ static void test_reply_to_one_who_gave_up_is_refused(void)
     hand_finish(&hand);
 }
 
-/* An answer that nobody fetches is freed with the runtime. */
+/* An answer that is never fetched is freed with the runtime. */
 static void test_answer_that_nobody_fetches_is_freed(void)
 {
     struct hand hand;
@@ -321,7 +321,7 @@ static void test_cancelled_request_from_outside_never_begins(void)
     CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, reference), 0);
     gate_open(&hand.gate);
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
-    CU_ASSERT_TRUE(gate_await(&hand.gate, 2)); /* behind the request */
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 2)); /* after the request */
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).dead_by[WEIR_DEAD_CANCELLED], 1);
     CU_ASSERT_EQUAL(atomic_load(&hand.handled), 2);
     hand_finish(&hand);

@@ -1,10 +1,10 @@
 /*
- * Goal: what bounds a runtime and its pools - memory, bytes in mailboxes, restarts, dead letters -
- * and what may be asked of them while they run - pause, members, dead letters, figures, descriptors
- * - is there for an embedding program as for the host.
+ * Goal: an embedding program has the same limits for a runtime and its pools as the host - memory,
+ * bytes in mailboxes, restarts, dead letters - and the same operations while they run - pause,
+ * members, dead letters, figures, descriptors.
  *
- * Method: workers that are held, fail, reject and make messages; figures and letters compared with
- * what was sent. The poller is the test's own.
+ * Method: workers that wait, fail, reject and make messages; figures and dead letters are compared
+ * with the messages sent. The poller is the test's own.
  */
 #include <string.h>
 
@@ -111,7 +111,7 @@ static void test_pool_routes_by_pull(void)
     pid = add(&hand, &options);
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
-    /* Behind the held one nothing waits, for the other one takes it. */
+    /* No message waits for the worker at the gate, since the other one takes it. */
     for (uint64_t id = 0; id < 20; id++)
         CU_ASSERT_EQUAL(weir_runtime_send_wait(hand.runtime, pid,
                                                hand_message(&hand, (struct hand_order){ .id = 1 }),
@@ -214,7 +214,7 @@ static void test_restarts_are_bounded_and_escalate(void)
     hand_finish(&hand);
 }
 
-/* promise E4: who says nothing else, as in a file: members that escalate pass it on to the top. */
+/* promise E4: the default, as in a file: members that escalate escalate to the top. */
 static void test_pool_of_pools_escalates_by_itself(void)
 {
     struct weir_runtime_figures figures = WEIR_RUNTIME_FIGURES;
@@ -258,7 +258,7 @@ static void count_release(void *settings)
     atomic_fetch_add(&hand->released, 1);
 }
 
-/* promise E4: what is urgent reaches the program's own manager; its settings are given back. */
+/* promise E4: urgent messages reach the program's own manager; its settings are released. */
 static void test_pool_has_the_manager_of_the_program(void)
 {
     struct weir_answer answer = WEIR_ANSWER;
@@ -449,7 +449,7 @@ static void test_poller_of_the_program_tells_who_watches(void)
     CU_ASSERT_TRUE(gate_await(&hand.gate, 2));
     CU_ASSERT_EQUAL(atomic_load(&hand.noted), 4200 + WEIR_READABLE);
     CU_ASSERT_EQUAL(weir_runtime_ready(hand.runtime, atomic_load(&waiting.token), WEIR_READABLE),
-                    0); /* nobody any more */
+                    0); /* no longer */
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = watch }), 0);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 3));
     hand_finish(&hand);

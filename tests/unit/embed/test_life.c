@@ -1,10 +1,9 @@
 /*
- * Goal: a runtime has the threads that were asked for and its timekeeper, lives beside others,
- * tells people only through its callbacks, ends gracefully in the order of the outputs, and frees
- * all.
+ * Goal: a runtime has the requested threads and its timekeeper, coexists with others, reports only
+ * through its callbacks, ends gracefully in the order of the outputs, and frees everything.
  *
  * Method: threads are counted in /proc/self/task before, with and after one and two runtimes;
- * chains and circles of pools are shut down while they are full.
+ * chains and cycles of pools are shut down while they are full.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -104,7 +103,7 @@ static void test_process_is_left_as_it_was(void)
     for (int number = 1; number < SIGRTMAX; number++)
         CU_ASSERT_EQUAL(sigismember(&mask_before, number), sigismember(&mask_now, number));
     CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
-    CU_ASSERT_TRUE(atomic_load(&hand.lines) > 0); /* the failure was told, to the callback */
+    CU_ASSERT_TRUE(atomic_load(&hand.lines) > 0); /* the callback got the failure */
     hand_finish(&hand);
 }
 
@@ -171,7 +170,7 @@ struct opener {
     weir_pid watched;
 };
 
-/* Opens the gate once the watched pool has been told to close. */
+/* Opens the gate once the watched pool closes. */
 static void *open_when_closing(void *context)
 {
     struct opener *opener = context;
@@ -182,7 +181,7 @@ static void *open_when_closing(void *context)
     return NULL;
 }
 
-/* promise E3: the nested one feeds its sibling, and is held until it has been told to close. */
+/* promise E3: the nested one feeds its sibling, and waits until that one closes. */
 static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
 {
     struct weir_pool_options top = WEIR_POOL_OPTIONS;
@@ -222,7 +221,7 @@ static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
     hand_finish(&hand);
 }
 
-/* A worker with a message for somebody who lets nothing in; the shutdown has time without end. */
+/* A worker with a message for a target that admits nothing; the shutdown has no time-out. */
 static void expect_shutdown_beside(void (*shut)(struct hand *hand, weir_pid *out_pid))
 {
     struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
@@ -294,7 +293,7 @@ static void test_shutdown_past_its_time_names_what_is_left(void)
     hand_finish(&hand);
 }
 
-/* What is in the mailboxes then is freed; the sanitizers see it. */
+/* Messages in mailboxes are freed then; the sanitizers see it. */
 static void test_destroy_without_shutdown_frees_everything(void)
 {
     struct hand hand;

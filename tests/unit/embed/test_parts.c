@@ -1,8 +1,8 @@
 /*
- * Goal: pools, actors and sources of an embedding program are made, found, changed, watched and
- * ended through their PIDs, and what waits for a change waits for that change.
+ * Goal: an embedding program makes, finds, changes, watches and ends pools, actors and sources by
+ * their PIDs, and a wait for a change waits for that change.
  *
- * Method: workers held at a gate; opens that fail; figures compared with what the handlers counted.
+ * Method: workers at a gate; opens that fail; figures compared with the handlers' counts.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -162,7 +162,7 @@ static void *send_until_closed(void *argument)
     return NULL;
 }
 
-/* promise E7: senders go on until they are told that nobody is there. */
+/* promise E7: senders go on until they get the status of an ended target. */
 static void test_nothing_runs_after_the_close_that_waits(void)
 {
     struct sender senders[2];

@@ -1,7 +1,6 @@
 /*
- * Goal: what a file says of a pool or of the host by `clamp`, `subscribe`, `fan_out`,
- * `open_timeout` and `log.level`, a program says by its options, and with the same effect. Shows
- * promise E4.
+ * Goal: the options of a program have the same effect as `clamp`, `subscribe`, `fan_out`,
+ * `open_timeout` and `log.level` in a file. Shows promise E4.
  *
  * Method: pools with and without each of them; sizes, copies of an event, statuses and lines of the
  * log are compared.
@@ -167,7 +166,7 @@ static int log_two_lines(struct weir_self *self, struct hand *hand,
     return WEIR_DONE;
 }
 
-/* How many lines of two, information and details, the program gets of a pool. */
+/* Counts the lines of a pool, of an info and a debug line, that the program gets. */
 static uint32_t lines_of(struct hand *hand, weir_pid pid)
 {
     uint32_t before = atomic_load(&hand->lines);
@@ -220,7 +219,7 @@ static void test_options_of_an_older_program_are_taken(void)
     hand_begin(&hand, 1);
     options = hand_pool_options(&hand, "pool");
     options.workers_max = 1;
-    options.clamp = 1; /* behind what the program knows of */
+    options.clamp = 1; /* beyond the size that the program states */
     options.size = offsetof(struct weir_pool_options, subscribe);
     pid = add(&hand, &options);
     CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, pid, 2, &resized), WEIR_EINVALID);

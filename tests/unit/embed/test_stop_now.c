@@ -1,9 +1,9 @@
 /*
- * Goal: what is stopped now ends behind the messages in hand; all that waits is dead, those who
- * asked are told, and the ledger balances.
+ * Goal: a stop now ends workers after their present message; waiting messages are dead, requesters
+ * get a status, and the ledger balances.
  *
- * Method: pools, a pool of pools, an actor and a source whose workers are held at a gate with a
- * backlog; the gate opens after the order.
+ * Method: pools, a pool of pools, an actor and a source whose workers wait at a gate with a
+ * backlog; the gate opens after the stop.
  */
 #include "unit/embed/hand.h"
 #include "unit/host/suite.h"

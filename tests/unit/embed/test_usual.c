@@ -1,9 +1,8 @@
 /*
- * Goal: what a program leaves alone in the options of libweir is what a file has that leaves out
- * the key.
+ * Goal: an option of libweir that a program leaves at 0 has the default of the key in a file.
  *
  * Method: the defaults are read from the tables of the language; the limit is also counted, at a
- * worker that is held up.
+ * worker at a gate.
  */
 #include <stdlib.h>
 

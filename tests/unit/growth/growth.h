@@ -1,5 +1,5 @@
 /*
- * growth.h - whether what something costs grows as evenly as its size: by counted blocks of the
+ * growth.h - checks that the cost of something grows evenly with its size: by counted blocks of the
  * calling thread (unit/support/work.h), not by a clock.
  */
 #ifndef TESTS_UNIT_GROWTH_GROWTH_H
@@ -13,11 +13,11 @@
 
 #define FEW 1000u
 #define TIMES 4u
-/* A table that has just grown has cost more than its share, a heap is a step deeper; what walks
- * over all for each takes sixteen times as much. */
+/* Tolerates a table that has just grown and a heap that is one step deeper; a walk over all for
+ * each takes sixteen times as much. */
 #define GROWTH_MAX (TIMES + 3)
 
-/* What `count` of something cost in all; what is not to be counted it does outside. */
+/* Returns the total cost of `count` parts; work that is not counted is done outside. */
 typedef uint64_t cost_of(uint32_t count);
 
 static inline void expect_even_growth(cost_of *cost)

@@ -1,11 +1,10 @@
 /*
- * Goal: to make a child, to link or watch it, to stop it by its PID, and its end cost the same
- * however many others there are; so do timers and requests that are set, taken back, or forgotten
+ * Goal: the cost of making, linking, watching, stopping and ending a child does not depend on the
+ * number of the others; the same holds for timers and requests that are set, removed, or forgotten
  * by an incarnation that ends. Shows promise A20.
  *
  * Method: an actor with 1,000 and with 4,000 of each, whose turns are taken on the thread of the
- * test; the work is counted. What came last ends first, so that what looks from the front finds it
- * late.
+ * test; the work is counted. The last one ends first, so that a search from the front is expensive.
  */
 #include <stdlib.h>
 
@@ -113,7 +112,7 @@ static void finish(struct family *family)
     free(family->numbers);
 }
 
-/* Makes all, and has `last` done to all; what that cost until `done`. */
+/* Makes all, and does `last` to all; returns the cost until `done`. */
 static uint64_t cost_of_all(struct family *family, enum act last, bool (*done)(void *context))
 {
     uint64_t before, cost;

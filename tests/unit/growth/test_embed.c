@@ -1,6 +1,6 @@
 /*
- * Goal: to end a program's actors, one by one or by a shutdown, alone or in a chain, costs each of
- * them the same however many there are. Shows promise A20.
+ * Goal: the cost of ending each of a program's actors, one by one or by a shutdown, alone or in a
+ * chain, does not depend on their number. Shows promise A20.
  *
  * Method: 1,000 and 4,000 actors of libweir; the work of the thread that ends them is counted, not
  * that of the dispatcher.

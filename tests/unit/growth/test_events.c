@@ -1,7 +1,7 @@
 /*
- * Goal: to subscribe to an event, to leave it and to end costs the same however many others
- * subscribe; and so does it, and to own and to hear of an audience, however many events there are.
- * Shows promise A20.
+ * Goal: the cost of subscribing to an event, of unsubscribing and of an end does not depend on the
+ * number of other subscribers; nor does that cost, or that of owning an event and of its audience,
+ * depend on the number of events. Shows promise A20.
  *
  * Method: 1,000 and 4,000 subscribers of one event, and events of one actor; the work is counted.
  */
@@ -14,7 +14,7 @@
 
 #define OWNER 77u
 
-/* PIDs that belong to nobody: nothing is sent to them. */
+/* PIDs without an actor: no message is sent to them. */
 static weir_pid pid_of(uint32_t number)
 {
     return ((weir_pid)1 << 40) + number;

@@ -1,6 +1,6 @@
 /*
- * Goal: to take a name, to find one, to show names and to give them up costs the same however many
- * others have names, and however many names an actor has. Shows promise A20.
+ * Goal: the cost of taking, finding, showing and releasing a name does not depend on the number of
+ * other names, nor on the number of names of the actor. Shows promise A20.
  *
  * Method: 1,000 and 4,000 names of one actor each, or all of one; the work is counted.
  */

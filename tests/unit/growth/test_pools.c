@@ -1,6 +1,6 @@
 /*
- * Goal: the end of a pool costs each of its workers, or of the pools that are nested in it, the
- * same however many there are; so does it those that leave while the pool stays. Shows promise A20.
+ * Goal: the cost of a pool's end for each worker or nested pool does not depend on their number;
+ * nor does the cost of members that leave while the pool stays. Shows promise A20.
  *
  * Method: 1,000 and 4,000 members; turns are taken on the thread of the test, and the work is
  * counted.

@@ -1,5 +1,5 @@
 /*
- * suite.h - runs one table of CUnit tests; what every test program of this folder ends with.
+ * suite.h - runs one table of CUnit tests: the last part of every test program.
  */
 #ifndef TESTS_UNIT_HOST_SUITE_H
 #define TESTS_UNIT_HOST_SUITE_H
@@ -7,7 +7,7 @@
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
 
-/* Runs the tests, whose table ends with CU_TEST_INFO_NULL; answers the exit code. Borrows. */
+/* Runs the tests, whose table ends with CU_TEST_INFO_NULL; returns the exit code. Borrows. */
 static inline int suite_run(const char *name, CU_TestInfo *tests)
 {
     CU_SuiteInfo suites[] = {

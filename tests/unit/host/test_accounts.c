@@ -1,8 +1,9 @@
 /*
- * Goal: what a source could not deliver is told: in its own line of the log, and in the host's. The
- * first look after the last message says that all is done.
+ * Goal: the log reports the messages that a source could not deliver: in the source's own line, and
+ * in the host's. The first look after the last message reports the end.
  *
- * Method: a source before a pool that has ended, or that is held up; the log is caught and read.
+ * Method: a source feeds a pool that has ended, or that waits at a gate; the log is captured and
+ * read.
  */
 #include "host/run/accounts.h"
 

@@ -1,7 +1,7 @@
 /*
- * Goal: a `check` that crashes, ends the program or never returns is an error of the file, with the
- * place of its args, and never runs in the process that asks; what is right before it is checked as
- * ever. Shows promise B10.
+ * Goal: a `check` that crashes, ends the program or never returns is an error of the file, at the
+ * position of its args, and never runs in the calling process; earlier ones are checked as usual.
+ * Shows promise B10.
  * Method: the real program tries the checks of a plugin built for it (tests/plugins/rash); the test
  * itself, which would not survive any of them, reads the same files as a host does.
  */
@@ -78,7 +78,7 @@ static void test_check_that_never_returns_is_waited_for_no_longer(void)
     unsetenv("WEIR_PLUGIN_TIMEOUT");
 }
 
-/* promise B10: the one before it is asked, the ones behind it are not called. */
+/* promise B10: the check before it is called, those after it are not. */
 static void test_others_are_told_as_far_as_can_be_known(void)
 {
     refuses("  a: {use: rash.well, args: {keep: 7}}\n"

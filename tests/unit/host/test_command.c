@@ -1,6 +1,6 @@
 /*
- * Goal: every command says what it was asked on standard output, what is wrong on standard error,
- * and ends with the code of sysexits.h.
+ * Goal: every command writes its answer to standard output, mistakes to standard error, and ends
+ * with the code of sysexits.h.
  * Method: command_main with streams in memory; files of the test's own.
  */
 #include <sysexits.h>
@@ -12,7 +12,7 @@
 #define ARGUMENTS_MAX 8
 #define HELP_COLUMNS_MAX 100
 
-/* What the last call said. */
+/* The output of the last call. */
 struct said {
     char out[16384];
     char err[16384];
@@ -81,7 +81,7 @@ static void test_every_command_has_help(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(said.out, "  -f, --from OLD "));
 }
 
-/* What fits a terminal, of every command; `help COMMAND` says the same. */
+/* The help of every command fits into a terminal; `help COMMAND` prints the same. */
 static void test_help_fits_a_screen(void)
 {
     static const char *const names[] = { "run",     "check",    "plan",   "reload", "status",

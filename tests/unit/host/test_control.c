@@ -1,9 +1,9 @@
 /*
- * Goal: the control socket serves many clients at once and is held up by none: slow ones, silent
- * ones, wrong ones and too many are each told, and the others are answered.
+ * Goal: the control socket serves many clients at once, and none of them blocks it: slow, silent,
+ * wrong and surplus clients each get a status, and the others are answered.
  *
- * Method: a loop in a thread of its own with a handler that answers at once, or later when told;
- * clients are plain sockets of the test's thread. Patience is short where a test waits for its end.
+ * Method: a loop in a thread of its own with a handler that answers at once, or later on demand;
+ * clients are plain sockets of the test's thread. Time-outs are short where a test waits for them.
  */
 #include "host/control/control.h"
 
@@ -293,7 +293,7 @@ static void test_client_that_does_not_read_is_closed(void)
     begin(&f, SHORT_MS);
     client = hang_up.fd = connect_to(&f);
     say(client, "GET /large HTTP/1.1\r\n\r\n");
-    /* It reads only once the server has given it up: what is left is what the kernel took. */
+    /* It reads only after the server has given it up: the kernel's buffer has the rest. */
     CU_ASSERT_EQUAL(poll(&hang_up, 1, (int)patience_ms()), 1);
     CU_ASSERT_TRUE(hear(client, text, sizeof text) < LARGE);
     finish(&f);
@@ -488,7 +488,7 @@ static void test_those_of_the_former_socket_are_served_to_the_end(void)
     finish(&f);
 }
 
-/* promise R17: nobody has accepted them yet when the next socket comes. */
+/* promise R17: they are not accepted yet when the next socket comes. */
 static void test_those_who_wait_at_a_former_socket_are_served(void)
 {
     struct fixture f;
@@ -532,7 +532,8 @@ static void test_socket_may_go_and_come_back(void)
     finish(&f);
 }
 
-/* What was offered and never served leaves no file either: finish would not remove the folder. */
+/* A listener that was offered and never served leaves no file: finish would not remove the
+ * folder. */
 static void test_socket_that_was_never_served_is_removed(void)
 {
     struct fixture f;

@@ -1,6 +1,6 @@
 /*
- * Goal: the socket is there with its mode and nobody else's is taken away: a stale one is
- * replaced, one that is listened at and a file that is no socket are not.
+ * Goal: the socket exists with its mode, and never replaces another program's: a stale file is
+ * replaced, a socket with a listener and other files are not.
  *
  * Method: sockets in a directory of the test's own.
  */
@@ -120,7 +120,7 @@ static void test_socket_in_use_is_left_alone(void)
     finish(&f);
 }
 
-/* promise T3: whoever may read the folder can lock it. */
+/* promise T3: every user who may read the folder can lock it. */
 static void test_lock_that_somebody_holds_keeps_nobody_out(void)
 {
     struct fixture f;
@@ -137,7 +137,7 @@ static void test_lock_that_somebody_holds_keeps_nobody_out(void)
     finish(&f);
 }
 
-/* Connects until nobody else can; the number of those who wait. */
+/* Connects until the backlog is full; returns the number of waiting clients. */
 static size_t fill_line(const struct fixture *f, int *clients)
 {
     size_t count = 0;
@@ -148,7 +148,7 @@ static size_t fill_line(const struct fixture *f, int *clients)
     return count;
 }
 
-/* promise T3: a host that is stopped accepts nobody. */
+/* promise T3: a stopped host accepts no connection. */
 static void test_host_whose_line_is_full_is_left_alone_at_once(void)
 {
     static int clients[WAITING_MAX + 1];

@@ -1,10 +1,10 @@
 /*
  * Goal: `threads: auto` follows the CPUs that the process may use while it runs: the quota of every
- * group above it, under cgroup v2, v1 and both; nothing happens while they stay the same, and what
- * has a number of its own keeps it.
+ * group above it, under cgroup v2, v1 and both; an unchanged number has no effect, and a dispatcher
+ * with a fixed number keeps it.
  *
  * Method: a runtime with two dispatchers, a tree of files that is changed while it runs, and beats
- * given by hand.
+ * given by the test.
  */
 #include "host/run/cpu_watch.h"
 
@@ -31,7 +31,7 @@ struct fixture {
     struct cpu_watch watch;
     uint64_t now_ms;
     uint32_t reads;
-    uint32_t changes; /* told by the watch */
+    uint32_t changes; /* reported by the watch */
     uint32_t follows; /* dispatchers that were resized */
     char root[64];
 };
@@ -134,7 +134,7 @@ static void test_quota_of_any_ancestor_is_followed(void)
     put(&f, "/sys/fs/cgroup/outer/inner/cpu.max", "600000 100000\n");
     beat(&f, CPU_WATCH_MS);
     CU_ASSERT_EQUAL(threads(&f), 6);
-    CU_ASSERT_EQUAL(f.dispatchers[0].threads, 6); /* what the next plan compares with */
+    CU_ASSERT_EQUAL(f.dispatchers[0].threads, 6); /* the next plan compares with it */
     put(&f, "/sys/fs/cgroup/outer/cpu.max", "250000 100000\n");
     beat(&f, CPU_WATCH_MS);
     CU_ASSERT_EQUAL(threads(&f), 3);
@@ -189,7 +189,7 @@ static void test_nothing_is_done_while_nothing_changes(void)
         beat(&f, CPU_WATCH_MS);
     CU_ASSERT_EQUAL(f.reads, 10);
     CU_ASSERT_EQUAL(f.changes, 1);
-    /* Who asks all the same, as after a reload that has followed already, changes nothing. */
+    /* A second call, as after a reload that has adapted already, changes nothing. */
     CU_ASSERT_EQUAL(dispatcher_change_follow(&f.assembly, 4), 0);
     finish(&f);
 }

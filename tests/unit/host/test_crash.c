@@ -1,7 +1,7 @@
 /*
- * Goal: a crash signal is told in one line with who it was, and then ends the process as it would
- * have without us.
- * Method: children that crash, each in its way; their words come through a pipe.
+ * Goal: a crash signal is logged in one line with the running worker, and then ends the process as
+ * it would without us.
+ * Method: children that crash, each in its way; their output comes through a pipe.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static const struct crash_note *nobody(void)
     return NULL;
 }
 
-/* What a child that did `fall` had to say. Writes its wait status. */
+/* The output of a child that did `fall`. Returns its wait status. */
 static const char *words_of(const struct crash_note *(*current)(void), void (*fall)(void),
                             int *out_status)
 {

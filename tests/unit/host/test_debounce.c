@@ -1,6 +1,6 @@
 /*
- * Goal: what changes in several steps is acted on once, when it rests, and what never rests is
- * acted on all the same. Shows promise R9.
+ * Goal: several changes in a row cause one action, after they rest; changes without rest cause an
+ * action, too. Shows promise R9.
  * Method: looks at made-up stamps at made-up times.
  */
 #include "host/reload/debounce.h"

@@ -1,5 +1,5 @@
 /*
- * Goal: what is printed of a plugin is what its tables say, in the units that YAML takes.
+ * Goal: the description of a plugin has the content of its tables, in the units that YAML takes.
  * Method: rows of options, and a plugin built for the tests, described into memory.
  */
 #include <stdlib.h>

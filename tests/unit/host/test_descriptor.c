@@ -29,7 +29,7 @@ static const struct weir_option options[] = {
 
 static const struct weir_output outputs[] = { { .name = "out" }, { 0 } };
 
-/* What the tests change. */
+/* The parts that tests change. */
 struct sample {
     struct weir_behaviour behaviours[3];
     struct weir_plugin plugin;
@@ -99,7 +99,7 @@ static void test_descriptor_of_this_sdk_is_copied(void)
     CU_ASSERT(made.behaviours[0].options != options);
     CU_ASSERT_STRING_EQUAL(made.behaviours[0].options[0].name, "keep");
     CU_ASSERT_PTR_NULL(made.behaviours[0].options[1].name);
-    /* A NULL table becomes an empty one, so that nobody needs to ask. */
+    /* A NULL table becomes an empty one, which saves further checks. */
     CU_ASSERT_PTR_NOT_NULL_FATAL(made.behaviours[1].outputs);
     CU_ASSERT_PTR_NULL(made.behaviours[1].outputs[0].name);
     descriptor_finish(&made);

@@ -1,6 +1,7 @@
 /*
- * Goal: a file that is no shared object for this machine is refused with what was found and wanted.
- * Method: the first bytes of this very program, changed one field at a time.
+ * Goal: a file that is no shared object for this machine is refused with what was found and what
+ * was expected.
+ * Method: the first bytes of this program, changed one field at a time.
  */
 #include <elf.h>
 #include <link.h>

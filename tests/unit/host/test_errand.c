@@ -1,9 +1,9 @@
 /*
  * Goal: errands go to the supervisor by kind and in order, and come back with the answer in the
- * form that was asked for.
+ * requested form.
  *
- * Method: a plan between two settings, a report with a mistake; both sides played by the test, and
- * by two threads.
+ * Method: a plan between two settings, a report with a mistake; the test plays both sides, and so
+ * do two threads.
  */
 #include "host/reload/errand.h"
 
@@ -54,7 +54,7 @@ static void test_errands_are_taken_by_kind_in_order(void)
     errands_finish(&errands); /* frees the plan */
 }
 
-/* Completes one errand, and answers what it says; freed by the caller. */
+/* Completes one errand, and returns its text, which the caller frees. */
 static char *answer_of(enum errand_kind kind, bool wants_text, const struct outcome *outcome)
 {
     uint32_t done = 0;

@@ -1,6 +1,6 @@
 /*
- * Goal: a request is read the same whole or in pieces; what is too large, broken or cut off is
- * told so; paths and queries come out unescaped.
+ * Goal: a request is read the same whole or in pieces; requests that are too large, broken or
+ * truncated are refused as such; paths and queries are unescaped.
  *
  * Method: texts of requests, given at once and byte by byte.
  */

@@ -1,8 +1,8 @@
 /*
- * Goal: signals, wake-ups, the beat and the deadline reach their callbacks, on the I/O thread; what
- * cannot be written is an error, not a signal or a file of ours. Shows promise H7.
- * Method: the test's own thread runs the loop; callbacks count and stop it. Nothing waits for a
- * time: the loop runs until what is expected has happened.
+ * Goal: signals, wake-ups, the beat and the deadline reach their callbacks, on the I/O thread; a
+ * failed write is an error, and neither a signal nor a write to a file of ours. Shows promise H7.
+ * Method: the test's own thread runs the loop; callbacks count and stop it. The test waits for
+ * events, not for times.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -302,7 +302,7 @@ static void test_deadline_comes_once_and_can_be_replaced(void)
     CU_ASSERT_EQUAL(seen.deadlines, 1);
 }
 
-/* In a child: what is closed there is the test's own. */
+/* In a child, which closes descriptors of its own. */
 static int hold_what_is_closed(void)
 {
     struct rlimit none = { 0, 0 };

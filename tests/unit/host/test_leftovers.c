@@ -1,6 +1,6 @@
 /*
- * Goal: what a killed host left in the directory of temporary files is removed by the next one that
- * starts, and never what another uses. Shows promise H4.
+ * Goal: a host removes the temporary directories that killed hosts left, and no others. Shows
+ * promise H4.
  * Method: private directories of this process and of children that are killed.
  */
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static void test_directory_in_use_stays(void)
     workspace_finish(&workspace);
 }
 
-/* Whatever lies in /tmp under another name, or is only a link, is none of ours. */
+/* Files in /tmp with another name, and links, are not ours. */
 static void test_what_is_not_ours_stays(void)
 {
     struct workspace workspace, elsewhere;

@@ -1,7 +1,6 @@
 /*
- * Goal: plugins are loaded from copies, the same content is the same generation, and everything
- * that is no plugin for this host is refused with a sentence that begins with its file.
- * Shows promise B1, promise B2.
+ * Goal: plugins are loaded from copies, the same content is the same generation, and every other
+ * file is refused with a sentence that begins with its name. Shows promise B1, promise B2.
  * Method: the real loader on plugins built for it (tests/plugins), in a private directory.
  */
 #include <dirent.h>
@@ -207,7 +206,7 @@ static void test_old_file_that_did_not_change_is_not_read(void)
     stage_end(&stage);
 }
 
-/* Within the grain of the file system's clock nobody can tell whether it was written again. */
+/* Within the resolution of the file system's clock a second write does not show. */
 static void test_file_just_written_is_read_again(void)
 {
     struct stage stage;

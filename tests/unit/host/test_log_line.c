@@ -1,6 +1,5 @@
 /*
- * Goal: a log line is one line of logfmt or JSON whatever stands in it, and never longer than the
- * limit.
+ * Goal: a log line is one line of logfmt or JSON for any content, and never longer than the limit.
  * Method: the pure function, with a fixed date, compared to the byte.
  */
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
- * Goal: the log goes out line by line, repeated lines are limited and counted, and a reader that is
- * stuck costs lines, which are counted, but no time.
- * Shows promise H3.
+ * Goal: the log is written line by line, repeated lines are limited and counted, and a stuck reader
+ * costs lines, which are counted, but no time. Shows promise H3.
  * Method: standard error is a pipe; a clock that the test moves.
  */
 #include <fcntl.h>
@@ -57,7 +56,7 @@ static void stage_end(struct stage *stage)
     close(stage->writer);
 }
 
-/* What has been written since the last look. */
+/* The text written since the last call. */
 static const char *output(struct stage *stage)
 {
     static char text[65536];
@@ -176,7 +175,7 @@ static void test_repeated_line_is_limited_and_counted(void)
     stage_end(&stage);
 }
 
-/* The figures at the end of a run, whatever pools are called; a plugin may say the same words. */
+/* The figures at the end of a run, for any names of pools; a plugin may use the same words. */
 static void test_answer_is_never_counted_instead(void)
 {
     struct stage stage;

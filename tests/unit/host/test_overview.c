@@ -1,7 +1,7 @@
 /*
- * Goal: what came too late, replies and notices to origins, is told to people and to programs.
+ * Goal: the pages, as tables and as JSON, show replies and notices that came too late.
  *
- * Method: a runtime whose counts are set by hand, and the pages of a host with nothing else in it.
+ * Method: a runtime whose counters the test sets, and the pages of a host without other parts.
  */
 #include "host/pages/overview.h"
 

@@ -1,6 +1,6 @@
 /*
- * Goal: bare names are looked up in the directories of the path, in order, and nowhere else.
- * Shows promise B3.
+ * Goal: names without a directory are looked up in the directories of the path, in order, and
+ * nowhere else. Shows promise B3.
  * Method: directories of the test's own with empty files in them.
  */
 #include "host/plugin/plugin_path.h"

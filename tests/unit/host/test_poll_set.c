@@ -1,8 +1,8 @@
 /*
- * Goal: the program's poller tells who watches a descriptor when it is ready, once; refuses what
- * cannot be waited for; forgets what is taken back; and tells who watches one that was closed.
+ * Goal: the program's poller reports a ready descriptor once to its watcher; refuses descriptors
+ * that cannot be watched; forgets ended watches; and reports a descriptor that was closed.
  * Method: real pipes, sockets and files, a runtime whose workers watch them, and a loop that the
- * thread of the test runs until what is expected has been noted.
+ * thread of the test runs until the expected notes are there.
  */
 #include "host/run/poll_set.h"
 
@@ -19,7 +19,7 @@
 #include "unit/support/rig.h"
 
 #define TOLD 1000u   /* notes: this, 100 for each descriptor of the test, and the readiness */
-#define CLOSED 2000u /* likewise, for a negative one */
+#define CLOSED 2000u /* as READY, for a negative one */
 
 enum { WATCH = 1, UNWATCH = 2 };
 
@@ -91,7 +91,7 @@ static void finish(struct fixture *f)
     probe_destroy(f->probe);
 }
 
-/* Has the worker watch, or watch no more when `events` is 0; what it was answered. */
+/* Lets the worker begin a watch, or end it when `events` is 0; returns its status. */
 static int ask(struct fixture *f, int descriptor, uint32_t events)
 {
     struct order order = { .act = obey, .argument = (uint64_t)descriptor | (uint64_t)events << 8 };
@@ -149,7 +149,7 @@ static void test_pipe_is_told_each_time_it_is_watched(void)
         CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), i));
         CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 1);
     }
-    /* The end of the file is told too. */
+    /* The end of a file is reported, too. */
     CU_ASSERT_EQUAL(ask(&f, ends[0], WEIR_READABLE), 0);
     close(ends[1]);
     CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), 4));
@@ -252,7 +252,7 @@ static void test_descriptor_closed_under_its_watch_is_told(void)
     CU_ASSERT_EQUAL(dup3(pair[1], number, O_CLOEXEC), number);
     beat(&f);
     CU_ASSERT_TRUE(noted(&f, closed(number), 2));
-    /* The set knows that file still, under a number that is not its own: nobody is told. */
+    /* The set still has that file, under a number that is not its own: no report. */
     CU_ASSERT_EQUAL(write(ends[1], "x", 1), 1);
     CU_ASSERT_EQUAL(ask(&f, ends[0], WEIR_READABLE), 0);
     CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), 1));
@@ -264,7 +264,7 @@ static void test_descriptor_closed_under_its_watch_is_told(void)
     close(ends[1]);
 }
 
-/* promise A16: the one who had the number before is told, the one who has it now is served. */
+/* promise A16: the former watcher of the number gets a status, the present one is served. */
 static void test_number_that_is_watched_anew_serves_the_new_one(void)
 {
     struct fixture f;

@@ -1,9 +1,9 @@
 /*
- * Goal: what workers print and standard output does not take is told once, with the reason, and
- * counted; a reader that does not read holds up nobody, and gets everything in order later. Shows
- * promise H7 and promise H10.
- * Method: standard output is a descriptor that the test lays over with /dev/full, /dev/null, and a
- * pipe that it reads, or does not.
+ * Goal: text of workers that standard output refuses is logged once, with the reason, and counted;
+ * a reader that does not read blocks nobody, and gets all text in order later. Shows promise H7 and
+ * promise H10.
+ * Method: the test replaces the descriptor of standard output by /dev/full, /dev/null, and a pipe
+ * that it reads, or does not.
  */
 #include <fcntl.h>
 #include <stdlib.h>

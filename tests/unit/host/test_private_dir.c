@@ -1,7 +1,7 @@
 /*
- * Goal: copies lie in a directory that is private and that is gone afterwards, and a file that is
- * no shared object leaves nothing behind.
- * Method: real directories, which the test gives to another user where it runs as root; this very
+ * Goal: copies are in a private directory that is removed afterwards, and a file that is no shared
+ * object leaves nothing behind.
+ * Method: real directories, which the test gives to another user where it runs as root; this
  * program stands in for a plugin's file.
  */
 #include <fcntl.h>
@@ -131,7 +131,7 @@ static void test_directory_that_was_removed_or_replaced_is_not_there(void)
     CU_ASSERT_FALSE(private_dir_is_there(dir));
     CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
     CU_ASSERT_FALSE(private_dir_is_there(dir));
-    private_dir_destroy(dir); /* which leaves alone what is not its own */
+    private_dir_destroy(dir); /* it leaves a foreign directory alone */
     CU_ASSERT_EQUAL(rmdir(path), 0);
     workspace_finish(&workspace);
 }

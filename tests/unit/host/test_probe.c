@@ -1,9 +1,9 @@
 /*
- * Goal: a plugin whose loading crashes, ends the program or never returns is refused with what it
- * did, and does so in a process of its own; what was loaded before is not tried again. Shows
- * promise B7.
+ * Goal: a plugin whose loading crashes, ends the program or never returns is refused with that
+ * reason, in a separate process; content that was loaded before is not tried again. Shows promise
+ * B7.
  * Method: the real program loads plugins built for it (tests/plugins); a script in its place counts
- * how often it is asked.
+ * its starts.
  */
 #include <errno.h>
 #include <signal.h>
@@ -108,7 +108,7 @@ static void test_program_that_is_not_there_is_told(void)
         "directory; is /proc mounted?");
 }
 
-/* A program in whose place the real one is started, and each start is one byte in a file. */
+/* A program that starts the real one, and adds a byte to a file with each start. */
 static void write_counting_program(const struct workspace *workspace, char *out_program,
                                    char *out_count)
 {
@@ -158,7 +158,7 @@ static void test_only_new_content_is_probed(void)
     workspace_copy(TEST_PLUGINS "/next/sample.so", file);
     CU_ASSERT_EQUAL(load(loader, file, &problem), WEIR_OK);
     CU_ASSERT_EQUAL(size_of(count), 2);
-    /* What was refused may lack something that comes later: it is tried again. */
+    /* Refused content may lack something that comes later, so it is tried again. */
     workspace_copy(TEST_PLUGINS "/constructor_exits.so", file);
     CU_ASSERT_EQUAL(load(loader, file, &problem), WEIR_EUNSUPPORTED);
     CU_ASSERT_EQUAL(load(loader, file, &problem), WEIR_EUNSUPPORTED);

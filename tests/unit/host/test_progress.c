@@ -1,7 +1,7 @@
 /*
- * Goal: the progress line says how far, how quick and how long, within the width it is given.
+ * Goal: the progress line shows progress, rate and remaining time, within its width.
  * Method: figures and times of the test's own, passed to the pure functions; the last lines of the
- * log are caught.
+ * log are captured.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Goal: a progress line never mixes with log lines and printed text, and text goes out whole.
+ * Goal: a progress line never mixes with log lines and printed text, and text is written whole.
  * Method: a pseudo-terminal for standard error, a pipe for standard output.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "unit/support/gate.h"
 #include <weir/status.h>
 
-#define PATIENCE_MS 30000 /* then what was expected does not come */
+#define PATIENCE_MS 30000 /* after that the expected text is missing */
 #define WIPE "\r\033[K"
 
 struct stage {
@@ -72,8 +72,8 @@ static void stage_end(struct stage *stage)
     close(stage->output[1]);
 }
 
-/* What has come since the last call; waits for as many bytes as are expected. A terminal's bytes
- * come a moment after they were written. */
+/* The text since the last call; waits for the expected number of bytes. A terminal delivers bytes a
+ * moment after they were written. */
 static const char *shown_at(int descriptor, size_t expected)
 {
     static char text[8192];
@@ -94,7 +94,7 @@ static const char *shown_at(int descriptor, size_t expected)
     return text;
 }
 
-/* Exactly this has come, and nothing behind it. */
+/* Exactly this text has arrived, and no more. */
 static void check_shown(int descriptor, const char *expected)
 {
     struct pollfd readable = { .fd = descriptor, .events = POLLIN };
@@ -179,7 +179,7 @@ static void *log_and_show(void *argument)
     return NULL;
 }
 
-/* Takes what is printed until all of it has come, and those who print have gone on. */
+/* Reads printed text until all of it has arrived, and the printing threads have gone on. */
 static void read_all(struct stage *stage)
 {
     size_t count = 0;

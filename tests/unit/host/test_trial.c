@@ -1,11 +1,11 @@
 /*
- * Goal: a trial holds all that a process needs to make the calls of `check`: the plugin's copy, the
- * behaviour, the values of its args; it counts each call, and takes as much more as there are
- * more. Shows promise B10.
+ * Goal: a trial holds everything for the calls of `check` in another process: the plugin's copy,
+ * the behaviour, the values of its args; it counts each call, and its cost grows evenly with their
+ * number. Shows promise B10.
  *
- * Method: trials are written as a host does, and carried out here, with test plugins whose checks
- * return; also cut off at every byte, where the calls in front are made and nothing behind the end
- * is read.
+ * Method: the test writes trials as a host does, and carries them out with test plugins whose
+ * checks return; also truncated at every byte: then complete calls are made, and no byte after the
+ * end is read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void expect_steps(int descriptor, uint32_t begun, uint32_t returned)
 /* promise B10 */
 static void test_calls_are_made_and_counted(void)
 {
-    int descriptor = write_trial(3, "7"); /* which is wrong, and told to nobody here */
+    int descriptor = write_trial(3, "7"); /* a mistake, which a trial ignores */
 
     expect_steps(descriptor, 0, 0);
     CU_ASSERT_EQUAL(trial_carry_out(descriptor), WEIR_OK);
@@ -155,7 +155,7 @@ static void test_part_of_a_trial_is_told_as_one(void)
         right += status == WEIR_OK;
         close(descriptor);
     }
-    CU_ASSERT_EQUAL(right, 5); /* behind each of the four calls, and in front of the first */
+    CU_ASSERT_EQUAL(right, 5); /* after each of the four calls, and before the first */
 }
 
 /* The plugin is named once. */

@@ -1,8 +1,8 @@
 /*
- * Goal: a path is safe only when nobody but root and the own user could change what it leads to.
- * Shows promise T2.
- * Method: real folders and links. As root the test gives files to somebody else (user 65534) to see
- * that it is told; another user cannot give files away, and sees the rest.
+ * Goal: a path is safe only when nobody but root and the own user could change the file that it
+ * leads to. Shows promise T2.
+ * Method: real folders and links. As root the test gives files to another user (65534) to see that
+ * it is reported; another user cannot give files away, and runs the rest.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -144,7 +144,7 @@ static void test_what_somebody_else_owns_is_told(void)
     CU_ASSERT_EQUAL(trust_look("/etc/passwd", &f.trust), 0);
     CU_ASSERT_EQUAL(f.trust.flaw, TRUST_SAFE); /* root may do what it likes anyway */
     CU_ASSERT_EQUAL(seteuid(0), 0);
-    /* Who may write there weighs more than who owns it. */
+    /* A foreign writer is a worse flaw than a foreign owner. */
     CU_ASSERT_EQUAL(chmod(f.file, 0666), 0);
     CU_ASSERT_EQUAL(chown(f.folder, SOMEBODY, SOMEBODY), 0);
     CU_ASSERT_EQUAL(look(&f, f.file, f.file), TRUST_WRITABLE);

@@ -1,8 +1,8 @@
 /*
- * Goal: a turn that takes too long is told with whose it is and where it is, and goes on.
+ * Goal: a turn that takes too long is logged with its worker and its stack, and goes on.
  *
- * Method: a worker that waits before a gate inside a function with a name; the log is caught; the
- * times of the ticks are made up.
+ * Method: a worker waits at a gate inside a function with a name; the log is captured; the times of
+ * the ticks are made up.
  */
 #include "host/run/turn_watch.h"
 
@@ -58,7 +58,7 @@ static int open_worker(struct weir_self *self, struct probe *probe)
     return 0;
 }
 
-/* The threads of the rig tell who they are by themselves, on their first message. */
+/* The threads of the rig register with their first message. */
 static int introduce_and_wait(struct weir_self *self, struct probe *probe,
                               const struct weir_message *message)
 {
@@ -123,7 +123,7 @@ static void test_long_turn_is_told_with_its_stack(void)
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_told, &f));
     CU_ASSERT_EQUAL(strncmp(f.caught.line, "images#0 turn takes long ms=1000 ", 33), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, " worker=0 message="));
-    /* The thread stands in the wait of the gate, which is libc's, below it our own program. */
+    /* The thread is in the gate's wait, a function of libc that our program calls. */
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, "stack="));
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, "pthread_cond_timedwait"));
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, "test_host_turn_watch+0x"));

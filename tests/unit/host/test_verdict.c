@@ -44,7 +44,7 @@ struct stage {
     uint64_t longest_ns;
 };
 
-/* A status and what was said. */
+/* A status and its messages. */
 struct verdict {
     int status;
     struct report report;
@@ -214,7 +214,7 @@ static void test_corpus_has_one_verdict_by_check_and_by_reload(void)
     corpus_finish(&corpus);
 }
 
-/* What the command line says. */
+/* The parsed command line. */
 static struct {
     uint64_t seed;
     uint64_t mutants;

@@ -1,6 +1,6 @@
 /*
  * Goal: every directory in which a change of a file would show is watched: that of the file, those
- * of the links on the way to it, and the nearest one above what is not there yet. Shows promise R9.
+ * of the links on its path, and for a missing directory the nearest one above. Shows promise R9.
  * Method: files, links and missing directories in a private directory.
  */
 #include <sys/stat.h>

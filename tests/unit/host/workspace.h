@@ -1,7 +1,7 @@
 /*
  * workspace.h - a private directory for a test that needs files.
  *
- * Everything in it lies at its top; workspace_finish removes it all.
+ * It is flat; workspace_finish removes it with all files.
  */
 #ifndef TESTS_UNIT_HOST_WORKSPACE_H
 #define TESTS_UNIT_HOST_WORKSPACE_H
@@ -52,7 +52,7 @@ static inline char *workspace_read(const char *path, size_t *out_size)
     return bytes;
 }
 
-/* Writes a file anew, in place. */
+/* Overwrites a file in place. */
 static inline void workspace_write(const char *path, const char *bytes, size_t size)
 {
     FILE *file = fopen(path, "wb");

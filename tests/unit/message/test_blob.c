@@ -1,9 +1,9 @@
 /*
  * Goal: a blob is shared, not copied, by all messages that have it, and freed with the last hold.
  *
- * Method: messages made and destroyed by hand, with the count looked at; blobs that go through
- * workers; threads that hold and release at once. AddressSanitizer sees what is freed too early or
- * never.
+ * Method: messages made and destroyed by the test, with the count compared; blobs that go through
+ * workers; threads that hold and release at once. AddressSanitizer sees a free that is too early or
+ * missing.
  */
 #include "message/blob.h"
 
@@ -50,7 +50,7 @@ static void test_copies_share_the_blob_until_the_last_is_gone(void)
     cache_finish(&cache);
 }
 
-/* promise S12: a text for people never lands in what others read. */
+/* promise S12: a text for people never overwrites a shared payload. */
 static void test_text_replaces_the_blob_and_does_not_write_to_it(void)
 {
     struct cache cache;
@@ -129,7 +129,7 @@ static void test_blob_counts_once_from_its_making_to_its_end(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(messages[i]);
     }
     CU_ASSERT_EQUAL(taken(memory), SIZE);
-    blob->public.size = 1; /* a plugin may write what it likes here */
+    blob->public.size = 1; /* a plugin may write to it */
     blob_unref(blob);
     for (int i = 0; i < 8; i++) {
         CU_ASSERT_EQUAL(taken(memory), SIZE);
@@ -167,7 +167,7 @@ static void test_blob_past_the_cap_is_refused(void)
     memory_unref(memory);
 }
 
-/* A plugin holds it longer than the runtime lives: what counts it lives as long. */
+/* A plugin holds it longer than the runtime lives: the cap lives as long. */
 static void test_blob_may_outlive_what_it_counts_in(void)
 {
     struct memory *memory = memory_create(4 * SIZE);
@@ -212,7 +212,7 @@ static void test_worker_gets_no_blob_past_the_cap(void)
     probe_destroy(probe);
 }
 
-/* Sends on what it got, shared, to the pool of the order. */
+/* Forwards its payload, shared, to the pool of the order. */
 static int read_it(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     struct weir_blob *blob = weir_message_blob(self, message);

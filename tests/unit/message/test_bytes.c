@@ -1,9 +1,9 @@
 /*
- * Goal: the payload that waits in a mailbox never passes its limit of bytes, under any number of
- * senders; what leaves gives its bytes back; what can never fit is told so.
+ * Goal: the payload that waits in a mailbox never exceeds its limit of bytes, with any number of
+ * senders; a message that leaves gives its bytes back; one that can never fit gets its own status.
  *
  * Method: one thread plays sender and owner at every edge; then several threads send sizes of all
- * kinds against one owner, while another looks on.
+ * kinds to one owner, while another one watches.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,9 +1,9 @@
 /*
- * Goal: message memory goes back to the cache that it came from, in batches, is used again, and
- * is bounded; what is too large or overflows is not cached or refused.
+ * Goal: message memory returns to the cache that it came from, in batches, is used again, and is
+ * bounded; a size that is too large is not cached, one that overflows is refused.
  *
- * Method: two caches played by one thread, then by two. Under AddressSanitizer the cache steps
- * aside by design; what then cannot hold is left out.
+ * Method: two caches played by one thread, then by two. Under AddressSanitizer the cache is off by
+ * design; tests that cannot hold then are left out.
  */
 #include "message/cache.h"
 

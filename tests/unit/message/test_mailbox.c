@@ -56,7 +56,7 @@ static uint64_t id_of(const struct message *message)
     return id;
 }
 
-/* Pushes, and frees what is refused. */
+/* Pushes, and frees a refused message. */
 static int push(struct box *box, uint32_t serial, uint64_t id, bool *wake)
 {
     struct message *message = make(&box->cache, id);
@@ -384,7 +384,7 @@ struct sender {
     struct cache cache;
     uint64_t base;
     uint64_t full;
-    atomic_bool *scheduled; /* the owner's, who sleeps; NULL: it never does */
+    atomic_bool *scheduled; /* set by a sender while the owner sleeps; NULL: it never does */
     pthread_t thread;
 };
 
@@ -446,7 +446,7 @@ static void test_many_senders_lose_nothing_and_keep_their_order(void)
         cache_finish(&senders[i].cache);
 }
 
-/* Takes what there is; sleeps when there is nothing, until a sender says that it wakes. */
+/* Takes all messages; sleeps when there are none, until a sender wakes it. */
 static struct message *take_or_sleep(struct box *box, atomic_bool *scheduled)
 {
     struct message *message = mailbox_pop(&box->mailbox);
@@ -458,7 +458,7 @@ static struct message *take_or_sleep(struct box *box, atomic_bool *scheduled)
     return mailbox_pop(&box->mailbox);
 }
 
-/* promises S2 and S3: who wakes the owner lays its message before the queue of the others. */
+/* promises S2 and S3: the message of the waking sender comes before the queue of the others. */
 static void test_sleeps_between_many_senders_lose_nothing_and_keep_the_order(void)
 {
     struct box box;

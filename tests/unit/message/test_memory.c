@@ -1,9 +1,9 @@
 /*
- * Goal: messages never take more than the cap, whoever makes and frees them; all of it can be used;
- * nothing of it is lost.
+ * Goal: messages never take more than the cap, on any threads; all of it can be used; none of it is
+ * lost.
  *
  * Method: caches with shares of one cap, in one thread at every edge; then several threads that
- * make, hand on and free messages of all sizes while another looks on.
+ * make, pass on and free messages of all sizes while another one watches.
  */
 #include "message/memory.h"
 
@@ -77,7 +77,7 @@ static void test_larger_than_the_cap_is_never_made(void)
     cache_finish(&cache);
 }
 
-/* promises S10 and R16: those over it keep what they have. */
+/* promises S10 and R16: messages above a new limit stay. */
 static void test_lower_cap_refuses_until_less_is_taken(void)
 {
     struct message_list list = { 0 };
@@ -114,7 +114,7 @@ static void test_lower_cap_refuses_until_less_is_taken(void)
     cache_finish(&cache);
 }
 
-/* promise R16: what was made without a cap has not been taken, and is not given back. */
+/* promise R16: messages made without a cap have taken nothing, and give nothing back. */
 static void test_cap_that_comes_and_goes_counts_what_is_made_under_it(void)
 {
     struct message *before, *under;
@@ -155,7 +155,7 @@ static void test_without_a_cap_nothing_is_counted(void)
     cache_finish(&cache);
 }
 
-/* A plugin may write to `size`; what was taken is given back all the same. */
+/* A plugin may write to `size`; the bytes are given back all the same. */
 static void test_size_that_was_written_to_changes_nothing(void)
 {
     static const size_t sizes[] = { 0, 1, 32, 33, 4000, 4001, 100000 };
@@ -198,7 +198,7 @@ static void test_freed_elsewhere_is_free_for_all(void)
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-/* Where messages lie to be freed by whoever comes next. */
+/* Messages for the next thread to free. */
 struct common {
     struct memory memory;
     _Atomic(struct message *) shelf[SHELF];

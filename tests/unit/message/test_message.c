@@ -65,7 +65,7 @@ static void test_message_without_payload_has_no_data(void)
     cache_finish(&cache);
 }
 
-/* A text for people has its room whatever the payload was; what identifies the message stays. */
+/* A text for people fits in place of any payload; the identifying fields stay. */
 static void test_text_longer_than_the_memory_moves_the_message(void)
 {
     static const char text[] = "a text that is longer than a small message has room for";

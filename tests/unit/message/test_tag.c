@@ -1,7 +1,7 @@
 /*
- * Goal: a name has one tag, from any thread, and a name that cannot be one has none.
+ * Goal: a name has one tag, from any thread, and an invalid name has none.
  *
- * Method: names that share buckets, the bounds of the length, two threads that ask for the same.
+ * Method: names that share buckets, the bounds of the length, two threads that get the same tag.
  */
 #include "message/tag.h"
 

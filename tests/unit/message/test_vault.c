@@ -1,9 +1,9 @@
 /*
- * Goal: what lies in a vault is zeroed, aligned and found there, and running past the end of what
- * lies beside it faults instead of overwriting it.
+ * Goal: an item of a vault is zeroed, aligned and found there, and a write past the end of other
+ * memory faults instead of overwriting it.
  *
  * Method: many items, so that there are several chunks; pointers from elsewhere; a child that
- * writes from an item to the end of its pages and on.
+ * writes from an item past the end of its pages.
  */
 #include "message/vault.h"
 

@@ -1,7 +1,7 @@
 /*
- * scratch.h - a directory of a test's own, with what the test puts into it.
+ * scratch.h - a temporary directory for a test's files.
  *
- * Life: scratch_init .. scratch_finish. Whatever fails here fails the test.
+ * Life: scratch_init .. scratch_finish. Every failure here fails the test.
  */
 #ifndef SCRATCH_H
 #define SCRATCH_H
@@ -10,7 +10,7 @@
 
 struct scratch {
     char path[256]; /* absolute, without a slash at its end */
-    char text[512]; /* what scratch_path returned last */
+    char text[512]; /* the last result of scratch_path */
 };
 
 void scratch_init(struct scratch *scratch);

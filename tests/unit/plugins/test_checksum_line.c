@@ -1,6 +1,6 @@
 /*
- * Goal: a line of a list of MD5 sums is read as `md5sum -c` reads it, and anything else is refused.
- * Method: tables of lines; what GNU md5sum 9.1 makes of each was looked up by running it.
+ * Goal: a line of a list of MD5 sums is read as `md5sum -c` reads it, and other lines are refused.
+ * Method: tables of lines; the expected results are those of GNU md5sum 9.1.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * Goal: files.lines sends every line of every matching file once, in order, as fast as it is asked,
- * and says what it could not read.
- * Method: small files in a directory of the test's own, a kit host that gives credit, refuses
- * messages or runs out of memory at a chosen moment.
+ * Goal: files.lines sends every line of every matching file once, in order, within its credit, and
+ * reports files that it could not read.
+ * Method: small files in a directory of the test's own; the kit gives credit, refuses messages or
+ * runs out of memory at a chosen moment.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -282,7 +282,7 @@ static void test_no_paths_are_refused(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-/* A source over all files of one letter, which goes on where `before` is. */
+/* A source over all files of one letter, which continues at the position `before`. */
 static struct weir_kit *take_over(struct scratch *scratch, struct weir_kit *before)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");

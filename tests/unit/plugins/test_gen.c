@@ -1,7 +1,7 @@
 /*
- * Goal: gen.numbers sends each number once, whatever credit it gets and whatever is refused, and
- * gen.forever likewise, without an end.
- * Method: a kit host that gives credit and refuses at a chosen moment.
+ * Goal: gen.numbers sends each number once, for any credit and any refusals, and so does
+ * gen.forever, without an end.
+ * Method: the kit gives credit and refuses at a chosen moment.
  */
 #include <weir/testkit.h>
 

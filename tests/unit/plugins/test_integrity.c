@@ -1,8 +1,8 @@
 /*
- * Goal: integrity.md5 tells for each line whether the file is ok, changed, missing or unreadable,
- * once, by the right output; and what it does not understand it rejects and tells.
- * Method: a root of the test's own with files of known sums, a kit host that hands over lines and
- * refuses results at a chosen moment.
+ * Goal: integrity.md5 emits for each line whether the file is ok, changed, missing or unreadable,
+ * once, at the right output; it rejects and reports other lines.
+ * Method: a root of the test's own with files of known sums; the kit delivers lines and refuses
+ * results at a chosen moment.
  */
 #include <errno.h>
 #include <stdlib.h>

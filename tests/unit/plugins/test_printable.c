@@ -1,7 +1,7 @@
 /*
- * Goal: whatever a name holds, a line of the report stays one line and obeys no terminal; and
- * `printf '%b'` gives the name back.
- * Method: tables of bytes and what becomes of them.
+ * Goal: for any name, a line of the report stays one line without control characters; and `printf
+ * '%b'` gives the name back.
+ * Method: tables of bytes and their escaped texts.
  */
 #include <string.h>
 

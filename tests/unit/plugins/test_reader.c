@@ -1,7 +1,7 @@
 /*
- * Goal: the reader finds the same lines whatever the sizes of its buffer and of the file are.
- * Method: small capacities over files that a test writes; each step is looked at, and what a long
- * line hides must not be lost for the lines behind it.
+ * Goal: the reader finds the same lines for all sizes of its buffer and of the file.
+ * Method: small capacities over files that a test writes; each step is compared, and a long line
+ * must not hide the lines after it.
  */
 #include <errno.h>
 #include <string.h>

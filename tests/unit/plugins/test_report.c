@@ -1,7 +1,7 @@
 /*
- * Goal: report.results prints a line for what the operator asked for, counts everything, sums up
- * once at the end and asks for exit status 1 when a file is not ok.
- * Method: results made by the test, a kit host that keeps what was printed.
+ * Goal: report.results prints the requested lines, counts everything, prints one summary at the end
+ * and sets exit status 1 when a file is not ok.
+ * Method: results made by the test; the kit keeps the printed text.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Goal: sink.record writes every number it handled exactly once, in whole lines, into a file of the
- * worker's own; sink.null takes anything.
- * Method: a kit host that hands over numbers; the files are read back. A full disk is /dev/full.
+ * Goal: sink.record writes every number that it handled exactly once, in whole lines, into a file
+ * of the worker's own; sink.null takes any message.
+ * Method: the kit delivers numbers; the files are read back. A full disk is /dev/full.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Goal: what is told of the age of the first in a queue is never too much, and too little by no
- * more than the time between two looks or a third of it.
+ * Goal: the age of the first message in a queue is never overestimated, and underestimated by at
+ * most the time between two looks or a third of itself.
  *
  * Method: looks at queues whose messages have known times of admission.
  */

@@ -2,8 +2,8 @@
  * Goal: every dead letter is counted by its reason, and the last ones are kept, oldest first, with
  * their payload, within the bounds of count and bytes.
  *
- * Method: stores of a few letters, filled past each bound; stores that keep nothing; letters taken
- * out and put back.
+ * Method: stores of a few dead letters, filled past each bound; stores that keep none; dead letters
+ * taken out and put back.
  */
 #include "stats/dead_letters.h"
 

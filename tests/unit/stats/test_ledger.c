@@ -2,8 +2,8 @@
  * Goal: a reading of a ledger is exact at one instant, also while its owner works.
  *
  * Method: an owner moves messages through a mailbox and a ledger on its own thread, in every way
- * there is, until the test has read often enough while it worked. Each reading must balance, with
- * at most the one message in hand that the owner has.
+ * there is, until the test has read often enough meanwhile. Each reading must balance, with at most
+ * the owner's one message in hand.
  */
 #include "stats/ledger.h"
 

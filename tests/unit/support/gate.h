@@ -1,8 +1,8 @@
 /*
  * gate.h - a gate that holds threads inside a handler until a test lets them go on.
  *
- * Any thread, any operation. Waiting ends after patience_ms() with false, so that a
- * broken runtime fails a test instead of hanging it; no outcome depends on that time.
+ * Any thread, any operation. A wait ends after patience_ms() with false, so that a broken runtime
+ * fails a test instead of hanging it; no outcome depends on that time.
  */
 #ifndef TESTS_UNIT_SUPPORT_GATE_H
 #define TESTS_UNIT_SUPPORT_GATE_H
@@ -19,7 +19,7 @@ struct gate {
     bool open;         /* lock: nobody is held */
 };
 
-/* Shut, with nobody before it. */
+/* Closed, and no thread waits. */
 void gate_init(struct gate *gate);
 void gate_finish(struct gate *gate);
 
@@ -32,10 +32,10 @@ bool gate_await(struct gate *gate, uint32_t count);
 /* Lets the next `count` pass, in the order in which they came or come. */
 void gate_admit(struct gate *gate, uint32_t count);
 
-/* Lets everybody pass, also those who come later. */
+/* Lets all threads pass, later ones, too. */
 void gate_open(struct gate *gate);
 
-/* Holds those who come from now on. */
+/* Stops threads that come from now on. */
 void gate_shut(struct gate *gate);
 
 #endif

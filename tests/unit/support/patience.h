@@ -1,8 +1,8 @@
 /*
- * patience.h - how long a test waits for what must come.
+ * patience.h - the time-out of a test's waits.
  *
- * No outcome of a test that passes depends on it; only a broken promise takes that long to show.
- * `./dev promises`, which breaks them on purpose, sets WEIR_TEST_PATIENCE_MS to a shorter one.
+ * No outcome of a passing test depends on it; only a broken promise takes that long to show. `./dev
+ * promises`, which breaks them on purpose, sets WEIR_TEST_PATIENCE_MS to a shorter one.
  */
 #ifndef TESTS_UNIT_SUPPORT_PATIENCE_H
 #define TESTS_UNIT_SUPPORT_PATIENCE_H

@@ -1,9 +1,9 @@
 /*
- * probe.h - a behaviour whose workers do what each message says, and note what happened.
+ * probe.h - a behaviour whose workers do what each message says, and note it.
  *
- * An order is a message whose payload says which function handles it. A probe is the settings of
- * all workers of one kind: it counts their callbacks and keeps the numbers of what they handled,
- * in order. Notes are taken under a lock; any thread.
+ * An order is a message whose payload names the function that handles it. A probe is the settings
+ * of all workers of one kind: it counts their callbacks and keeps the numbers of the handled
+ * orders, in order. Notes are taken under a lock; any thread.
  */
 #ifndef TESTS_UNIT_SUPPORT_PROBE_H
 #define TESTS_UNIT_SUPPORT_PROBE_H
@@ -19,7 +19,7 @@
 
 struct probe;
 
-/* What a worker does with an order; answers a verdict. */
+/* An act of a worker for an order; returns a verdict. */
 typedef int probe_act(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message);
 
@@ -71,7 +71,7 @@ struct weir_message *probe_message(struct weir_self *self, struct order order);
 
 probe_act probe_done;
 probe_act probe_fail;
-/* Comes to the gate, and goes on when it opens. */
+/* Waits at the gate until it opens. */
 probe_act probe_wait;
 /* Comes to the gate, then fails. */
 probe_act probe_wait_and_fail;

@@ -1,8 +1,8 @@
 /*
- * rig.h - a runtime under test: one dispatcher, a clock that stands still until it is moved.
+ * rig.h - a runtime under test: one dispatcher, a clock that stands still until the test moves it.
  *
- * Life: init, pools..., finish. All from the thread of the test; it is an outside thread. What a
- * handler does by itself it does through its `self`.
+ * Life: init, pools..., finish. All calls come from the thread of the test, which is an outside
+ * thread. A handler uses its own `self`.
  */
 #ifndef TESTS_UNIT_SUPPORT_RIG_H
 #define TESTS_UNIT_SUPPORT_RIG_H
@@ -22,7 +22,7 @@ struct rig {
 /* A dispatcher of `threads` threads; budget 0 = the usual one. Ends the program without memory. */
 void rig_init(struct rig *rig, uint32_t threads, uint32_t budget);
 
-/* Likewise, but no thread is started: turns are taken by rig_step alone. */
+/* As rig_init, but starts no thread: only rig_step takes turns. */
 void rig_init_still(struct rig *rig, uint32_t threads, uint32_t budget);
 
 /* Takes turns, on the thread of the test, until a condition holds; false: not after `steps`. */
@@ -41,8 +41,8 @@ bool rig_wait(struct rig *rig, bool (*done)(void *context), void *context);
 bool rig_noted(struct rig *rig, struct probe *probe, uint64_t note, uint32_t times);
 
 /*
- * A spec of the probe's behaviour, owned by the caller; what it is made of may be changed before
- * the first pool.
+ * A spec of the probe's behaviour, owned by the caller, who may change its fields before the first
+ * pool.
  */
 struct spec *rig_spec(struct probe *probe);
 

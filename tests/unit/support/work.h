@@ -1,10 +1,9 @@
 /*
- * work.h - counts what the code under test does, by the basic blocks that the calling thread runs
- * through: loops and comparisons, too, which steps.h does not see. The same on every machine.
+ * work.h - counts the work of the code under test by the basic blocks that the calling thread runs,
+ * which include loops and comparisons that steps.h does not see. The same on every machine.
  *
- * The program links with work.c, and with sources that were compiled with
- * -fsanitize-coverage=trace-pc (weir_config_counted in CMake); what libraries do inside is not
- * counted.
+ * The program links with work.c, and with sources compiled with -fsanitize-coverage=trace-pc
+ * (weir_config_counted in CMake); work inside libraries is not counted.
  */
 #ifndef TESTS_UNIT_SUPPORT_WORK_H
 #define TESTS_UNIT_SUPPORT_WORK_H
