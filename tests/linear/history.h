@@ -1,10 +1,10 @@
 /*
- * history.h - what threads asked of a pool, what it answered, and when each call began and ended.
+ * history.h - the calls of threads to a pool, their results, and when each call began and ended.
  *
- * Times are numbers from one counter: what ended at a lower one than another began at was over
- * before it. Beside the calls stand two things that workers do by themselves and that an answer may
- * depend on: that one has opened, and that one has taken a message out of its mailbox or the pool's
- * queue. Of those is known from when on, or until when, they happened.
+ * Times are numbers of one counter: a call that ended at a lower number than another began was over
+ * before it. Beside the calls there are two events of workers that a result may depend on: a worker
+ * has opened, and a worker has taken a message out of its mailbox or the pool's queue. For these
+ * only the earliest, or the latest, time is known.
  */
 #ifndef TESTS_LINEAR_HISTORY_H
 #define TESTS_LINEAR_HISTORY_H
@@ -24,7 +24,7 @@ enum step_kind {
     STEP_CLOSE,
     STEP_OPENED,
     STEP_TOOK,
-    STEP_LOOKS, /* a send that will be refused begins to look at the workers */
+    STEP_LOOKS, /* a send that will be refused begins to scan the workers */
 };
 
 struct step {
@@ -32,11 +32,11 @@ struct step {
     uint32_t began;
     uint32_t ended; /* HISTORY_NEVER: it may come later, or not at all */
     uint8_t thread;
-    uint8_t worker;    /* send: who handled it; opened, took: who. From 1 on; 0 = nobody */
-    int status;        /* send, resize: the answer */
-    bool paused;       /* pause: what was asked for; get: the answer */
-    uint32_t size;     /* resize: what was asked for; get: the target */
-    uint32_t changed;  /* resize: the answer */
+    uint8_t worker;    /* send: its handler; opened, took: the worker. From 1 on; 0 = none */
+    int status;        /* send, resize: the result */
+    bool paused;       /* pause: the argument; get: the result */
+    uint32_t size;     /* resize: the argument; get: the target */
+    uint32_t changed;  /* resize: the result */
     uint32_t live;     /* get */
     uint32_t epoch;    /* resize, get: since the history began */
     uint32_t accepted; /* get */
@@ -51,7 +51,7 @@ struct history {
     struct step steps[HISTORY_STEPS_MAX];
 };
 
-/* For people, in the order in which the steps began. */
+/* Prints the history, in the order in which the steps began. */
 void history_print(const struct history *history);
 
 #endif

@@ -9,11 +9,12 @@
 
 struct search {
     const struct history *history;
-    struct step steps[HISTORY_STEPS_MAX]; /* the first to end first: mostly right */
-    uint64_t must;                        /* those that have ended */
-    struct model *next;                   /* MODEL_NEXT_MAX for each step of the way */
-    uint64_t *seen;                       /* hashes; 0: free */
-    uint32_t capacity;                    /* a power of two */
+    /* in the order of their ends, which is mostly the right one */
+    struct step steps[HISTORY_STEPS_MAX];
+    uint64_t must;      /* the steps that have ended */
+    struct model *next; /* MODEL_NEXT_MAX for each step of the path */
+    uint64_t *seen;     /* hashes; 0: free */
+    uint32_t capacity;  /* a power of two */
     uint32_t count;
 };
 
@@ -72,16 +73,16 @@ static bool is_new(struct search *search, uint64_t behind, const struct model *m
 
 /* --- the search ------------------------------------------------------------------------------ */
 
-/* Whatever began later than this has something before it. */
+/* A step that began later than this comes after another one. */
 static uint32_t horizon(const struct search *search, uint64_t behind)
 {
     for (uint32_t i = 0; i < search->history->count; i++)
-        if (!(behind >> i & 1)) /* by their ends */
+        if (!(behind >> i & 1)) /* in the order of their ends */
             return search->steps[i].ended;
     return HISTORY_NEVER;
 }
 
-/* As deep as there are steps, at most 64. */
+/* Recursion depth: the number of steps, at most 64. */
 static bool go_on(struct search *search, uint64_t behind, const struct model *model, uint32_t depth)
 {
     struct model *next = search->next + (size_t)depth * MODEL_NEXT_MAX;

@@ -1,17 +1,16 @@
 /*
- * linear.h - whether a history is as if each call had happened at one instant between its begin and
- * its end (Herlihy and Wing's linearizability).
+ * linear.h - checks that a history is as if each call had happened at one instant between its begin
+ * and its end (Herlihy and Wing's linearizability).
  *
- * The search is Wing and Gong's, with Lowe's memory: whatever may come first is tried, as long as
- * the model agrees, and what was tried once from the same state with the same steps behind it is
- * not tried again.
+ * The search is Wing and Gong's, with Lowe's cache: it tries every step that may come first, as
+ * long as the model agrees, and never tries the same state with the same past steps twice.
  */
 #ifndef TESTS_LINEAR_LINEAR_H
 #define TESTS_LINEAR_LINEAR_H
 
 #include "linear/history.h"
 
-/* Ends the program without memory. */
+/* Ends the program when memory is out. */
 bool linear_check(const struct history *history);
 
 #endif

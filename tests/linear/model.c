@@ -27,7 +27,7 @@ static bool has_room(const struct history *history, const struct model_worker *w
     return worker->open && !worker->leaves && waiting_of(worker) < history->limit;
 }
 
-/* Whoever looks for room sees that it is gone at those that have none now. */
+/* Senders that scan see that the workers that are full now have no room. */
 static void look_on(struct model *model, const struct history *history)
 {
     uint32_t room = 0;
@@ -39,8 +39,8 @@ static void look_on(struct model *model, const struct history *history)
         model->unseen[thread] &= room;
 }
 
-/* Of those that leave and have no name nothing will be heard any more; unless there is a queue,
- * which they finish when the pool closes. */
+/* Removed workers without a name have no further events; but with a queue they finish it when the
+ * pool closes. */
 static void tidy(struct model *model, const struct history *history)
 {
     uint8_t count = 0;
@@ -54,7 +54,7 @@ static void tidy(struct model *model, const struct history *history)
     look_on(model, history);
 }
 
-/* 0 is one that has no name yet. */
+/* 0 is a worker without a name so far. */
 static struct model_worker *find(struct model *model, uint8_t name)
 {
     for (uint8_t i = 0; i < model->count; i++)
@@ -97,7 +97,7 @@ static bool looks(struct model *model, const struct step *step)
     return true;
 }
 
-/* The looks have ended: none is left that has had room all the while. */
+/* Ends the scans: no worker had room all the while. */
 static bool found_none(struct model *model, const struct step *step)
 {
     uint8_t bit = (uint8_t)(1u << step->thread);
@@ -138,7 +138,7 @@ static bool opens(struct model *model, uint8_t name)
     struct model_worker *worker = find(model, name);
 
     if (!worker)
-        worker = find(model, 0); /* those that stay come first */
+        worker = find(model, 0); /* workers that stay come first */
     if (!worker || worker->open || (worker->name == 0 && worker->leaves && !model->closed))
         return false;
     worker->name = name;
@@ -153,14 +153,14 @@ static bool took(struct model *model, const struct history *history, uint8_t nam
     if (!worker || !worker->open)
         return false;
     if (history->pulls) {
-        /* One that was removed takes nothing more, but what a closed pool has is finished. */
+        /* A removed worker takes no more messages, but a closed pool's messages are finished. */
         if (model->queued == 0 || (worker->leaves && !model->closed))
             return false;
         model->queued--;
     } else if (waiting_of(worker) == 0) {
         return false;
     }
-    /* From the pool's queue it only passes through. */
+    /* The message of a pool's queue passes through the worker's slot. */
     worker->took = (uint8_t)(worker->took + !history->pulls);
     return true;
 }
@@ -189,13 +189,13 @@ static bool closes(struct model *model)
 
 /* --- sizes ---------------------------------------------------------------------------------- */
 
-/* Works on what is to be chosen from, one after the other. */
+/* Handles the alternatives one after the other. */
 struct choice {
     const struct history *history;
     const struct model *from;
     struct model *out;
     uint32_t made;
-    bool leave; /* choose who leaves; else who is called back */
+    bool leave; /* chooses workers to remove; else to call back */
 };
 
 static void keep(struct choice *choice, const struct model *model)
@@ -210,7 +210,7 @@ static void keep(struct choice *choice, const struct model *model)
     choice->made++;
 }
 
-/* All ways to have `count` of the workers from `at` on change sides. */
+/* Tries all choices of `count` workers from `at` on. */
 static void choose(struct choice *choice, struct model *model, uint8_t at, uint32_t count)
 {
     if (count == 0) {
@@ -226,7 +226,7 @@ static void choose(struct choice *choice, struct model *model, uint8_t at, uint3
     }
 }
 
-/* Those that leave and have not ended are called back before others come; which, is not said. */
+/* Removed workers that have not ended are called back before new ones come; the choice is open. */
 static void grow(struct choice *choice, uint32_t count)
 {
     uint32_t leavers = 0;

@@ -9,7 +9,7 @@
 #include <weir/plugin.h>
 
 #define SIZE_MAX_OF_POOL 3u
-#define RESIZES_MAX 2u /* of each caller: every one may begin new workers, and each is a step */
+#define RESIZES_MAX 2u /* of each caller: each may add workers, and each new worker is a step */
 
 static uint64_t mixed(uint64_t x)
 {
@@ -80,7 +80,7 @@ static struct executor *enter(struct subject *subject)
 
     if (!executor)
         abort();
-    executor->random = mixed(subject->options.seed) | 1; /* not from where it lies in memory */
+    executor->random = mixed(subject->options.seed) | 1; /* not from its address in memory */
     return executor;
 }
 
@@ -138,7 +138,7 @@ bool subject_is_open(struct subject *subject)
 
 void subject_begin(struct subject *subject)
 {
-    /* Those that open from now on are part of the history. */
+    /* Workers that open from now on are part of the history. */
     if (atomic_load(&subject->names) != subject->history.size)
         abort();
 }
@@ -299,7 +299,7 @@ static uint32_t end_of_calls(const struct subject *subject)
     return end;
 }
 
-/* What follows came by itself. After the last call it explains nothing any more. */
+/* The later events need no call. After the last call they explain nothing. */
 static void add_opened(struct subject *subject, uint32_t end)
 {
     for (uint32_t name = subject->history.size + 1; name <= atomic_load(&subject->names); name++) {
@@ -329,8 +329,8 @@ static uint32_t taken_before(struct subject *subject, const struct step *step)
     return before;
 }
 
-/* What a worker has in hand when the calls are over it may have taken before: but only that, and
- * nothing if it was held with another. */
+/* A worker may have taken its present message before the end of the calls: only that one, and none
+ * if it waited with another. */
 static bool is_taken_in_time(struct subject *subject, const struct step *step, uint32_t end)
 {
     uint32_t before = taken_before(subject, step);
@@ -360,7 +360,7 @@ static void add_taken(struct subject *subject, uint32_t end)
     }
 }
 
-/* A queue that is left to nobody is dead. */
+/* Messages of a queue without workers are dead. */
 static bool was_empty(const struct history *history)
 {
     for (uint32_t i = 0; i < history->count; i++)
@@ -369,7 +369,7 @@ static bool was_empty(const struct history *history)
     return false;
 }
 
-/* Each that was accepted was handled once, and the account says so. */
+/* Every accepted message was handled once, and the ledger agrees. */
 static bool is_accounted_for(struct subject *subject)
 {
     struct ledger_reading ledger;

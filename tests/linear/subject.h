@@ -1,9 +1,9 @@
 /*
- * subject.h - a pool under test, and callers that ask it this and that and write it down.
+ * subject.h - a pool under test, and callers that record their calls.
  *
- * In every other history the workers are held with the first message that they take, until the
- * calls are over: then how much room there is follows from what was called. In the others they take
- * what comes. Who is held waits as the test says, since it may be a thread or a fiber.
+ * In every other history the workers wait with their first message until the calls are over: then
+ * the calls alone determine the room. In the others they handle their messages. The test supplies
+ * the wait, since a worker may run on a thread or a fiber.
  */
 #ifndef TESTS_LINEAR_SUBJECT_H
 #define TESTS_LINEAR_SUBJECT_H
@@ -17,23 +17,23 @@
 
 #define SUBJECT_CALLERS 3u
 #define SUBJECT_CALLS_MAX 8u
-#define SUBJECT_FLOWING_MAX 6u /* calls, when each message may be taken: a step of its own */
+#define SUBJECT_FLOWING_MAX 6u /* calls, when each taken message is a step of its own */
 #define SUBJECT_MESSAGES_MAX (SUBJECT_CALLERS * SUBJECT_CALLS_MAX)
 #define SUBJECT_WORKERS_MAX 32u
-#define SUBJECT_THREADS 5u /* of its dispatcher: more than there can be workers that are held */
+#define SUBJECT_THREADS 5u /* of its dispatcher: more than the workers that can wait */
 
 struct subject_options {
     uint64_t seed;
     struct runtime *runtime;
     struct dispatcher *dispatcher;
-    void (*wait)(void *context); /* of who is held; until something has happened */
+    void (*wait)(void *context); /* called by a waiting worker; returns after an event */
     void *context;
 };
 
-/* What became of a message. */
+/* The fate of a message. */
 struct subject_message {
-    _Atomic uint32_t taken;  /* when; 0: it was not */
-    _Atomic uint32_t worker; /* by whom */
+    _Atomic uint32_t taken;  /* the time; 0: it was not taken */
+    _Atomic uint32_t worker; /* the worker */
 };
 
 struct subject {
@@ -45,31 +45,32 @@ struct subject {
     _Atomic uint32_t names;
     bool holds;
     _Atomic bool released;
-    _Atomic uint32_t twice;                      /* messages that were handled again */
-    _Atomic uint32_t opens[SUBJECT_WORKERS_MAX]; /* when, by name */
+    _Atomic uint32_t twice;                      /* messages that were handled twice */
+    _Atomic uint32_t opens[SUBJECT_WORKERS_MAX]; /* times, by name */
     struct subject_message messages[SUBJECT_MESSAGES_MAX];
     struct step calls[SUBJECT_CALLERS][SUBJECT_CALLS_MAX];
     uint32_t counts[SUBJECT_CALLERS]; /* of calls */
-    uint32_t closer;                  /* who closes; SUBJECT_CALLERS: nobody */
+    uint32_t closer;                  /* the caller that closes; SUBJECT_CALLERS: none */
     struct history history;
 };
 
 /* Makes the pool, whose workers open in their turns. */
 void subject_init(struct subject *subject, const struct subject_options *options);
 
-/* True when all its first workers are open. Then subject_begin. */
+/* True when all its first workers are open. Then call subject_begin. */
 bool subject_is_open(struct subject *subject);
 void subject_begin(struct subject *subject);
 
-/* By the caller of that number alone: its calls, one after the other. `between` may be NULL. */
+/* By the caller of that number alone: makes its calls, one after the other. `between` may be
+ * NULL. */
 void subject_call(struct subject *subject, uint32_t caller, void (*between)(void *context));
 
-/* After all calls: lets those who are held go on, and closes it. */
+/* After all calls: releases the waiting workers, and closes the pool. */
 void subject_release(struct subject *subject);
 bool subject_has_ended(struct subject *subject);
 
-/* After its end: writes the history down, and frees the pool. False: a message is lost, or was
- * handled twice. */
+/* After its end: writes the history, and frees the pool. False: a message was lost, or handled
+ * twice. */
 bool subject_finish(struct subject *subject);
 
 #endif

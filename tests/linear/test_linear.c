@@ -30,8 +30,8 @@ struct trial {
     struct subject subject;
     struct gate held; /* workers */
     pthread_t threads[SUBJECT_CALLERS];
-    _Atomic uint64_t round; /* which history; UINT64_MAX: no more */
-    _Atomic uint32_t ready; /* callers that have come to this round */
+    _Atomic uint64_t round; /* the number of the history; UINT64_MAX: the end */
+    _Atomic uint32_t ready; /* callers that have reached this round */
     _Atomic uint32_t over;
     _Atomic uint32_t callers;
 };
@@ -53,7 +53,7 @@ static void *run_caller(void *argument)
             (void)sched_yield();
         if (round == UINT64_MAX)
             return NULL;
-        /* All of them begin together, if they have a processor. */
+        /* All of them begin together, if there are enough CPUs. */
         atomic_fetch_add(&trial->ready, 1);
         while (atomic_load(&trial->ready) < SUBJECT_CALLERS)
             (void)sched_yield();
@@ -81,7 +81,7 @@ static bool wait_for(struct trial *trial, bool (*done)(void *context))
     return is_done;
 }
 
-/* Says what is wrong. */
+/* Prints the failure. */
 static bool expect(const struct trial *trial, bool holds, const char *what)
 {
     if (!holds) {

@@ -17,7 +17,7 @@
 #include "linear/subject.h"
 #include "storm/fibers.h"
 
-#define STEPS_MAX 1000000u /* of one seed: more means that it goes round and round */
+#define STEPS_MAX 1000000u /* of one seed: more means an endless loop */
 
 struct trial {
     struct runtime *runtime;
@@ -27,7 +27,7 @@ struct trial {
     uint32_t callers;
     uint32_t over;
     bool released;
-    uint64_t yields; /* when everybody was roused last */
+    uint64_t yields; /* at the last wake-up of all */
 };
 
 static uint64_t now_ns(void *context)
@@ -91,14 +91,14 @@ static bool has_ended(struct trial *trial)
     return trial->released && subject_has_ended(&trial->subject);
 }
 
-/* Until nobody can go on: who is in a read section holds memory. */
+/* Until no fiber can go on: a reader keeps memory from being freed. */
 static bool are_at_rest(struct trial *trial)
 {
     (void)trial;
     return false;
 }
 
-/* One may have rested after what it waits for happened: so all look once more. */
+/* A fiber may have rested after the event that it waits for, so all look once more. */
 static bool rouse(struct trial *trial)
 {
     uint64_t yields = fibers_yields(trial->fibers);
@@ -112,7 +112,7 @@ static bool rouse(struct trial *trial)
 
 static bool go_on_until(struct trial *trial, bool (*done)(struct trial *trial))
 {
-    /* What is looked at is under mutexes, which a fiber may hold. */
+    /* The data is under mutexes that a fiber may hold. */
     for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
         if (!fibers_hold_locks(trial->fibers) && done(trial))
             return true;
@@ -135,7 +135,7 @@ static void begin(struct trial *trial, uint64_t seed)
     for (uint32_t i = 0; i < SUBJECT_THREADS; i++) {
         struct executor *executor = dispatcher_executor(trial->dispatcher, i);
 
-        executor->random = seed * SUBJECT_THREADS + i + 1; /* not from where it lies in memory */
+        executor->random = seed * SUBJECT_THREADS + i + 1; /* not from its address in memory */
         fibers_add(trial->fibers, run_executor, executor, 1 + fibers_draw(trial->fibers, 4));
     }
     fibers_preempt_steps(trial->fibers, steps_between[fibers_draw(trial->fibers, 4)]);
@@ -149,7 +149,7 @@ static void finish(struct trial *trial)
     fibers_destroy(trial->fibers);
 }
 
-/* Says what is wrong. */
+/* Prints the failure. */
 static bool expect(const struct trial *trial, bool holds, const char *what)
 {
     if (!holds) {

@@ -1,8 +1,8 @@
 /*
- * What a reload can change: workers and sources with options that are live and others, of which two
- * can live side by side and of which not, a manager, an output. A worker's `open` fails where the
- * file says so; `pass`, `turn` and `through` pass each message on as it came, by outputs of other
- * numbers and names; a source has nothing to produce.
+ * Everything that a reload can change: workers and sources with live options and others, exclusive
+ * ones and others, a manager, an output. A worker's `open` fails where the file says so; `pass`,
+ * `turn` and `through` forward each message unchanged, by outputs of other numbers and names; a
+ * source produces nothing.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ static int pass_on_by_second(struct weir_self *self, void *memory,
 
 /* --- stumble: fails now and then ------------------------------------------------------------- */
 
-#define STUMBLES_EVERY 1000u /* of all messages that its workers are given */
+#define STUMBLES_EVERY 1000u /* of all messages to its workers */
 
 static int stumble(struct weir_self *self, void *memory, const struct weir_message *message)
 {
@@ -89,7 +89,7 @@ static int stumble(struct weir_self *self, void *memory, const struct weir_messa
 /* In a file of 16 bytes, which all workers and the test map. */
 struct gap {
     _Atomic uint64_t last_ns;
-    _Atomic uint64_t longest_ns; /* since the test has set it to 0 */
+    _Atomic uint64_t longest_ns; /* since the test set it to 0 */
 };
 
 struct mark_settings {

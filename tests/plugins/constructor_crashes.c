@@ -1,10 +1,10 @@
-/* Fault: loading it is a crash. */
+/* Fault: loading it crashes. */
 #include <ctype.h>
 #include <stdlib.h>
 
 #include "fault.h"
 
-/* Takes for granted what is not there. */
+/* Dereferences a null pointer. */
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *level = getenv("WEIR_TESTS_NEVER_SET_THIS");

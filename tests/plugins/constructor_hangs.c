@@ -1,4 +1,4 @@
-/* Fault: loading it never returns, and what it has started would never end either. */
+/* Fault: loading it never returns, nor does the process that it has started. */
 #include <unistd.h>
 
 #include "fault.h"

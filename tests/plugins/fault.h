@@ -1,5 +1,5 @@
 /*
- * fault.h - the parts that every faulty plugin has right. Each breaks one thing.
+ * fault.h - the correct parts of every faulty plugin. Each of them breaks one rule.
  */
 #ifndef TESTS_PLUGINS_FAULT_H
 #define TESTS_PLUGINS_FAULT_H

@@ -1,4 +1,4 @@
-/* A source that publishes an event, and workers that print which they heard. */
+/* A source that publishes an event, and workers that print the events that they get. */
 #include <inttypes.h>
 
 #include <weir/plugin.h>

@@ -11,14 +11,14 @@
 
 #include <weir/port.h>
 
-/* What the thread has when its actor is gone. */
+/* The data of the thread after its actor has ended. */
 struct luggage {
     struct weir_port *port;
-    struct weir_message *message; /* made while there was an actor */
+    struct weir_message *message; /* made while the actor lived */
     weir_pid to;
 };
 
-/* Says what became of the late message. `self` is gone, so it writes by itself. */
+/* Prints the result for the late message, without `self`, which is gone. */
 static void *send_late(void *argument)
 {
     struct luggage *luggage = argument;

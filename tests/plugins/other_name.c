@@ -1,4 +1,4 @@
-/* Fault: calls itself otherwise than its file. */
+/* Fault: its name differs from that of its file. */
 #include "fault.h"
 
 static const struct weir_behaviour behaviours[] = {

@@ -1,4 +1,4 @@
-/* Fault: brings a zlib of its own, whose functions answer otherwise, and exports them. */
+/* Fault: contains and exports a zlib of its own, whose functions return other values. */
 #include <string.h>
 
 #include "fault.h"
@@ -22,7 +22,7 @@ WEIR_EXPORT const char *zlibVersion(void)
     return "own";
 }
 
-/* Tells what its zlib says, and has the next one tell. */
+/* Prints its zlib's result, and lets the next one do so. */
 static int handle(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct weir_message *next = weir_message_new(self, message->tag, 0);

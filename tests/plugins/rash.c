@@ -20,7 +20,7 @@ static void check_well(const void *settings, struct weir_report *report)
         report->error(report, "keep", "must not be 7");
 }
 
-/* Takes for granted what is not there. */
+/* Dereferences a null pointer. */
 static void check_and_crash(const void *settings, struct weir_report *report)
 {
     const char *level = getenv("WEIR_TESTS_NEVER_SET_THIS");

@@ -1,4 +1,4 @@
-/* Nothing wrong: uses the zlib of the system. */
+/* No fault: uses the zlib of the system. */
 #include <zlib.h>
 
 #include "fault.h"

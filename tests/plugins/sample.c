@@ -1,4 +1,4 @@
-/* A plugin with nothing wrong. Built twice, with another SAMPLE_VERSION. */
+/* A plugin without faults. Built twice, with another SAMPLE_VERSION. */
 #include <weir/plugin.h>
 
 struct settings {

@@ -1,7 +1,7 @@
 /*
  * Workers whose `open` waits at a gate, a FIFO, for one byte: `y` opens it, anything else fails.
- * Without a gate it opens at once. Open, it passes each message on as it came, after it has waited
- * at `barrier` likewise, if there is one.
+ * Without a gate it opens at once. An open worker forwards each message unchanged; with a `barrier`
+ * it waits there in the same way first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ struct pass {
     const char *barrier; /* borrowed from the settings */
 };
 
-/* The byte, or 0 when there is none to be had. Blocks until somebody has written one. */
+/* The byte, or 0 at the end of the file. Blocks until a byte was written. */
 static char wait_at(const char *gate)
 {
     int descriptor = open(gate, O_RDONLY | O_CLOEXEC);

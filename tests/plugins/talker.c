@@ -1,4 +1,4 @@
-/* A worker that prints the number of each message of gen.numbers, a line each. */
+/* A worker that prints the number of each message of gen.numbers, one on each line. */
 #include <inttypes.h>
 #include <stdio.h>
 

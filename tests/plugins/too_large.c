@@ -1,4 +1,4 @@
-/* Fault: a descriptor longer than any that this SDK knows. */
+/* Fault: a descriptor longer than that of this SDK. */
 #include "fault.h"
 
 static const struct weir_behaviour behaviours[] = {

@@ -1,4 +1,4 @@
-/* Fault: uses a function that nobody has. */
+/* Fault: uses a function that no library has. */
 #include "fault.h"
 
 int function_of_nobody(void);

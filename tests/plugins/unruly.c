@@ -1,9 +1,9 @@
 /*
- * A source and a worker that do as they should, and some workers that break one rule each when they
- * are given a line.
- * Fault: `open` fails always or for the third worker; `handle` returns what is no verdict, forgets
- * what it kept, settles it twice, emits where no output is, fails, crashes, overwrites the host's
- * part of a message and aborts, calls exit, raises a signal, or ends the host's thread.
+ * A source and a worker without faults, and some workers that break one rule each when they get a
+ * line. Fault: `open` fails always or for the third worker; `handle` returns an unknown verdict,
+ * forgets a kept message, settles it twice, emits at an output that does not exist, fails, crashes,
+ * overwrites the host's part of a message and aborts, calls exit, raises a signal, or ends the
+ * host's thread.
  */
 #include <ctype.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ struct lines_settings {
 };
 
 struct lines {
-    FILE *file; /* a FIFO: reading it waits for whoever writes */
+    FILE *file; /* a FIFO: reading it waits for a writer */
 };
 
 static int lines_open(struct weir_self *self, const void *settings, void *state)
@@ -78,7 +78,7 @@ static int pass_on(struct weir_self *self, const struct weir_message *message)
     return WEIR_RETRY;
 }
 
-/* Repeats each line; one that begins with a mark goes on as well. */
+/* Repeats each line; forwards one that begins with a mark, too. */
 static int talk(struct weir_self *self, void *state, const struct weir_message *message)
 {
     const char *line = message->data;
@@ -154,7 +154,7 @@ static int fail(struct weir_self *self, void *state, const struct weir_message *
     return WEIR_FAIL;
 }
 
-/* Takes for granted what is not there. */
+/* Dereferences a null pointer. */
 static int crash(struct weir_self *self, void *state, const struct weir_message *message)
 {
     const char *level = getenv("WEIR_TESTS_NEVER_SET_THIS");
@@ -165,7 +165,7 @@ static int crash(struct weir_self *self, void *state, const struct weir_message 
     return isdigit((unsigned char)level[0]) ? WEIR_DONE : WEIR_REJECT;
 }
 
-/* Where the message begins: the host's own part of it lies behind what is public. */
+/* The start of the message: the host's own part comes after the public one. */
 static int overwrite(struct weir_self *self, void *state, const struct weir_message *message)
 {
     char *begin = (char *)(uintptr_t)message;

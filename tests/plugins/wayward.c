@@ -1,12 +1,12 @@
 /*
- * Workers and a source that do no harm and get nowhere.
- * Fault: they reject, retry, fail, wait for nothing, or send what they have sent before.
+ * Workers and a source that do no harm and make no progress. Fault: they reject, retry, fail, wait
+ * for nothing, or send a message a second time.
  */
 #include "fault.h"
 
 #define OUTPUT_OUT 0u
 
-/* The answer to each message, with a reason. */
+/* Returns the same verdict for each message, with a reason. */
 static int reject(struct weir_self *self, void *state, const struct weir_message *message)
 {
     (void)state;
@@ -53,7 +53,7 @@ static int stay_shut(struct weir_self *self, const void *settings, void *state)
     return WEIR_EINVALID;
 }
 
-/* Passes each message on, and again, and frees it then. */
+/* Sends each message twice, and then frees it. */
 static int twice(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct weir_message *copy = weir_message_new(self, message->tag, 0);
@@ -77,7 +77,7 @@ static int produce_nothing(struct weir_self *self, void *state, uint32_t credit)
     return WEIR_END;
 }
 
-/* One message without a key, which it does not say of itself. */
+/* One message without a key, without declaring WEIR_KEYLESS. */
 static int produce_one(struct weir_self *self, void *state, uint32_t credit)
 {
     struct weir_message *message = weir_message_new(self, weir_tag(self, "wayward.one/1"), 0);

@@ -60,7 +60,7 @@ static weir_pid target_of(struct agent *agent, bool *out_line)
         .pid;
 }
 
-/* False: it was refused, and is this sender's still. */
+/* False: it was refused, and still belongs to this sender. */
 static bool send_one(struct agent *agent, struct executor *executor, uint64_t id)
 {
     struct world *world = agent->world;
@@ -113,7 +113,7 @@ static struct hall *any_hall(struct agent *agent)
     return &agent->world->halls[draw(agent, HALL_LINE)];
 }
 
-/* The same size is no change; another is one more in the order of changes. */
+/* The same size is no change; another one adds one to the epoch. */
 static void resize(struct agent *agent)
 {
     struct hall *hall = any_hall(agent);
@@ -180,7 +180,7 @@ static void kill_one(struct agent *agent)
         pid = actor_pid(actor);
     pthread_mutex_unlock(&pool->lock);
     step_aside(agent->world);
-    if (actor) /* in the read section its slot is not used again */
+    if (actor) /* in the read section its slot is not reused */
         (void)actor_signal(actor, actor_serial_of(pid), executor, signals[draw(agent, 3)]);
     runtime_leave(executor);
 }
@@ -297,7 +297,7 @@ static void reopen_workers(struct agent *agent, struct hall *hall)
     world_expect(agent->world, status == 0, "workers cannot be opened again", (uint64_t)-status);
 }
 
-/* False: it was taken back. */
+/* False: it was aborted. */
 static bool end_change(struct agent *agent, struct hall *hall, struct pool_change *change)
 {
     struct world *world = agent->world;
@@ -315,7 +315,7 @@ static bool end_change(struct agent *agent, struct hall *hall, struct pool_chang
     return !refused;
 }
 
-/* A pool's change, prepared, waited for, and carried out or taken back. */
+/* A change of a pool: prepared, waited for, and committed or aborted. */
 static void reload(struct agent *agent)
 {
     struct world *world = agent->world;
@@ -367,7 +367,7 @@ static struct pool *make_guest(struct world *world, struct executor *executor)
     return hall->pool;
 }
 
-/* Who feeds it is led to the next before it is closed: so nothing finds nobody there. */
+/* Its feeders get the next target before it closes, so none of their messages finds it closed. */
 static void invite(struct agent *agent)
 {
     struct world *world = agent->world;
@@ -404,7 +404,7 @@ void agents_invite(struct world *world)
 
 /* --- the dead --------------------------------------------------------------------------------- */
 
-/* Those of the guest are taken by who replaces it. */
+/* The agent that replaces the guest takes the guest's. */
 static void collect(struct agent *agent)
 {
     world_collect(agent->world, &agent->world->halls[draw(agent, HALLS)]);

@@ -21,14 +21,14 @@ struct fiber {
     void *argument;
     uint32_t weight;
     enum fiber_state state;
-    const pthread_mutex_t *wanted; /* while it waits */
-    void *shadow;                  /* AddressSanitizer's, of frames on this stack */
+    const pthread_mutex_t *wanted; /* the mutex that it waits for */
+    void *shadow;                  /* AddressSanitizer's, for frames of this stack */
 };
 
 struct fibers {
     struct fiber fibers[FIBERS_MAX];
     uint32_t count;
-    struct fiber *running; /* NULL: whoever calls fibers_step */
+    struct fiber *running; /* NULL: the caller of fibers_step */
     ucontext_t caller;
     void *caller_shadow;
     const void *caller_stack;
@@ -39,10 +39,10 @@ struct fibers {
     uint32_t steps_between; /* preemptions at atomic operations, on average; 0: none */
     uint32_t steps_left;    /* until the next */
     uint32_t locks;         /* held by fibers */
-    uint64_t yields;        /* times that something was done */
+    uint64_t yields;        /* number of yields */
 };
 
-/* Of the program: a mutex has no context to carry it. */
+/* Global: a mutex has no context for it. */
 static struct fibers *present;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
@@ -80,7 +80,7 @@ uint64_t fibers_trace(const struct fibers *fibers)
 
 /* --- switching ------------------------------------------------------------------------------ */
 
-/* `shadow`: where to keep what is left behind; NULL: it is left for good. */
+/* `shadow`: receives the state of the stack that is left; NULL: it is left for good. */
 static void tell_of_switch(void **shadow, const void *stack, size_t size)
 {
 #if defined(__SANITIZE_ADDRESS__)
@@ -323,7 +323,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     return status;
 }
 
-/* Whoever spins waits for another one. */
+/* A spinning thread waits for another one. */
 int __wrap_sched_yield(void)
 {
     if (present && present->running)

@@ -1,14 +1,14 @@
 /*
- * fibers.h - threads that are none: bodies with stacks of their own on one thread, one at a time.
+ * fibers.h - cooperative threads: functions with stacks of their own on one thread, one at a time.
  *
- * Which of them goes on is drawn from a seed, so the same seed gives the same order. A fiber goes
- * on until it yields, rests or ends; and, now and then, until it takes a mutex or gives it back: a
- * program that is linked with weir_test_fibers is preempted there. One that is linked with
- * weir_core_stepped is so at the core's atomic operations, too: see stepped.c. A fiber that finds a
- * mutex taken waits for it; when all wait for one another, that is told and the program ends.
+ * A seed decides which one runs next, so the same seed gives the same order. A fiber runs until it
+ * yields, rests or ends; and, now and then, until it takes or releases a mutex: a program linked
+ * with weir_test_fibers is preempted there. One linked with weir_core_stepped is preempted at the
+ * core's atomic operations, too: see stepped.c. A fiber that finds a mutex taken waits for it; a
+ * deadlock is reported and ends the program.
  *
- * Only one set of fibers at a time, since a mutex does not know who asks. Outside of the fibers, no
- * mutex may be taken that a fiber holds: see fibers_hold_locks.
+ * Only one set of fibers at a time, since a mutex has no context. Outside of the fibers, no mutex
+ * may be taken that a fiber holds: see fibers_hold_locks.
  */
 #ifndef TESTS_STORM_FIBERS_H
 #define TESTS_STORM_FIBERS_H
@@ -22,33 +22,33 @@ struct fibers;
 
 typedef void fiber_body(void *context);
 
-/* One in `preempt_one_in` mutexes lets others go first; 0: none. Owned by the caller. Ends the
- * program without memory. */
+/* One in `preempt_one_in` mutexes lets other fibers run first; 0: none. Owned by the caller. Ends
+ * the program when memory is out. */
 struct fibers *fibers_create(uint64_t seed, uint32_t preempt_one_in);
-/* Others may also go first about every `steps_between` atomic operations; 0: never. */
+/* Other fibers also run first at about every `steps_between`th atomic operation; 0: never. */
 void fibers_preempt_steps(struct fibers *fibers, uint32_t steps_between);
-/* Fibers that have not ended are forgotten. NULL is allowed. */
+/* Forgets fibers that have not ended. NULL is allowed. */
 void fibers_destroy(struct fibers *fibers);
 
-/* Before the first step, or in a fiber. It is drawn `weight` times as often as one of weight 1. */
+/* Before the first step, or in a fiber. It is chosen `weight` times as often as one of weight 1. */
 void fibers_add(struct fibers *fibers, fiber_body *body, void *context, uint32_t weight);
 
-/* Draws a fiber and lets it go on. False: all have ended or rest. */
+/* Chooses a fiber and runs it. False: all have ended or rest. */
 bool fibers_step(struct fibers *fibers);
 
-/* Those that rest look again: something has happened, outside of the fibers or inside. */
+/* Wakes the resting fibers: there was an event, outside of the fibers or inside. */
 void fibers_rouse(struct fibers *fibers);
 
-/* How often fibers_yield was called: it stands still when nothing happens any more. */
+/* The number of calls of fibers_yield: it is constant when nothing happens any more. */
 uint64_t fibers_yields(const struct fibers *fibers);
 
-/* How many have not ended. */
+/* The number of fibers that have not ended. */
 uint32_t fibers_left(const struct fibers *fibers);
 
 /* True while a fiber that was preempted holds a mutex. */
 bool fibers_hold_locks(const struct fibers *fibers);
 
-/* A hash of all that was drawn so far, and of what was noted by fibers_note. */
+/* A hash of all choices so far, and of the notes of fibers_note. */
 uint64_t fibers_trace(const struct fibers *fibers);
 void fibers_note(struct fibers *fibers, uint64_t what);
 
@@ -57,13 +57,13 @@ uint32_t fibers_draw(struct fibers *fibers, uint32_t bound);
 
 /* --- in a fiber; elsewhere they do nothing --------------------------------------------------- */
 
-/* It has done something: those that rest look again, and others may go first. */
+/* There was an event: wakes the resting fibers, and may let others run first. */
 void fibers_yield(void);
-/* Lets others go first, now and then. */
+/* Lets others run first, now and then. */
 void fibers_may_yield(void);
-/* Before an atomic operation: as fibers_preempt_steps asked for. */
+/* Before an atomic operation: preempts as set by fibers_preempt_steps. */
 void fibers_may_yield_at_step(void);
-/* It found nothing to do: it goes on when it is roused. */
+/* Nothing to do: rests until it is woken. */
 void fibers_rest(void);
 
 #endif

@@ -1,12 +1,13 @@
-/* Threads from outside that ask: see weir_runtime_request, _await and _cancel. */
+/* Outside threads that send requests: see weir_runtime_request, _await and _cancel. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "actor/asking.h"
 #include "storm/world.h"
 
-#define QUESTIONS_MAX 4u   /* open at a time, of each */
-#define LONG_MS UINT64_MAX /* the answer must come; a time of the simulation would be over first */
+#define QUESTIONS_MAX 4u /* open at a time, of each */
+/* the answer must come; the simulation's clock would reach any time-out first */
+#define LONG_MS UINT64_MAX
 
 enum patience { PATIENCE_LONG, PATIENCE_SHORT, PATIENCE_NONE, PATIENCES };
 
@@ -39,7 +40,7 @@ static uint64_t now_ns(void)
     return clock_now_ns(&clock);
 }
 
-/* Mostly who answers; the others let it be answered for them, or forward it, or keep it. */
+/* Mostly an answerer; the others let it answer for them, or forward the request, or keep it. */
 static weir_pid target_of(struct agent *agent)
 {
     static const enum hall_name others[] = { HALL_BACK, HALL_KEYED, HALL_PULL, HALL_LINE };
@@ -98,7 +99,7 @@ static bool ask(struct agent *agent, struct question *question)
 
 /* --- answers -------------------------------------------------------------------------------- */
 
-/* That of the question and of no other. */
+/* The reference of this request and of no other. */
 static void take_reply(struct world *world, const struct question *question, struct message *reply)
 {
     struct executor *executor = enter(world);
@@ -153,7 +154,7 @@ static enum world_answer cancel(struct world *world, const struct question *ques
     return WORLD_CANCELLED;
 }
 
-/* One answer, and then no other. */
+/* One answer, and no second one. */
 static void conclude(struct world *world, const struct question *question)
 {
     struct asking_answer answer;
@@ -168,7 +169,7 @@ static void conclude(struct world *world, const struct question *question)
                  "a second answer", question->id);
 }
 
-/* Some questions at once, whose answers are fetched in any order. */
+/* Several requests at once, whose answers are fetched in any order. */
 void agents_request(struct agent *agent)
 {
     struct question questions[QUESTIONS_MAX];

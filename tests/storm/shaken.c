@@ -1,20 +1,20 @@
 /*
- * A program that is built for ThreadSanitizer gives way at some of its atomic operations: so
- * threads meet where the scheduler alone would hardly ever interrupt them. The linker leads the
- * calls that the compiler made of them through here: see weir_shake in tests/CMakeLists.txt.
+ * A program built for ThreadSanitizer yields at some of its atomic operations, so that threads meet
+ * where the scheduler alone would hardly ever interrupt them. The linker redirects the calls that
+ * the compiler made of atomic operations to this file: see weir_shake in tests/CMakeLists.txt.
  */
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ONE_IN 1024u /* more of them, and little else is done on a machine with other work */
+#define ONE_IN 1024u /* more yields leave little progress on a busy machine */
 
 static void may_give_way(void)
 {
     static _Thread_local uint64_t state;
 
     if (state == 0)
-        state = (uint64_t)(uintptr_t)&state | 1; /* each thread has another one */
+        state = (uint64_t)(uintptr_t)&state | 1; /* another one for each thread */
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;

@@ -1,8 +1,8 @@
 /*
- * What a compiler calls at each atomic operation when it is told to prepare code for a detector of
- * races: here there is none, and other fibers may go first instead. The operation itself is one
- * step, sequentially consistent, whatever order was asked for: this finds what goes wrong between
- * operations, not what a weaker memory would do.
+ * The functions that a compiler calls at each atomic operation when it prepares code for a race
+ * detector. There is no detector here; instead other fibers may run first. The operation itself is
+ * one sequentially consistent step, whatever its order: this finds mistakes between operations, not
+ * those of a weaker memory model.
  */
 #include <stdbool.h>
 #include <stddef.h>

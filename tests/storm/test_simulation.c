@@ -27,8 +27,8 @@
 #define EXECUTORS_MAX 16u
 #define START_NS 1000000000u
 #if defined(SIMULATION_STEPS)
-#define STEPPED true        /* weir_core_stepped: others may go first at each atomic operation */
-#define STEPS_MAX 10000000u /* of one seed: more means that it goes round and round */
+#define STEPPED true /* weir_core_stepped: other fibers may run first at each atomic operation */
+#define STEPS_MAX 10000000u /* of one seed: more means an endless loop */
 #else
 #define STEPPED false
 #define STEPS_MAX 100000u
@@ -43,11 +43,11 @@ struct simulation {
     uint32_t agents_left;
     uint32_t acts; /* of each agent */
     uint64_t now_ns;
-    uint64_t step_ns; /* the clock moves by up to so much with each step */
+    uint64_t step_ns; /* the clock moves by at most this with each step */
     uint64_t steps;
     uint64_t steals;
     uint64_t executors; /* made so far */
-    uint64_t yields;    /* when everybody was roused last */
+    uint64_t yields;    /* at the last wake-up of all */
     bool calmed;
     bool closed;
 };
@@ -65,7 +65,7 @@ struct totals {
     uint64_t changes;
     uint64_t restarts;
     uint64_t dead;
-    uint64_t replies; /* to who asked from outside */
+    uint64_t replies; /* to outside requesters */
 };
 
 /* --- what the world asks for ----------------------------------------------------------------- */
@@ -134,7 +134,7 @@ static void run_the_end(void *context)
     simulation->closed = true;
 }
 
-/* For executors that rest: it came from a fiber that has not yielded since. */
+/* Wakes resting executors for a fiber that has not yielded since. */
 static bool is_work_waiting(const struct simulation *simulation)
 {
     uint32_t waiting = 0;
@@ -151,8 +151,8 @@ static bool is_work_waiting(const struct simulation *simulation)
 
 /* --- time ----------------------------------------------------------------------------------- */
 
-/* Everybody rests. One may have looked before what it waits for happened, and rested after it: so
- * all look once more; then the clock moves to the next deadline. False: there is none. */
+/* All fibers rest. One may have rested after the event that it waits for, so all look once more;
+ * then the clock moves to the next deadline. False: there is none. */
 static bool advance(struct simulation *simulation)
 {
     uint64_t next = TIMER_NEVER;
@@ -176,7 +176,7 @@ static bool advance(struct simulation *simulation)
     return true;
 }
 
-/* Goes on until `done`, or until nobody can go on and no time is waited for. */
+/* Goes on until `done`, or until no fiber can go on and there is no deadline. */
 static void go_on_until(struct simulation *simulation, bool (*done)(struct simulation *simulation))
 {
     while (!done(simulation) && atomic_load(&simulation->world.wrong) == 0) {
@@ -219,7 +219,7 @@ static void add_agent(struct simulation *simulation, enum agent_kind kind, uint3
     simulation->agents_left++;
 }
 
-/* Some seeds have busy senders, others busy workers; some are calm at mutexes, others are not. */
+/* Seeds differ: busy senders or busy workers; calm at mutexes or not. */
 static void add_all(struct simulation *simulation)
 {
     uint32_t senders = 1 + fibers_draw(simulation->fibers, 8);
@@ -241,7 +241,7 @@ static void add_all(struct simulation *simulation)
         add_agent(simulation, AGENT_REQUESTER, i, senders);
 }
 
-/* What an executor draws must come from the seed, not from where it lies in memory. */
+/* An executor's random numbers must come from the seed, not from its address in memory. */
 int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
                          struct reclaim *reclaim, struct clock clock)
 {
@@ -263,7 +263,7 @@ static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
         .step_aside = step_aside,
         .wait = wait_a_little,
         .note = note,
-        .short_ms = 0, /* it would be of the machine's clock */
+        .short_ms = 0, /* it would use the machine's clock */
         .context = simulation,
     };
 
@@ -295,7 +295,7 @@ static void finish(struct simulation *simulation, struct totals *totals)
     fibers_destroy(simulation->fibers);
 }
 
-/* False: something is wrong; everything is left as it is. */
+/* False: a check failed; everything is left as it is. */
 static bool simulate(uint64_t seed, uint32_t acts, struct totals *totals, uint64_t *out_trace)
 {
     static struct simulation simulation;
@@ -304,7 +304,7 @@ static bool simulate(uint64_t seed, uint32_t acts, struct totals *totals, uint64
     begin(&simulation, seed, acts);
     go_on_until(&simulation, agents_are_through);
     if (atomic_load(&world->wrong) == 0) {
-        /* An agent may wait for what only goes on then. */
+        /* An agent may wait for an event that comes only then. */
         fibers_add(simulation.fibers, run_the_calm, &simulation, 1);
         fibers_rouse(simulation.fibers);
         go_on_until(&simulation, never);
@@ -389,7 +389,7 @@ int main(int count, char **arguments)
                  ", trace %016" PRIx64 "\n",
                  totals.steps, totals.messages, totals.refused, totals.dead, totals.steals,
                  totals.changes, totals.restarts, totals.replies, trace);
-    /* A storm in which nobody was refused and nothing was stolen is none. */
+    /* A storm without refusals and steals is none. */
     return totals.refused > 0 && totals.steals > 0 && totals.dead > 0 && totals.changes > 0 &&
                    totals.replies > 0
                ? 0

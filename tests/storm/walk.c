@@ -18,8 +18,8 @@ static uint32_t length_of_lane(struct mailbox *mailbox)
     return length;
 }
 
-/* A limit that was lowered leaves too many; from then on they only become fewer. One that was
- * between two lists at the last step is looked at from now on. */
+/* After a limit was lowered there are too many; from then on their number only falls. A member
+ * between two lists at the last step is checked from now on. */
 static void look_at_limit(struct walk *walk, struct actor *actor)
 {
     uint32_t limit = atomic_load(&actor->mailbox.limit);
@@ -38,7 +38,7 @@ static void look_at_limit(struct walk *walk, struct actor *actor)
     walk->seen[slot].queued = queued;
 }
 
-/* Nobody is inside its turn: it sleeps. */
+/* No thread is inside its turn: it sleeps. */
 static bool is_asleep(struct actor *actor)
 {
     return atomic_load(&actor->mailbox.word) & (MAILBOX_IDLE | MAILBOX_MUTED);

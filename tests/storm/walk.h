@@ -1,7 +1,7 @@
 /*
- * walk.h - looks at every pool of a world that stands still, and finds what must never be.
+ * walk.h - checks the invariants of every pool of a world that stands still.
  *
- * What the ledgers say is compared with what lies in the lanes; the queues with their limits.
+ * Compares the ledgers with the contents of the lanes, and the queues with their limits.
  */
 #ifndef TESTS_STORM_WALK_H
 #define TESTS_STORM_WALK_H
@@ -22,10 +22,10 @@ struct walk {
 
 void walk_init(struct walk *walk, struct world *world);
 
-/* After each step; `at_rest`: no mutex is held by anybody. */
+/* After each step; `at_rest`: no thread holds a mutex. */
 void walk_step(struct walk *walk, bool at_rest);
 
-/* Says of each pool and worker how it stands; for who looks for a mistake. */
+/* Prints the state of each pool and worker, for debugging. */
 void walk_tell(struct walk *walk);
 
 #endif

@@ -111,7 +111,7 @@ static int retry(struct weir_self *self, struct worker *worker, struct ticket *t
     return WEIR_RETRY;
 }
 
-/* A message with a ticket of its own, accepted beforehand; NULL: there are no more. */
+/* A message with a ticket of its own, marked as accepted; NULL: there are no more. */
 static struct weir_message *issue(struct weir_self *self, struct worker *worker, uint64_t *out_id)
 {
     uint64_t id = world_ticket(worker->world);
@@ -156,7 +156,7 @@ static void answered(struct weir_self *self, void *state, void *context,
         verdict = retry(self, worker, ticket, asked->id);
     else if (world_dice(worker->world, asked->id, 6) % 8 == 1)
         verdict = WEIR_REJECT;
-    /* One that leaves and is out of time has its kept messages dead already. */
+    /* The kept messages of a removed worker are dead already after its time-out. */
     if (weir_settle(self, kept, verdict) == 0 && verdict == WEIR_DONE)
         (void)done(ticket);
     (void)leave(worker, 0);
@@ -206,7 +206,7 @@ static int handle_answer(struct weir_self *self, void *state, const struct weir_
         abort();
     memcpy(reply->data, &id, sizeof id);
     if (weir_reply(self, message, reply) != 0)
-        weir_message_free(self, reply); /* nobody waits any more */
+        weir_message_free(self, reply); /* its requester has given up */
     return leave(worker, done(ticket));
 }
 
@@ -224,7 +224,7 @@ static int pass_on(struct weir_self *self, struct worker *worker, struct ticket 
 {
     uint64_t id = parcel_of(message).id;
 
-    /* Before: the message is the other's from then on. */
+    /* Before the send: afterwards the message belongs to the receiver. */
     atomic_fetch_add(&ticket->again, 1);
     if (weir_forward(self, somewhere(worker->world, id), message) == 0)
         return WEIR_DONE;
@@ -311,7 +311,7 @@ static int handle_back(struct weir_self *self, void *state, const struct weir_me
     ticket = begin(worker, message);
     chosen = choice(worker, id, message);
     if (chosen < 2) {
-        atomic_fetch_add(&ticket->again, 1); /* it is given again, once */
+        atomic_fetch_add(&ticket->again, 1); /* it is delivered once more */
         return leave(worker, WEIR_FAIL);
     }
     if (chosen < 6)
@@ -319,7 +319,7 @@ static int handle_back(struct weir_self *self, void *state, const struct weir_me
     return leave(worker, chosen < 8 ? WEIR_REJECT : done(ticket));
 }
 
-/* Of each sender the numbers grow, whatever fails; refused ones leave gaps. */
+/* The numbers of each sender increase in spite of failures; refused ones leave gaps. */
 static int handle_line(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct worker *worker = state;
@@ -368,7 +368,7 @@ static int open_source(struct weir_self *self, const void *settings, void *state
     return 0;
 }
 
-/* With the attempt as the sender of the payload cannot say it: the message's own counts. */
+/* With the message's own attempt, which the payload's sender cannot know. */
 static int give(struct weir_self *self, struct world *world, uint64_t id, uint32_t attempt)
 {
     struct parcel parcel = { .id = id, .sender = UINT32_MAX };
@@ -408,7 +408,7 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
     return WEIR_MORE;
 }
 
-/* What shall be given again is given again at once, unless the outbox is full. */
+/* A message to retry is retried at once, unless the outbox is full. */
 static void settled(struct weir_self *self, void *state, const struct weir_outcome *outcome)
 {
     struct world *world = ((struct producer *)state)->world;

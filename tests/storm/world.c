@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define WRONG_SHOWN 20u /* then it is only counted */
+#define WRONG_SHOWN 20u /* further failures are only counted */
 
 void world_expect(struct world *world, bool holds, const char *what, uint64_t figure)
 {
@@ -69,7 +69,7 @@ static struct spec *spec_for(struct hall *hall, enum hall_name name)
 
     if (!spec)
         abort();
-    /* Short waits, and often: a place that waits to be opened again is part of the storm. */
+    /* Short pauses, so that places that wait to be opened again are part of the storm. */
     spec->restart.max = 5;
     spec->restart.backoff_ms_min = 1;
     spec->restart.backoff_ms_max = 4;
@@ -131,7 +131,7 @@ void world_init(struct world *world, const struct world_options *options)
     struct executor *executor;
 
     *world = (struct world){ .options = *options };
-    /* Not by calloc: that of ThreadSanitizer touches all of it. */
+    /* Without calloc, since ThreadSanitizer's touches all of the memory. */
     world->tickets = mmap(NULL, tickets_size(world), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (world->tickets == MAP_FAILED || runtime_create(&runtime, &world->runtime) != 0 ||
@@ -236,11 +236,11 @@ static void expect_letter(struct world *world, const struct dead_letter *letter,
     atomic_fetch_add(&world->dead_by_reason[letter->reason], 1);
     if (letter->reason == DEAD_RETRIES)
         world_expect(world, ticket->retried > WORLD_RETRIES_MAX, "dead before its last retry", id);
-    /* Who leads an output elsewhere does so before the pool behind it is closed. */
+    /* An output gets its new target before the old one closes. */
     world_expect(world, letter->reason != DEAD_NO_TARGET, "emitted to nobody", id);
 }
 
-/* Answers how many there were. */
+/* Returns their number. */
 static uint64_t count_letters(struct world *world, struct dead_letters *letters)
 {
     struct dead_message *dead = dead_letters_take(letters);
@@ -260,7 +260,7 @@ static uint64_t count_letters(struct world *world, struct dead_letters *letters)
     return count;
 }
 
-/* All that were ever counted have been taken, each once. */
+/* All counted dead letters have been taken, each once. */
 static void expect_letters(struct world *world, struct dead_letters *letters, uint64_t buried)
 {
     struct dead_letters_figures figures = { 0 };
@@ -297,7 +297,7 @@ void world_bury(struct world *world, struct hall *hall)
     runtime_leave(executor);
 }
 
-/* True when the ticket says what it must. */
+/* True when the ticket is consistent. */
 static bool is_settled(const struct ticket *ticket)
 {
     uint32_t ends = (uint32_t)ticket->done + ticket->dead + ticket->returned;

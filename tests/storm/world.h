@@ -34,54 +34,55 @@
 
 /* One message. */
 struct ticket {
-    _Atomic uint8_t accepted; /* or refused */
+    _Atomic uint8_t accepted; /* else refused */
     _Atomic uint8_t begun;
-    _Atomic uint8_t again; /* how often it may be begun beyond the first time */
+    _Atomic uint8_t again; /* how often it may begin beyond the first time */
     _Atomic uint8_t retried;
     _Atomic uint8_t done;
     _Atomic uint8_t dead;
-    _Atomic uint8_t returned; /* to its origin, which did not give it again */
-    _Atomic uint8_t told;     /* its origin */
+    _Atomic uint8_t returned; /* to its origin, which did not send it again */
+    _Atomic uint8_t told;     /* its origin got the outcome */
     _Atomic uint8_t asked;
-    _Atomic uint8_t answered; /* or dropped with the one who asked */
+    _Atomic uint8_t answered; /* or dropped with its requester */
 };
 
-/* What a message carries. */
+/* The payload of a message. */
 struct parcel {
     uint64_t id;
     uint32_t sender;
-    uint32_t number; /* among those of this sender to line */
+    uint32_t number; /* among those of this sender to `line` */
 };
 
 enum hall_name { HALL_A, HALL_B, HALL_BACK, HALL_ANSWER, HALL_KEYED, HALL_PULL, HALL_LINE, HALLS };
 
 struct world;
 
-/* A pool, and what its workers are given. */
+/* A pool, and the settings of its workers. */
 struct hall {
     struct world *world;
     struct pool *pool;
     weir_pid pid;
     pthread_mutex_t lock;
-    uint64_t epoch;          /* lock: the greatest that a resize told */
-    uint32_t target;         /* lock: of that */
-    _Atomic uint64_t buried; /* dead letters that were taken out and accounted for */
-    _Atomic bool stopped; /* its workers go before others come: the target is not what there is */
+    uint64_t epoch;          /* lock: the largest that a resize returned */
+    uint32_t target;         /* lock: of that epoch */
+    _Atomic uint64_t buried; /* dead letters that were taken out and counted */
+    /* its workers leave before others come: the target is not the present number */
+    _Atomic bool stopped;
 };
 
 struct world_options {
     uint64_t seed;
-    uint64_t messages; /* tickets there are */
+    uint64_t messages; /* number of tickets */
     struct clock clock;
-    void (*step_aside)(void *context);          /* others may go first; also inside handlers */
-    void (*wait)(void *context);                /* until something has happened */
+    void (*step_aside)(void *context);          /* lets others run first; also inside handlers */
+    void (*wait)(void *context);                /* until the next event */
     void (*note)(void *context, uint64_t what); /* may be NULL */
-    uint32_t short_ms;                          /* a time-out that may be over before the answer */
-    bool blocks;                                /* an agent may: it has a thread */
+    uint32_t short_ms;                          /* a time-out that may end before the answer */
+    bool blocks;                                /* an agent may block: it has a thread */
     void *context;
 };
 
-/* What came of a question from outside. */
+/* The result of an outside request. */
 enum world_answer {
     WORLD_REPLIED,
     WORLD_FAILED, /* with a reason */
@@ -102,16 +103,16 @@ struct world {
     struct spec *source_spec;
     weir_pid front;
 
-    pthread_mutex_t wiring; /* who says where output 1 leads */
+    pthread_mutex_t wiring; /* of the target of output 1 */
     struct hall guest[2];
-    uint32_t guests;            /* lock wiring: made so far */
+    uint32_t guests;            /* lock wiring: number so far */
     _Atomic weir_pid guest_pid; /* the present one */
 
-    _Atomic bool calm; /* agents make no more trouble */
+    _Atomic bool calm; /* agents make no more changes */
     _Atomic uint32_t last[WORLD_SENDERS];
     _Atomic uint64_t refused;
     _Atomic uint64_t opened, closed;
-    _Atomic uint64_t tried; /* opens */
+    _Atomic uint64_t tried; /* attempts to open */
     _Atomic uint64_t overlaps;
     _Atomic uint64_t changes;
     _Atomic uint64_t asked; /* from outside */
@@ -126,16 +127,16 @@ void world_init(struct world *world, const struct world_options *options);
 /* After world_examine: frees everything. */
 void world_finish(struct world *world);
 
-/* Resumes what is paused and gives every pool workers, so that all that waits can go on. */
+/* Resumes paused pools and gives every pool workers, so that all waiting messages can go on. */
 void world_calm(struct world *world);
-/* True when nothing waits, is in hand or held anywhere. Once the world is calm it must come. */
+/* True when no message waits, is in hand or held anywhere. A calm world must reach that. */
 bool world_has_drained(struct world *world);
-/* Ends everything, feeders first, by calls of `wait`. */
+/* Closes everything, feeders first, with calls of `wait`. */
 void world_close(struct world *world);
-/* After world_close: compares all accounts. */
+/* After world_close: compares all ledgers. */
 void world_examine(struct world *world);
 
-/* Says what is wrong, and counts it. */
+/* Prints a failure, and counts it. */
 void world_expect(struct world *world, bool holds, const char *what, uint64_t figure);
 
 /* A number that depends on the seed, `a` and `b` alone. */
@@ -144,13 +145,12 @@ uint64_t world_dice(const struct world *world, uint64_t a, uint64_t b);
 /* A new ticket; UINT64_MAX: there are no more. */
 uint64_t world_ticket(struct world *world);
 
-/* The pools that have workers, one after the other, the present guest last; then NULL. */
+/* Iterates over the pools that have workers, the present guest last; then NULL. */
 struct pool *world_pool(struct world *world, uint32_t number);
 
 void world_note(struct world *world, uint64_t what);
 
-/* Takes the dead letters that there are, and counts them into the tickets: they need not be kept
- * until the end. */
+/* Takes the dead letters, and counts them into the tickets, so that they need not be kept. */
 void world_collect(struct world *world, struct hall *hall);
 
 /* Counts the dead letters of a hall's pool, which has ended, and checks its ledger. */
@@ -170,10 +170,10 @@ enum agent_kind {
     AGENT_LIMITER,
     AGENT_KILLER,
     AGENT_REROUTER,
-    AGENT_RELOADER,  /* one: changes of a pool are one at a time */
+    AGENT_RELOADER,  /* one: a pool has one change at a time */
     AGENT_HOST,      /* one: replaces the guest */
     AGENT_SEXTON,    /* one: takes dead letters */
-    AGENT_REQUESTER, /* WORLD_REQUESTERS of them: asks, and waits for the answers */
+    AGENT_REQUESTER, /* WORLD_REQUESTERS of them: send requests, and wait for the answers */
     AGENT_KINDS,
 };
 
@@ -183,18 +183,18 @@ struct agent {
     uint32_t index; /* among those of its kind */
     uint64_t random;
     uint64_t unsent; /* a ticket; UINT64_MAX: none */
-    uint32_t number; /* of what it sends to line */
+    uint32_t number; /* of its messages to `line` */
 };
 
 void agent_init(struct agent *agent, struct world *world, enum agent_kind kind, uint32_t index);
 
-/* Does one thing. */
+/* Does one act. */
 void agent_act(struct agent *agent);
 
-/* What an AGENT_REQUESTER does; requesters.c. */
+/* An act of an AGENT_REQUESTER; requesters.c. */
 void agents_request(struct agent *agent);
 
-/* A guest pool instead of the present one, if any; for world.c and agents.c. */
+/* Replaces the present guest pool, if any; for world.c and agents.c. */
 void agents_invite(struct world *world);
 
 #endif

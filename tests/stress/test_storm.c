@@ -26,15 +26,15 @@
 #include "unit/support/patience.h"
 
 #define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
-#define MESSAGES_MAX 100000000u /* a gigabyte of addresses, of which it uses few */
+#define MESSAGES_MAX 100000000u /* a gigabyte of addresses, of which few are used */
 #define PROGRESS_S 5u
 #define CHANGES_MIN 10u
-#define RESTS_OF_TROUBLE 200u /* turns given to others between two acts of trouble */
+#define RESTS_OF_TROUBLE 200u /* turns for others between two acts of trouble */
 
 struct storm {
     struct world world;
-    uint64_t messages; /* it takes as many, or more: see was_a_storm */
-    uint64_t seconds;  /* 0: until they are used up */
+    uint64_t messages; /* at least so many: see was_a_storm */
+    uint64_t seconds;  /* 0: until the messages are used up */
     uint64_t began_s;
     struct agent agents[AGENTS_MAX];
     pthread_t threads[AGENTS_MAX + 1];
@@ -70,8 +70,8 @@ static uint64_t steals_of(struct world *world)
     return steals;
 }
 
-/* On a machine with other work one thread may be through with all messages before another has had
- * its turn: then it goes on until it was a storm. */
+/* On a busy machine one thread may have sent all messages before another has had its turn: then it
+ * goes on until the storm was one. */
 static bool was_a_storm(struct storm *storm)
 {
     struct world *world = &storm->world;
@@ -136,7 +136,7 @@ static void print_progress(struct storm *storm)
     (void)fflush(stdout);
 }
 
-/* Of a storm by the clock, for who waits for it. */
+/* Ends a storm by the clock, for its waiters. */
 static void *tell_progress(void *argument)
 {
     struct storm *storm = argument;
@@ -178,12 +178,12 @@ static void run(struct storm *storm)
         abort();
     for (uint32_t i = 0; i < WORLD_SENDERS; i++)
         pthread_join(storm->threads[i], NULL);
-    world_calm(&storm->world); /* who waits for a pool to end may wait for one that is paused */
+    world_calm(&storm->world); /* a waiter for a pool's end may wait for a paused one */
     for (uint32_t i = WORLD_SENDERS; i < others; i++)
         pthread_join(storm->threads[i], NULL);
     pthread_join(storm->threads[storm->count], NULL);
     pthread_join(storm->teller, NULL);
-    world_calm(&storm->world); /* one may have been pausing a pool meanwhile */
+    world_calm(&storm->world); /* a thread may have been pausing a pool meanwhile */
     for (uint32_t i = others; i < storm->count; i++)
         pthread_join(storm->threads[i], NULL);
 }
@@ -195,7 +195,7 @@ static bool has_drained(void *context)
     return world_has_drained(context);
 }
 
-/* Looks again and again: a ledger moves without notice. */
+/* Looks repeatedly: a ledger changes without a wake-up. */
 static void expect_drained(struct storm *storm)
 {
     bool drained = false;

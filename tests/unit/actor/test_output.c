@@ -286,10 +286,10 @@ static void test_ended_target_makes_dead_letters(void)
     finish(&f);
 }
 
-/* Retired after something else: when it is freed, so is that. */
+/* Retired after another object: freed together with it. */
 struct mark {
     struct retired retired;
-    _Atomic bool freed; /* by whatever thread frees it */
+    _Atomic bool freed; /* by the thread that frees it */
 };
 
 static void note_freed(struct retired *retired, struct reader *reader)
@@ -341,7 +341,7 @@ static int emit_to_both(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* promise D4: what waits for another output when its own target ends finds nobody there. */
+/* promise D4: messages that wait for another output find no target when their own ends. */
 static void test_target_that_is_freed_while_others_are_waited_for_is_not_looked_at(void)
 {
     struct pool *others[2];
@@ -366,7 +366,7 @@ static void test_target_that_is_freed_while_others_are_waited_for_is_not_looked_
     finish(&f);
 }
 
-/* promise S2: what already waits when the target closes is dead too, and its input is settled. */
+/* promise S2: messages that wait when the target closes are dead, too, and the input is settled. */
 static void test_target_that_closes_frees_those_who_wait(void)
 {
     struct fixture f;
@@ -429,7 +429,7 @@ static void test_raised_limit_lets_in_those_who_wait(void)
     finish(&f);
 }
 
-/* promise O2: also those who wait for the worker alone, not for its pool. */
+/* promise O2: also senders that wait for the worker alone, not for its pool. */
 static void test_raised_limit_lets_in_those_who_wait_for_one_worker(void)
 {
     struct executor *executor;

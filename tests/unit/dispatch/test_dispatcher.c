@@ -31,7 +31,7 @@ struct stage {
     struct dispatcher *dispatcher;
     struct executor outside;
     struct job jobs[MANY];
-    int status; /* of what a turn tried */
+    int status; /* the result of a turn's call */
 };
 
 static enum turn run(struct schedulable *schedulable, struct executor *executor)
@@ -42,7 +42,7 @@ static enum turn run(struct schedulable *schedulable, struct executor *executor)
     return job->act(job, executor);
 }
 
-/* Tells that it ran. */
+/* Reports that it ran. */
 static enum turn arrive(struct job *job, struct executor *executor)
 {
     (void)executor;
@@ -50,7 +50,7 @@ static enum turn arrive(struct job *job, struct executor *executor)
     return TURN_IDLE;
 }
 
-/* Nobody but the threads themselves moves what is queued. */
+/* Only the threads themselves move queued work. */
 static void begin_without_beats(struct stage *stage, uint32_t threads, uint32_t capacity)
 {
     struct dispatcher_options options = { .name = "stage",

@@ -1,9 +1,9 @@
 /*
- * Goal: with `route: broadcast` each member that has room gets a copy; for one without room it is
- * refused and counted. What becomes of it behind an output is for test_copies.c.
+ * Goal: with `route: broadcast` each member that has room gets a copy; a copy for a member without
+ * room is refused and counted. test_copies.c tests copies at an output.
  *
- * Method: workers that note their number; one of them held with a full mailbox, so that only the
- * others can get their copies; senders beside each other for many rounds.
+ * Method: workers that note their number; one of them waits at a gate with a full mailbox, so that
+ * only the others can get their copies; senders in parallel for many rounds.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #define WORKERS 4u
 #define LIMIT 2u
 #define NUMBER 100u  /* a note: NUMBER + the worker's index */
-#define FILLER 9000u /* the id of what fills a mailbox */
+#define FILLER 9000u /* the id of messages that fill a mailbox */
 #define ROUNDS 3000u /* of senders beside each other */
 #define BYTES 64u
 
@@ -376,7 +376,7 @@ static int reject_at_0(struct weir_self *self, struct probe *probe,
     return weir_index(self) == 0 && !*accepts ? WEIR_REJECT : WEIR_DONE;
 }
 
-/* promise P14: a dead letter goes back to the worker that had it. */
+/* promise P14: a replayed dead letter goes to the same worker. */
 static void test_dead_letter_is_sent_again_to_its_worker_alone(void)
 {
     struct replay_result result;

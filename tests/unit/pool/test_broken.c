@@ -1,9 +1,9 @@
 /*
- * Goal: a pool that shrinks parts with those who do not serve first; whoever waits for a member
- * that leaves is woken when its key has another owner; one that has something to finish stays.
+ * Goal: a pool that shrinks removes workers that do not serve first; a waiter for a member that
+ * leaves is woken when its key has another owner; a worker with unfinished work stays.
  *
- * Method: workers that cannot be opened, a clock that stands still; full members owning a key, and
- * the figures of those who wait.
+ * Method: workers that cannot be opened, a clock that stands still; full members that own a key,
+ * and the figures of the waiters.
  */
 #include "pool/places.h"
 
@@ -31,7 +31,7 @@ static bool two_are_broken(void *context)
     return stats.live == 2 && stats.starting == 2 && atomic_load(&wish->probe->refused) == 2;
 }
 
-/* promises P5 and P6: what can be done without is what does not serve. */
+/* promises P5 and P6: workers that do not serve are removed first. */
 static void test_shrinking_takes_the_broken_before_the_idle(void)
 {
     struct probe *probe = probe_create();
@@ -80,7 +80,7 @@ static int emit_one(struct weir_self *self, struct probe *probe, const struct we
     return WEIR_DONE;
 }
 
-/* Workers that may block: of a freed place is told before the next message is begun. */
+/* Workers that may block: a free place is announced before the next message begins. */
 static void begin(struct fixture *f)
 {
     f->from = probe_create();
@@ -112,7 +112,7 @@ static void fill(struct fixture *f, weir_pid member, uint32_t arrived)
 /* Has a worker emit to `fed`, where the owner of the key is full: it waits. */
 static void feed(struct fixture *f, uint64_t key)
 {
-    /* At the emit, before it joins those who wait, and at its second look. */
+    /* At the emit, before it joins the waiters, and at its second look. */
     struct refusals refusals = { f->fed, atomic_load(&f->fed->refused) + 3 };
     struct binding binding = { f->fed->pid, WEIR_FULL_WAIT };
     struct spec *spec = rig_spec(f->from);
@@ -180,7 +180,7 @@ static void test_waiter_for_a_key_is_woken_when_its_worker_leaves(void)
     key = key_of_worker(&f, 1);
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, rig_worker(f.fed, 0), (struct order){ .act = probe_wait, .id = 2 }), 0);
-    CU_ASSERT_TRUE(gate_await(&f.to->gate, 1)); /* nobody is idle: the last one leaves */
+    CU_ASSERT_TRUE(gate_await(&f.to->gate, 1)); /* no worker is idle, so the last one leaves */
     fill(&f, rig_worker(f.fed, 1), 2);
     feed(&f, key);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.fed, 1, NULL), 0);
@@ -247,8 +247,8 @@ static void test_waiter_for_a_key_is_woken_when_its_pool_has_ended(void)
 
 /* --- the last look -------------------------------------------------------------------------- */
 
-/* promises S2 and P6: told to go, called back, sent to, told to go again - all of that may happen
- * after it found nothing more to do, and before it closes. */
+/* promises S2 and P6: after it ran out of work, and before it closes, it may be removed, called
+ * back, sent to, and removed again. */
 static void test_worker_with_a_message_in_its_mailbox_may_not_close(void)
 {
     struct probe *probe = probe_create();

@@ -1,8 +1,8 @@
 /*
- * Goal: a pool is full when the bytes are, whatever the number of messages; a message for which no
- * worker will ever have room is refused for good; who waits for room gets through.
+ * Goal: a pool is full when its bytes are used up, whatever the number of messages; a message that
+ * no worker can ever take is refused for good; a waiter for room gets through.
  *
- * Method: workers that are held; members with limits of their own; a pool whose output leads to one
+ * Method: workers at a gate; members with limits of their own; a pool whose output leads to one
  * that is bounded by bytes.
  */
 #include "unit/host/suite.h"
@@ -162,7 +162,7 @@ static void test_who_waits_for_bytes_is_woken(void)
     finish(&f);
 }
 
-/* Emits what finds no room, and behind it what no worker there will ever take, and more. */
+/* Emits a message without room, then one that no worker there can ever take, and more. */
 static int emits_too_large(struct weir_self *self, struct probe *probe,
                            const struct weir_message *message)
 {
@@ -193,7 +193,7 @@ static bool holds_its_input(void *context)
     return rig_ledger(context).held == 1;
 }
 
-/* promises O1 and S11: it does not keep what is behind it waiting for a room that never comes. */
+/* promises O1 and S11: it does not let later messages wait for room that never comes. */
 static void test_too_large_a_message_in_an_outbox_is_dead_and_the_rest_goes_on(void)
 {
     struct ledger_reading ledger;

@@ -1,9 +1,9 @@
 /*
- * Goal: a pool takes exactly what its mailboxes and hands hold, and tells its sender FULL at once,
- * through any nesting; the figures say the same.
+ * Goal: a pool takes exactly as many messages as its mailboxes and workers hold, and returns FULL
+ * to its sender at once, through any nesting; the figures agree.
  *
- * Method: every worker is held inside a message, on a thread of its own; then messages are sent
- * until one is refused.
+ * Method: every worker waits inside a message, on a thread of its own; then messages are sent until
+ * one is refused.
  */
 #include <stdio.h>
 

@@ -1,9 +1,10 @@
 /*
- * Goal: a change of a pool is prepared beside it, unseen, and then takes effect as one step or not
- * at all; whatever happens in between, nothing is lost and the target is what there is.
+ * Goal: a change of a pool is prepared beside it, invisibly, and then takes effect as one step or
+ * not at all; whatever happens in between, no message is lost and the number of workers reaches the
+ * target.
  *
- * Method: changes that are prepared, looked at, and committed or aborted, while workers are held or
- * have just been resized.
+ * Method: changes that are prepared, inspected, and committed or aborted, while workers wait at a
+ * gate or have just been resized.
  */
 #include "pool/change.h"
 
@@ -105,7 +106,7 @@ static void send_many(struct fixture *f, uint32_t count)
 
 /* --- workers -------------------------------------------------------------------------------- */
 
-/* promise P6: who was made of something else is not called back, but another opens. */
+/* promise P6: a worker of an old spec is not called back; a new one opens. */
 static void test_those_of_before_are_not_called_back(void)
 {
     struct pool_change_options options = of_size(1);
@@ -280,7 +281,7 @@ static void test_commit_calls_back_those_who_have_not_left_yet(void)
     finish(&f, 4);
 }
 
-/* promise R3: a fixed size wins; those who are too many leave. */
+/* promise R3: a fixed size wins; surplus workers leave. */
 static void test_pool_grown_meanwhile_has_the_size_of_the_commit(void)
 {
     struct pool_change *grown;
@@ -379,7 +380,8 @@ static void test_commit_on_a_closing_pool_lets_it_end(void)
 
 /* --- settings of the pool ------------------------------------------------------------------- */
 
-/* promises R3, S5 and P7: those over the limit keep what they have, and refuse until below it. */
+/* promises R3, S5 and P7: mailboxes above the limit keep their messages, and refuse until below
+ * it. */
 static void test_changed_limit_takes_effect_at_once_both_ways(void)
 {
     struct pool_change_options options = of_size(1);
@@ -405,7 +407,7 @@ static void test_changed_limit_takes_effect_at_once_both_ways(void)
     change(&f, options);
     send_many(&f, 4);
     CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
-    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, epoch); /* nobody came or went */
+    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, epoch); /* no worker was added or removed */
     finish(&f, LIMIT + 6);
 }
 
@@ -459,7 +461,7 @@ static void test_changed_wiring_leads_elsewhere(void)
     change(&f, options);
     send_many(&f, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, target, 1, 2));
-    options.wiring = wiring_create(1); /* unbound: what is emitted goes nowhere */
+    options.wiring = wiring_create(1); /* unbound: emitted messages are freed */
     change(&f, options);
     send_many(&f, 1);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));

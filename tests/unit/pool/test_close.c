@@ -1,9 +1,9 @@
 /*
- * Goal: a pool that closes refuses everything new at once, finishes what it accepted, ends each
- * worker once, and gives its name back.
+ * Goal: a pool that closes refuses new messages at once, finishes accepted ones, ends each worker
+ * once, and releases its name.
  *
- * Method: pools closed while their workers are held, or have just been made; nested ones from the
- * top.
+ * Method: pools closed while their workers wait at a gate, or have just been made; nested ones from
+ * the top.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -97,7 +97,7 @@ static void test_path_is_taken_while_the_pool_lives(void)
     finish(&f);
 }
 
-/* promises P8 and L2: what nested pools did is still their parent's when they have ended. */
+/* promises P8 and L2: the parent keeps the counts of nested pools that have ended. */
 static void test_closing_the_top_drains_what_is_nested(void)
 {
     struct ledger_reading ledger;
@@ -303,7 +303,7 @@ static void pause_pool(struct fixture *f, struct pool *pool)
     runtime_leave(executor);
 }
 
-/* promise Z4: also when it was paused after it was closed, and whatever its route. */
+/* promise Z4: also when it was paused after it was closed, with any route. */
 static void test_pool_that_closes_is_never_full(void)
 {
     static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_HASH,

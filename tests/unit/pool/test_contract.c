@@ -1,10 +1,10 @@
 /*
- * Goal: the contract of a resize that others write down, where no other file here shows it: what
- * waits is taken up by whoever comes, equal in kind; exactly as many leave as are too many; figures
- * are read by everybody, at any time; and who fails again and again ends, not its pool.
+ * Goal: parts of the contract of a resize that no other file here tests: new workers of the same
+ * kind take up waiting messages; exactly the surplus leaves; any thread can read the figures at any
+ * time; a worker that fails repeatedly ends, but not its pool.
  *
- * Method: every worker held inside a message at a gate, so that what goes on does so by the resize
- * or by the replacement alone.
+ * Method: every worker waits inside a message at a gate, so that only the resize or the replacement
+ * can make progress.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -57,7 +57,7 @@ static void hold(struct fixture *f, uint32_t count)
     }
 }
 
-/* promise P7: those who come take up what waits, while all who were there are held. */
+/* promise P7: new workers take up waiting messages, while all old ones wait at the gate. */
 static void test_backlog_is_taken_up_by_growth_alone(void)
 {
     struct fixture f;
@@ -72,7 +72,7 @@ static void test_backlog_is_taken_up_by_growth_alone(void)
     CU_ASSERT_EQUAL(finish(&f).done, 6);
 }
 
-/* promises P4 and P12: one fails and is replaced, and what waits begins; the other is held. */
+/* promises P4 and P12: one fails and is replaced, and a waiting message begins; the other waits. */
 static void test_what_waits_begins_after_a_failure(void)
 {
     struct fixture f;
@@ -120,7 +120,7 @@ static void test_new_worker_is_equal_in_kind(void)
     (void)finish(&f);
 }
 
-/* promise P7: with every worker held and most of them told to go. */
+/* promise P7: with every worker at the gate and most of them removed. */
 static void test_figures_are_read_while_a_shrink_waits(void)
 {
     struct weir_member members[4];
@@ -133,7 +133,7 @@ static void test_figures_are_read_while_a_shrink_waits(void)
     stats = rig_stats(f.pool);
     CU_ASSERT_EQUAL(stats.target, 1);
     CU_ASSERT_EQUAL(stats.retiring, 3);
-    CU_ASSERT_EQUAL(stats.busy, 1); /* those who leave are counted apart */
+    CU_ASSERT_EQUAL(stats.busy, 1); /* removed workers are counted apart */
     CU_ASSERT_EQUAL(stats.in_hand, 4);
     CU_ASSERT_EQUAL(pool_members(f.pool, members, sizeof members[0], 4), 4);
     CU_ASSERT_EQUAL(pool_target(f.pool), 1);
@@ -151,7 +151,7 @@ static int note_epoch(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* promise P7: what begins after a resize has returned sees it. */
+/* promise P7: a message that begins after a resize has returned sees it. */
 static void test_what_begins_after_a_resize_sees_its_epoch(void)
 {
     struct fixture f;

@@ -1,9 +1,9 @@
 /*
- * Goal: behind an output a copy of a broadcast whose member has no room does what the output says:
- * it waits for that member alone, in order, or is dead, or is counted.
+ * Goal: the copy of a broadcast for a member without room follows the output's `when_full`: it
+ * waits for that member alone, in order, or is dead, or is counted.
  *
- * Method: workers that note what they get, one of them held with a full mailbox; a worker whose
- * output leads to them.
+ * Method: workers that note their messages, one of them at a gate with a full mailbox; a worker
+ * whose output leads to them.
  */
 #include "actor/replay.h"
 #include "unit/host/suite.h"
@@ -11,7 +11,7 @@
 
 #define WORKERS 4u
 #define LIMIT 2u
-#define FILLER 9000u /* the id of what fills a mailbox */
+#define FILLER 9000u /* the id of messages that fill a mailbox */
 
 struct fixture {
     struct rig rig;
@@ -93,7 +93,7 @@ static void end_feeding(struct fixture *f, struct feeding *feeding)
     probe_destroy(feeding->probe);
 }
 
-/* Where a note stands that was taken last; 0: nowhere. */
+/* The position of the last note; 0: none. */
 static uint32_t last_note(struct probe *probe, uint64_t note)
 {
     uint32_t last = 0;
@@ -135,7 +135,7 @@ static int emit_three(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-/* promises P14 and S3: what is emitted behind a copy that waits stays behind it. */
+/* promises P14 and S3: later messages wait after a waiting copy. */
 static void test_copies_keep_the_order_at_each_member(void)
 {
     struct feeding feeding;

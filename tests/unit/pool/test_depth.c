@@ -1,9 +1,9 @@
 /*
- * Goal: through four levels of pools a sender is told FULL exactly when no worker that may have the
- * message has room, whatever the route of each level.
+ * Goal: through four levels of pools a sender gets FULL exactly when no eligible worker has room,
+ * for the route of each level.
  *
- * Method: eight pools of two workers below three levels of pairs; the only thread is held inside a
- * message, so nothing leaves a mailbox. What the top takes until it refuses is the sum of the
+ * Method: eight pools of two workers below three levels of pairs; the only thread waits inside a
+ * message, so no message leaves a mailbox. The number of accepted messages is the sum of the
  * limits, worker by worker.
  */
 #include <stdio.h>

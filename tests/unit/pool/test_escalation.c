@@ -1,9 +1,10 @@
 /*
- * Goal: what fails past its bound in a pool that escalates is decided by the pools above it: opened
- * anew within their bounds, then as their own `then` says, and at the top the program is told.
+ * Goal: a worker that fails too often in a pool that escalates is handled by the pools above:
+ * opened again within their limits, then as their own `then` says, and at the top the program gets
+ * the failure.
  *
  * Method: two to four levels around one pool of workers that fail by order; a clock that stands
- * still, so that all failures fall into one window.
+ * still, so that all failures are in one window.
  */
 #include "pool/change.h"
 #include "unit/host/suite.h"
@@ -104,7 +105,7 @@ static bool begun(struct fixture *f, uint32_t times)
     return rig_wait(&f->rig, has_opened, &expected);
 }
 
-/* Likewise, as time passes. */
+/* As fail_all, while time passes. */
 static bool has_opened_in_time(void *context)
 {
     rig_advance(&((struct expected *)context)->f->rig, PAUSE_MS);
@@ -129,8 +130,8 @@ static bool has_escalated(void *context)
 
 /* --- within the bound ----------------------------------------------------------------------- */
 
-/* promises P13 and S2: the sibling begins anew with it, behind the message in hand, and what waits
- * at it is kept. */
+/* promises P13 and S2: the sibling restarts with it, after its present message, and keeps its
+ * waiting messages. */
 static void test_member_is_opened_anew_and_its_mailboxes_are_kept(void)
 {
     struct fixture f;
@@ -145,7 +146,7 @@ static void test_member_is_opened_anew_and_its_mailboxes_are_kept(void)
         CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(workers(&f), 1), (struct order){ .id = id }),
                         0);
     fail_worker(&f, 0);
-    CU_ASSERT_TRUE(begun(&f, 3)); /* the one that failed, meanwhile */
+    CU_ASSERT_TRUE(begun(&f, 3)); /* the failed one, meanwhile */
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(opened(&f, 4));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pools[0]));
@@ -170,7 +171,7 @@ static int keep(struct weir_self *self, struct probe *probe, const struct weir_m
     return WEIR_KEEP;
 }
 
-/* promises P13 and P4: what a sibling kept is dead as after a failure of its own; no misuse. */
+/* promises P13 and P4: the sibling's kept message is dead as after its own failure; no misuse. */
 static void test_what_a_sibling_kept_is_dead_as_crashed(void)
 {
     struct fixture f;
@@ -207,7 +208,7 @@ static void test_workers_that_fail_together_are_counted_once(void)
 
 /* --- past it -------------------------------------------------------------------------------- */
 
-/* promise P13: the pool above says stop: what has failed stays closed, the others go on. */
+/* promise P13: the pool above says `stop`: the failed member stays closed, the others go on. */
 static void test_past_the_bound_what_failed_stays_closed(void)
 {
     struct fixture f;
@@ -254,8 +255,8 @@ static void test_past_the_bound_the_member_is_opened_anew_after_a_pause(void)
 }
 
 /*
- * promise P13: each level opens its member anew once, and asks the one above for the second time:
- * so every level doubles what is needed to end the program.
+ * promise P13: each level opens its member again once, and escalates at the second failure: so
+ * every level doubles the number of failures that end the program.
  */
 static void test_every_level_is_asked_before_the_program(void)
 {
@@ -334,7 +335,7 @@ static bool has_refused(void *context)
     return atomic_load(&((struct probe *)context)->refused) >= 1;
 }
 
-/* promises P13 and R12: what a reload has prepared and takes back asks nobody. */
+/* promises P13 and R12: workers that a reload prepared and aborted do not escalate. */
 static void test_what_a_reload_takes_back_does_not_escalate(void)
 {
     struct fixture f;

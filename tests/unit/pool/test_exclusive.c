@@ -1,10 +1,10 @@
 /*
- * Goal: workers of which two cannot live side by side are replaced one after the other: the old end
- * before the new open; senders get FULL meanwhile; when the change is given up, workers like the
- * old ones open after the new ones have ended, by the ordinary restart policy.
+ * Goal: workers of an exclusive behaviour are replaced one after the other: the old ones end before
+ * the new ones open; senders get FULL meanwhile; after an aborted change, workers like the old ones
+ * open when the new ones have ended, by the ordinary restart policy.
  *
- * Method: two probes count the opens and closes of the old and the new workers; one old worker is
- * held at a gate.
+ * Method: two probes count the opens and closes of the old and the new workers; one old worker
+ * waits at a gate.
  */
 #include "pool/change.h"
 
@@ -38,7 +38,7 @@ static void begin(struct fixture *f)
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }
 
-/* One worker holds a message, whose sender waits for nothing. */
+/* One worker waits inside a message, and no sender waits for it. */
 static void hold_one(struct fixture *f)
 {
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 1 }), 0);
@@ -92,7 +92,7 @@ static void commit(struct fixture *f)
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }
 
-/* The clock moves meanwhile: a worker that failed is tried again. */
+/* The clock moves meanwhile: a failed worker is tried again. */
 static bool is_settled_later(void *context)
 {
     struct fixture *f = context;

@@ -1,9 +1,9 @@
 /*
- * Goal: what is told of a pool by number and name is so: what its workers are, how much may wait at
- * each, and why messages are dead.
+ * Goal: the figures and names of a pool are right: its workers, the limits of their mailboxes, and
+ * the reasons of dead messages.
  *
- * Method: pools beside pools and above them, whose figures are looked at after each change, and
- * messages that end for reasons known beforehand.
+ * Method: pools beside pools and above them, whose figures are read after each change, and messages
+ * that end for known reasons.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void test_the_dead_are_told_by_reason(void)
     finish(&f);
 }
 
-/* promise P16: of a pool of pools the sum of those below, which alone have mailboxes. */
+/* promise P16: for a pool of pools the sum of the pools below, which have the mailboxes. */
 static void test_a_pool_of_pools_sums_the_dead_and_has_no_limit(void)
 {
     struct pool_options options = { .path = "top", .limit = LIMIT };
@@ -116,7 +116,7 @@ static void test_behaviour_and_limit_are_told(void)
     finish(&f);
 }
 
-/* Two messages wait behind one that is held, and are looked at; a second later a third one. */
+/* Two messages wait after one at the gate, and are looked at; a second later a third one. */
 static void wait_and_look(struct fixture *f)
 {
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .act = probe_wait }), 0);
@@ -153,7 +153,7 @@ static void test_the_oldest_that_waits_is_told(void)
     }
 }
 
-/* promise B5: who knows less of it gets less of it. */
+/* promise B5: a caller with a shorter struct gets fewer fields. */
 static void test_shorter_struct_is_not_written_past(void)
 {
     struct weir_pool_stats stats;

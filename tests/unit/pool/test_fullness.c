@@ -1,10 +1,10 @@
 /*
- * Goal: a full pool refuses at the cost of a look or two, however many workers it has, at any
- * depth; and its full mark never outlives the fullness.
+ * Goal: a full pool refuses at the cost of a look or two, for any number of workers and any depth;
+ * and its full mark never outlives the fullness.
  *
- * Method: looks at mailboxes are counted by a function that stands in for that of the core
- * (--wrap); workers held at a gate with full mailboxes. Then senders beside workers that free
- * places all the time: when all is handled, a mark that is left would refuse for ever.
+ * Method: looks at mailboxes are counted by a replacement of core's function (--wrap); workers wait
+ * at a gate with full mailboxes. Then senders run in parallel with workers that free places all the
+ * time: a mark left at the end would refuse for ever.
  */
 #include "actor/send.h"
 #include "pool/route_chain.h"
@@ -28,7 +28,7 @@ struct fixture {
     uint64_t sent;
 };
 
-/* How often somebody has looked at a mailbox. */
+/* The number of looks at a mailbox. */
 static _Atomic uint64_t looks;
 
 int __real_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
@@ -125,7 +125,8 @@ static int send(struct fixture *f)
     return send_size(f, 1);
 }
 
-/* Two workers are in their handlers, the others wait for a thread: nobody takes anything more. */
+/* Two workers are in their handlers, the others wait for a thread: no worker takes another
+ * message. */
 static void fill(struct fixture *f)
 {
     f->probe->act = probe_wait;
@@ -193,7 +194,7 @@ static int send_two(struct fixture *f)
     return taken;
 }
 
-/* promise P15: what makes room is seen at once, whatever it is. */
+/* promise P15: every kind of new room is seen at once. */
 static void test_whatever_makes_room_is_seen_at_once(void)
 {
     struct fixture f;
@@ -222,7 +223,7 @@ static void test_whatever_makes_room_is_seen_at_once(void)
     finish(&f);
 }
 
-/* promise P15: who takes a message and may be long has made room before. */
+/* promise P15: a worker that takes a message and may be slow has given back the place before. */
 static void test_mark_ends_before_a_handler_that_may_take_long(void)
 {
     struct fixture f;
@@ -276,7 +277,7 @@ static void fill_still(struct fixture *f)
     (void)looks_of_refusals(f); /* marked */
 }
 
-/* promise P15: a quick worker gives back at the end of its turn what it took. */
+/* promise P15: a quick worker gives its places back at the end of its turn. */
 static void test_mark_ends_with_the_turn_of_a_quick_worker(void)
 {
     struct fixture f;
@@ -290,7 +291,7 @@ static void test_mark_ends_with_the_turn_of_a_quick_worker(void)
     finish_still(&f);
 }
 
-/* promise S11: a smaller one may find room, and one that is too large is told so. */
+/* promise S11: a smaller message may find room, and one that is too large gets its own status. */
 static void test_limit_of_bytes_is_looked_at_each_time(void)
 {
     struct fixture f;

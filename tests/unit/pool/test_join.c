@@ -1,8 +1,8 @@
 /*
- * Goal: a nested pool that is made apart is nothing to its parent's senders before it joins, and a
- * member like any other after; a parent that closes takes it along.
+ * Goal: senders to the parent do not reach a nested pool before it joins, and reach it like any
+ * other member afterwards; a parent that closes takes it along.
  *
- * Method: messages to the top before and after, and who handled them.
+ * Method: messages to the top before and after, and their handlers.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -151,7 +151,7 @@ static void test_closing_parent_takes_along_what_joins_it(void)
     CU_ASSERT_EQUAL(pool_prepare_join(f.top, 1), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.top->pid, (struct order){ .act = probe_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&f.here->gate, 1));
-    rig_close(&f.rig, f.top); /* what is held keeps it from its end */
+    rig_close(&f.rig, f.top); /* the worker at the gate delays its end */
     CU_ASSERT_EQUAL(rig_send(&f.rig, second->pid, (struct order){ .id = 1 }), 0);
     join(&f, second);
     show(&f);

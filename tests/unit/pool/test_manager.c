@@ -1,8 +1,8 @@
 /*
- * Goal: what is sent to a pool itself is for its manager: the built-in one, or a behaviour.
+ * Goal: messages to a pool itself go to its manager: the built-in one, or a behaviour.
  *
- * Method: a worker of another pool asks by requests in the lane high and notes the answers; a probe
- * is the manager, and notes what it gets.
+ * Method: a worker of another pool sends requests in the lane high and notes the answers; a probe
+ * is the manager, and notes its messages.
  */
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
-#define ANSWER 1000u   /* a note: ANSWER + what was asked for, when it was carried out */
+#define ANSWER 1000u   /* a note: ANSWER + the request, when it was carried out */
 #define REFUSED 2000u  /* a note: REFUSED - status */
 #define MANAGED 3000u  /* a note of the manager: MANAGED + lane */
-#define ADDRESS 4000u  /* a note: what the manager knows of itself is right */
+#define ADDRESS 4000u  /* a note: the manager's own PID and path are right */
 #define TICK 5000u     /* a note of the manager's timer */
 #define MEMBER 7000u   /* a note: MEMBER + state of one of the members in an answer */
 #define BACKOFF_MS 100 /* of a spec, unless it says otherwise */
@@ -25,7 +25,7 @@ struct fixture {
     struct probe *asking;   /* of the one that asks */
     struct pool *pool;
     struct pool *askers;
-    _Atomic uint32_t warnings; /* of the pool, of what it does not handle */
+    _Atomic uint32_t warnings; /* of the pool, about messages that it does not handle */
 };
 
 static void count_warning(void *context, const struct log_line *line)
@@ -100,7 +100,7 @@ enum errand {
     UNKNOWN,
 };
 
-/* The payload, when it is as it should be, in a note that tells it from others. */
+/* Notes a right payload with a number that identifies it. */
 static void note_answer(struct probe *probe, const struct weir_message *message)
 {
     struct weir_pool_stats stats;
@@ -140,7 +140,7 @@ static void on_answer(struct weir_self *self, void *state, void *context,
         probe_note(probe, REFUSED - (uint64_t)(int64_t)reply->status);
 }
 
-/* argument: the errand, and a count above the lowest byte. */
+/* argument: the kind of request, and a count above the lowest byte. */
 static int ask(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     uint64_t argument = probe_order(message)->argument;

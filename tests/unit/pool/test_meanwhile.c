@@ -1,10 +1,10 @@
 /*
- * Goal: who sends while the pool is resized or closed is answered as if the one had come after the
- * other: a worker that was removed gets nothing more, a key goes to its owner of now, and nobody is
- * let in after somebody was told that the pool is closed.
+ * Goal: a sender during a resize or a close is answered as if one had come after the other: a
+ * removed worker gets no more messages, a key goes to its present owner, and no message is admitted
+ * after the pool has answered that it is closed.
  *
- * Method: between a sender's look at the members and its look at the worker, and between two steps
- * of closing, the test has its turn: what stands in for functions of the core (--wrap) calls it.
+ * Method: replacements of core's functions (--wrap) call the test between a sender's look at the
+ * members and its look at the worker, and between two steps of closing.
  */
 #include "actor/send.h"
 #include "pool/pulling.h"
@@ -17,11 +17,11 @@ struct fixture {
     struct probe *probe;
     struct pool *pool;
     uint64_t sent;
-    int told;  /* to who sent while the pool closes */
-    int later; /* to who had begun to send before */
+    int told;  /* to a sender while the pool closes */
+    int later; /* to a sender that had begun before */
 };
 
-/* What happens next, once, before the look at a worker, or before the queue is closed. */
+/* The next event, once, before the look at a worker, or before the queue is closed. */
 static void (*meanwhile)(struct fixture *f);
 static struct fixture *watched;
 
@@ -161,7 +161,7 @@ static int push(struct fixture *f)
     return status;
 }
 
-/* One sends; and one who has looked at the pool before, and now comes to the queue. */
+/* A sender; and one that has looked at the pool before, and now comes to the queue. */
 static void send_two(struct fixture *f)
 {
     f->told = rig_send(&f->rig, f->pool->pid, (struct order){ .act = probe_done });
@@ -187,8 +187,8 @@ static void close_pool(struct fixture *f)
     rig_close(&f->rig, f->pool);
 }
 
-/* promise Z4: its only worker has been closed with it, and was never full. By key, since a sender
- * that goes round looks twice. */
+/* promise Z4: its only worker has closed with it, and was never full. By key, since a round-robin
+ * sender looks twice. */
 static void test_a_pool_that_closes_meanwhile_is_not_full(void)
 {
     struct fixture f;

@@ -1,10 +1,10 @@
 /*
- * Goal: a pool whose workers give way to nested pools, and back, stays the same one: its PID, its
- * name, its counters. Senders see the one or the other, never neither; whoever accepted a message
- * finishes it. Shows promise R15.
+ * Goal: a pool whose workers are replaced by nested pools, and back, keeps its identity: its PID,
+ * its name, its counters. Senders see the one or the other, never neither; accepted messages are
+ * finished. Shows promise R15.
  *
- * Method: changes that are prepared, committed or aborted while workers are held at a gate; notes
- * tell who handled what, and the ledger of the pool is read.
+ * Method: changes that are prepared, committed or aborted while workers wait at a gate; notes show
+ * the handlers, and the ledger of the pool is read.
  */
 #include "pool/change.h"
 #include "unit/host/suite.h"
@@ -66,7 +66,7 @@ static void finish(struct fixture *f, uint64_t done)
     probe_destroy(f->nested);
 }
 
-/* A pool of one worker within `pool`, which nobody sees yet. */
+/* A pool of one worker within `pool`, invisible so far. */
 static void make_child(struct fixture *f)
 {
     struct spec *spec = rig_spec(f->nested);
@@ -218,7 +218,7 @@ static void test_pools_finish_beside_the_workers_that_come(void)
     finish(&f, 12);
 }
 
-/* promises R15 and P12: nobody else would take it. */
+/* promises R15 and P12: no other worker would take it. */
 static void test_leaving_workers_finish_the_queue_that_they_pulled_from(void)
 {
     struct fixture f;
@@ -256,7 +256,7 @@ static void test_queue_without_a_worker_is_dead(void)
     finish(&f, 1);
 }
 
-/* promises R15 and P12: workers that come take what is left in the queue. */
+/* promises R15 and P12: new workers take the rest of the queue. */
 static void test_workers_that_come_take_what_is_left_in_the_queue(void)
 {
     struct fixture f;

@@ -1,8 +1,7 @@
 /*
- * Goal: who asks how a change of a pool went is told once, when its opens have ended.
+ * Goal: a request for the outcome of a pool's change is answered once, when the opens have ended.
  *
- * Method: new workers are held in their `open`; an actor that has resized the pool notes what it is
- * told.
+ * Method: new workers wait in their `open`; an actor that has resized the pool notes the outcome.
  */
 #include <string.h>
 
@@ -35,7 +34,7 @@ static int open_as_told(struct weir_self *self, struct probe *probe)
     return atomic_load(&f->refuses) ? WEIR_ENOTALLOWED : 0;
 }
 
-/* What is told comes as a message in the lane high. */
+/* The outcome is a message in the lane high. */
 static int note_outcome(struct weir_self *self, struct probe *probe,
                         const struct weir_message *message)
 {
@@ -101,7 +100,7 @@ static void ask(struct fixture *f, uint32_t target)
     CU_ASSERT_TRUE(rig_noted(&f->rig, f->asking, ANSWER, before + 1));
 }
 
-/* True when exactly one outcome was told: of this. */
+/* True when there was exactly one outcome, with these figures. */
 static bool is_told(struct fixture *f, uint32_t live, int error)
 {
     return rig_noted(&f->rig, f->asking, TOLD + live, 1) &&
@@ -119,7 +118,7 @@ static void test_outcome_is_told_when_all_are_open(void)
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWER, 1));
-    CU_ASSERT_EQUAL(probe_count(f.asking), 2); /* the order and its answer: nothing was told */
+    CU_ASSERT_EQUAL(probe_count(f.asking), 2); /* the order and its answer: no outcome */
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_TRUE(is_told(&f, 3, 0));
     CU_ASSERT_EQUAL(probe_times(f.asking, EPOCH + rig_stats(f.pool).epoch), 1);

@@ -1,10 +1,10 @@
 /*
- * Goal: workers whose pool gets another behaviour emit where their outputs led at that time until
- * they have ended; nothing is emitted into another output of the same number, and nothing is lost.
+ * Goal: former workers of a pool with a new behaviour emit to the former targets of their outputs
+ * until they have ended; no message goes to another output of the same number, and none is lost.
  * Shows promise R14.
  *
- * Method: workers at a gate when the change is committed, which emit when they are let on; what
- * arrives is noted by the pools behind the outputs, and the ledgers are read.
+ * Method: workers at a gate when the change is committed, which emit afterwards; the pools at the
+ * outputs note what arrives, and the ledgers are read.
  */
 #include "actor/replay.h"
 #include "pool/change.h"

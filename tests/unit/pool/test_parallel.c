@@ -41,7 +41,7 @@ static int share(struct weir_self *self, struct probe *probe, const struct weir_
     return gate_await(&helping->gate, 1) ? WEIR_DONE : WEIR_REJECT;
 }
 
-/* Their first turns are over, too: nobody runs them but who is given them. */
+/* Their first turns are over, too, so no thread runs them. */
 static bool both_sleep(void *context)
 {
     bool sleep = true;

@@ -1,7 +1,7 @@
 /*
- * Goal: what other pools are known to get wrong is right here.
+ * Goal: known mistakes of other pools are avoided here.
  *
- * Method: each test is one mistake of a peer, named in its comment; a gate tells how many run.
+ * Method: each test is one mistake of a peer, named in its comment; a gate shows how many run.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -51,7 +51,7 @@ static bool has_failed_twice(void *context)
     return rig_stats(context).restarts == 2;
 }
 
-/* promise P4: elsewhere one that was replaced is not watched, and its second end goes unseen. */
+/* promise P4: elsewhere a replaced worker is not watched, and its second end goes unnoticed. */
 static void test_replaced_worker_that_fails_again_is_replaced_again(void)
 {
     struct fixture f;

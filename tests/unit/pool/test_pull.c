@@ -1,9 +1,9 @@
 /*
- * Goal: with `route: pull` members take from one bounded queue, each message once, whenever one is
- * free.
+ * Goal: with `route: pull` members take from one bounded queue, each message once, as soon as one
+ * is free.
  *
- * Method: members held at a gate, so that it is known who is free; the ledger of the pool, also
- * while the queue and the members change.
+ * Method: members at a gate, so that the free ones are known; the ledger of the pool, also while
+ * the queue and the members change.
  */
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void test_queue_holds_size_times_mailbox_exactly(void)
     finish(&f, 9);
 }
 
-/* promise P12: one that is busy holds nobody's work. */
+/* promise P12: a busy worker delays no message. */
 static void test_free_member_takes_what_waits_behind_a_busy_one(void)
 {
     struct fixture f;
@@ -154,7 +154,7 @@ static void test_close_finishes_the_queue(void)
     finish(&f, 12);
 }
 
-/* promises P12 and S2: nobody is left who could handle it. */
+/* promises P12 and S2: no worker is left to handle it. */
 static void test_queue_of_a_pool_without_members_is_dead_when_it_closes(void)
 {
     struct ledger_reading ledger;
@@ -251,14 +251,14 @@ static bool is_prepared(void *context)
     return opening.starting == 0;
 }
 
-/* On the one thread that is free: what was woken before this has had its turn. */
+/* On the one free thread: earlier wake-ups have had their turn. */
 static void let_others_run(struct fixture *f, struct pool *other, uint64_t id)
 {
     CU_ASSERT_EQUAL(rig_send(&f->rig, other->pid, (struct order){ .id = id }), 0);
     CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, id, 1));
 }
 
-/* promises P12 and R12: what a change has prepared works for nobody before it is carried out. */
+/* promises P12 and R12: prepared workers take nothing before the commit. */
 static void test_prepared_member_takes_nothing_before_the_commit(void)
 {
     struct pool_change_options options = { .size = 1, .limit = 4, .route = WEIR_ROUTE_PULL };

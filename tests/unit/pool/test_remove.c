@@ -1,8 +1,8 @@
 /*
- * Goal: how a removed worker gives up its mailbox is what the pool's remove mode says.
+ * Goal: the mailbox of a removed worker is handled as the pool's remove mode says.
  *
- * Method: two workers, each held at a gate of its own with a backlog; one of them is removed and
- * let go on first.
+ * Method: two workers, each at a gate of its own with a backlog; one of them is removed and
+ * released first.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -25,7 +25,7 @@ static int wait_at_own_gate(struct weir_self *self, struct probe *probe,
     return gate_pass(&f->gates[weir_index(self)]) ? WEIR_DONE : WEIR_REJECT;
 }
 
-/* Both workers are held; each has `backlog` behind that. */
+/* Both workers wait at the gate; each has `backlog` more messages. */
 static void begin_held(struct fixture *f, enum weir_remove mode, uint32_t limit, uint32_t backlog)
 {
     struct spec *spec;
@@ -50,7 +50,7 @@ static void begin_held(struct fixture *f, enum weir_remove mode, uint32_t limit,
     }
 }
 
-/* Likewise, and the second leaves. */
+/* As begin, and the second leaves. */
 static void begin(struct fixture *f, enum weir_remove mode, uint32_t limit, uint32_t backlog)
 {
     begin_held(f, mode, limit, backlog);
@@ -82,7 +82,7 @@ static void test_reroute_hands_the_backlog_to_the_others(void)
     ledger = finish(&f);
     CU_ASSERT_EQUAL(ledger.moved, 3);
     CU_ASSERT_EQUAL(ledger.done, 8);
-    CU_ASSERT_EQUAL(ledger.accepted, 11); /* those that moved were accepted twice */
+    CU_ASSERT_EQUAL(ledger.accepted, 11); /* moved messages were accepted twice */
     for (uint64_t id = 20; id < 23; id++) {
         CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
         CU_ASSERT_EQUAL(probe_times(f.probe, HANDLED + id), 1);
@@ -136,7 +136,8 @@ static void test_drain_finishes_the_backlog(void)
     probe_destroy(f.probe);
 }
 
-/* promise P6: who has begun to give away what it had is not called back, but another opens. */
+/* promise P6: a worker that has begun to hand over its messages is not called back; a new one
+ * opens. */
 static void test_who_gives_its_mailbox_away_is_not_called_back(void)
 {
     static const enum weir_remove modes[] = { WEIR_REMOVE_REROUTE, WEIR_REMOVE_DISCARD };

@@ -1,9 +1,10 @@
 /*
- * Goal: a removed worker that does not finish in time gives its backlog to the others, what finds
- * no room is dead as removed, and what it kept is dead as kept; before that it is waited for.
+ * Goal: a removed worker that does not finish in time gives its backlog to the others; messages
+ * without room are dead as removed, and kept ones are dead as kept; before that the pool waits for
+ * it.
  *
  * Method: two workers with room for two; the first keeps its message for some time and has one
- * behind it, the second keeps its own for ever and has two behind it. The clock is moved by hand.
+ * waiting, the second keeps its own for ever and has two waiting. The test moves the clock.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -35,7 +36,7 @@ static int keep_for_some_time(struct weir_self *self, struct probe *probe,
     return WEIR_KEEP;
 }
 
-/* Likewise, and notes that the time counts. */
+/* As begin, and notes that the time counts. */
 static int keep_and_note(struct weir_self *self, struct probe *probe,
                          const struct weir_message *message)
 {
@@ -107,7 +108,7 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
     probe_destroy(probe);
 }
 
-/* One worker that keeps its message for ever, and three behind it. */
+/* One worker that keeps its message for ever, with three waiting. */
 static struct pool *make_stuck(struct rig *rig, struct probe *probe, enum weir_route route)
 {
     struct spec *spec = rig_spec(probe);

@@ -1,10 +1,9 @@
 /*
- * Goal: a pool that is removed as a whole does with its mailboxes what its `remove` says: it
- * finishes them, hands them to the pool above, or lets them die at once; one that closes finishes
- * them whatever it says.
+ * Goal: a pool that is removed as a whole treats its mailboxes as its `remove` says: finishes them,
+ * hands them to the pool above, or makes them dead at once; one that closes always finishes them.
  *
- * Method: one worker, that keeps its message for some time and has three behind it. The clock is
- * moved by hand: what is told at once is told before.
+ * Method: one worker that keeps its message for some time and has three waiting. The test moves the
+ * clock, so immediate effects show before.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -90,7 +89,7 @@ static bool has_shed(void *context)
     return rig_stats(context).queued == 0;
 }
 
-/* The kept message is settled in its time; what became of all is in `ledger`. */
+/* The kept message is settled in its time; `ledger` has the results. */
 static void finish(struct fixture *f, struct ledger_reading *ledger)
 {
     rig_advance(&f->rig, KEPT_MS);
@@ -162,7 +161,8 @@ static void test_removed_member_hands_its_mailboxes_to_the_pool_above(void)
     forget(&f);
 }
 
-/* promise P6: nobody stays who could take it; nor may one that gives it to every member. */
+/* promise P6: no other member could take it; nor may a broadcast, which would give it to every
+ * member. */
 static void test_removed_pool_without_others_finishes(void)
 {
     for (int nested = 0; nested < 2; nested++) {

@@ -1,11 +1,10 @@
 /*
- * Goal: a key's owner is found without asking every member, and is the one that asking all of them
- * would find; each owns as many keys as another; and when a member comes or goes only its keys
- * move.
+ * Goal: the search finds the same owner of a key as a walk over all members; members own equally
+ * many keys; and when a member is added or removed only its keys move.
  *
- * Method: arrays of members with numbers that are dense, have gaps, or lie far apart, drawn from
- * seeds that do not change; the search beside a walk over all, and the owners before a change
- * beside those after it.
+ * Method: arrays of members with numbers that are dense, have gaps, or lie far apart, from fixed
+ * seeds; the search is compared with a walk over all, and the owners before a change with those
+ * after it.
  */
 #include <stdlib.h>
 
@@ -117,13 +116,13 @@ static void test_each_owns_as_many_keys_as_another(void)
             struct members *members = make(counts[i], step, &state);
             double excess = unevenness(members) - 1;
 
-            /* Five times what it spreads by chance. */
+            /* Five times the random spread. */
             CU_ASSERT_TRUE(excess < 0 || excess * excess * (counts[i] - 1) < 2 * 5 * 5);
             members_destroy(members);
         }
 }
 
-/* How many of the keys move that are not those of the one at `at`; and how many are. */
+/* Counts moved keys that do not belong to the member at `at`; and those that do. */
 static uint32_t moved(const struct members *all, uint32_t at, uint32_t *out_own)
 {
     struct members *fewer = without(all, at);
@@ -152,7 +151,7 @@ static void test_only_the_keys_of_who_goes_move(void)
     for (uint32_t i = 0; i < SETS; i++) {
         uint32_t count = 2 + (uint32_t)(random_of(&state) % 70);
         struct members *members = make(count, steps[i % 4], &state);
-        /* The last one, whose number may be the only one of its block, as often as any other. */
+        /* The last member, whose number may be the only one of its block, gets an equal share. */
         uint32_t at = i % 2 ? count - 1 : (uint32_t)(random_of(&state) % count);
         uint32_t own;
 

@@ -1,6 +1,7 @@
 /*
  * Goal: the workers of a pool that is restarted begin another incarnation in their places, and no
- * message is lost, dead or handled twice; a worker that keeps messages for too long goes on.
+ * message is lost, dead or handled twice; a worker that keeps messages for too long continues
+ * without a restart.
  *
  * Method: workers that wait, stash, keep and fail by order; a clock that stands still until it is
  * moved. Shows promise P20.

@@ -1,9 +1,9 @@
 /*
- * Goal: a worker that fails is replaced in its place, with everything that was accepted for it; one
- * that fails too often, or cannot be opened, waits longer and longer while the others serve, and
- * its place is not lost.
+ * Goal: a worker that fails is replaced in its place, with its accepted messages; one that fails
+ * too often, or cannot be opened, waits longer and longer while the others serve, and keeps its
+ * place.
  *
- * Method: workers that fail when told, a clock that stands still; notes, figures and the ledger.
+ * Method: workers that fail by order, a clock that stands still; notes, figures and the ledger.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -83,7 +83,8 @@ static bool one_waits(void *context)
     return stats.live == 1 && stats.starting == 1;
 }
 
-/* promises P5 and L1: its backlog goes to the sibling, and it comes back when the time is over. */
+/* promises P5 and L1: its backlog goes to the sibling, and it opens again when the pause is
+ * over. */
 static void test_worker_that_fails_too_often_waits_and_its_backlog_moves(void)
 {
     struct ledger_reading ledger;
@@ -256,8 +257,9 @@ static uint64_t delay_of_the_next_open(struct fixture *f)
     return due - atomic_load(&f->rig.now_ns);
 }
 
-/* promise P5: each wait is longer than the one before, up to the longest, by the clock of the
- * runtime, and a little shorter than it might be: who failed together shall not come together. */
+/* promise P5: each pause is longer than the one before, up to the longest, by the clock of the
+ * runtime, and a little shorter by chance: workers that failed together must not return
+ * together. */
 static void test_delay_of_a_failing_open_grows(void)
 {
     static const uint64_t waits_ms[] = { 100, 200, 400, 800, 800 };
@@ -343,7 +345,7 @@ static void test_pause_is_short_again_after_a_life_without_failure(void)
     finish(&f, NULL);
 }
 
-/* promise P4: what is longer ago than `within` does not count. */
+/* promise P4: failures before the window `within` do not count. */
 static void test_old_failures_do_not_count(void)
 {
     struct fixture f;

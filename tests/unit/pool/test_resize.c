@@ -200,7 +200,7 @@ static void test_worker_resizes_its_own_pool_from_inside(void)
     finish(&f);
 }
 
-/* The last that the log was told of the pool. */
+/* The pool's last log line. */
 struct told {
     pthread_mutex_t lock;
     char by[32];    /* lock */
@@ -229,7 +229,7 @@ static void keep_line(void *context, const struct log_line *line)
     pthread_mutex_unlock(&told->lock);
 }
 
-/* promise P7: but nothing of who has asked for what was so already. */
+/* promise P7: a request for the present size is no change. */
 static void test_log_tells_who_resized(void)
 {
     struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -259,7 +259,7 @@ static void test_log_tells_who_resized(void)
 struct resizer {
     struct fixture *f;
     uint32_t seed;
-    uint64_t greatest; /* epoch that it was told */
+    uint64_t greatest; /* the largest epoch that it got */
     uint32_t size;     /* with that epoch */
     pthread_t thread;
 };

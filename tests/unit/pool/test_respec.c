@@ -1,9 +1,8 @@
 /*
- * Goal: workers keep their lives when only live settings change; what `open` was given stays
- * readable until `close`, or until `reconfigure` brings other settings.
+ * Goal: workers keep their incarnation when only live settings change; the settings of `open` stay
+ * readable until `close`, or until `reconfigure` gives others.
  *
- * Method: settings that know whether they were let go; workers that look at theirs in each
- * callback.
+ * Method: settings that note when they were released; workers that read theirs in each callback.
  */
 #include "pool/change.h"
 
@@ -139,7 +138,7 @@ static void change_live(struct fixture *f)
     spec_unref(options.spec);
 }
 
-/* Has a worker handle an order, and do before it what it was told before. */
+/* Lets a worker handle an order, and do the act of the order before it. */
 static void order(struct fixture *f, uint32_t index, uint64_t id)
 {
     CU_ASSERT_EQUAL(rig_send(&f->rig, rig_worker(f->pool, index), (struct order){ .id = id }), 0);

@@ -1,8 +1,8 @@
 /*
- * Goal: past its bound of failures a worker does what `then` of its restart says.
+ * Goal: a worker that exceeds its limit of failures does as `then` of its restart says.
  *
  * Method: workers that fail by order, or cannot open; a clock that stands still, so that all
- * failures fall into one window.
+ * failures are in one window.
  */
 #include "pool/change.h"
 #include "unit/host/suite.h"
@@ -89,7 +89,7 @@ static bool are_two_stopped(void *context)
     return rig_stats(context).stopped == 2;
 }
 
-/* promise P2: the round goes on past those who take nothing, from whomever it begins. */
+/* promise P2: the round skips members that admit nothing, from any start. */
 static void test_round_passes_over_the_closed(void)
 {
     struct fixture f;
@@ -105,7 +105,7 @@ static void test_round_passes_over_the_closed(void)
     finish(&f);
 }
 
-/* promises P13 and S2: what waits at one that stops goes to another, or is dead. */
+/* promises P13 and S2: messages of a stopped worker go to another, or are dead. */
 static void test_nothing_is_left_waiting_in_a_stopped_worker(void)
 {
     struct fixture f;

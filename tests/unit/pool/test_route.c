@@ -1,7 +1,7 @@
 /*
  * Goal: every route brings a message to one worker, as its name says.
  *
- * Method: workers that note their own number; some of them held, so that others are preferred.
+ * Method: workers that note their own number; some of them at a gate, so that others are preferred.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -91,7 +91,7 @@ struct work {
     uint64_t done;
 };
 
-/* And who did it has left its handler: in there it is as loaded as the one that is held. */
+/* And its worker has left its handler: inside it would count as loaded as the one at the gate. */
 static bool has_done(void *context)
 {
     struct work *work = context;
@@ -183,7 +183,7 @@ static void test_every_route_reaches_exactly_one_worker(void)
     }
 }
 
-/* --- where messages wait when nobody takes any ------------------------------------------------ */
+/* Occupies the only thread, so that messages stay where they were put. */
 
 /* Holds the only thread, so that what is sent stays where it was put. */
 static struct pool *begin_held(struct fixture *f, enum weir_route route, uint32_t size)
@@ -257,7 +257,7 @@ static void test_better_of_two_spreads_evenly(void)
     }
 }
 
-/* --- by key ----------------------------------------------------------------------------------- */
+/* The worker that handles a key: the number that it notes after `id`. */
 
 /* Which worker handles a key: the number that it notes behind `id`. */
 static uint64_t owner_of(struct fixture *f, uint64_t key)

@@ -1,10 +1,9 @@
 /*
- * Goal: a pool that is out of memory says so and is what it was before, whichever allocation
- * failed; later it grows. Elsewhere a growth that fails midway leaves some workers behind, and says
- * that there are none. A nested pool ends all the same. Who has no memory to wait with does not
- * keep others from running.
+ * Goal: a pool without memory returns the status and is unchanged, after any failed allocation;
+ * later it grows. (Elsewhere a growth that fails midway leaves some workers, and reports none.) A
+ * nested pool still ends. A sender without memory for waiting does not stop others.
  *
- * Method: functions stand in for those of the C library (--wrap); the nth allocation of this thread
+ * Method: replacements of functions of the C library (--wrap); the nth allocation of this thread
  * fails, for n = 1 and so on until none has to, or all from there on; or all of other threads.
  */
 #include <stdlib.h>
@@ -18,8 +17,8 @@
 
 /* How many allocations of this thread are left before one fails; 0: none fails. */
 static _Thread_local uint32_t left;
-static _Thread_local bool and_all_after; /* likewise those behind it */
-static _Thread_local bool has_memory;    /* whatever `others_have_none` says */
+static _Thread_local bool and_all_after; /* also the later ones */
+static _Thread_local bool has_memory;    /* despite `others_have_none` */
 static _Atomic bool others_have_none;
 
 void *__real_malloc(size_t size);
@@ -209,7 +208,7 @@ static bool holds_one(void *context)
     return rig_ledger(context).held == 1;
 }
 
-/* promise O1: the line of those who wait for one worker is made when the first one waits. */
+/* promise O1: the line of waiters for one worker is made with the first one. */
 static void test_worker_without_memory_to_stand_in_line_looks_again(void)
 {
     struct probe *probe = probe_create(), *held = probe_create();

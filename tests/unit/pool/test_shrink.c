@@ -1,9 +1,9 @@
 /*
- * Goal: workers that are removed finish what they accepted, get nothing new, and can be called
- * back; nothing is lost or done twice on the way.
+ * Goal: removed workers finish their accepted messages, get no new ones, and can be called back; no
+ * message is lost or handled twice.
  *
- * Method: every worker held inside a message, with a full mailbox; then sizes are changed. The ids
- * that were accepted are compared with those that were handled.
+ * Method: every worker waits inside a message, with a full mailbox; then sizes are changed. The ids
+ * of accepted and handled messages are compared.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -109,7 +109,7 @@ static void test_four_full_workers_shrunk_by_two_lose_nothing(void)
     finish(&f);
 }
 
-/* promise P7: those who leave get nothing new, from the return on. */
+/* promise P7: removed workers get no new message after the return. */
 static void test_leaving_worker_gets_nothing_new(void)
 {
     struct fixture f;
@@ -163,7 +163,7 @@ static void test_idle_workers_leave_first(void)
     finish(&f);
 }
 
-/* promise P19: so that as many workers own the same keys, whatever was busy when they became so. */
+/* promise P19: equally many workers own the same keys, whichever were busy at the change. */
 static void test_where_keys_have_owners_the_highest_numbers_leave(void)
 {
     const struct members *members;
@@ -258,7 +258,7 @@ static void test_worker_that_fails_after_being_called_back_is_replaced(void)
     probe_destroy(f.probe);
 }
 
-/* promise P7: a failure while leaving costs the message in hand, not those behind it. */
+/* promise P7: a removed worker that fails loses its present message, not the waiting ones. */
 static void test_worker_that_fails_while_leaving_finishes_its_mailbox(void)
 {
     struct ledger_reading ledger;

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One for the program: a call that fails knows nobody to ask. */
+/* One for the program: a failing call has no context. */
 static struct {
     _Atomic uint32_t kinds;
     _Atomic uint64_t left; /* 0 = none is to fail */
@@ -71,8 +71,8 @@ static bool strikes(enum fault_kind kind, const char *name)
 }
 
 /*
- * WRAP(kind, result, name, parameters, arguments, error, failed): what the linker puts in the place
- * of `name`.
+ * WRAP(kind, result, name, parameters, arguments, error, failed): the replacement that the linker
+ * uses for `name`.
  */
 #define WRAP(kind, result, name, parameters, arguments, error, failed)                             \
     result __real_##name parameters;                                                               \
@@ -167,7 +167,7 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
     return __real_openat(folder, path, flags, mode);
 }
 
-/* What its last parameter is, the command says; all have one that fits. */
+/* The command decides the type of the last parameter; all types here fit. */
 int __real_fcntl(int descriptor, int command, ...);
 int __wrap_fcntl(int descriptor, int command, ...);
 int __wrap_fcntl(int descriptor, int command, ...)

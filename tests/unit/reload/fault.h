@@ -1,10 +1,10 @@
 /*
- * fault.h - calls that fail when a test wants it: memory, files, plugins, processes, threads.
+ * fault.h - calls that fail on a test's demand: memory, files, plugins, processes, threads.
  *
  * The linker sends these calls of our own code here (`--wrap`, see CMakeLists.txt). The nth one of
- * a thread that is followed fails, once, with the error that the system would give; the libraries
- * below, and other threads, are left alone, so that the same n is the same step every time.
- * docs/decisions/052 says why so.
+ * a followed thread fails, once, with an error of the system; the libraries below, and other
+ * threads, are not affected, so the same n is the same step every time. docs/decisions/052 has the
+ * reasons.
  */
 #ifndef TESTS_UNIT_RELOAD_FAULT_H
 #define TESTS_UNIT_RELOAD_FAULT_H

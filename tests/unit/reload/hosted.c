@@ -25,7 +25,7 @@ static void follow_the_supervisor(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
-    pthread_mutex_lock(&dispatcher->lock); /* another name may be given meanwhile */
+    pthread_mutex_lock(&dispatcher->lock); /* the name may change meanwhile */
     if (strcmp(dispatcher->name, SUPERVISOR_DISPATCHER) == 0)
         fault_follow();
     pthread_mutex_unlock(&dispatcher->lock);
@@ -76,7 +76,7 @@ static void start_assembly(struct hosted *hosted, const char *file)
     CU_ASSERT_EQUAL_FATAL(status, 0);
 }
 
-/* Nobody asks: it listens, as a host does. */
+/* Never called: the socket only listens, as a host's does. */
 static void make_control(struct hosted *hosted)
 {
     const char *path = hosted->assembly.held->settings->host.control;

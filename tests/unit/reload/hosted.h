@@ -1,6 +1,6 @@
 /*
- * hosted.h - a whole host inside a test: configuration, runtime, supervisor; its control socket
- * listens and answers nobody. Without a progress line and signals. What it logs is dropped.
+ * hosted.h - a whole host inside a test: configuration, runtime, supervisor, and a control socket
+ * that listens and answers nobody. Without a progress line and signals. Its log is dropped.
  *
  * Life: hosted_start .. hosted_stop. Calls: the test's thread.
  */
@@ -20,23 +20,23 @@ struct hosted {
     struct runtime *runtime;
     struct assembly assembly;
     struct errands errands;
-    struct io *io; /* never runs but for what is being closed */
+    struct io *io; /* runs only to close handles */
     struct control *control;
     struct supervisor supervisor;
     int nowhere;              /* descriptor of /dev/null */
     _Atomic bool has_ended;   /* by the supervisor */
-    _Atomic uint32_t answers; /* errands that were done */
+    _Atomic uint32_t answers; /* errands that are done */
 };
 
-/* What came of a reload. */
+/* The result of a reload. */
 struct hosted_answer {
     int status;
     char text[4096]; /* as `weir reload` prints it; "" when there was no memory for it */
 };
 
 /*
- * Runs `file`, which must be right. New plugins are loaded by `program` first; NULL: by nobody.
- * The supervisor's thread is followed by fault.h.
+ * Runs `file`, which must be right. `program` loads new plugins first; NULL: no trial. fault.h
+ * follows the supervisor's thread.
  */
 void hosted_start(struct hosted *hosted, const char *file, const char *program);
 

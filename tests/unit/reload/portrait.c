@@ -241,7 +241,7 @@ bool portrait_is_settled(struct hosted *hosted)
     uint32_t actors = 1, leaving = 0; /* the supervisor */
     struct executor *executor = runtime_enter(hosted->runtime);
 
-    if (executor) /* what sleeping threads have left to be freed is freed by who comes by */
+    if (executor) /* frees objects that sleeping threads have retired */
         runtime_leave(executor);
     pthread_mutex_lock(&assembly->lock);
     actors += assembly->held->settings->source_count;

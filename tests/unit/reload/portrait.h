@@ -1,8 +1,8 @@
 /*
- * portrait.h - everything that a reload may change, as lines of text: what differs can be seen.
+ * portrait.h - the state that a reload may change, as lines of text that can be compared.
  *
- * Structure and figures of each pool and source, what is left of others, dispatchers, threads,
- * descriptors, slots, who holds the settings. Nobody else changes the host meanwhile.
+ * Structure and figures of each pool and source, leftovers of others, dispatchers, threads,
+ * descriptors, slots, users of the settings. Nothing else changes the host meanwhile.
  */
 #ifndef TESTS_UNIT_RELOAD_PORTRAIT_H
 #define TESTS_UNIT_RELOAD_PORTRAIT_H
@@ -10,14 +10,14 @@
 #include "unit/reload/hosted.h"
 
 enum portrait_detail {
-    PORTRAIT_SHAPE,    /* what the file says: equal for two hosts of one file */
-    PORTRAIT_IDENTITY, /* and who: PIDs, addresses, generations, counts */
+    PORTRAIT_SHAPE,    /* the content of the file: equal for two hosts of one file */
+    PORTRAIT_IDENTITY, /* and identities: PIDs, addresses, generations, counts */
 };
 
 /* Returns owned. */
 char *portrait_draw(struct hosted *hosted, enum portrait_detail detail);
 
-/* True when a reload is over for all: nobody leaves any more, and what has gone is forgotten. */
+/* True when a reload is over: no member leaves any more, and ended parts are freed. */
 bool portrait_is_settled(struct hosted *hosted);
 
 /* FNV-1a of a portrait. */

@@ -1,8 +1,8 @@
 /*
- * Goal: a removed pool is given as long to end as the slowest of the workers in it, at any depth,
- *       may take. Shows promise P6.
+ * Goal: a removed pool gets as much time to end as the slowest worker in it, at any depth, may
+ * take. Shows promise P6.
  *
- * Method: a host of nested pools with time-outs of their own, and what closing.h says of each.
+ * Method: a host of nested pools with time-outs of their own, and the results of closing.h.
  */
 #include "host/run/closing.h"
 #include "unit/host/suite.h"

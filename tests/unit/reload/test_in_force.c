@@ -1,11 +1,11 @@
 /*
- * Goal:   what a file says of a pool, a source, a dispatcher or the host is in force in what runs,
- *         from the start on, after a reload that changes it, and after one that takes it back.
- *         Shows promise C12.
+ * Goal: the settings of a pool, a source, a dispatcher or the host are in force in the running
+ * parts, from the start on, after a reload that changes them, and after one that takes the change
+ * back. Shows promise C12.
  *
  * Method: a host is written down as text, from the structs that its threads read, and compared with
- *         what the file says. Two files differ in every value; each value of a list of choices has
- *         a pool of its own, and a reload gives it the next one.
+ * the file. Two files differ in every value; each value of a list of choices has a pool of its own,
+ * and a reload gives it the next one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -266,9 +266,9 @@ static void test_what_a_reload_says_is_in_force_after_it(void)
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-/* The choices of one key, and what each is in force as: its number. */
+/* The choices of one key, and the number of each in the runtime. */
 struct key {
-    const char *before; /* what the pool says around the choice */
+    const char *before; /* the lines of the pool around the choice */
     const char *after;
     const char *choices[7];
     uint32_t (*in_force)(struct pool *pool);

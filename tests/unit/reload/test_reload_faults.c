@@ -1,12 +1,12 @@
 /*
- * Goal:   whatever fails in a reload before the commit, and at whatever step, leaves the host as it
- *         was: the reload is refused with a reason, nothing is left of it, and messages are served.
- *         Shows promise R12.
+ * Goal: any failure in a reload before the commit, at any step, leaves the host unchanged: the
+ * reload is refused with a reason, leaves nothing behind, and messages are served. Shows promise
+ * R12.
  *
  * Method: the nth call of the reloading thread fails, for memory, files, plugins, processes and
- *         threads, from n = 1 on until a reload passes without one; after each a portrait of the
- *         host is compared with that of before. What fails behind the commit leaves the new shape
- *         whole. Beside that each new worker in turn fails to open.
+ * threads, from n = 1 on until a reload passes without one; after each a portrait of the host is
+ * compared with the one before. After a failure past the commit the new shape is complete. Besides,
+ * each new worker in turn fails to open.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 #define SWEEP_MAX 100000u /* calls of one reload; there are some thousands */
 
-/* What all files begin with. */
+/* The beginning of all files. */
 #define HEAD "version: 1\nhost: {plugins: [\"%s\", \"%s\"], control: \"%s/control\"}\n"
 
 static const char old_file[] = HEAD
@@ -123,7 +123,7 @@ static bool looks_so(void *context)
     return same;
 }
 
-/* Waits until the host looks as `portrait`; else prints what differs. */
+/* Waits until the host looks as `portrait`; else prints the difference. */
 static bool await_portrait(struct fixture *fixture, const char *portrait,
                            enum portrait_detail detail)
 {
@@ -234,7 +234,7 @@ struct sweep {
     char *old_shape;
     char *new_shape;
     uint64_t refused;
-    uint64_t accepted; /* what failed came behind the commit, or was made good for */
+    uint64_t accepted; /* the failure came after the commit, or was compensated */
     uint64_t calls[FAULT_KINDS];
 };
 
@@ -271,7 +271,7 @@ static bool check_accepted(struct sweep *sweep)
            serves(sweep->fixture, "work") && go_back(sweep);
 }
 
-/* One reload whose nth call fails. False: there was no such call, or it went wrong. */
+/* One reload whose nth call fails. False: there was no such call, or a check failed. */
 static bool sweep_one(struct sweep *sweep, uint64_t nth, bool *out_struck)
 {
     struct fixture *fixture = sweep->fixture;
@@ -389,7 +389,7 @@ static void test_any_worker_that_does_not_open_leaves_the_host_as_it_was(void)
 
     set_up(&fixture, old_file, NULL);
     before = portrait_draw(&fixture.hosted, PORTRAIT_IDENTITY);
-    for (uint32_t number = 2; number <= 5; number++) { /* 0 and 1 are those that stay */
+    for (uint32_t number = 2; number <= 5; number++) { /* 0 and 1 are old workers */
         char text[4096];
         int size = snprintf(text, sizeof text, NUMBERED_FILE, fixture.workspace.path, TEST_PLUGINS,
                             fixture.workspace.path, number);

@@ -1,11 +1,11 @@
 /*
- * Goal: what a start, a reload and an end take of a host grows as the file does: four times as many
+ * Goal: the cost of a start, a reload and an end grows evenly with the file: four times as many
  * pools in one pool, at the top, or sources, cost four times the work. Shows promise C11.
  *
- * Method: an assembly whose threads are those of the file, and one that opens, is started with few
- * parts and taken to many by apply.h, on this thread, whose blocks are counted where lists of
- * parts are gone through (see unit/support/work.h): in host/reload, config and the members of
- * core/pool. Once for so many, and once for four times as many.
+ * Method: an assembly with the threads of the file, and one that opens, starts with few parts and
+ * gets many by apply.h, on this thread, whose blocks are counted where lists of parts are walked
+ * (see unit/support/work.h): in host/reload, config and the members of core/pool. Once for so many,
+ * and once for four times as many.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void take_on(struct assembly *assembly, struct settings *settings)
     report_finish(&report);
 }
 
-/* What it costs to begin with `count` parts, and to come to them from `shape->before`. */
+/* The cost of starting with `count` parts, and of changing to them from `shape->before`. */
 struct cost {
     uint64_t start;
     uint64_t reload;

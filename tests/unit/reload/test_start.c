@@ -1,9 +1,9 @@
 /*
- * Goal:   a start that fails, at whatever step, says why and leaves nothing behind; when threads
- *         are what is wanting, it says so. Shows promise H8.
+ * Goal: a start that fails, at any step, gives the reason and leaves nothing behind; it names
+ * missing threads as such. Shows promise H8.
  *
  * Method: the nth call of the starting thread fails, for memory, files and threads, from n = 1 on
- *         until a start passes without one; AddressSanitizer's build sees what would be left.
+ * until a start passes without one; AddressSanitizer's build finds leaks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void tear_down(struct fixture *f)
     workspace_finish(&f->workspace);
 }
 
-/* Starts what the file says, with the nth call of `kinds` failing, and ends it. Reports. */
+/* Starts the file with the nth call of `kinds` failing, and ends it. Reports. */
 static int start(struct fixture *f, uint32_t kinds, uint64_t nth, struct report *report)
 {
     struct runtime_options options = { .clock = clock_monotonic() };
@@ -91,7 +91,8 @@ static void test_any_call_that_fails_is_told(void)
     tear_down(&f);
 }
 
-/* The first thread is the timekeeper's; a dispatcher's is told where the file says how many. */
+/* The first thread is the timekeeper's; a missing thread of a dispatcher is reported at its place
+ * in the file. */
 static void test_thread_that_cannot_start_is_told_as_such(void)
 {
     static const char *const paths[] = { "dispatchers",

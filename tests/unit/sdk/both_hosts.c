@@ -11,7 +11,7 @@
 
 #define STEPS 64u
 
-/* The payload of a message: what `handle` does with it. */
+/* The payload of a message: the act of `handle`. */
 struct call {
     scene_call *run;
     struct scene *scene;

@@ -1,8 +1,8 @@
 /*
- * both_hosts.h - plays a scene of host calls twice, in the test kit and on core, and compares.
+ * both_hosts.h - runs a scene of host calls twice, in the test kit and on core, and compares.
  *
- * A scene is a list of steps for one worker. What it calls writes down each answer with
- * scene_note; so do the callbacks. Not synchronised.
+ * A scene is a list of steps for one worker. Steps and callbacks write down each result with
+ * scene_note. Not synchronised.
  */
 #ifndef TESTS_UNIT_SDK_BOTH_HOSTS_H
 #define TESTS_UNIT_SDK_BOTH_HOSTS_H
@@ -24,7 +24,7 @@ struct scene {
     size_t used;
     weir_pid other; /* an actor that keeps everything */
     uint64_t start_ms;
-    int verdict; /* what `handle` answers to the present message */
+    int verdict; /* the verdict of `handle` for the present message */
     uint64_t number;
     const struct weir_message *kept;
 };
@@ -35,13 +35,13 @@ struct scene_step {
     uint64_t advance_ms;
 };
 
-/* Writes down what happened. */
+/* Writes down an event. */
 void scene_note(struct scene *scene, const char *what, int64_t value);
 
-/* Plays the steps, which end with one that is all zeros, in both. Asserts that the notes of the kit
- * are those of core. */
+/* Runs the steps, which end with a zeroed one, in both. Asserts that the kit's notes equal
+ * core's. */
 void both_hosts_compare(const struct scene_step *steps);
-/* Likewise, of the calls in `open` and in `close`; the second may be NULL. */
+/* As scene_play, for the calls in `open` and in `close`; the second may be NULL. */
 void both_hosts_compare_life(scene_call *in_open, scene_call *in_close);
 
 #endif

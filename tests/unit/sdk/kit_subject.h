@@ -1,6 +1,6 @@
 /*
- * kit_subject.h - a plugin that does what a test says, right or wrong: it runs the function that
- * comes in the message.
+ * kit_subject.h - a plugin that does what a test says, right or wrong: it runs the function in the
+ * message.
  */
 #ifndef TESTS_UNIT_SDK_KIT_SUBJECT_H
 #define TESTS_UNIT_SDK_KIT_SUBJECT_H
@@ -11,7 +11,7 @@
 typedef int subject_body(struct weir_self *self, const struct weir_message *message);
 
 struct subject_settings {
-    int status;  /* what `open` answers; `check` refuses what is over 0 */
+    int status;  /* the result of `open`; `check` refuses values above 0 */
     bool forget; /* a message, in `open` */
 };
 

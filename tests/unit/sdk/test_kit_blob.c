@@ -1,7 +1,7 @@
 /*
- * Goal: the test kit plays blobs, and finds what is released too often or never.
- * Method: a behaviour that sends the blob on that it got, or makes one, and releases it as often as
- * told.
+ * Goal: the test kit has blobs, and finds those that are released too often or never.
+ * Method: a behaviour that forwards its blob, or makes one, and releases it a given number of
+ * times.
  */
 #include <string.h>
 

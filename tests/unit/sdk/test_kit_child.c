@@ -1,7 +1,8 @@
 /*
- * Goal: the test kit notes what a behaviour spawns and stops, and ends it with the incarnation.
- * Method: a behaviour that makes a child for each message, stops the one before, and says whose
- * child it is itself.
+ * Goal: the test kit records the children that a behaviour spawns and stops, and ends them with the
+ * incarnation.
+ * Method: a behaviour that makes a child for each message, stops the one before, and reports its
+ * own parent.
  */
 #include <weir/testkit.h>
 

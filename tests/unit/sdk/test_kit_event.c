@@ -1,6 +1,7 @@
 /*
- * Goal: the test kit plays events: who owns, who subscribes, who is told, what is published.
- * Method: a behaviour that owns an event in `open`, subscribes another, and publishes each message.
+ * Goal: the test kit has events: owners, subscribers, audiences, published messages.
+ * Method: a behaviour that owns an event in `open`, subscribes to another, and publishes each
+ * message.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Goal: the test kit asks a behaviour for its items, and lets a test answer what it asks of others.
- * Method: a behaviour that tells three items, and inspects another actor with each message.
+ * Goal: the test kit inspects a behaviour, and lets a test answer its inspects of others.
+ * Method: a behaviour with three items that inspects another actor for each message.
  */
 #include <string.h>
 

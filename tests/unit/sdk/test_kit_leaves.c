@@ -1,8 +1,7 @@
 /*
- * Goal: a plugin that leaves a thread, a key of thread-local data or a signal handler behind is
- * told so by the test kit, and one that leaves nothing is not.
- *
- * Method: work that leaves one of these behind, and takes it back after it was told.
+ * Goal: the test kit reports a plugin that leaves a thread, a key of thread-local data or a signal
+ * handler behind, and no other plugin.
+ * Method: work that leaves one of these behind, and removes it after the report.
  */
 #include <pthread.h>
 #include <signal.h>

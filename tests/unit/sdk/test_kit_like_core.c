@@ -1,6 +1,6 @@
 /*
- * Goal: the test kit answers host calls as core does (promise B12). The answers that a test decides
- * are left out: room, memory, replies, the figures of pools.
+ * Goal: host calls have the same results in the test kit as in core (promise B12). Results that a
+ * test sets are left out: room, memory, replies, the figures of pools.
  * Method: one behaviour makes the same calls twice, in the kit and as a worker on a core that the
  * test steps by hand. It writes down each answer, and each callback with its time. The test
  * compares both texts.

@@ -1,7 +1,7 @@
 /*
- * Goal: the test kit shows which messages a behaviour is the origin of, and tells it once what
- * became of each.
- * Method: a behaviour that emits one message with a token, and notes what `settled` is told.
+ * Goal: the test kit shows the messages with a behaviour as origin, and delivers the outcome of
+ * each once.
+ * Method: a behaviour that emits one message with a token, and notes the outcome in `settled`.
  */
 #include <string.h>
 

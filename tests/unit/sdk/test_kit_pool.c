@@ -1,7 +1,7 @@
 /*
- * Goal: the test kit tells a manager how the opens of its resizes went, as a pool does.
- * Method: a behaviour that grows its pool by each number it is given, and asks to be told; each is
- * told other figures, in order.
+ * Goal: the test kit delivers the outcome of a manager's resizes, as a pool does.
+ * Method: a behaviour that grows its pool by each number, and requests the outcome; each has other
+ * figures, in order.
  */
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void test_outcomes_are_told_in_the_order_of_asking(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-/* What was asked for and never told is given back; to ask may find no memory. */
+/* A request without an outcome is freed; a request may find no memory. */
 static void test_asking_without_memory_is_refused(void)
 {
     struct weir_kit *kit = begin();

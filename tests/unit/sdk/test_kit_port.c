@@ -1,7 +1,7 @@
 /*
- * Goal: the test kit stands in for threads of a plugin's own: what comes through a port is seen,
- * a port is closed with its incarnation, and one that is not given back is a problem.
- * Method: a behaviour that keeps what it is given, with a port in its state that the test uses.
+ * Goal: the test kit stands in for a plugin's own threads: calls of a port are recorded, a port
+ * closes with its incarnation, and one that is not given back is a problem.
+ * Method: a behaviour that keeps its messages, with a port in its state that the test uses.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * Goal: the test kit takes what a source leaves as its position, gives it to another one, and
+ * Goal: the test kit keeps the position that a source leaves, gives it to another source, and
  * refuses it where the host would.
  * Method: gen's numbers, from one kit to the next; and a behaviour that is no source.
  */

@@ -1,7 +1,7 @@
 /*
- * Goal: the test kit plays the stash, chains that find room for some of them only, and the time
- * that a requester has.
- * Method: a behaviour that stashes everything until it is told to go on, and then sends a chain.
+ * Goal: the test kit has the stash, chains that fit in part only, and the remaining time of a
+ * requester.
+ * Method: a behaviour that stashes everything until an order, and then sends a chain.
  */
 #include <string.h>
 

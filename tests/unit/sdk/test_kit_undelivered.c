@@ -1,8 +1,8 @@
 /*
- * Goal: in the test kit, too, what is sent later and finds no room when it is due is told to the
- * behaviour: by `undelivered`, or, with an origin, by `settled`.
- * Method: a behaviour that sends one message later, with an origin or without, and notes what it is
- * told; the test takes all room away.
+ * Goal: in the test kit, too, a delayed message without room is reported to the behaviour: by
+ * `undelivered`, or, with an origin, by `settled`.
+ * Method: a behaviour that sends one delayed message, with an origin or without, and notes the
+ * report; the test takes all room away.
  */
 #include <weir/testkit.h>
 

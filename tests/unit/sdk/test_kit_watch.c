@@ -1,7 +1,8 @@
 /*
- * Goal: the test kit plays watched descriptors: it refuses what the host refuses, tells what is
- * ready or what the test says is, once, and finds a descriptor that is closed under its watch.
- * Method: a behaviour that watches one end of a pipe from `open` on, and counts what it is told.
+ * Goal: the test kit has watched descriptors: it refuses those that the host refuses, reports
+ * readiness once, on its own or on the test's demand, and finds a descriptor that is closed while
+ * watched.
+ * Method: a behaviour that watches one end of a pipe from `open` on, and counts the reports.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ static int open_it(struct weir_self *self, const void *settings, void *state_)
 
 static int handle(struct weir_self *self, void *state_, const struct weir_message *message)
 {
-    const int *order = message->data; /* descriptor, events, what is expected */
+    const int *order = message->data; /* descriptor, events, expected result */
     struct state *state = state_;
 
     if (order[1] < 0)
@@ -90,7 +91,7 @@ static void test_ready_descriptor_is_told_once_and_again_when_watched_again(void
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 0);
     CU_ASSERT_EQUAL(write(ends[1], "ab", 2), 2);
     state->again = true;
-    CU_ASSERT_EQUAL(weir_kit_poll(kit), 1); /* what is begun meanwhile waits */
+    CU_ASSERT_EQUAL(weir_kit_poll(kit), 1); /* watches begun meanwhile wait */
     CU_ASSERT_EQUAL(state->told, 1);
     CU_ASSERT_EQUAL(state->readiness, WEIR_READABLE);
     state->again = false;

@@ -1,5 +1,5 @@
 /*
- * Goal: `weir new plugin` makes a whole folder or nothing, and says why.
+ * Goal: `weir new plugin` makes a whole folder or none, and gives the reason.
  * Method: command_main with streams in memory, in a folder of the test's own; templates that lack a
  * file.
  */
@@ -13,7 +13,7 @@
 #define FILES_COUNT 6u
 #define SAID_SIZE 4096u
 
-/* What the last call said. */
+/* The output of the last call. */
 struct said {
     char out[SAID_SIZE];
     char err[SAID_SIZE];

@@ -1,8 +1,8 @@
 /*
- * Goal: the test kit shows what a plugin did, moves time, and finds each thing that no plugin may
- * do.
- * Method: a plugin that runs the functions below; each problem is planted and looked for by its
- * words.
+ * Goal: the test kit shows the calls of a plugin, moves time, and finds each mistake that no plugin
+ * may make.
+ * Method: a plugin that runs the functions below; each problem is made and looked for by its
+ * message.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "kit_subject.h"
 #include "unit/host/suite.h"
 
-/* What the continuations and ticks of one test saw. */
+/* The notes of the continuations and ticks of one test. */
 struct seen {
     int status;
     uint64_t reference;

@@ -1,4 +1,5 @@
-/* Has another name than its file: `weir check --plugin` must say so at the end of the build. */
+/* Its name differs from that of its file: `weir check --plugin` must report that at the end of the
+ * build. */
 #include <weir/plugin.h>
 
 static int handle(struct weir_self *self, void *state, const struct weir_message *message)

@@ -1,4 +1,4 @@
-/* Calls what no library has: the linker must say so, not the host on some later day. */
+/* Calls a function that no library has: the linker must report that, not a host later. */
 #include <weir/plugin.h>
 
 int no_such_function(const struct weir_message *message);
