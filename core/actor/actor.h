@@ -40,7 +40,7 @@ enum actor_kind {
 enum actor_signal {
     SIGNAL_DRAIN = 1u << 0,     /* accept nothing new, finish, end */
     SIGNAL_KILL = 1u << 1,      /* end after the message in hand */
-    SIGNAL_SHUTDOWN = 1u << 2,  /* as DRAIN; the place of a pool's worker is opened anew */
+    SIGNAL_SHUTDOWN = 1u << 2,  /* as DRAIN; the place of a pool's worker is opened again */
     SIGNAL_CRASH = 1u << 3,     /* a linked actor crashed */
     SIGNAL_ROOM = 1u << 4,      /* a pool that it waits for has places */
     SIGNAL_TIME = 1u << 5,      /* its timer is due */
@@ -53,8 +53,7 @@ enum actor_signal {
     SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
     SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes;
                                    with KILL for that reason */
-    SIGNAL_ANEW = 1u << 14,     /* begin another incarnation, or go on after all; its place says:
-                                   see pool/escalation.h, pool/renewal.h */
+    SIGNAL_RESTART = 1u << 14,  /* its place says whether it is to restart: see restart.h */
     SIGNAL_REOPEN = 1u << 15,   /* files may have been renamed: see pool/reopening.h */
 };
 
@@ -115,8 +114,7 @@ enum actor_flags {
     ACTOR_WAITS = 1u << 1,   /* a source that said WEIR_WAIT */
     ACTOR_QUICK = 1u << 2,   /* was quick up to the last look at the clock: see watch_clock */
     ACTOR_PRINTS = 1u << 3,  /* takes nothing new until its output has been read: printing.h */
-    ACTOR_RENEWS = 1u << 4,  /* takes nothing new until it has been restarted: pool/renewal.h */
-    ACTOR_CLOSING = 1u << 5, /* inside `close`: what was kept is settled already */
+    ACTOR_CLOSING = 1u << 4, /* inside `close`: what was kept is settled already */
 };
 
 /* Whether the actor is to end, and what becomes of its backlog. A later order may be stronger. */

@@ -15,14 +15,8 @@ static bool is_forgotten(const struct backoff *backoff, const struct restart *re
     return backoff->well_since_ns && now_ns >= backoff->well_since_ns + within_ns;
 }
 
-bool backoff_is_last(const struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
-{
-    uint32_t failures = is_forgotten(backoff, restart, now_ns) ? 0 : backoff->failures;
-
-    return failures >= restart->max;
-}
-
-bool backoff_fail(struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
+/* True: more often than `restart` allows. */
+static bool count_failure(struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
 {
     if (is_forgotten(backoff, restart, now_ns))
         *backoff = (struct backoff){ .window_start_ns = now_ns };
@@ -30,7 +24,7 @@ bool backoff_fail(struct backoff *backoff, const struct restart *restart, uint64
     return ++backoff->failures > restart->max;
 }
 
-uint64_t backoff_next_ms(struct backoff *backoff, const struct restart *restart)
+static uint64_t next_pause_ms(struct backoff *backoff, const struct restart *restart)
 {
     uint64_t next_ms = backoff->pause_ms * 2;
 
@@ -40,6 +34,20 @@ uint64_t backoff_next_ms(struct backoff *backoff, const struct restart *restart)
         next_ms = restart->backoff_ms_min;
     backoff->pause_ms = next_ms;
     return next_ms;
+}
+
+struct backoff_decision backoff_decide(struct backoff *backoff, const struct restart *restart,
+                                       bool was_open, uint64_t now_ns)
+{
+    bool too_often = count_failure(backoff, restart, now_ns);
+
+    if (!too_often && was_open)
+        return (struct backoff_decision){ .answer = BACKOFF_AT_ONCE };
+    if (too_often && restart->then == WEIR_RESTART_STOP)
+        return (struct backoff_decision){ .answer = BACKOFF_STOP };
+    if (too_often && restart->then == WEIR_RESTART_ESCALATE)
+        return (struct backoff_decision){ .answer = BACKOFF_ESCALATE };
+    return (struct backoff_decision){ BACKOFF_PAUSE, next_pause_ms(backoff, restart) };
 }
 
 void backoff_open(struct backoff *backoff, uint64_t now_ns)

@@ -1,10 +1,11 @@
 /*
- * actor/backoff.h - how often something has failed, and how long it waits before it opens again.
+ * actor/backoff.h - what follows on a failure: another try at once, one after a pause, or none.
  *
- * The same rule for workers, sources, managers and pools of pools: `max` failures within `within`
- * are replaced at once. Each further failure, and each failed open, waits twice as long as the one
- * before, up to the maximum. Both begin again when it has lived for `within` without a failure:
- * docs/decisions/087. Zero is a valid start. Used by one owner.
+ * The same rule for workers, sources, managers and pools of pools, by `struct restart`: `max`
+ * failures within `within` are followed by another try at once. Each further failure, and each
+ * failed open, waits twice as long as the one before, up to the maximum; or, past `max`, nothing
+ * follows, as `then` says. The count and the pause begin again after a life of `within` without a
+ * failure: docs/decisions/087. Zero is a valid start. Used by one owner.
  */
 #ifndef ACTOR_BACKOFF_H
 #define ACTOR_BACKOFF_H
@@ -21,14 +22,22 @@ struct backoff {
     uint64_t well_since_ns; /* open since then without a failure; 0: not open */
 };
 
-/* It has failed, or could not be opened. True: more often than `restart` allows. */
-bool backoff_fail(struct backoff *backoff, const struct restart *restart, uint64_t now_ns);
+enum backoff_answer {
+    BACKOFF_AT_ONCE,  /* it opens again at once */
+    BACKOFF_PAUSE,    /* it opens again after the pause */
+    BACKOFF_STOP,     /* it stays closed until somebody restarts it */
+    BACKOFF_ESCALATE, /* likewise, and the next level decides */
+};
 
-/* Whether a failure now would be one more than that. Changes nothing. */
-bool backoff_is_last(const struct backoff *backoff, const struct restart *restart, uint64_t now_ns);
+struct backoff_decision {
+    enum backoff_answer answer;
+    uint64_t pause_ms; /* 0 unless the answer is BACKOFF_PAUSE */
+};
 
-/* How long it waits now. */
-uint64_t backoff_next_ms(struct backoff *backoff, const struct restart *restart);
+/* Counts a failure at `now_ns`, and says what follows. `was_open`: it failed while it was open;
+ * else its open has failed. */
+struct backoff_decision backoff_decide(struct backoff *backoff, const struct restart *restart,
+                                       bool was_open, uint64_t now_ns);
 
 /* It is open at `now_ns`; only the first call after a failure counts. */
 void backoff_open(struct backoff *backoff, uint64_t now_ns);

@@ -101,8 +101,6 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
         leave_obey(actor, signals);
     if (signals & SIGNAL_RESPEC)
         respec(actor);
-    if ((signals & SIGNAL_ANEW) && actor_state(actor) != ACTOR_CLOSED)
-        actor->place->owner->ops->begin_anew(actor);
     if ((signals & SIGNAL_REOPEN) && is_alive(actor))
         reopen(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))

@@ -152,7 +152,7 @@ static void has_not_opened(struct actor *actor, int status)
     publish_opening(actor, status);
     if (place->child)
         return;
-    restart_after_failed_open(actor);
+    restart_carry_out(actor, restart_decide(actor, false));
 }
 
 void incarnation_open(struct actor *actor)
@@ -269,28 +269,32 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
     finish_life(actor, reason);
 }
 
-static const char *effect_of_failure(struct actor *actor)
+static void tell_of_failure(const struct actor *actor, const char *effect)
 {
-    if (!place_is_renewed(actor))
-        return "ended";
-    return restart_is_over(actor) ? "stopped, its mailbox is handed on or dead" : "replaced";
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
+              weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
+              weir_str("effect", effect));
 }
 
 void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
 {
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
-              weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
-              weir_str("effect", effect_of_failure(actor)));
+    struct backoff_decision decision;
+
     if (!place_is_renewed(actor)) {
+        tell_of_failure(actor, "ended");
         end_actor(actor, reason, END_FLUSHED);
         return;
     }
+    decision = restart_decide(actor, true);
+    tell_of_failure(actor, decision.answer == BACKOFF_AT_ONCE || decision.answer == BACKOFF_PAUSE
+                               ? "replaced"
+                               : "stopped, its mailbox is handed on or dead");
     incarnation_close(actor, reason);
     extra_clear_detail(actor);
     if (actor->leaving && leave_after_failure(actor, reason))
         return;
     lifecycle_apply(actor, LIFE_FAILED);
-    restart_after_failure(actor);
+    restart_carry_out(actor, decision);
 }
 
 /* The restart is no fault of the worker's: its stash goes to the next incarnation, and what it kept

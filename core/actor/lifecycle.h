@@ -17,6 +17,9 @@
  * incarnation, to WAITING. CLOSED is entered when the outbox or children are left, and left when
  * they have gone.
  *
+ * Whether the actor is to end is no state: it may leave in each of them (enum actor_leaving). Which
+ * event follows on a failure is decided in backoff.h.
+ *
  * One table in lifecycle.c says what is legal. The owner's turn alone changes the state, by
  * lifecycle_apply; an event for which the table has no edge is a mistake of ours.
  */

@@ -1,10 +1,10 @@
 /*
- * actor/owner.h - what an actor asks of its owner: the pool of a worker or a manager, or who made a
- * source, a child or a single actor.
+ * actor/owner.h - what an actor asks of its owner: the pool of a worker or a manager, or who
+ * made a source, a child or a single actor.
  *
  * The place of an actor names the owner. Operations are called in the actor's own turn, without
- * locks, at rare points of its life; what a turn looks at for each message is a field. An operation
- * that is NULL does what stands beside it.
+ * locks, at rare points of its life; what a turn looks at for each message is a field. An
+ * operation that is NULL does what stands beside it.
  */
 #ifndef ACTOR_OWNER_H
 #define ACTOR_OWNER_H
@@ -40,14 +40,14 @@ struct owner_ops {
     void (*failed)(struct place *place);
     /* Hands a message of the backlog to another member. Takes it on 0. */
     int (*reroute)(struct place *place, struct message *message);
-    /* Room was made, and somebody waits for it, here or above: `places` are free in a member again,
-     * and `pulled` messages were taken from the shared queue. */
+    /* Room was made, and somebody waits for it, here or above: `places` are free in a member
+     * again, and `pulled` messages were taken from the shared queue. */
     void (*freed)(struct owner *owner, uint32_t places, uint32_t pulled, struct executor *executor);
     /* The turn ends with messages in the shared queue: another member may take them. */
     void (*pass_on)(struct owner *owner, struct executor *executor);
 
-    /* Its actor has ended. The place lives until this returns; the owner, too, when it has members,
-     * for as long as the read section. NULL: nothing. */
+    /* Its actor has ended. The place lives until this returns; the owner, too, when it has
+     * members, for as long as the read section. NULL: nothing. */
     void (*ended)(struct place *place);
 
     /* Whether the actor has the order to leave. `out_due_ns`: the latest time for that, 0 = none.
@@ -70,10 +70,10 @@ struct owner_ops {
     enum appeal (*appeal)(struct place *place);
     void (*escalate)(struct place *place);
 
-    /* SIGNAL_ANEW: it begins another incarnation, is to, or goes on after all. */
-    void (*begin_anew)(struct actor *actor);
-    /* Takes an actor that is to one step on. False: it keeps messages. */
-    bool (*renew)(struct actor *actor);
+    /* The actor is ready for the restart that the owner, or one above it, has ordered; then that
+     * has begun. `out_pause_ms`: how long it waits if it is not open. False: the order was taken
+     * back, or the actor leaves. NULL: nobody orders any. */
+    bool (*restart)(struct place *place, uint64_t *out_pause_ms);
 };
 
 struct owner {

@@ -72,9 +72,8 @@ struct place {
     bool prepared;              /* opens, but is let in only by a commit */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* that calls itself something */
-    uint8_t renewal;            /* enum renewal */
-    bool begins_anew;           /* told so by a pool above, and not done yet */
-    uint64_t pause_ms;          /* then: before it opens, if it is not open */
+    _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
+    uint64_t pause_ms;          /* of an ordered restart: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of what waits; NULL: nobody has seen anything wait */

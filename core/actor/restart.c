@@ -19,14 +19,6 @@ static void keep_out(struct actor *actor)
         mailbox_close(&actor->mailbox);
 }
 
-static uint64_t next_backoff_ms(struct actor *actor)
-{
-    uint64_t backoff = backoff_next_ms(&actor->place->backoff, &actor->spec->restart);
-
-    /* Up to a fifth less, so that workers which failed together do not return together. */
-    return backoff - backoff / 5 * (executor_random(actor->executor) % 256) / 256;
-}
-
 /* The backlog goes to the siblings meanwhile. */
 static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 {
@@ -54,12 +46,6 @@ uint64_t restart_time(struct actor *actor, uint64_t now_ns)
     return TIMER_NEVER;
 }
 
-static bool restarts_too_often(struct actor *actor)
-{
-    return backoff_fail(&actor->place->backoff, &actor->spec->restart,
-                        executor_look_at_clock(actor->executor));
-}
-
 /* Who decides when it escalates. */
 static enum appeal appeal_of(const struct actor *actor)
 {
@@ -77,14 +63,13 @@ static void escalate(struct actor *actor, enum appeal appeal)
 }
 
 /* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
-static void stay_closed(struct actor *actor)
+static void stay_closed(struct actor *actor, bool escalates)
 {
     static const char *const effects[] = {
         [APPEAL_NOBODY] = "stopped until a reload or `weir restart`",
         [APPEAL_ABOVE] = "stopped, and the pool above is asked",
         [APPEAL_PROGRAM] = "stopped, and the program is to end",
     };
-    bool escalates = actor->spec->restart.then == WEIR_RESTART_ESCALATE;
     enum appeal appeal = escalates ? appeal_of(actor) : APPEAL_NOBODY;
 
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
@@ -98,61 +83,55 @@ static void stay_closed(struct actor *actor)
     escalate(actor, appeal);
 }
 
-/* What a reload may yet take back does not ask those above: the reload is refused. */
-static bool gives_up(struct actor *actor)
+/* Up to a fifth less, so that workers which failed together do not return together. */
+static uint64_t spread(struct actor *actor, uint64_t pause_ms)
 {
-    switch (actor->spec->restart.then) {
-    case WEIR_RESTART_STOP:
-        return true;
-    case WEIR_RESTART_ESCALATE:
-        return appeal_of(actor) != APPEAL_NOBODY;
-    default:
-        return false;
-    }
+    return pause_ms - pause_ms / 5 * (executor_random(actor->executor) % 256) / 256;
 }
 
-bool restart_is_over(struct actor *actor)
+struct backoff_decision restart_decide(struct actor *actor, bool was_open)
 {
-    return gives_up(actor) && backoff_is_last(&actor->place->backoff, &actor->spec->restart,
-                                              executor_look_at_clock(actor->executor));
+    struct restart restart = actor->spec->restart;
+    struct backoff_decision decision;
+
+    /* What a reload may yet take back asks nobody above: the reload is refused. */
+    if (restart.then == WEIR_RESTART_ESCALATE && appeal_of(actor) == APPEAL_NOBODY)
+        restart.then = WEIR_RESTART_KEEP_TRYING;
+    decision = backoff_decide(&actor->place->backoff, &restart, was_open,
+                              executor_look_at_clock(actor->executor));
+    decision.pause_ms = spread(actor, decision.pause_ms);
+    return decision;
 }
 
-void restart_after_failure(struct actor *actor)
+void restart_carry_out(struct actor *actor, struct backoff_decision decision)
 {
-    if (!restarts_too_often(actor))
-        return;
-    if (gives_up(actor))
-        stay_closed(actor);
-    else
-        wait_to_open(actor, next_backoff_ms(actor));
+    if (decision.answer == BACKOFF_PAUSE)
+        wait_to_open(actor, decision.pause_ms);
+    else if (decision.answer != BACKOFF_AT_ONCE)
+        stay_closed(actor, decision.answer == BACKOFF_ESCALATE);
 }
 
-void restart_after_failed_open(struct actor *actor)
+/* --- by order of the owner ------------------------------------------------------------------ */
+
+/* An actor that was asked settles first what it keeps. */
+static bool waits_for_kept(const struct actor *actor)
 {
-    if (restarts_too_often(actor) && gives_up(actor))
-        stay_closed(actor);
-    else
-        wait_to_open(actor, next_backoff_ms(actor));
+    return actor_state(actor) == ACTOR_OPEN && actor->kept.count > 0 &&
+           atomic_load_explicit(&actor->place->renewal, memory_order_relaxed) == RENEWAL_ASKED;
 }
 
-static void forget_failures(struct place *place)
-{
-    place->backoff = (struct backoff){ 0 };
-}
-
-void restart_renew(struct actor *actor)
-{
-    forget_failures(actor->place);
-    incarnation_replace(actor, WEIR_END_SHUTDOWN);
-}
-
-void restart_anew(struct actor *actor, uint64_t pause_ms)
+bool restart_obey(struct actor *actor)
 {
     bool was_open = actor_state(actor) == ACTOR_OPEN;
+    uint64_t pause_ms;
 
-    forget_failures(actor->place);
+    if (actor_state(actor) == ACTOR_CLOSED || waits_for_kept(actor) ||
+        !actor->place->owner->ops->restart(actor->place, &pause_ms))
+        return false;
+    actor->place->backoff = (struct backoff){ 0 };
     if (was_open || pause_ms == 0)
         incarnation_replace(actor, WEIR_END_SHUTDOWN);
     else
         wait_to_open(actor, pause_ms);
+    return true;
 }

@@ -1,28 +1,54 @@
 /*
- * actor/restart.h - what becomes of a place whose incarnation has failed, by the `restart` of its
- * spec. Owner's turn only.
+ * actor/restart.h - another incarnation in the same place: after a failure, or on an order of the
+ * owner. Owner's turn only.
+ *
+ * What follows on a failure is decided by backoff.h, once. An order stands in the place as
+ * `renewal`, and SIGNAL_RESTART wakes the actor:
+ *
+ *      NONE --- ask ---> ASKED ---- nothing kept ---> BEGUN --- open = 0 ---> NONE
+ *       | \               |  \--- take back ---> NONE    \--- open < 0 ---> FAILED (as BEGUN)
+ *       |  \              v                           ^
+ *       |   \-- order --> ORDERED -- next message ----/
+ *
+ * An actor that was asked takes nothing new until it keeps no message; one that was ordered does
+ * not wait for those. A leaving actor does neither.
  */
 #ifndef ACTOR_RESTART_H
 #define ACTOR_RESTART_H
 
-#include "actor/actor.h"
+#include "actor/place.h"
 
-/* A failure now, of one that is open, would have it stay closed. Owner's turn. */
-bool restart_is_over(struct actor *actor);
+enum renewal {
+    RENEWAL_NONE,
+    RENEWAL_ASKED,
+    RENEWAL_ORDERED,
+    RENEWAL_BEGUN,
+    RENEWAL_FAILED, /* its open; tried again as after any failure */
+};
 
-/* It is STARTING again: let it be, or, past its bound, have it wait, or stay closed. */
-void restart_after_failure(struct actor *actor);
+/* The actor has failed, or its open has: counts that, and says what follows. */
+struct backoff_decision restart_decide(struct actor *actor, bool was_open);
 
-/* It waits for its backoff, or, past its bound, stays closed. */
-void restart_after_failed_open(struct actor *actor);
+/* It is STARTING: it stays so, waits, or stays closed. */
+void restart_carry_out(struct actor *actor, struct backoff_decision decision);
 
 /* The pause is over: it is STARTING. Returns the next deadline. */
 uint64_t restart_time(struct actor *actor, uint64_t now_ns);
 
-/* It begins another incarnation, its bounds forgotten. It keeps no message. */
-void restart_renew(struct actor *actor);
+/* Whether the owner's order to restart is to be carried out, at once or when nothing is kept. */
+static inline bool restart_is_ordered(const struct actor *actor)
+{
+    uint8_t renewal;
 
-/* A pool above has it begin anew: at once, or, when it is not open, after a pause. */
-void restart_anew(struct actor *actor, uint64_t pause_ms);
+    if (!actor->place || actor->leaving)
+        return false;
+    /* Relaxed: a signal follows on each change. */
+    renewal = atomic_load_explicit(&actor->place->renewal, memory_order_relaxed);
+    return renewal == RENEWAL_ASKED || renewal == RENEWAL_ORDERED;
+}
+
+/* Carries the order out if the time for that has come: its bounds are forgotten, too. True: the
+ * actor has begun another incarnation, or waits to. */
+bool restart_obey(struct actor *actor);
 
 #endif

@@ -10,6 +10,7 @@
 #include "actor/leave.h"
 #include "actor/output.h"
 #include "actor/request.h"
+#include "actor/restart.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -169,9 +170,9 @@ static bool may_take(struct actor *actor)
 {
     if (!actor->spec)
         return true; /* the built-in manager */
-    return actor_state(actor) == ACTOR_OPEN && !(actor->flags & (ACTOR_PRINTS | ACTOR_RENEWS)) &&
-           actor->kept.count < actor->spec->in_hand_max && !output_is_waiting(actor) &&
-           !backlog_is_at_retries_max(actor);
+    return actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_PRINTS) &&
+           !restart_is_ordered(actor) && actor->kept.count < actor->spec->in_hand_max &&
+           !output_is_waiting(actor) && !backlog_is_at_retries_max(actor);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -221,12 +222,8 @@ static bool life_step(struct actor *actor, struct turn_context *context)
 {
     if (actor_state(actor) == ACTOR_CLOSED)
         return closed_step(actor);
-    if (actor->flags & ACTOR_RENEWS) {
-        context->handled++; /* it calls `close` */
-        return actor->place->owner->ops->renew(actor);
-    }
     if (actor->leaving) {
-        context->handled++; /* likewise: it may open once more */
+        context->handled++; /* it calls `close`, or opens once more */
         return leave_step(actor);
     }
     if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))
@@ -273,6 +270,10 @@ static bool step(struct actor *actor, struct turn_context *context)
     }
     if (actor->kind == ACTOR_POOL)
         return pool_step(actor, context);
+    if (restart_is_ordered(actor) && restart_obey(actor)) {
+        context->handled++; /* it calls `close` */
+        return true;
+    }
     if (actor->leaving > LEAVING_FINISHES)
         leave_shed(actor);
     if (output_is_waiting(actor))

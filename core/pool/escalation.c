@@ -1,8 +1,8 @@
 #include "pool/escalation.h"
 
-#include "actor/restart.h"
 #include "actor/runtime.h"
 #include "pool/pool.h"
+#include "pool/renewal.h"
 
 #define NS_PER_MS 1000000u
 
@@ -17,64 +17,7 @@ void escalation_usual(struct restart *out)
     };
 }
 
-/* --- beginning anew ------------------------------------------------------------------------- */
-
-static void tell_place_locked(struct place *place, uint64_t pause_ms, struct executor *executor)
-{
-    place->begins_anew = true;
-    place->pause_ms = pause_ms;
-    (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
-                       SIGNAL_ANEW);
-}
-
-/* Which of them: all, or those that have been given up. */
-static void tell_places_locked(struct pool *pool, bool all, uint64_t pause_ms,
-                               struct executor *executor)
-{
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
-        struct place *place = LIST_ENTRY(node, struct place, link);
-
-        if (all || actor_state(place->actor) == ACTOR_STOPPED)
-            tell_place_locked(place, pause_ms, executor);
-    }
-}
-
-/* Depth is bounded by the configuration; parents lock before children, always. */
-static void begin_anew(struct pool *pool, bool all, uint64_t pause_ms, struct executor *executor)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->escalation.backoff = (struct backoff){ 0 };
-    tell_places_locked(pool, all, pause_ms, executor);
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        begin_anew(pool->children[i], all, pause_ms, executor);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void escalation_obey(struct actor *actor)
-{
-    struct place *place = actor->place;
-    struct pool *pool = pool_of_place(place);
-    uint64_t pause_ms;
-    bool begins;
-
-    pthread_mutex_lock(&pool->lock);
-    begins = place->begins_anew && !place->leaving;
-    place->begins_anew = false;
-    pause_ms = place->pause_ms;
-    pthread_mutex_unlock(&pool->lock);
-    if (begins)
-        restart_anew(actor, pause_ms);
-}
-
 /* --- deciding ------------------------------------------------------------------------------- */
-
-enum decision {
-    DECISION_NONE,  /* it has been decided already */
-    DECISION_ANEW,  /* opened anew */
-    DECISION_LATER, /* after a pause */
-    DECISION_STOP,
-    DECISION_ASK, /* the pool above */
-};
 
 enum appeal escalation_appeal(struct place *place)
 {
@@ -93,86 +36,61 @@ enum appeal escalation_appeal(struct place *place)
     return has_above ? APPEAL_ABOVE : APPEAL_PROGRAM;
 }
 
-/* The lock of a pool above its own is held, or its own: nobody tells it so meanwhile. */
-static bool begins_anew(const struct place *place)
-{
-    struct pool *pool = pool_of_place(place);
-    bool begins;
-
-    pthread_mutex_lock(&pool->lock);
-    begins = place->begins_anew;
-    pthread_mutex_unlock(&pool->lock);
-    return begins;
-}
-
-/* The pause before its member begins again. The members' opening is not waited for: the pool lives
- * well from the end of the pause on. */
-static uint64_t next_pause_ms_locked(struct pool *pool, uint64_t now_ns)
+/* The member's worker has failed too often: counts that, and has the member opened again where that
+ * follows. False: it was counted before; the worker is to restart already. */
+static bool decide_locked(struct pool *pool, struct pool *member, struct actor *actor,
+                          struct backoff_decision *out)
 {
     struct escalation *escalation = &pool->escalation;
-    uint64_t pause_ms = backoff_next_ms(&escalation->backoff, &escalation->restart);
+    uint64_t now_ns = executor_look_at_clock(actor->executor);
 
-    backoff_open(&escalation->backoff, now_ns + pause_ms * NS_PER_MS);
-    return pause_ms;
-}
-
-static enum decision decide_locked(struct pool *pool, struct pool *member, struct actor *actor)
-{
-    struct escalation *escalation = &pool->escalation;
-    struct executor *executor = actor->executor;
-    uint64_t now_ns = executor_look_at_clock(executor);
-
-    if (begins_anew(actor->place))
-        return DECISION_NONE;
-    if (!backoff_fail(&escalation->backoff, &escalation->restart, now_ns)) {
-        begin_anew(member, true, 0, executor);
-        pool->escalation.reopened++;
-        return DECISION_ANEW;
-    }
-    switch (pool->escalation.restart.then) {
-    case WEIR_RESTART_ESCALATE:
-        return DECISION_ASK;
-    case WEIR_RESTART_STOP:
-        return DECISION_STOP;
-    default:
-        begin_anew(member, true, next_pause_ms_locked(pool, now_ns), executor);
-        pool->escalation.reopened++;
-        return DECISION_LATER;
-    }
+    if (renewal_is_ordered(actor->place))
+        return false;
+    *out = backoff_decide(&escalation->backoff, &escalation->restart, true, now_ns);
+    if (out->answer == BACKOFF_STOP || out->answer == BACKOFF_ESCALATE)
+        return true;
+    /* Nobody tells the pool that the members are open: it lives well from the end of the pause. */
+    if (out->answer == BACKOFF_PAUSE)
+        backoff_open(&escalation->backoff, now_ns + out->pause_ms * NS_PER_MS);
+    renewal_order(member, false, out->pause_ms, actor->executor);
+    escalation->reopened++;
+    return true;
 }
 
 static void log_decision(struct pool *pool, const struct pool *member, uint32_t failures,
-                         enum decision decision)
+                         enum backoff_answer answer)
 {
     static const char *const effects[] = {
-        [DECISION_ANEW] = "opened anew",
-        [DECISION_LATER] = "opened anew after a pause",
-        [DECISION_STOP] = "stopped until a reload or `weir restart`",
-        [DECISION_ASK] = "the pool above is asked",
+        [BACKOFF_AT_ONCE] = "opened again",
+        [BACKOFF_PAUSE] = "opened again after a pause",
+        [BACKOFF_STOP] = "stopped until a reload or `weir restart`",
+        [BACKOFF_ESCALATE] = "the pool above is asked",
     };
-    const char *effect = decision == DECISION_ASK && !pool->parent ? "the program is to end"
-                                                                   : effects[decision];
+    const char *effect = answer == BACKOFF_ESCALATE && !pool->parent ? "the program is to end"
+                                                                     : effects[answer];
 
-    if (decision != DECISION_NONE)
-        log_event(&pool->runtime->options.log,
-                  decision == DECISION_ANEW ? WEIR_LOG_WARNING : WEIR_LOG_ERROR, pool->path,
-                  decision == DECISION_ANEW ? "member failed" : "member fails too often",
-                  weir_str("member", member->path), weir_uint("failures", failures),
-                  weir_str("effect", effect));
+    log_event(&pool->runtime->options.log,
+              answer == BACKOFF_AT_ONCE ? WEIR_LOG_WARNING : WEIR_LOG_ERROR, pool->path,
+              answer == BACKOFF_AT_ONCE ? "member failed" : "member fails too often",
+              weir_str("member", member->path), weir_uint("failures", failures),
+              weir_str("effect", effect));
 }
 
-/* True: the one above shall decide. */
+/* True: the pool above shall decide. */
 static bool asks_above(struct pool *pool, struct pool *member, struct actor *actor)
 {
-    enum decision decision;
+    struct backoff_decision decision;
     uint32_t failures;
+    bool is_new;
 
     pthread_mutex_lock(&pool->lock);
-    decision = decide_locked(pool, member, actor);
+    is_new = decide_locked(pool, member, actor, &decision);
     failures = pool->escalation.backoff.failures;
     pthread_mutex_unlock(&pool->lock);
-    log_decision(pool, member, failures, decision);
-    return decision == DECISION_ASK;
+    if (!is_new)
+        return false;
+    log_decision(pool, member, failures, decision.answer);
+    return decision.answer == BACKOFF_ESCALATE;
 }
 
 void escalation_raise(struct place *place)
@@ -202,5 +120,5 @@ void escalation_set_locked(struct pool *pool, const struct restart *restart,
     pool->escalation.restart = *restart;
     pool->escalation.backoff = (struct backoff){ 0 };
     for (uint32_t i = 0; i < pool->child_count; i++)
-        begin_anew(pool->children[i], false, 0, executor);
+        renewal_order(pool->children[i], true, 0, executor);
 }

@@ -2,14 +2,15 @@
  * pool/escalation.h - in a pool with `then: escalate` the pool above decides what happens to a
  * member that fails too often; that pool may ask the one above it, up to the program.
  *
- * A pool that is asked counts the failure of its member against a bound of its own. Within it the
- * member is opened anew: each worker below it ends its incarnation and begins another one in its
- * place, mailbox and counters kept, all their bounds forgotten. Past it the pool does what its own
- * `then` says: it goes on so with a growing pause, leaves what has failed closed, or asks the pool
- * above. One failure is counted once: a worker that fails while it has been told to begin anew
- * already asks nobody.
+ * A pool that is asked counts the failure of its member against a bound of its own, by the rule
+ * of actor/backoff.h. Within the bound it has the member opened again: each worker below it
+ * restarts in its place (renewal.h), mailbox and counters kept, all their bounds forgotten. Past
+ * the bound the pool does what its own `then` says: it goes on so with a growing pause, leaves
+ * what has failed closed, or asks the pool above. One failure is counted once: a worker that
+ * fails while it has an order to restart asks nobody.
  *
- * Parents lock before children, always, and what is decided at one level is decided under its lock.
+ * Parents lock before children, always, and what is decided at one level is decided under its
+ * lock.
  */
 #ifndef POOL_ESCALATION_H
 #define POOL_ESCALATION_H
@@ -19,7 +20,6 @@
 
 #include "actor/owner.h"
 
-struct actor;
 struct executor;
 struct pool;
 struct restart;
@@ -27,15 +27,13 @@ struct restart;
 /* As it is when nobody says otherwise: a few times, then the pool above is asked. */
 void escalation_usual(struct restart *out);
 
-/* Who decides when a worker fails too often now. A pool on trial, which a reload may yet take back,
- * and a worker that leaves ask nobody. Any thread. */
+/* Who decides when a worker fails too often now. A pool on trial, which a reload may yet take
+ * back, and a worker that leaves ask nobody. Any thread. */
 enum appeal escalation_appeal(struct place *place);
 
-/* A worker of a pool stays closed and its pool asks those above. In its own turn, without locks. */
+/* A worker of a pool stays closed and its pool asks those above. In its own turn, without locks.
+ * */
 void escalation_raise(struct place *place);
-
-/* It was told to begin anew. In its own turn. */
-void escalation_obey(struct actor *actor);
 
 /* Another bound for the members of a pool: what it left closed is opened once more; pool->lock is
  * held. */

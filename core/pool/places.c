@@ -171,14 +171,6 @@ static void pass_on(struct owner *owner, struct executor *executor)
     pulling_pass_on(pool_of_owner(owner), executor);
 }
 
-/* --- once more -------------------------------------------------------------------------------- */
-
-static void begin_anew(struct actor *actor)
-{
-    escalation_obey(actor);
-    renewal_obey(actor);
-}
-
 const struct owner_ops pool_owner_ops = {
     .replaces = true,
     .members = true,
@@ -197,6 +189,5 @@ const struct owner_ops pool_owner_ops = {
     .discard = discard,
     .appeal = escalation_appeal,
     .escalate = escalation_raise,
-    .begin_anew = begin_anew,
-    .renew = renewal_step,
+    .restart = renewal_begin,
 };

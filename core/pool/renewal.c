@@ -5,36 +5,106 @@
 
 /* --- from outside --------------------------------------------------------------------------- */
 
-static void tell_locked(struct place *place, enum renewal renewal, struct executor *executor)
+/* What is said to which workers. */
+struct call {
+    enum renewal renewal;
+    bool (*fits)(const struct place *place);
+    uint64_t pause_ms;
+};
+
+/* Relaxed, here and below: the pool's lock is held; the worker's own look is followed by a
+ * signal. */
+static enum renewal renewal_of(const struct place *place)
 {
-    place->renewal = (uint8_t)renewal;
-    (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
-                       SIGNAL_ANEW);
+    return (enum renewal)atomic_load_explicit(&place->renewal, memory_order_relaxed);
+}
+
+static void set_locked(struct place *place, enum renewal renewal)
+{
+    atomic_store_explicit(&place->renewal, (uint8_t)renewal, memory_order_relaxed);
+}
+
+static bool is_any(const struct place *place)
+{
+    (void)place;
+    return true;
+}
+
+static bool is_not_ordered(const struct place *place)
+{
+    return renewal_of(place) != RENEWAL_ORDERED;
+}
+
+static bool is_asked(const struct place *place)
+{
+    return renewal_of(place) == RENEWAL_ASKED;
+}
+
+static bool is_stopped(const struct place *place)
+{
+    return actor_state(place->actor) == ACTOR_STOPPED;
+}
+
+static uint32_t tell_places_locked(struct pool *pool, const struct call *call,
+                                   struct executor *executor)
+{
+    uint32_t count = 0;
+
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (!call->fits(place))
+            continue;
+        set_locked(place, call->renewal);
+        place->pause_ms = call->pause_ms;
+        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                           SIGNAL_RESTART);
+        count++;
+    }
+    return count;
+}
+
+/* Depth is bounded by the configuration; parents lock before children, always. */
+static uint32_t tell(struct pool *pool, const struct call *call, struct executor *executor)
+{
+    uint32_t count;
+
+    pthread_mutex_lock(&pool->lock);
+    if (call->renewal == RENEWAL_ORDERED)
+        pool->escalation.backoff = (struct backoff){ 0 };
+    count = tell_places_locked(pool, call, executor);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        count += tell(pool->children[i], call, executor);
+    pthread_mutex_unlock(&pool->lock);
+    return count;
 }
 
 uint32_t renewal_ask(struct pool *pool, struct executor *executor)
 {
-    uint32_t count = 0;
+    return tell(pool, &(struct call){ RENEWAL_ASKED, is_not_ordered, 0 }, executor);
+}
 
-    pthread_mutex_lock(&pool->lock);
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
-        tell_locked(LIST_ENTRY(node, struct place, link), RENEWAL_ASKED, executor);
-        count++;
-    }
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        count += renewal_ask(pool->children[i], executor);
-    pthread_mutex_unlock(&pool->lock);
-    return count;
+uint32_t renewal_take_back(struct pool *pool, struct executor *executor)
+{
+    return tell(pool, &(struct call){ RENEWAL_NONE, is_asked, 0 }, executor);
+}
+
+void renewal_order(struct pool *pool, bool stopped_only, uint64_t pause_ms,
+                   struct executor *executor)
+{
+    (void)tell(pool,
+               &(struct call){ RENEWAL_ORDERED, stopped_only ? is_stopped : is_any, pause_ms },
+               executor);
 }
 
 void renewal_count(struct pool *pool, struct renewal_counts *sum)
 {
     pthread_mutex_lock(&pool->lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
-        enum renewal renewal = (enum renewal)LIST_ENTRY(node, struct place, link)->renewal;
+        enum renewal renewal = renewal_of(LIST_ENTRY(node, struct place, link));
 
         sum->asked += renewal == RENEWAL_ASKED;
-        sum->begun += renewal == RENEWAL_BEGUN;
+        sum->begun += renewal == RENEWAL_ORDERED || renewal == RENEWAL_BEGUN;
         sum->failed += renewal == RENEWAL_FAILED;
     }
     for (uint32_t i = 0; i < pool->child_count; i++)
@@ -42,73 +112,41 @@ void renewal_count(struct pool *pool, struct renewal_counts *sum)
     pthread_mutex_unlock(&pool->lock);
 }
 
-uint32_t renewal_take_back(struct pool *pool, struct executor *executor)
+bool renewal_is_ordered(struct place *place)
 {
-    uint32_t count = 0;
+    struct pool *pool = pool_of_place(place);
+    bool is_ordered;
 
     pthread_mutex_lock(&pool->lock);
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
-        struct place *place = LIST_ENTRY(node, struct place, link);
-
-        if (place->renewal != RENEWAL_ASKED)
-            continue;
-        tell_locked(place, RENEWAL_NONE, executor);
-        count++;
-    }
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        count += renewal_take_back(pool->children[i], executor);
+    is_ordered = renewal_of(place) == RENEWAL_ORDERED;
     pthread_mutex_unlock(&pool->lock);
-    return count;
+    return is_ordered;
 }
 
 /* --- the worker ----------------------------------------------------------------------------- */
 
-void renewal_obey(struct actor *actor)
-{
-    struct pool *pool = pool_of_place(actor->place);
-    bool asked;
-
-    pthread_mutex_lock(&pool->lock);
-    asked = actor->place->renewal == RENEWAL_ASKED;
-    pthread_mutex_unlock(&pool->lock);
-    if (asked)
-        actor->flags |= ACTOR_RENEWS;
-    else
-        actor->flags &= (uint8_t)~ACTOR_RENEWS;
-}
-
-/* False: that was taken back, or the worker leaves. */
-static bool may_begin(struct place *place)
+bool renewal_begin(struct place *place, uint64_t *out_pause_ms)
 {
     struct pool *pool = pool_of_place(place);
-    bool may;
+    bool begins;
 
     pthread_mutex_lock(&pool->lock);
-    may = place->renewal == RENEWAL_ASKED && !place->leaving;
-    if (may)
-        place->renewal = RENEWAL_BEGUN;
+    begins = (is_asked(place) || !is_not_ordered(place)) && !place->leaving;
+    if (begins)
+        set_locked(place, RENEWAL_BEGUN);
+    *out_pause_ms = place->pause_ms;
     pthread_mutex_unlock(&pool->lock);
-    return may;
-}
-
-bool renewal_step(struct actor *actor)
-{
-    if (actor_state(actor) == ACTOR_OPEN && actor->kept.count > 0 && !actor->leaving)
-        return false;
-    actor->flags &= (uint8_t)~ACTOR_RENEWS;
-    if (may_begin(actor->place))
-        restart_renew(actor);
-    return true;
+    return begins;
 }
 
 void renewal_opened_locked(struct place *place)
 {
-    if (place->renewal == RENEWAL_BEGUN || place->renewal == RENEWAL_FAILED)
-        place->renewal = RENEWAL_NONE;
+    if (renewal_of(place) == RENEWAL_BEGUN || renewal_of(place) == RENEWAL_FAILED)
+        set_locked(place, RENEWAL_NONE);
 }
 
 void renewal_broken_locked(struct place *place)
 {
-    if (place->renewal == RENEWAL_BEGUN)
-        place->renewal = RENEWAL_FAILED;
+    if (renewal_of(place) == RENEWAL_BEGUN)
+        set_locked(place, RENEWAL_FAILED);
 }

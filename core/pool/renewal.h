@@ -1,12 +1,9 @@
 /*
- * pool/renewal.h - the workers of a pool are restarted in their places, and nothing is lost.
+ * pool/renewal.h - orders to restart the workers of a pool in their places: see actor/restart.h.
  *
- * A worker that is asked takes nothing new, settles what it keeps, and begins another incarnation:
- * its mailbox, outbox, retries and counters stay, what it has stashed is given to the next
- * incarnation first. One that keeps messages for too long may be told to go on as it is.
- *
- *      NONE --- ask ---> ASKED --- nothing kept ---> BEGUN --- open = 0 ---> NONE
- *                          \--- take back ---> NONE    \--- open < 0 ---> FAILED (as BEGUN)
+ * An operator *asks*: nothing is lost, and a worker that keeps messages for too long may be told
+ * to go on as it is. A pool above *orders*, when its member fails too often. Mailbox, outbox,
+ * retries and counters stay; the stash is given to the next incarnation first.
  *
  * The state is in the worker's place, under its pool's lock. Parents lock before children.
  */
@@ -16,19 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct actor;
 struct executor;
 struct place;
 struct pool;
 
-enum renewal {
-    RENEWAL_NONE,
-    RENEWAL_ASKED,
-    RENEWAL_BEGUN,
-    RENEWAL_FAILED, /* its open; tried again as after any failure */
-};
-
-/* How many workers are in which state. */
+/* How many workers are in which state; one that was ordered to restart counts as begun. */
 struct renewal_counts {
     uint32_t asked, begun, failed;
 };
@@ -43,11 +32,17 @@ void renewal_count(struct pool *pool, struct renewal_counts *sum);
 /* Those that have not begun go on as they are. Returns how many. Any thread, in a read section. */
 uint32_t renewal_take_back(struct pool *pool, struct executor *executor);
 
-/* It was asked, or that was taken back. In its own turn. */
-void renewal_obey(struct actor *actor);
+/* Orders it: each worker of a pool and of those below it, or those that stay closed
+ * (ACTOR_STOPPED). Workers that are not open wait for the pause first. The bounds of the pools
+ * are forgotten. */
+void renewal_order(struct pool *pool, bool stopped_only, uint64_t pause_ms,
+                   struct executor *executor);
 
-/* Takes a worker that was asked one step on. False: it keeps messages. In its own turn. */
-bool renewal_step(struct actor *actor);
+/* True while such an order to a worker has not been carried out. */
+bool renewal_is_ordered(struct place *place);
+
+/* Its worker is ready: the restart begins. As `restart` of struct owner_ops. */
+bool renewal_begin(struct place *place, uint64_t *out_pause_ms);
 
 /* Its worker has opened, or could not. The pool's lock is held. */
 void renewal_opened_locked(struct place *place);

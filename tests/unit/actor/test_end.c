@@ -283,6 +283,68 @@ static void test_exit_that_comes_after_close_reaches_nobody(void)
     finish(&f);
 }
 
+/* --- stopped, with a child and an outbox left ----------------------------------------------- */
+
+/* The probe's `open` finds itself by its settings: those of a child hold its address. */
+static int open_by_address(struct weir_self *self, const void *settings, void *state)
+{
+    struct probe *probe = *(struct probe *const *)settings;
+
+    return probe->behaviour.open(self, probe, state);
+}
+
+/* Makes a child that stays in a callback until its gate opens. */
+static int spawn_and_emit(struct weir_self *self, struct probe *probe,
+                          const struct weir_message *message)
+{
+    struct probe *child = probe->context;
+    struct weir_spawn_options options = WEIR_SPAWN_OPTIONS;
+    struct weir_behaviour behaviour = child->behaviour;
+    weir_pid pid;
+
+    behaviour.open = open_by_address;
+    behaviour.settings_size = sizeof child;
+    options.behaviour = &behaviour;
+    options.settings = &child;
+    CU_ASSERT_EQUAL_FATAL(weir_spawn(self, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_send(self, pid, probe_message(self, (struct order){ probe_wait, 1, 0 })),
+                    0);
+    return emit_three(self, probe, message);
+}
+
+static bool has_dropped(void *context)
+{
+    return rig_dead(context, DEAD_NO_TARGET) > 0;
+}
+
+/* promise A11: it waits for its child, and not for room behind its output. */
+static void test_stopped_actor_with_a_child_does_not_wait_for_its_outbox(void)
+{
+    struct probe *child = probe_create();
+    struct executor *executor;
+    struct fixture f;
+
+    begin(&f);
+    f.one->context = child;
+    f.other->act = probe_wait;
+    f.second = rig_workers(&f.rig, f.other, "second", 1, 1);
+    f.first = feeder(&f, rig_spec(f.one), f.second->pid);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.first->pid, (struct order){ .act = spawn_and_emit, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&child->gate, 1));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_waited_for, f.second));
+    executor = runtime_enter(f.rig.runtime);
+    pool_stop_now(f.first, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_dropped, f.first));
+    gate_open(&child->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.first, NULL)); /* the target is busy still */
+    f.first = NULL;
+    gate_open(&f.other->gate);
+    finish(&f);
+    probe_destroy(child);
+}
+
 /* --- settling in close ---------------------------------------------------------------------- */
 
 struct keeper {
@@ -462,6 +524,7 @@ int main(void)
         { "trapped in open", test_exits_trapped_in_open_come_as_messages },
         { "forwarded exit", test_exit_cannot_be_forwarded },
         { "exit after close", test_exit_that_comes_after_close_reaches_nobody },
+        { "stopped with a child", test_stopped_actor_with_a_child_does_not_wait_for_its_outbox },
         { "settled in close", test_kept_message_cannot_be_settled_in_close },
         { "source of nowhere", test_source_of_an_ended_pool_ends_with_dead_letters },
         { "source that waits", test_source_that_waits_for_a_pool_goes_on_when_that_closes },
