@@ -30,6 +30,13 @@ struct progress {
     uint64_t before; /* owner: what the former incarnations had done */
 };
 
+/* What a pool has told a place of its own. */
+enum place_standing {
+    PLACE_MEMBER,
+    PLACE_PREPARED, /* opens, but is let in only by a commit */
+    PLACE_LEAVING,  /* is to end; may be recalled until it closes */
+};
+
 struct place {
     uint32_t index;             /* const */
     struct owner *owner;        /* const; NULL for a plain actor */
@@ -65,11 +72,10 @@ struct place {
     _Atomic uint64_t unbound;            /* owner writes: emitted at outputs that lead nowhere */
 
     /* pool->lock */
-    struct list link; /* in one of the pool's lists */
-    uint64_t epoch;   /* of the change that made it */
-    bool leaving;
+    struct list link;           /* in one of the pool's lists */
+    uint64_t epoch;             /* of the change that made it */
+    uint8_t standing;           /* enum place_standing */
     uint64_t told_due_ns;       /* when it must have finished to leave; 0 = whenever it has */
-    bool prepared;              /* opens, but is let in only by a commit */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* that calls itself something */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */

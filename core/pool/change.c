@@ -39,7 +39,7 @@ static void begin_prepared_locked(struct pool_change *change, struct list *made,
                                   struct executor *executor)
 {
     for (struct list *node = made->next; node != made; node = node->next)
-        LIST_ENTRY(node, struct place, link)->prepared = true;
+        LIST_ENTRY(node, struct place, link)->standing = PLACE_PREPARED;
     resize_begin_locked(made, change->options.opener, executor);
     move_all(made, &change->pool->prepared);
 }
@@ -183,7 +183,7 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
 /* Lets a prepared worker in; if it has not opened yet it lets itself in when it does. */
 static void let_in_locked(struct pool *pool, struct place *place)
 {
-    place->prepared = false;
+    place->standing = PLACE_MEMBER;
     if (!place->opened)
         return;
     mailbox_open(&place->actor->mailbox);

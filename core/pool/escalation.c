@@ -26,7 +26,7 @@ enum appeal escalation_appeal(struct place *place)
     bool on_trial;
 
     pthread_mutex_lock(&pool->lock);
-    on_trial = place->prepared || place->leaving;
+    on_trial = place->standing != PLACE_MEMBER;
     pthread_mutex_unlock(&pool->lock);
     /* Acquire pairs with the release in pool_end_trial. */
     for (; pool && !on_trial; pool = pool->parent)

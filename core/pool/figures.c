@@ -61,14 +61,14 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
         return;
     }
     /* Open and accepting: what a reload has prepared waits for its commit. */
-    if (place->opened && !place->prepared)
+    if (place->opened && place->standing != PLACE_PREPARED)
         tally->stats.live++;
     else
         tally->stats.starting++;
     tally->stats.stopped += actor_state(place->actor) == ACTOR_STOPPED;
     if (reading.in_hand > 0)
         tally->stats.busy++;
-    else if (place->opened && !place->prepared)
+    else if (place->opened && place->standing != PLACE_PREPARED)
         tally->stats.idle++;
 }
 

@@ -33,11 +33,11 @@ static void opened(struct place *place)
     place->opened = true;
     renewal_opened_locked(place);
     place->has_names = extra && extra->has_names;
-    let_in = !place->leaving && !place->prepared;
+    let_in = place->standing == PLACE_MEMBER;
     if (let_in)
         mailbox_open(&place->actor->mailbox);
     /* Also of one that drains: it has its names for as long as it lives. */
-    if (!place->prepared)
+    if (place->standing != PLACE_PREPARED)
         pool_place_publish_locked(pool, place);
     pthread_mutex_unlock(&pool->lock);
     if (let_in)
@@ -64,7 +64,7 @@ static bool is_leaving(struct place *place, uint64_t *out_due_ns)
     bool leaving;
 
     pthread_mutex_lock(&pool->lock);
-    leaving = place->leaving;
+    leaving = place->standing == PLACE_LEAVING;
     if (out_due_ns)
         *out_due_ns = place->told_due_ns;
     pthread_mutex_unlock(&pool->lock);
@@ -91,7 +91,7 @@ bool pool_place_may_close(struct place *place, bool leaves_queue)
     pthread_mutex_lock(&pool->lock);
     /* Under the lock: called back, sent to and told to go again, it has something to finish; and
      * so has one that stayed meanwhile, when the pool has closed since it looked at the queue. */
-    may = place->leaving && mailbox_empty(&place->actor->mailbox) &&
+    may = place->standing == PLACE_LEAVING && mailbox_empty(&place->actor->mailbox) &&
           (leaves_queue || !pulling_keeps(place));
     if (may) {
         list_remove(&place->link);

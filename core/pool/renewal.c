@@ -131,7 +131,7 @@ bool renewal_begin(struct place *place, uint64_t *out_pause_ms)
     bool begins;
 
     pthread_mutex_lock(&pool->lock);
-    begins = (is_asked(place) || !is_not_ordered(place)) && !place->leaving;
+    begins = (is_asked(place) || !is_not_ordered(place)) && place->standing != PLACE_LEAVING;
     if (begins)
         set_locked(place, RENEWAL_BEGUN);
     *out_pause_ms = place->pause_ms;

@@ -267,9 +267,8 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
     for (struct list *node = leaving->next; node != leaving; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
-        place->leaving = true;
+        place->standing = PLACE_LEAVING;
         place->told_due_ns = due_ns;
-        place->prepared = false; /* called back, it is a worker like any other */
         mailbox_close(&place->actor->mailbox);
         room_wake(place->actor, UINT32_MAX, executor);
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
@@ -292,7 +291,7 @@ uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor
         if (place->made_of == pool->spec) {
             list_remove(node);
             list_append(&pool->places, node);
-            place->leaving = false;
+            place->standing = PLACE_MEMBER;
             if (place->opened) /* at once, also when it is busy; the rest of it hears STAY */
                 mailbox_open(&place->actor->mailbox);
             recalled++;

@@ -121,11 +121,11 @@ static void tell_of(struct walk *walk, struct actor *actor)
                   " held %" PRIu64 " outbox %u kept %u front %u retries %u stash %u\n",
                   actor->place->path, states[atomic_load(&actor->state)],
                   word & MAILBOX_IDLE ? " idle" : "", word & MAILBOX_MUTED ? " muted" : "",
-                  word & MAILBOX_CLOSED ? " closed" : "", actor->place->leaving ? " leaving" : "",
-                  actor->flags, reading.queued, atomic_load(&actor->mailbox.limit), reading.in_hand,
-                  reading.held, actor->place->outbox.count, actor->kept.count,
-                  message_queue_count(&actor->front), actor->place->retries.count,
-                  actor->place->stash.count);
+                  word & MAILBOX_CLOSED ? " closed" : "",
+                  actor->place->standing == PLACE_LEAVING ? " leaving" : "", actor->flags,
+                  reading.queued, atomic_load(&actor->mailbox.limit), reading.in_hand, reading.held,
+                  actor->place->outbox.count, actor->kept.count, message_queue_count(&actor->front),
+                  actor->place->retries.count, actor->place->stash.count);
 }
 
 static void tell_of_pool(struct walk *walk, struct pool *pool)

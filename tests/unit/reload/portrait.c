@@ -68,7 +68,7 @@ static void draw_workers(const struct drawing *drawing, struct pool *pool)
         fprintf(drawing->stream, "\n  worker open %d limit %u bytes %ju%s%s", place->opened,
                 atomic_load(&place->actor->mailbox.limit),
                 (uintmax_t)atomic_load(&place->actor->mailbox.bytes_limit),
-                place->leaving ? " leaving" : "", place->respec ? " respec" : "");
+                place->standing == PLACE_LEAVING ? " leaving" : "", place->respec ? " respec" : "");
         if (has_identity(drawing) && same)
             fprintf(drawing->stream, " #%u %" PRIx64, place->index,
                     (uint64_t)actor_pid(place->actor));
