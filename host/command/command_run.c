@@ -133,7 +133,7 @@ static int start_supervisor(struct host *host)
         .control = host->control,
         .on_control = running_wake,
         .context = host,
-        .errands = &host->errands,
+        .jobs = &host->jobs,
     };
     return supervisor_start(&host->supervisor);
 }
@@ -256,7 +256,7 @@ static void tear_down(struct host *host)
     poll_set_detach(host->poll_set);
     io_destroy(host->io);
     poll_set_destroy(host->poll_set);
-    errands_finish(&host->errands);
+    control_jobs_finish(&host->jobs);
     crash_watch_end();
     if (printing_finish(&host->printing)) { /* else the printer's thread still uses them */
         logger_destroy(host->logger);
@@ -340,7 +340,7 @@ static int run(const struct invocation *invocation)
     host.cpu_watch = running_cpu_watch(&host);
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
-    errands_init(&host.errands, running_wake, &host);
+    control_jobs_init(&host.jobs, running_wake, &host);
     code = run_host(&host);
     tear_down(&host);
     return code;

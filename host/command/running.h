@@ -36,7 +36,7 @@ struct host {
     struct runtime *runtime;
     struct assembly assembly;
     struct supervisor supervisor;
-    struct errands errands;
+    struct control_jobs jobs;
     struct control_routes routes;
     struct start_watch start_watch; /* owns the listener until it is served */
     struct control *control;

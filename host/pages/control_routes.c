@@ -381,28 +381,28 @@ static unsigned post_resume(struct inquiry *inquiry)
     return pause_or_resume(inquiry, false);
 }
 
-/* --- errands -------------------------------------------------------------------------------- */
+/* --- jobs -------------------------------------------------------------------------------- */
 
-static unsigned leave_errand(struct inquiry *inquiry, enum errand_kind kind, const char *file)
+static unsigned add_job(struct inquiry *inquiry, enum control_job_kind kind, const char *file)
 {
-    struct errand *errand;
+    struct control_job *job;
     char colour[8];
 
     if (is_stopping(inquiry))
         return refuse(inquiry, HTTP_STATUS_SERVICE_UNAVAILABLE, "the host is ending");
-    errand = errand_create(kind, file, inquiry->connection);
-    if (!errand)
+    job = control_job_create(kind, file, inquiry->connection);
+    if (!job)
         return refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "out of memory");
-    errand->wants_text = inquiry->request->wants_text;
-    errand->colour = http_query(inquiry->request, "colour", colour, sizeof colour) != NULL;
+    job->wants_text = inquiry->request->wants_text;
+    job->colour = http_query(inquiry->request, "colour", colour, sizeof colour) != NULL;
     inquiry->later = true;
-    supervisor_ask(inquiry->routes->supervisor, errand);
+    supervisor_ask(inquiry->routes->supervisor, job);
     return HTTP_STATUS_OK;
 }
 
 static unsigned post_reload(struct inquiry *inquiry)
 {
-    return leave_errand(inquiry, ERRAND_RELOAD, NULL);
+    return add_job(inquiry, CONTROL_JOB_RELOAD, NULL);
 }
 
 static bool is_pool(struct inquiry *inquiry)
@@ -418,7 +418,7 @@ static bool is_pool(struct inquiry *inquiry)
 
 static unsigned post_restart(struct inquiry *inquiry)
 {
-    return is_pool(inquiry) ? leave_errand(inquiry, ERRAND_RESTART, inquiry->rest)
+    return is_pool(inquiry) ? add_job(inquiry, CONTROL_JOB_RESTART, inquiry->rest)
                             : no_such_pool(inquiry);
 }
 
@@ -428,7 +428,7 @@ static unsigned get_plan(struct inquiry *inquiry)
 
     if (!http_query(inquiry->request, "file", file, sizeof file) || file[0] != '/')
         return refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "file must be an absolute path");
-    return leave_errand(inquiry, ERRAND_PLAN, file);
+    return add_job(inquiry, CONTROL_JOB_PLAN, file);
 }
 
 /* --- inspecting ----------------------------------------------------------------------------- */
@@ -455,13 +455,13 @@ static unsigned get_inspect(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
-static unsigned status_of(const struct errand *errand)
+static unsigned status_of(const struct control_job *job)
 {
-    if (errand->status == 0)
+    if (job->status == 0)
         return HTTP_STATUS_OK;
-    if (errand->kind != ERRAND_RESTART)
+    if (job->kind != CONTROL_JOB_RESTART)
         return HTTP_STATUS_UNPROCESSABLE_ENTITY;
-    switch (errand->status) {
+    switch (job->status) {
     case WEIR_EUNKNOWN:
         return HTTP_STATUS_NOT_FOUND;
     case WEIR_EINVALID:
@@ -473,20 +473,19 @@ static unsigned status_of(const struct errand *errand)
 
 void control_routes_collect(struct control_routes *routes)
 {
-    struct errand *errand;
+    struct control_job *job;
 
     inspections_collect(&routes->inspections);
 
-    while ((errand = errands_collect(routes->supervisor->errands))) {
-        control_answer(errand->context,
-                       (struct control_reply){
-                           .status = status_of(errand),
-                           .content_type = errand->wants_text ? TYPE_TEXT : TYPE_JSON,
-                           .text = errand->text,
-                           .size = errand->size,
-                       });
-        errand->text = NULL;
-        errand_destroy(errand);
+    while ((job = control_jobs_collect(routes->supervisor->jobs))) {
+        control_answer(job->context, (struct control_reply){
+                                         .status = status_of(job),
+                                         .content_type = job->wants_text ? TYPE_TEXT : TYPE_JSON,
+                                         .text = job->text,
+                                         .size = job->size,
+                                     });
+        job->text = NULL;
+        control_job_destroy(job);
     }
 }
 

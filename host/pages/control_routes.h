@@ -12,7 +12,7 @@
  * time.
  *
  * All functions run on the I/O thread. A request that has to wait goes to the supervisor as an
- * errand, or to the inspected actor.
+ * job, or to the inspected actor.
  */
 #ifndef HOST_PAGES_CONTROL_ROUTES_H
 #define HOST_PAGES_CONTROL_ROUTES_H

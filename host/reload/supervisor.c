@@ -51,8 +51,8 @@ static void tell_askers(struct supervisor *supervisor, int status, const struct 
     atomic_fetch_add_explicit(status == 0 ? &supervisor->accepted : &supervisor->refused, 1,
                               memory_order_relaxed);
     atomic_store_explicit(&supervisor->last_refused, status != 0, memory_order_relaxed);
-    if (supervisor->errands)
-        errands_complete(supervisor->errands, supervisor->answered, &outcome);
+    if (supervisor->jobs)
+        control_jobs_complete(supervisor->jobs, supervisor->answered, &outcome);
     supervisor->answered = NULL;
 }
 
@@ -240,8 +240,8 @@ static void reload(struct supervisor *supervisor)
 
     /* A later request causes another reload, since the file is read after this store. */
     atomic_store_explicit(&supervisor->reload_wanted, false, memory_order_seq_cst);
-    if (supervisor->errands)
-        supervisor->answered = errands_take(supervisor->errands, ERRAND_RELOAD);
+    if (supervisor->jobs)
+        supervisor->answered = control_jobs_take(supervisor->jobs, CONTROL_JOB_RELOAD);
     supervisor->began_ns = now_ns();
     report_init(&report);
     config_files_init(&files);
@@ -262,7 +262,7 @@ static void reload(struct supervisor *supervisor)
 
 /* --- planning ------------------------------------------------------------------------------- */
 
-static void plan_one(struct supervisor *supervisor, struct errand *errand)
+static void plan_one(struct supervisor *supervisor, struct control_job *job)
 {
     struct outcome outcome = { .generation = supervisor->assembly->generation };
     struct settings *settings = NULL;
@@ -271,14 +271,14 @@ static void plan_one(struct supervisor *supervisor, struct errand *errand)
 
     report_init(&report);
     outcome.report = &report;
-    outcome.status = configuration_read(supervisor->configuration, errand->file, NULL, &report,
+    outcome.status = configuration_read(supervisor->configuration, job->file, NULL, &report,
                                         &settings);
     if (outcome.status == 0) {
         write_present_sizes(supervisor->assembly);
         outcome.status = plan_create(supervisor->assembly->held->settings, settings, &plan);
     }
     outcome.plan = plan;
-    errands_complete(supervisor->errands, errand, &outcome);
+    control_jobs_complete(supervisor->jobs, job, &outcome);
     plan_destroy(plan);
     settings_destroy(settings);
     report_finish(&report);
@@ -286,46 +286,46 @@ static void plan_one(struct supervisor *supervisor, struct errand *errand)
 
 static void plan_all(struct supervisor *supervisor)
 {
-    struct errand *errand;
+    struct control_job *job;
 
     atomic_store_explicit(&supervisor->plan_wanted, false, memory_order_seq_cst);
-    errand = errands_take(supervisor->errands, ERRAND_PLAN);
-    while (errand) {
-        struct errand *next = errand->next;
+    job = control_jobs_take(supervisor->jobs, CONTROL_JOB_PLAN);
+    while (job) {
+        struct control_job *next = job->next;
 
-        errand->next = NULL;
-        plan_one(supervisor, errand);
-        errand = next;
+        job->next = NULL;
+        plan_one(supervisor, job);
+        job = next;
     }
 }
 
 /* --- restarting a pool ---------------------------------------------------------------------- */
 
-static void restart_one(struct supervisor *supervisor, struct errand *errand)
+static void restart_one(struct supervisor *supervisor, struct control_job *job)
 {
     struct pool_restart_result result = { 0 };
-    int status = pool_restart(supervisor->assembly, errand->file, &result);
+    int status = pool_restart(supervisor->assembly, job->file, &result);
 
     if (status == 0)
         log_answer(sink_of(supervisor), WEIR_LOG_INFO, "control", "pool restarted",
-                   weir_str("path", errand->file), weir_uint("restarted", result.restarted),
+                   weir_str("path", job->file), weir_uint("restarted", result.restarted),
                    weir_uint("busy", result.busy), weir_uint("failed", result.failed),
                    weir_uint("opening", result.opening));
-    errands_complete_restart(supervisor->errands, errand, status, &result);
+    control_jobs_complete_restart(supervisor->jobs, job, status, &result);
 }
 
 static void restart_all(struct supervisor *supervisor)
 {
-    struct errand *errand;
+    struct control_job *job;
 
     atomic_store_explicit(&supervisor->restart_wanted, false, memory_order_seq_cst);
-    errand = errands_take(supervisor->errands, ERRAND_RESTART);
-    while (errand) {
-        struct errand *next = errand->next;
+    job = control_jobs_take(supervisor->jobs, CONTROL_JOB_RESTART);
+    while (job) {
+        struct control_job *next = job->next;
 
-        errand->next = NULL;
-        restart_one(supervisor, errand);
-        errand = next;
+        job->next = NULL;
+        restart_one(supervisor, job);
+        job = next;
     }
 }
 
@@ -481,14 +481,14 @@ void supervisor_follow_cpus(struct supervisor *supervisor)
     request(supervisor, &supervisor->cpus_wanted, TAG_CPUS);
 }
 
-void supervisor_ask(struct supervisor *supervisor, struct errand *errand)
+void supervisor_ask(struct supervisor *supervisor, struct control_job *job)
 {
-    enum errand_kind kind = errand->kind;
+    enum control_job_kind kind = job->kind;
 
-    errands_ask(supervisor->errands, errand);
-    if (kind == ERRAND_RELOAD)
+    control_jobs_add(supervisor->jobs, job);
+    if (kind == CONTROL_JOB_RELOAD)
         supervisor_reload(supervisor);
-    else if (kind == ERRAND_RESTART)
+    else if (kind == CONTROL_JOB_RESTART)
         request(supervisor, &supervisor->restart_wanted, TAG_RESTART);
     else
         request(supervisor, &supervisor->plan_wanted, TAG_PLAN);

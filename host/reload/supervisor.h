@@ -14,7 +14,7 @@
 #include "host/control/control.h"
 #include "host/log/logger.h"
 #include "host/reload/configuration.h"
-#include "host/reload/errand.h"
+#include "host/reload/control_job.h"
 #include "host/run/assembly.h"
 
 struct supervisor {
@@ -31,13 +31,13 @@ struct supervisor {
     /* const; NULL: this host serves no socket, and host.control is not read */
     struct control *control;
     void (*on_control)(
-        void *context);         /* const; on its thread: another socket may have to be served */
-    void *context;              /* const */
-    struct errands *errands;    /* const; NULL: no control socket */
-    struct errand *answered;    /* its thread: the errands of the present reload */
-    uint64_t began_ns;          /* its thread: the present reload */
-    weir_pid pid;               /* const */
-    _Atomic bool reload_wanted; /* a reload message is on its way */
+        void *context);           /* const; on its thread: another socket may have to be served */
+    void *context;                /* const */
+    struct control_jobs *jobs;    /* const; NULL: no control socket */
+    struct control_job *answered; /* its thread: the jobs of the present reload */
+    uint64_t began_ns;            /* its thread: the present reload */
+    weir_pid pid;                 /* const */
+    _Atomic bool reload_wanted;   /* a reload message is on its way */
     _Atomic bool finish_wanted;
     _Atomic bool plan_wanted;
     _Atomic bool restart_wanted;
@@ -48,7 +48,7 @@ struct supervisor {
     _Atomic bool last_refused; /* as `accepted` */
 };
 
-/* Fills in the rest of a supervisor whose fields up to `errands` are set. WEIR_ENOMEM. */
+/* Fills in the rest of a supervisor whose fields up to `jobs` are set. WEIR_ENOMEM. */
 int supervisor_start(struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
@@ -56,7 +56,7 @@ void supervisor_finish(struct supervisor *supervisor);
 /* The number of effective CPUs has changed: adapts `threads: auto`. */
 void supervisor_follow_cpus(struct supervisor *supervisor);
 
-/* Takes an errand and sends a request for it. */
-void supervisor_ask(struct supervisor *supervisor, struct errand *errand);
+/* Takes a job and sends a request for it. */
+void supervisor_ask(struct supervisor *supervisor, struct control_job *job);
 
 #endif

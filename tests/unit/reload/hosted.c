@@ -108,7 +108,7 @@ void hosted_start(struct hosted *hosted, const char *file, const char *program)
     options.log = *logger_sink(hosted->logger);
     CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &hosted->runtime), 0);
     assembly_init(&hosted->assembly, hosted->runtime);
-    errands_init(&hosted->errands, on_answer, hosted);
+    control_jobs_init(&hosted->jobs, on_answer, hosted);
     start_assembly(hosted, file);
     CU_ASSERT_EQUAL_FATAL(turn_watch_create(hosted->runtime, logger_sink(hosted->logger),
                                             SUPERVISOR_DISPATCHER, &hosted->turn_watch),
@@ -123,7 +123,7 @@ void hosted_start(struct hosted *hosted, const char *file, const char *program)
         .on_finished = on_finished,
         .control = hosted->control,
         .context = hosted,
-        .errands = &hosted->errands,
+        .jobs = &hosted->jobs,
     };
     CU_ASSERT_EQUAL_FATAL(supervisor_start(&hosted->supervisor), 0);
     assembly_go(&hosted->assembly);
@@ -142,7 +142,7 @@ void hosted_stop(struct hosted *hosted)
     turn_watch_destroy(hosted->turn_watch);
     assembly_finish(&hosted->assembly);
     runtime_destroy(hosted->runtime);
-    errands_finish(&hosted->errands);
+    control_jobs_finish(&hosted->jobs);
     control_destroy(hosted->control);
     io_destroy(hosted->io);
     logger_destroy(hosted->logger);
@@ -172,18 +172,18 @@ static bool is_answered(void *context)
 
 void hosted_reload(struct hosted *hosted, struct hosted_answer *out)
 {
-    struct errand *errand = errand_create(ERRAND_RELOAD, NULL, NULL);
+    struct control_job *job = control_job_create(CONTROL_JOB_RELOAD, NULL, NULL);
 
-    CU_ASSERT_PTR_NOT_NULL_FATAL(errand);
-    errand->wants_text = true;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(job);
+    job->wants_text = true;
     atomic_store(&hosted->answers, 0);
-    supervisor_ask(&hosted->supervisor, errand);
+    supervisor_ask(&hosted->supervisor, job);
     CU_ASSERT_TRUE_FATAL(hosted_wait(hosted, is_answered, hosted));
-    errand = errands_collect(&hosted->errands);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(errand);
-    out->status = errand->status;
-    (void)snprintf(out->text, sizeof out->text, "%s", errand->text ? errand->text : "");
-    errand_destroy(errand);
+    job = control_jobs_collect(&hosted->jobs);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(job);
+    out->status = job->status;
+    (void)snprintf(out->text, sizeof out->text, "%s", job->text ? job->text : "");
+    control_job_destroy(job);
     CU_ASSERT_EQUAL(control_collect(hosted->control), 0);
     (void)uv_run(io_loop(hosted->io), UV_RUN_NOWAIT); /* the former listener is closed */
 }

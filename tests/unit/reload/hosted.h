@@ -19,13 +19,13 @@ struct hosted {
     struct turn_watch *turn_watch;
     struct runtime *runtime;
     struct assembly assembly;
-    struct errands errands;
+    struct control_jobs jobs;
     struct io *io; /* runs only to close handles */
     struct control *control;
     struct supervisor supervisor;
     int nowhere;              /* descriptor of /dev/null */
     _Atomic bool has_ended;   /* by the supervisor */
-    _Atomic uint32_t answers; /* errands that are done */
+    _Atomic uint32_t answers; /* jobs that are done */
 };
 
 /* The result of a reload. */

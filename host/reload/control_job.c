@@ -1,0 +1,292 @@
+#include "host/reload/control_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/json.h"
+
+void control_jobs_init(struct control_jobs *jobs, void (*on_done)(void *context), void *context)
+{
+    *jobs = (struct control_jobs){ .on_done = on_done, .context = context };
+    pthread_mutex_init(&jobs->lock, NULL);
+}
+
+static void free_list(struct control_job *job)
+{
+    while (job) {
+        struct control_job *next = job->next;
+
+        control_job_destroy(job);
+        job = next;
+    }
+}
+
+void control_jobs_finish(struct control_jobs *jobs)
+{
+    free_list(jobs->waiting);
+    free_list(jobs->done);
+    pthread_mutex_destroy(&jobs->lock);
+}
+
+struct control_job *control_job_create(enum control_job_kind kind, const char *file, void *context)
+{
+    size_t length = file ? strlen(file) : 0;
+    struct control_job *job = length < PATH_MAX ? calloc(1, sizeof *job) : NULL;
+
+    if (!job)
+        return NULL;
+    job->kind = kind;
+    job->context = context;
+    if (file)
+        memcpy(job->file, file, length + 1);
+    return job;
+}
+
+void control_job_destroy(struct control_job *job)
+{
+    if (job)
+        free(job->text);
+    free(job);
+}
+
+/* --- the two lists -------------------------------------------------------------------------- */
+
+static void append_locked(struct control_job **list, struct control_job *job)
+{
+    while (*list)
+        list = &(*list)->next;
+    job->next = NULL;
+    *list = job;
+}
+
+void control_jobs_add(struct control_jobs *jobs, struct control_job *job)
+{
+    pthread_mutex_lock(&jobs->lock);
+    append_locked(&jobs->waiting, job);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+struct control_job *control_jobs_take(struct control_jobs *jobs, enum control_job_kind kind)
+{
+    struct control_job *taken = NULL;
+    struct control_job **link = &jobs->waiting;
+
+    pthread_mutex_lock(&jobs->lock);
+    while (*link) {
+        struct control_job *job = *link;
+
+        if (job->kind != kind) {
+            link = &job->next;
+            continue;
+        }
+        *link = job->next;
+        append_locked(&taken, job);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return taken;
+}
+
+struct control_job *control_jobs_collect(struct control_jobs *jobs)
+{
+    struct control_job *job;
+
+    pthread_mutex_lock(&jobs->lock);
+    job = jobs->done;
+    if (job)
+        jobs->done = job->next;
+    pthread_mutex_unlock(&jobs->lock);
+    return job;
+}
+
+/* --- answers -------------------------------------------------------------------------------- */
+
+static const char *result_of(const struct control_job *job, const struct outcome *outcome)
+{
+    if (outcome->status != 0)
+        return "refused";
+    if (job->kind == CONTROL_JOB_PLAN)
+        return "planned";
+    return outcome->plan && outcome->plan->count ? "reloaded" : "unchanged";
+}
+
+static void write_text(const struct control_job *job, const struct outcome *outcome, FILE *stream)
+{
+    if (outcome->report)
+        report_print_warnings(outcome->report, stream);
+    if (outcome->status == 0) {
+        if (outcome->plan)
+            plan_print(outcome->plan, stream, job->colour);
+        if (job->kind == CONTROL_JOB_RELOAD)
+            fprintf(stream, "%s, generation %u\n", result_of(job, outcome), outcome->generation);
+        return;
+    }
+    if (outcome->report && report_count(outcome->report))
+        report_print(outcome->report, stream);
+    else
+        fprintf(stream, "error: %s\n", weir_status_text(outcome->status));
+}
+
+static void write_steps(struct json *json, const struct plan *plan)
+{
+    json_begin_array(json, "steps");
+    for (size_t i = 0; plan && i < plan->count; i++) {
+        const struct plan_step *step = &plan->steps[i];
+
+        json_begin_object(json, NULL);
+        json_text(json, "kind", plan_kind_name(step->kind));
+        json_text(json, "path", step->path);
+        if (step->field)
+            json_text(json, "field", step->field);
+        if (step->old_text)
+            json_text(json, "from", step->old_text);
+        if (step->new_text)
+            json_text(json, "to", step->new_text);
+        json_bool(json, "live", step->live);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void write_entries(struct json *json, const char *key, const struct report_list *list)
+{
+    json_begin_array(json, key);
+    for (size_t i = 0; list && i < list->kept; i++) {
+        const struct report_entry *entry = &list->entries[i];
+
+        json_begin_object(json, NULL);
+        if (entry->file) {
+            json_text(json, "file", entry->file);
+            json_unsigned(json, "line", entry->line);
+            json_unsigned(json, "column", entry->column);
+        }
+        json_text(json, "path", entry->path);
+        json_text(json, "reason", entry->reason);
+        json_end(json);
+    }
+    json_end(json);
+}
+
+static void write_json(const struct control_job *job, const struct outcome *outcome, FILE *stream)
+{
+    const struct report *report = outcome->report;
+    struct json json;
+
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "result", result_of(job, outcome));
+    json_unsigned(&json, "generation", outcome->generation);
+    write_steps(&json, outcome->plan);
+    write_entries(&json, "errors", report ? &report->errors : NULL);
+    write_entries(&json, "warnings", report ? &report->warnings : NULL);
+    json_end(&json);
+    json_finish(&json);
+}
+
+/* --- answers of a restart ------------------------------------------------------------------- */
+
+static void write_restart_text(const struct control_job *job,
+                               const struct pool_restart_result *result, FILE *stream)
+{
+    fprintf(stream, "%s: %u workers restarted", job->file, result->restarted);
+    if (result->busy)
+        fprintf(stream, "; %u go on as they are: they had messages in hand for too long",
+                result->busy);
+    if (result->failed)
+        fprintf(stream, "; %u could not open and try again: the log says why", result->failed);
+    if (result->opening)
+        fprintf(stream, "; %u are still opening", result->opening);
+    fputc('\n', stream);
+}
+
+static void write_restart_json(const struct control_job *job,
+                               const struct pool_restart_result *result, FILE *stream)
+{
+    struct json json;
+
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", job->file);
+    json_unsigned(&json, "restarted", result->restarted);
+    json_unsigned(&json, "busy", result->busy);
+    json_unsigned(&json, "failed", result->failed);
+    json_unsigned(&json, "opening", result->opening);
+    json_end(&json);
+    json_finish(&json);
+}
+
+static void write_restart(const struct control_job *job, const struct pool_restart_result *result,
+                          FILE *stream)
+{
+    if (job->wants_text)
+        write_restart_text(job, result, stream);
+    else
+        write_restart_json(job, result, stream);
+}
+
+/* --- delivering ----------------------------------------------------------------------------- */
+
+static void close_answer(struct control_job *job, FILE *stream)
+{
+    if (fclose(stream) == 0)
+        return;
+    free(job->text);
+    job->text = NULL;
+}
+
+static void write_answer(struct control_job *job, const struct outcome *outcome)
+{
+    FILE *stream = open_memstream(&job->text, &job->size);
+
+    job->status = outcome->status;
+    if (!stream)
+        return;
+    if (job->wants_text)
+        write_text(job, outcome, stream);
+    else
+        write_json(job, outcome, stream);
+    close_answer(job, stream);
+}
+
+static void deliver(struct control_jobs *jobs, struct control_job *job)
+{
+    pthread_mutex_lock(&jobs->lock);
+    append_locked(&jobs->done, job);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+void control_jobs_complete(struct control_jobs *jobs, struct control_job *list,
+                           const struct outcome *outcome)
+{
+    bool any = list != NULL;
+
+    while (list) {
+        struct control_job *next = list->next;
+
+        write_answer(list, outcome);
+        deliver(jobs, list);
+        list = next;
+    }
+    if (any && jobs->on_done)
+        jobs->on_done(jobs->context);
+}
+
+void control_jobs_complete_restart(struct control_jobs *jobs, struct control_job *job, int status,
+                                   const struct pool_restart_result *result)
+{
+    bool all = result->busy + result->failed + result->opening == 0;
+    FILE *stream = open_memstream(&job->text, &job->size);
+    const struct outcome none = { .status = status };
+
+    job->status = status != 0 || all ? status : WEIR_EINVALID;
+    if (stream && status == 0)
+        write_restart(job, result, stream);
+    else if (stream && job->wants_text)
+        write_text(job, &none, stream);
+    else if (stream)
+        write_json(job, &none, stream);
+    if (stream)
+        close_answer(job, stream);
+    deliver(jobs, job);
+    if (jobs->on_done)
+        jobs->on_done(jobs->context);
+}
