@@ -1,7 +1,7 @@
 #include "actor/fan_out.h"
 
 #include "actor/actor.h"
-#include "actor/send.h"
+#include "actor/deliver.h"
 
 struct message *fan_out_copy(struct fan_out *fan_out)
 {
@@ -45,7 +45,7 @@ void fan_out_to_worker(struct fan_out *fan_out, struct actor *actor, uint32_t se
         return;
     copy->public.reserved |= MESSAGE_BOUND;
     fan_out_given(fan_out, actor_pid(actor), copy,
-                  send_to_actor(actor, serial, fan_out->executor, copy));
+                  deliver_to_actor(actor, serial, fan_out->executor, copy));
 }
 
 void fan_out_finish(struct fan_out *fan_out)

@@ -1,111 +1,8 @@
 #include "actor/send.h"
 
+#include "actor/deliver.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
-#include "message/aside.h"
-
-int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                 struct message *message)
-{
-    bool wake;
-    int status;
-
-    message->public.lane = WEIR_NORMAL;
-    status = mailbox_push(&actor->mailbox, serial, message, &wake);
-    if (status == 0 && wake)
-        actor_wake(actor, executor);
-    return status;
-}
-
-int send_deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
-                       struct message *const *messages, uint32_t count)
-{
-    bool wake;
-    int taken;
-
-    for (uint32_t i = 0; i < count; i++)
-        messages[i]->public.lane = WEIR_NORMAL;
-    taken = mailbox_push_chain(&actor->mailbox, serial, messages, count, &wake);
-    if (taken > 0 && wake)
-        actor_wake(actor, executor);
-    return taken;
-}
-
-/* Takes a place in the high or urgent lane; both have a limit of their own. */
-static int take_lane_place(struct actor *actor, enum weir_lane lane)
-{
-    _Atomic uint32_t *waiting = &actor->mailbox.lanes[lane - WEIR_HIGH];
-    uint32_t count = atomic_load_explicit(waiting, memory_order_relaxed);
-
-    do
-        if (count >= ACTOR_LANE_LIMIT)
-            return WEIR_EFULL;
-    /* Relaxed: it counts; the message itself is published by the mailbox. */
-    while (!atomic_compare_exchange_weak_explicit(waiting, &count, count + 1, memory_order_relaxed,
-                                                  memory_order_relaxed));
-    return 0;
-}
-
-static int push_other(struct actor *actor, uint32_t serial, struct executor *executor,
-                      struct message *message)
-{
-    bool wake;
-    int status = aside_push(&actor->mailbox, serial, message, &wake);
-
-    if (status == 0 && wake)
-        actor_wake(actor, executor);
-    return status;
-}
-
-static int deliver_lane(struct actor *actor, uint32_t serial, struct executor *executor,
-                        enum weir_lane lane, struct message *message)
-{
-    int status;
-
-    if (lane != WEIR_HIGH && lane != WEIR_URGENT)
-        return WEIR_EINVALID;
-    status = take_lane_place(actor, lane);
-    if (status != 0)
-        return status;
-    message->public.lane = (uint8_t)lane;
-    status = push_other(actor, serial, executor, message);
-    if (status != 0)
-        atomic_fetch_sub_explicit(&actor->mailbox.lanes[lane - WEIR_HIGH], 1, memory_order_relaxed);
-    return status;
-}
-
-/* It opens, or will be opened anew. */
-static bool is_coming(const struct actor *actor)
-{
-    enum actor_state state = actor_state(actor);
-
-    return state == ACTOR_STARTING || state == ACTOR_WAITING;
-}
-
-/*
- * It admits nothing. For now is FULL, so that an output which leads there waits. Another try, since
- * it may have opened between the refusal and the look at why: a mailbox opens before its actor's
- * state says so, and closes after.
- */
-__attribute__((noinline)) static int send_to_closed(struct actor *actor, uint32_t serial,
-                                                    struct executor *executor,
-                                                    struct message *message)
-{
-    int status;
-
-    if (is_coming(actor))
-        return WEIR_EFULL;
-    status = send_deliver(actor, serial, executor, message);
-    return status == WEIR_ECLOSED && is_coming(actor) ? WEIR_EFULL : status;
-}
-
-int send_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
-                  struct message *message)
-{
-    int status = send_deliver(actor, serial, executor, message);
-
-    return status == WEIR_ECLOSED ? send_to_closed(actor, serial, executor, message) : status;
-}
 
 int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to,
                  struct message *message, struct message_list *left)
@@ -117,7 +14,7 @@ int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to
         return status;
     if (actor->kind == ACTOR_POOL)
         return actor->router->ops->route(actor->router, executor, message, left);
-    return send_to_actor(actor, actor_serial_of(to), executor, message);
+    return deliver_to_actor(actor, actor_serial_of(to), executor, message);
 }
 
 int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
@@ -129,7 +26,8 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
     if (lane == WEIR_NORMAL)
         return send_leaving(runtime, executor, to, message, NULL);
     status = actor_find_alive(runtime, to, &actor);
-    return status != 0 ? status : deliver_lane(actor, actor_serial_of(to), executor, lane, message);
+    return status != 0 ? status
+                       : deliver_to_lane(actor, actor_serial_of(to), executor, lane, message);
 }
 
 int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
@@ -142,10 +40,10 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
         return status;
     if (actor->kind == ACTOR_POOL)
         return actor->router->ops->route_chain(actor->router, executor, messages, count);
-    status = send_deliver_chain(actor, actor_serial_of(to), executor, messages, count);
+    status = deliver_chain(actor, actor_serial_of(to), executor, messages, count);
     if (status != WEIR_ECLOSED)
         return status;
-    status = send_to_closed(actor, actor_serial_of(to), executor, messages[0]);
+    status = deliver_to_actor(actor, actor_serial_of(to), executor, messages[0]);
     return status == 0 ? 1 : status;
 }
 
@@ -155,7 +53,7 @@ int send_control(struct runtime *runtime, struct executor *executor, weir_pid to
     struct actor *actor;
     int status = actor_find_alive(runtime, to, &actor);
 
-    return status != 0 ? status : push_other(actor, actor_serial_of(to), executor, message);
+    return status != 0 ? status : deliver_aside(actor, actor_serial_of(to), executor, message);
 }
 
 int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,
@@ -164,13 +62,5 @@ int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,
     struct actor *actor;
     int status = actor_find_alive(runtime, to, &actor);
 
-    if (status != 0)
-        return status;
-    /* Relaxed: as in take_lane_place. */
-    atomic_fetch_add_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
-    message->public.lane = WEIR_HIGH;
-    status = push_other(actor, actor_serial_of(to), executor, message);
-    if (status != 0)
-        atomic_fetch_sub_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
-    return status;
+    return status != 0 ? status : deliver_notice(actor, actor_serial_of(to), executor, message);
 }

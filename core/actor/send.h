@@ -1,5 +1,5 @@
 /*
- * actor/send.h - the way of a message: from a PID to a mailbox, through the routing of pools.
+ * actor/send.h - the way of a message: from a PID to the router of a pool, or to an actor.
  */
 #ifndef ACTOR_SEND_H
 #define ACTOR_SEND_H
@@ -20,14 +20,6 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
 int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to,
                  struct message *message, struct message_list *left);
 
-/* To one actor that routes nothing. As send_message; one that is not open yet is FULL. */
-int send_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
-                  struct message *message);
-
-/* The last step: into one worker's normal lane, and a wake-up if it slept. */
-int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                 struct message *message);
-
 /*
  * Sends a chain, in order: to an actor, or to one worker of a pool that routes by `round_robin`, by
  * one step; to any other pool one after the other. Any thread, in a read section. Answers how many
@@ -35,9 +27,6 @@ int send_deliver(struct actor *actor, uint32_t serial, struct executor *executor
  */
 int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
                struct message *const *messages, uint32_t count);
-/* The last step. */
-int send_deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
-                       struct message *const *messages, uint32_t count);
 
 /*
  * Into the lane high of a PID, pools included, past its limit: a message that the runtime owes,

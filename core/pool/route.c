@@ -1,6 +1,6 @@
 #include "pool/route.h"
 
-#include "actor/send.h"
+#include "actor/deliver.h"
 #include "pool/broadcast.h"
 #include "pool/keyless.h"
 #include "pool/pool.h"
@@ -28,7 +28,7 @@ static int route_below(struct pool *pool, struct attempt *attempt);
 
 static int try_worker(const struct member *member, struct attempt *attempt)
 {
-    int status = send_deliver(member->actor, member->serial, attempt->executor, attempt->message);
+    int status = deliver(member->actor, member->serial, attempt->executor, attempt->message);
 
     if (status != 0)
         fullness_met(&attempt->scan, member->actor);
@@ -274,7 +274,7 @@ int route_leaving(struct pool *pool, struct executor *executor, struct message *
         uint32_t next = members->count > 1 ? route_next(pool, executor, members->count) : 0;
         const struct member *member = &members->members[next];
 
-        if (send_deliver(member->actor, member->serial, executor, message) == 0)
+        if (deliver(member->actor, member->serial, executor, message) == 0)
             return 0;
     }
     return route_counted(pool, executor, message, left);

@@ -1,6 +1,6 @@
 #include "pool/route_chain.h"
 
-#include "actor/send.h"
+#include "actor/deliver.h"
 #include "pool/pool.h"
 #include "pool/route.h"
 
@@ -14,8 +14,8 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
 
 static int try_worker(const struct member *member, struct executor *executor, struct chain *chain)
 {
-    int taken = send_deliver_chain(member->actor, member->serial, executor, chain->messages,
-                                   chain->count);
+    int taken = deliver_chain(member->actor, member->serial, executor, chain->messages,
+                              chain->count);
 
     if (taken <= 0)
         fullness_met(&chain->scan, member->actor);

@@ -6,6 +6,7 @@
  * at a gate with full mailboxes. Then senders run in parallel with workers that free places all the
  * time: a mark left at the end would refuse for ever.
  */
+#include "actor/deliver.h"
 #include "actor/send.h"
 #include "pool/route_chain.h"
 #include "unit/host/suite.h"
@@ -31,16 +32,16 @@ struct fixture {
 /* The number of looks at a mailbox. */
 static _Atomic uint64_t looks;
 
-int __real_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                        struct message *message);
-int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                        struct message *message);
+int __real_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message);
+int __wrap_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message);
 
-int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                        struct message *message)
+int __wrap_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message)
 {
     atomic_fetch_add(&looks, 1);
-    return __real_send_deliver(actor, serial, executor, message);
+    return __real_deliver(actor, serial, executor, message);
 }
 
 static struct pool *make_pool(struct fixture *f, struct pool_options options)

@@ -6,6 +6,7 @@
  * Method: replacements of core's functions (--wrap) call the test between a sender's look at the
  * members and its look at the worker, and between two steps of closing.
  */
+#include "actor/deliver.h"
 #include "actor/send.h"
 #include "pool/pulling.h"
 #include "pool/route.h"
@@ -34,18 +35,18 @@ static void let_happen(void)
         now(watched);
 }
 
-int __real_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                        struct message *message);
-int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                        struct message *message);
+int __real_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message);
+int __wrap_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message);
 void __real_pulling_close_locked(struct pool *pool);
 void __wrap_pulling_close_locked(struct pool *pool);
 
-int __wrap_send_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                        struct message *message)
+int __wrap_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message)
 {
     let_happen();
-    return __real_send_deliver(actor, serial, executor, message);
+    return __real_deliver(actor, serial, executor, message);
 }
 
 void __wrap_pulling_close_locked(struct pool *pool)

@@ -1,0 +1,120 @@
+#include "actor/deliver.h"
+
+#include "message/aside.h"
+
+int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+            struct message *message)
+{
+    bool wake;
+    int status;
+
+    message->public.lane = WEIR_NORMAL;
+    status = mailbox_push(&actor->mailbox, serial, message, &wake);
+    if (status == 0 && wake)
+        actor_wake(actor, executor);
+    return status;
+}
+
+int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
+                  struct message *const *messages, uint32_t count)
+{
+    bool wake;
+    int taken;
+
+    for (uint32_t i = 0; i < count; i++)
+        messages[i]->public.lane = WEIR_NORMAL;
+    taken = mailbox_push_chain(&actor->mailbox, serial, messages, count, &wake);
+    if (taken > 0 && wake)
+        actor_wake(actor, executor);
+    return taken;
+}
+
+/* Takes a place in the high or urgent lane; both have a limit of their own. */
+static int take_lane_place(struct actor *actor, enum weir_lane lane)
+{
+    _Atomic uint32_t *waiting = &actor->mailbox.lanes[lane - WEIR_HIGH];
+    uint32_t count = atomic_load_explicit(waiting, memory_order_relaxed);
+
+    do
+        if (count >= ACTOR_LANE_LIMIT)
+            return WEIR_EFULL;
+    /* Relaxed: it counts; the message itself is published by the mailbox. */
+    while (!atomic_compare_exchange_weak_explicit(waiting, &count, count + 1, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return 0;
+}
+
+int deliver_aside(struct actor *actor, uint32_t serial, struct executor *executor,
+                  struct message *message)
+{
+    bool wake;
+    int status = aside_push(&actor->mailbox, serial, message, &wake);
+
+    if (status == 0 && wake)
+        actor_wake(actor, executor);
+    return status;
+}
+
+int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *executor,
+                    enum weir_lane lane, struct message *message)
+{
+    int status;
+
+    if (lane != WEIR_HIGH && lane != WEIR_URGENT)
+        return WEIR_EINVALID;
+    status = take_lane_place(actor, lane);
+    if (status != 0)
+        return status;
+    message->public.lane = (uint8_t)lane;
+    status = deliver_aside(actor, serial, executor, message);
+    if (status != 0)
+        atomic_fetch_sub_explicit(&actor->mailbox.lanes[lane - WEIR_HIGH], 1, memory_order_relaxed);
+    return status;
+}
+
+/* It opens, or will be opened anew. */
+static bool is_coming(const struct actor *actor)
+{
+    enum actor_state state = actor_state(actor);
+
+    return state == ACTOR_STARTING || state == ACTOR_WAITING;
+}
+
+/*
+ * It admits nothing. For now is FULL, so that an output which leads there waits. Another try, since
+ * it may have opened between the refusal and the look at why: a mailbox opens before its actor's
+ * state says so, and closes after.
+ */
+__attribute__((noinline)) static int deliver_to_closed(struct actor *actor, uint32_t serial,
+                                                       struct executor *executor,
+                                                       struct message *message)
+{
+    int status;
+
+    if (is_coming(actor))
+        return WEIR_EFULL;
+    status = deliver(actor, serial, executor, message);
+    return status == WEIR_ECLOSED && is_coming(actor) ? WEIR_EFULL : status;
+}
+
+int deliver_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
+                     struct message *message)
+{
+    int status = deliver(actor, serial, executor, message);
+
+    return status == WEIR_ECLOSED ? deliver_to_closed(actor, serial, executor, message) : status;
+}
+
+int deliver_notice(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message)
+{
+    int status;
+
+    /* Relaxed: as in take_lane_place. */
+    atomic_fetch_add_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
+    message->public.lane = WEIR_HIGH;
+    status = deliver_aside(actor, serial, executor, message);
+    if (status != 0)
+        atomic_fetch_sub_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
+    return status;
+}

@@ -1,0 +1,37 @@
+/*
+ * actor/deliver.h - the way of a message, its last step: into the mailbox of one actor, which is
+ * woken if it sleeps. Any thread, in a read section. Each function takes the message on 0.
+ */
+#ifndef ACTOR_DELIVER_H
+#define ACTOR_DELIVER_H
+
+#include "actor/actor.h"
+
+/* Into the normal lane. WEIR_EFULL, WEIR_ECLOSED, WEIR_ETERMINATED. */
+int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+            struct message *message);
+
+/* Into the normal lane, in order. How many it took, from the front, or an error as above. */
+int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
+                  struct message *const *messages, uint32_t count);
+
+/*
+ * Into the normal lane of an actor that no pool routes to. It may open later: while it does not
+ * admit messages yet the answer is WEIR_EFULL, so that an output which leads there waits.
+ */
+int deliver_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
+                     struct message *message);
+
+/* Into the high or the urgent lane, up to its limit. WEIR_EINVALID for another lane. */
+int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *executor,
+                    enum weir_lane lane, struct message *message);
+
+/* Into the high lane, past its limit: a message that the runtime owes. */
+int deliver_notice(struct actor *actor, uint32_t serial, struct executor *executor,
+                   struct message *message);
+
+/* Into the lanes without a limit: control, and what deliver_to_lane has found a place for. */
+int deliver_aside(struct actor *actor, uint32_t serial, struct executor *executor,
+                  struct message *message);
+
+#endif
