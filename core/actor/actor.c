@@ -22,7 +22,7 @@ uint32_t actor_serial_of(weir_pid pid)
 
 weir_pid actor_pid(const struct actor *actor)
 {
-    /* Relaxed: whoever has a live actor has its serial. */
+    /* Relaxed: a live actor's serial does not change. */
     uint64_t word = atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed);
 
     return make_pid(mailbox_serial(word), actor->slot);
@@ -41,7 +41,7 @@ int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out)
 
     if (!actor)
         return WEIR_EUNKNOWN;
-    /* Acquire pairs with [M0]: what the slot holds belongs to this serial. */
+    /* Acquire pairs with [M0]: the slot's fields belong to this serial. */
     word = atomic_load_explicit(&actor->mailbox.word, memory_order_acquire);
     if (mailbox_serial(word) != actor_serial_of(pid))
         return mailbox_serial(word) < actor_serial_of(pid) ? WEIR_EUNKNOWN : WEIR_ETERMINATED;
@@ -53,7 +53,7 @@ struct router *actor_find_router(struct runtime *runtime, weir_pid pid)
 {
     struct actor *actor;
 
-    /* What it stands for is freed a grace period after the word was ended. */
+    /* The router is freed a grace period after the word was ended. */
     return actor_find_alive(runtime, pid, &actor) == 0 ? actor->router : NULL;
 }
 
@@ -62,7 +62,7 @@ const char *actor_path(const struct actor *actor)
     return actor->place ? actor->place->path : "";
 }
 
-/* Everything behind the mailbox and the slot number starts from zero. */
+/* Zeroes everything after the mailbox and the slot number. */
 static void clear(struct actor *actor)
 {
     uint32_t slot = actor->slot;

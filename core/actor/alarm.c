@@ -32,7 +32,7 @@ static int grow(struct extra *extra)
     return 0;
 }
 
-/* The index of a free entry, taken off the list; UINT32_MAX when memory is out. */
+/* Takes a free entry off the list; UINT32_MAX when memory is out. */
 static uint32_t take_entry(struct extra *extra)
 {
     uint32_t index;
@@ -113,7 +113,8 @@ int alarm_cancel(struct actor *actor, uint64_t id)
     return 0;
 }
 
-/* In the turn that found it refused: there is nothing between that could be lost or be full. */
+/* Called in the turn that found the refusal, so the report cannot get lost, and finds no full
+ * mailbox. */
 static void tell_undelivered(struct actor *actor, const struct alarm *alarm, int status)
 {
     const struct weir_undelivered what = { .timer = alarm->id,
@@ -145,7 +146,7 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
     settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 
-/* The callback may add and cancel alarms: the entry is done with before. */
+/* The entry is complete before the callback, which may add and cancel alarms. */
 void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
 {
     struct alarm alarm = actor->extra->alarms[index];
@@ -170,7 +171,7 @@ void alarm_drop_all(struct actor *actor)
     for (uint32_t i = 0; i < extra->alarm_count; i++)
         if (extra->alarms[i].id)
             drop(actor, i);
-    /* So that the next incarnation pays for its own only. */
+    /* Frees the array, so that the next incarnation has only the memory that it needs itself. */
     free(extra->alarms);
     extra->alarms = NULL;
     extra->alarm_count = 0;

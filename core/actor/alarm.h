@@ -1,5 +1,5 @@
 /*
- * actor/alarm.h - what an actor has asked to happen later. Owner's turn only.
+ * actor/alarm.h - timers and delayed messages of an actor. Owner's turn only.
  */
 #ifndef ACTOR_ALARM_H
 #define ACTOR_ALARM_H
@@ -20,7 +20,7 @@ int alarm_cancel(struct actor *actor, uint64_t id);
 /* Entry `index` is due. */
 void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns);
 
-/* The incarnation ends. */
+/* Ends all of them, with the incarnation. */
 void alarm_drop_all(struct actor *actor);
 
 #endif

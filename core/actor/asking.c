@@ -11,10 +11,10 @@
 #define INDEX_BITS 24 /* 16 million open at a time; 2^40 in a life */
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 
-/* Of struct weir_answer in version 1.0: all of it. */
+/* The size of struct weir_answer in version 1.0: all of it. */
 #define ANSWER_SIZE_MIN (offsetof(struct weir_answer, detail) + 48)
 
-/* One open request. Freed by the one who takes it out of the table. */
+/* One open request. The thread that takes it out of the table frees it. */
 struct asking {
     uint64_t reference;          /* const */
     uint64_t due_ns;             /* const: of the machine's clock */
@@ -22,7 +22,7 @@ struct asking {
     void (*on_answer)(void *);   /* const; may be NULL */
     void *on_answer_context;     /* const */
     bool awaited;                /* lock */
-    struct asking_answer answer; /* lock, until it is answered */
+    struct asking_answer answer; /* lock, until `answered` */
 };
 
 int askings_create(struct askings **out)
@@ -39,14 +39,14 @@ int askings_create(struct askings **out)
 
 struct askings *askings_ref(struct askings *askings)
 {
-    /* Relaxed: who takes a reference has one already. */
+    /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&askings->references, 1, memory_order_relaxed);
     return askings;
 }
 
 void askings_unref(struct askings *askings)
 {
-    /* Each release pairs with the acquire of the last one: all uses were before. */
+    /* Each release pairs with the acquire of the last one: all uses come before. */
     if (!askings || atomic_fetch_sub_explicit(&askings->references, 1, memory_order_acq_rel) != 1)
         return;
     pthread_mutex_destroy(&askings->lock);
@@ -116,7 +116,7 @@ static void answer_locked(struct asking *asking, int status, struct message *rep
     asking->answer.status = status;
     asking->answer.reply = reply;
     (void)snprintf(asking->answer.detail, sizeof asking->answer.detail, "%s", detail);
-    /* seq_cst: the sleeper looks at it without the lock; what it says is read with the lock. */
+    /* seq_cst: the sleeping thread reads it without the lock, and the answer with the lock. */
     atomic_store_explicit(&asking->answered, 1, memory_order_seq_cst);
     futex_wake(&asking->answered);
     if (asking->on_answer)
@@ -148,7 +148,7 @@ static int open_one(struct askings *askings, const struct asking_options *option
     return 0;
 }
 
-/* It was refused: nobody else knows of it. */
+/* The request was refused, so no other thread knows it. */
 static void close_one(struct askings *askings, struct asking *asking)
 {
     pthread_mutex_lock(&askings->lock);
@@ -226,7 +226,7 @@ static struct asking *claim(struct askings *askings, uint64_t reference)
     return asking;
 }
 
-/* Takes a claimed one out. False: it has not been answered, and will not be. */
+/* Takes a claimed request out. False: it has no answer, and will get none. */
 static bool fetch(struct askings *askings, struct asking *asking, struct asking_answer *out)
 {
     bool answered;
@@ -287,7 +287,7 @@ int asking_cancel(struct runtime *runtime, uint64_t reference, struct asking_ans
 
     if (!asking)
         return WEIR_EUNKNOWN;
-    /* First: an answer that comes afterwards takes the note out. */
+    /* Before the fetch: an answer that comes afterwards removes the note. */
     given_up_add(&runtime->given_up, 0, reference);
     if (fetch(runtime->askings, asking, out))
         (void)given_up_take(&runtime->given_up, 0, reference);
@@ -322,7 +322,7 @@ void askings_close(struct askings *askings, struct cache *cache)
         if (asking->awaited) {
             if (!atomic_load_explicit(&asking->answered, memory_order_relaxed))
                 answer_locked(asking, WEIR_ECLOSED, NULL, "");
-            continue; /* freed by who waits */
+            continue; /* its waiting thread frees it */
         }
         message_destroy(cache, asking->answer.reply);
         free(asking);

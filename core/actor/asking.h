@@ -1,12 +1,12 @@
 /*
- * actor/asking.h - requests of threads from outside: where their answers arrive.
+ * actor/asking.h - requests of outside threads: the table where their answers arrive.
  *
- * Such a request has sender 0 and a reference of this table. Whoever answers it puts the answer
- * here on his own thread, so an asking thread waits for nobody but its worker. Counted: a thread
- * that waits outlives the runtime, and is told that it has ended.
+ * Such a request has sender 0 and a reference of this table. The answering thread puts the answer
+ * here, so the requester waits for its worker only. Counted: a waiting thread may outlive the
+ * runtime, and gets WEIR_ECLOSED then.
  *
- * Life: create, open.., answer.., await or cancel.., close, unref. Any thread, any operation;
- * waiting not in a read section.
+ * Life: create, open.., answer.., await or cancel.., close, unref. Any thread, any operation; a
+ * wait not in a read section.
  */
 #ifndef ACTOR_ASKING_H
 #define ACTOR_ASKING_H
@@ -34,10 +34,10 @@ struct askings {
     bool closed;             /* lock */
 };
 
-/* What came of it. */
+/* The result of a request. */
 struct asking_answer {
-    int status;            /* 0, or why there is no reply */
-    struct message *reply; /* owned by who gets it; NULL: none */
+    int status;            /* 0, or the reason why there is no reply */
+    struct message *reply; /* owned by the caller; NULL: none */
     char detail[48];
 };
 
@@ -45,8 +45,8 @@ struct asking_options {
     weir_pid to;
     enum weir_lane lane;
     uint64_t timeout_ms;
-    bool inspects; /* it is control, for inspect_arrived */
-    /* Called when the answer is there, on whatever thread gave it, under the lock of the table: it
+    bool inspects; /* a control message, for inspect_arrived */
+    /* Called when the answer is there, on the answering thread, under the lock of the table: it
      * must not call back. May be NULL. */
     void (*on_answer)(void *context);
     void *on_answer_context;
@@ -59,16 +59,16 @@ struct askings *askings_ref(struct askings *askings);
 void askings_unref(struct askings *askings);
 
 /*
- * Sends a request, in a read section. Takes the message on 0; then one of await and cancel is due.
- * Otherwise as weir_send; WEIR_ECLOSED after askings_close, WEIR_ENOMEM.
+ * Sends a request, in a read section. Takes the message on 0; then one of await and cancel must
+ * follow. Otherwise as weir_send; WEIR_ECLOSED after askings_close, WEIR_ENOMEM.
  */
 int asking_send(struct runtime *runtime, struct executor *executor,
                 const struct asking_options *options, struct message *message,
                 uint64_t *out_reference);
 
 /*
- * Answers: `reply` with status 0, else NULL. Takes the reply when it is true; false: nobody waits
- * for it any more, or it has been answered.
+ * Answers: `reply` with status 0, else NULL. Takes the reply when it returns true; false: the
+ * request has been given up or answered.
  */
 bool askings_answer(struct askings *askings, uint64_t reference, int status, struct message *reply,
                     const char *detail);
@@ -77,7 +77,7 @@ bool askings_answer(struct askings *askings, uint64_t reference, int status, str
  * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
 int askings_await(struct askings *askings, uint64_t reference, struct asking_answer *out);
 
-/* Whether askings_await would return at once with an answer. */
+/* True when askings_await would return at once with an answer. */
 bool askings_is_answered(struct askings *askings, uint64_t reference);
 
 /* Gives it up: it does not begin any more; an answer that came is left in `out`. WEIR_EUNKNOWN as

@@ -18,7 +18,7 @@ bool backlog_is_empty(struct actor *actor)
 
 /* --- retries -------------------------------------------------------------------------------- */
 
-/* After each change of how many wait to be given again. */
+/* After each change of the number of waiting retries. */
 static void note_retries(struct actor *actor)
 {
     /* Relaxed: a figure for people. */
@@ -43,7 +43,7 @@ void backlog_retry(struct actor *actor, struct message *message)
     bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
     struct place *place = goes_back ? NULL : place_get(actor);
 
-    /* Attempts after a failure are not those that a worker asked for. */
+    /* Attempts after a failure and retries on request are counted apart. */
     if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
         (!goes_back && !place) || !extra_get(actor)) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
@@ -89,7 +89,7 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
 
 /* --- handing on, and discarding ------------------------------------------------------------- */
 
-/* The next of the backlog, in hand; the front first. */
+/* Takes the next message of the backlog into the hand; the front first. */
 static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = message_queue_take(&actor->front);
@@ -110,7 +110,7 @@ static void put_back(struct actor *actor, struct message *message)
     message_queue_prepend(&actor->front, message);
 }
 
-/* Hands the next message of the backlog to another member. A copy of a broadcast is bound to this
+/* Hands the next message of the backlog to another member. A copy of a broadcast belongs to this
  * member and goes to `stays`. False: no member has room. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
 {
@@ -131,7 +131,7 @@ static bool reroute_next(struct actor *actor, struct message_queue *stays)
     return true;
 }
 
-/* Each message once: the pool may route it back to a worker that has been recalled meanwhile. */
+/* Each message once: the pool may route it back to a worker that was recalled meanwhile. */
 void backlog_reroute(struct actor *actor)
 {
     struct message_queue stays = { 0 };
@@ -144,7 +144,7 @@ void backlog_reroute(struct actor *actor)
             mailbox_waiting(&actor->mailbox);
     while (count > 0 && reroute_next(actor, &stays))
         count--;
-    /* The messages that stay were in front of the rest. */
+    /* The messages that stay were before the rest. */
     while ((message = message_queue_take(&actor->front)))
         message_queue_append(&stays, message);
     actor->front = stays;
@@ -161,7 +161,7 @@ void backlog_discard(struct actor *actor, enum dead_reason reason, int status)
 void backlog_discard_all(struct actor *actor, enum dead_reason reason, int status)
 {
     backlog_discard(actor, reason, status);
-    /* A sender between taking a place and linking its message needs an instant. */
+    /* A sender needs a moment between taking a place and linking its message. */
     while (!mailbox_empty(&actor->mailbox)) {
         (void)sched_yield();
         backlog_discard(actor, reason, status);

@@ -7,10 +7,10 @@
 
 #include "actor/place.h"
 
-/* Whether nothing waits in the lanes, in front of them, or for a retry. */
+/* True when no message waits in the lanes, in front of them, or for a retry. */
 bool backlog_is_empty(struct actor *actor);
 
-/* Whether as many retries wait as may: the actor takes nothing new. */
+/* True when the largest number of retries waits: the actor takes no new message. */
 static inline bool backlog_is_at_retries_max(const struct actor *actor)
 {
     return actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX;
@@ -25,13 +25,13 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 /* Hands the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
 
-/* The backlog is dead. */
+/* Makes the backlog dead. */
 void backlog_discard(struct actor *actor, enum dead_reason reason, int status);
 
-/* Likewise, with messages that senders are linking now. The mailbox is closed. */
+/* As backlog_discard, also for messages that senders are linking. The mailbox is closed. */
 void backlog_discard_all(struct actor *actor, enum dead_reason reason, int status);
 
-/* Kept messages, for which the pool has waited long enough, are dead `kept`. */
+/* Makes kept messages dead `kept`, after the pool's time-out for them. */
 void backlog_discard_kept(struct actor *actor);
 
 #endif

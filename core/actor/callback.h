@@ -1,16 +1,16 @@
 /*
- * actor/callback.h - around every call into a behaviour.
+ * actor/callback.h - the code around every call into a behaviour.
  *
- * A callback that may block takes its thread off-line for reclamation and hands the thread's other
- * work to the rest of the dispatcher; each call into the host takes it on-line for its length. Any
- * other callback holds reclamation up only until the timekeeper finds that it takes long.
+ * Before a callback that may block, the thread goes off-line for reclamation and hands its other
+ * work to the rest of the dispatcher; it is on-line during each host call. Any other callback
+ * delays reclamation only until the timekeeper finds that it takes long.
  */
 #ifndef ACTOR_CALLBACK_H
 #define ACTOR_CALLBACK_H
 
 #include "actor/place.h"
 
-/* The present message is the one in hand, if there is one. */
+/* The present message is the one in hand, if any. */
 static inline void callback_note(const struct actor *actor, struct note *note)
 {
     const struct place *place = actor->place;
@@ -22,7 +22,7 @@ static inline void callback_note(const struct actor *actor, struct note *note)
     note->inside = true;
 }
 
-/* After callback_begin, if it was not one that may. */
+/* After callback_begin, for a callback that may block unlike the others. */
 static inline void callback_may_block(struct actor *actor)
 {
     struct executor *executor = actor->executor;
@@ -31,7 +31,7 @@ static inline void callback_may_block(struct actor *actor)
         return;
     executor_leave_callback(executor);
     executor->blocking = true;
-    /* Relaxed: for the timekeeper, which leaves this thread alone. */
+    /* Relaxed: for the timekeeper, which ignores this thread. */
     atomic_store_explicit(&executor->where, EXECUTOR_IN_BLOCKING, memory_order_relaxed);
     reader_offline(&executor->reader);
 }
@@ -58,7 +58,7 @@ static inline void callback_end(struct actor *actor)
         executor->blocking = false;
     }
     executor->current = NULL;
-    executor->note->inside = false; /* the rest stays: a later crash may come of it */
+    executor->note->inside = false; /* the rest stays, for a later crash that it causes */
 }
 
 /* Around each call into the host. */

@@ -12,7 +12,7 @@
 
 #define SETTINGS_MAX ((uint32_t)1024 * 1024) /* as of a behaviour in a file */
 
-/* Of struct weir_behaviour in version 1.0: up to and with `close`. */
+/* The size of struct weir_behaviour in version 1.0: up to and including `close`. */
 #define BEHAVIOUR_SIZE_MIN (offsetof(struct weir_behaviour, close) + sizeof(void (*)(void)))
 #define OPTIONS_SIZE_MIN sizeof(struct weir_spawn_options)
 
@@ -21,12 +21,12 @@ struct children {
     struct list list;           /* lock */
     struct table by_pid;        /* lock: the same */
     uint32_t count;             /* lock */
-    struct ledger_reading gone; /* lock: of those that have ended, and of theirs */
-    struct progress_sum told;   /* lock: likewise, what they told and emitted */
+    struct ledger_reading gone; /* lock: of ended children, and theirs */
+    struct progress_sum told;   /* lock: of those: progress and emitted messages */
     uint32_t next_index;        /* owner: numbers its children */
     uint32_t depth;             /* const: of the children; the first ones have 1 */
-    struct children *root;      /* const: whose budget they are in */
-    _Atomic uint32_t used;      /* of the root: all its descendants count in and out */
+    struct children *root;      /* const: the ancestor with the common budget */
+    _Atomic uint32_t used;      /* of the root: counts all descendants */
     struct actor *parent;       /* const */
     weir_pid parent_pid;        /* const */
 };
@@ -40,10 +40,10 @@ struct child {
     weir_pid pid;        /* const */
 };
 
-/* What its spec refers to. */
+/* The parts of a child's spec. */
 struct use {
     struct weir_behaviour behaviour;
-    struct spec *parents; /* counted: the plugin stays, and the parent's settings */
+    struct spec *parents; /* counted: keeps the plugin and the parent's settings */
     alignas(16) unsigned char settings[];
 };
 
@@ -51,11 +51,11 @@ struct use {
 
 static struct children *children_of(const struct place *place)
 {
-    /* Acquire pairs with the release in get: it is whole. */
+    /* Acquire pairs with the release in get: the struct is complete. */
     return place ? atomic_load_explicit(&place->children, memory_order_acquire) : NULL;
 }
 
-/* Made at the first call; NULL when memory is out. */
+/* Created at the first call; NULL when memory is out. */
 static struct children *get(struct actor *actor)
 {
     struct place *place = place_get(actor);
@@ -82,7 +82,7 @@ void children_destroy(struct children *children)
 {
     if (!children)
         return;
-    /* Only of a runtime that ends with them. */
+    /* Children are left only when the runtime is destroyed. */
     for (struct list *node = children->list.next; node != &children->list;) {
         struct child *child = LIST_ENTRY(node, struct child, link);
 
@@ -120,7 +120,7 @@ static void add_locked(struct children *children, struct child *child)
     children->count++;
 }
 
-/* The child's last turn. Behind the unlock the parent may go, and the list with it. */
+/* The child's last turn. After the unlock the parent, and the list with it, may be freed. */
 static void ended(struct place *place)
 {
     struct child *child = place->child;
@@ -168,7 +168,7 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
     pthread_mutex_unlock(&children->lock);
 }
 
-/* Likewise. */
+/* Depth is bounded as above. */
 void children_add_progress(struct place *place, struct progress_sum *sum)
 {
     struct children *children = children_of(place);
@@ -201,7 +201,7 @@ static void copy_behaviour(struct use *use, const struct weir_spawn_options *opt
            size < sizeof use->behaviour ? size : sizeof use->behaviour);
     use->behaviour.options = NULL;
     use->behaviour.produce = NULL;
-    /* Those of the parent: in our layout, and with its bindings. */
+    /* The parent's outputs: in our layout, and with its bindings. */
     use->behaviour.outputs = parents->behaviour->outputs;
 }
 
@@ -253,7 +253,7 @@ static struct place *make_place(const struct actor *parent, const struct weir_be
     return place;
 }
 
-/* A child that nobody knows of yet; `executor` is the parent's. */
+/* Makes a child that is not in the list yet; `executor` is the parent's. */
 static int create(struct actor *parent, struct children *children,
                   const struct weir_spawn_options *options, struct child *child)
 {
@@ -275,7 +275,7 @@ static int create(struct actor *parent, struct children *children,
     return status;
 }
 
-/* The child, in the list and not begun. */
+/* Makes the child and adds it to the list; it has not begun. */
 static int make(struct actor *parent, struct children *children,
                 const struct weir_spawn_options *options, struct child **out)
 {
@@ -316,7 +316,7 @@ static int check(const struct actor *actor, const struct weir_spawn_options *opt
     return actor->flags & ACTOR_CLOSING ? WEIR_ECLOSED : 0;
 }
 
-/* Takes one of the budget. */
+/* Takes one child from the budget. */
 static bool may_have_another(struct children *children)
 {
     _Atomic uint32_t *used = &children->root->used;
@@ -350,10 +350,10 @@ int children_spawn(struct actor *actor, const struct weir_spawn_options *options
         return status;
     }
     pid = child->pid;
-    /* It takes messages from now on: who gets the PID may send. */
+    /* It accepts messages from now on, since the parent may send to its PID. */
     mailbox_open(&child->actor->mailbox);
     actor_begin(child->actor, actor->executor);
-    *out = pid; /* the child itself may have ended */
+    *out = pid; /* the child itself may have ended already */
     return 0;
 }
 

@@ -1,16 +1,16 @@
 /*
- * actor/children.h - actors that an actor has made, and that live no longer than its incarnation.
+ * actor/children.h - the children of an actor, which live no longer than its incarnation.
  *
- * The parent waits for their end without a thread: between two incarnations it does not open, at
- * its own end it keeps its slot and its place, until the last of them has told it by SIGNAL_CHILD.
- * So a child may use what is its parent's place: wiring, dead letters, misuses.
+ * The parent waits for their end without blocking a thread: between two incarnations it does not
+ * open, and at its own end it keeps its slot and its place, until the last child has signalled
+ * SIGNAL_CHILD. So a child may use the parts of its parent's place: wiring, dead letters, misuses.
  *
  *      parent drains -> they drain -> its close -> its end
  *      parent fails, stops, is stopped -> its close -> they are stopped now -> next open, or end
  *
- * The list is changed in the parent's turns and in each child's last one, and read by whoever adds
- * up figures: under its lock. Locks nest from the parent's to the child's. Owner's turn of the
- * parent, but for children_add_ledger and children_add_progress.
+ * The list changes in the parent's turns and in each child's last one; other threads read it to add
+ * up figures. All under its lock. Locks nest from the parent's to the child's. Owner's turn of the
+ * parent, except children_add_ledger and children_add_progress.
  */
 #ifndef ACTOR_CHILDREN_H
 #define ACTOR_CHILDREN_H
@@ -34,32 +34,32 @@ int children_end_one(struct actor *actor, weir_pid pid, bool now);
 /* As weir_parent. */
 weir_pid children_parent(const struct actor *actor);
 
-/* Files may have been renamed: they are told, too. */
+/* Files may have been renamed: signals the children, too. */
 void children_reopen(struct actor *actor);
 
-/* The outputs of the place lead elsewhere, and so do theirs: those that wait for room look again.
- * Any thread for which the place lives. NULL is allowed. */
+/* The place has other outputs, and so have its children: those that wait for room look again. Any
+ * thread for which the place lives. NULL is allowed. */
 void children_look_again(struct place *place, struct executor *executor);
 
-/* The incarnation ends: they are stopped now. */
+/* The incarnation ends: stops the children now. */
 void children_stop(struct actor *actor);
 
-/* The actor drains: so do they. True: some are left. */
+/* The actor drains: so do its children. True: some are left. */
 bool children_drain(struct actor *actor);
 
-/* True while one of them lives. */
+/* True while a child lives. */
 bool children_are_alive(const struct actor *actor);
 
 uint32_t children_count(const struct actor *actor);
 
-/* Adds what they accepted, and what became of it, also of those that have ended. Any thread for
- * which the place lives. */
+/* Adds the ledgers of the children, including those that have ended. Any thread for which the place
+ * lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
 
-/* Likewise what they have told of how far they are, and emitted. */
+/* As children_add_ledger, for progress and emitted messages. */
 void children_add_progress(struct place *place, struct progress_sum *sum);
 
-/* With the place: they have ended, or nobody runs any more. NULL is allowed. */
+/* With the place: the children have ended, or no thread runs any more. NULL is allowed. */
 void children_destroy(struct children *children);
 
 #endif

@@ -22,7 +22,7 @@ int deadlines_reserve(struct extra *extra)
     return 0;
 }
 
-/* Where an entry keeps its place in the heap: index + 1; 0 = it has no deadline. */
+/* The field of an entry with its place in the heap: index + 1; 0 = it has no deadline. */
 static uint32_t *place_of(struct extra *extra, enum deadline_kind kind, uint32_t index)
 {
     return kind == DEADLINE_REQUEST ? &extra->pending[index].place : &extra->alarms[index].place;

@@ -1,8 +1,8 @@
 /*
- * actor/deadlines.h - when the requests of an actor time out and its alarms are due: one heap.
+ * actor/deadlines.h - the deadlines of an actor's requests and alarms in one heap.
  *
- * A deadline belongs to an entry of extra->pending or extra->alarms, which knows its place in the
- * heap; so to set, to move and to take back a deadline costs O(log n), whatever else is pending.
+ * A deadline belongs to an entry of extra->pending or extra->alarms, which has its place in the
+ * heap. So setting, moving and clearing a deadline costs O(log n).
  *
  * Owner only.
  */
@@ -31,19 +31,19 @@ struct deadlines {
     uint32_t capacity;
 };
 
-/* Makes sure that one more deadline can be set. WEIR_ENOMEM. */
+/* Reserves memory for one more deadline. WEIR_ENOMEM. */
 int deadlines_reserve(struct extra *extra);
 
-/* Sets or moves the deadline of an entry. There is room: deadlines_reserve. */
+/* Sets or moves the deadline of an entry, in memory of deadlines_reserve. */
 void deadlines_set(struct extra *extra, enum deadline_kind kind, uint32_t index, uint64_t due_ns);
 
-/* Takes it back; nothing happens when there is none. */
+/* Clears the deadline of an entry; does nothing when it has none. */
 void deadlines_clear(struct extra *extra, enum deadline_kind kind, uint32_t index);
 
-/* Takes the earliest off the heap if it is due. False: none is. */
+/* Takes the earliest deadline off the heap if it is due. False: none is. */
 bool deadlines_take_due(struct extra *extra, uint64_t now_ns, struct deadline *out);
 
-/* The earliest; TIMER_NEVER when there is none. */
+/* The earliest deadline; TIMER_NEVER when there is none. */
 uint64_t deadlines_next(const struct extra *extra);
 
 /* Frees the memory. */

@@ -83,7 +83,7 @@ void event_join_locked(struct subscriber *subscriber, bool fan_out)
     struct event *event = subscriber->event;
     uint64_t number = atomic_load_explicit(&event->joined, memory_order_relaxed) + 1;
 
-    /* Release: who sees it sees how the subscriber is to be served. */
+    /* Release: a reader that finds the subscriber finds its fan_out. */
     atomic_store_explicit(&subscriber->fan_out, fan_out, memory_order_release);
     if (subscriber->is_live)
         return;
@@ -99,7 +99,7 @@ void event_join_locked(struct subscriber *subscriber, bool fan_out)
     event->live++;
 }
 
-/* Its own `next` stays, for a publisher who is here. */
+/* Its own `next` stays, for a publisher that is reading it. */
 static void unlink_locked(struct subscriber *subscriber)
 {
     struct event *event = subscriber->event;

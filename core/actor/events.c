@@ -105,7 +105,7 @@ static bool is_name(const char *name)
     return length > 0 && length <= EVENTS_NAME_MAX;
 }
 
-/* The event of a name, made if need be; NULL when memory is out. */
+/* The event of a name, created if needed; NULL when memory is out. */
 static struct event *make_locked(struct events *events, const char *name)
 {
     struct event *event = find(events, name);
@@ -133,7 +133,7 @@ static void free_retired_event(struct retired *retired, struct reader *reader)
     free((char *)retired - offsetof(struct event, retired));
 }
 
-/* Takes an event away that nobody owns or wants. */
+/* Frees an event without owner and subscriptions. */
 static void drop_if_unused_locked(struct events *events, struct event *event,
                                   struct executor *executor)
 {
@@ -148,7 +148,7 @@ static void drop_if_unused_locked(struct events *events, struct event *event,
     reader_retire(&executor->reader, &event->retired);
 }
 
-/* The owner looks again whether it has an audience. */
+/* Signals the owner to look at its audience again. */
 static void tell_owner_locked(struct runtime *runtime, struct event *event,
                               struct executor *executor)
 {
@@ -212,7 +212,7 @@ int events_register(struct runtime *runtime, struct executor *executor, const ch
 
 /* --- subscribing ------------------------------------------------------------------------------ */
 
-/* The subscriber of a name, reserved if there was none; NULL when memory is out. */
+/* The subscription to a name, reserved if there was none; NULL when memory is out. */
 static struct subscriber *reserve_locked(struct events *events, const char *name, weir_pid pid,
                                          struct executor *executor)
 {
@@ -283,7 +283,7 @@ int events_unsubscribe(struct runtime *runtime, struct executor *executor, const
     return found ? 0 : WEIR_EUNKNOWN;
 }
 
-/* Ends the subscriptions of a participant that are not wanted, but for live ones if those stay. */
+/* Ends the unwanted subscriptions of a participant; with `live_stay` only reserved ones. */
 static void leave_unwanted_locked(struct runtime *runtime, struct participant *participant,
                                   bool live_stay, struct executor *executor)
 {
@@ -413,7 +413,7 @@ bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
 
 /* --- publishing ------------------------------------------------------------------------------ */
 
-/* Gives one subscriber a copy; a pool gives it on as it was asked to. */
+/* Gives one subscriber a copy; a pool routes it or fans it out, as subscribed. */
 static void give(struct runtime *runtime, const struct subscriber *subscriber,
                  struct fan_out *fan_out)
 {
@@ -445,7 +445,7 @@ int events_publish(struct runtime *runtime, struct executor *executor, uint64_t 
     if (message->public.reserved & MESSAGE_ORIGIN)
         return WEIR_EINVALID;
     message->public.kind = WEIR_EVENT;
-    /* Who joins from now on gets the next one. */
+    /* Later subscribers get the next event. */
     joined = atomic_load_explicit(&event->joined, memory_order_acquire);
     for (subscriber = event_first(event); subscriber && subscriber->number <= joined;
          subscriber = event_next(subscriber))

@@ -16,7 +16,7 @@
 #include "actor/tie.h"
 #include "actor/watched.h"
 
-#define DUE_MAX 32 /* callbacks in one step: as many as a turn has messages */
+#define DUE_MAX 32 /* callbacks in one step: the messages of a turn */
 
 /* Under the lock of the timers; the actor cannot end while its timer is armed. */
 static void fire(struct timer *timer, struct executor *executor)

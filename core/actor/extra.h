@@ -1,7 +1,7 @@
 /*
- * actor/extra.h - what an actor needs only once it asks, waits, links, watches or gives a reason.
+ * actor/extra.h - the optional state of an actor: for requests, timers, links, watches and reasons.
  *
- * Owner only, but for the timer, which the dispatcher fires as SIGNAL_TIME.
+ * Owner only, except the timer, which the dispatcher fires as SIGNAL_TIME.
  */
 #ifndef ACTOR_EXTRA_H
 #define ACTOR_EXTRA_H
@@ -13,7 +13,7 @@ struct pending {
     uint64_t reference; /* 0 = free */
     weir_then *then;
     void *context;
-    int status;     /* what is told when it is due: TIMEOUT or CANCELLED */
+    int status;     /* the status at its deadline: TIMEOUT or CANCELLED */
     uint32_t place; /* see deadlines.h */
     uint32_t next_free;
 };
@@ -33,7 +33,7 @@ struct watch {
     weir_pid subject;
 };
 
-/* A descriptor that is waited for; see watched.h. */
+/* A watched descriptor; see watched.h. */
 struct watched {
     struct table_node node; /* by its token */
     weir_ready *ready;
@@ -46,7 +46,7 @@ struct port;
 struct extra {
     struct timer timer;
     struct actor *actor;
-    uint64_t armed_ns; /* what the timer is armed for; TIMER_NEVER */
+    uint64_t armed_ns; /* the time of the timer; TIMER_NEVER */
 
     struct pending *pending;
     uint32_t pending_count; /* of the array */
@@ -58,42 +58,43 @@ struct extra {
     uint32_t alarm_free;  /* index + 1 */
     uint64_t next_alarm;
 
-    struct deadlines deadlines; /* of both */
+    struct deadlines deadlines; /* of requests and alarms */
 
     struct table watches; /* the monitors that this actor holds */
     uint64_t next_watch;
 
     struct table watched; /* descriptors */
     bool has_names;
-    struct port *port; /* of this incarnation, counted; NULL until it is asked for */
-    bool has_events;   /* owns or has subscribed some */
+    struct port *port; /* of this incarnation, counted; NULL until weir_port */
+    bool has_events;   /* it has events or subscriptions */
 
-    char *detail;          /* set by weir_reason; NULL until the first time */
-    uint32_t life;         /* grows with each end of an incarnation: who is meant by a token */
-    uint32_t origins_open; /* messages whose origin this life is, and that are not settled */
+    char *detail; /* set by weir_reason; NULL until the first call */
+    /* grows with each end of an incarnation: identifies the incarnation of a token */
+    uint32_t life;
+    uint32_t origins_open; /* unsettled messages with this incarnation as origin */
 };
 
-/* The actor's extra, made at the first call; NULL when memory is out. */
+/* The actor's optional state, created at the first call; NULL when memory is out. */
 struct extra *extra_get(struct actor *actor);
 
-/* Sees to it that SIGNAL_TIME comes at `due_ns` or before. */
+/* Ensures a SIGNAL_TIME at `due_ns` or earlier. */
 void extra_arm(struct actor *actor, uint64_t due_ns);
 
-/* After SIGNAL_TIME: runs what is due and arms for the rest; how many callbacks that were. When too
- * much is due for one step, the rest is due at the next one. */
+/* After SIGNAL_TIME: runs due callbacks and arms the timer for the rest; returns their number.
+ * Callbacks that are too many for one step run in the next one. */
 uint32_t extra_time(struct actor *actor);
 
-/* Ends everything that belongs to the incarnation: requests, alarms, names, watches,
- * watched descriptors, its port. */
+/* Ends everything of the incarnation: requests, alarms, names, watches, watched descriptors, its
+ * port. */
 void extra_end_incarnation(struct actor *actor);
 
-/* With the actor. */
+/* Frees it with the actor. */
 void extra_destroy(struct actor *actor);
 
-/* Keeps a copy of what weir_reason said, cut to fit; without memory nothing is said. */
+/* Keeps a copy of the text of weir_reason, truncated; without memory there is no text. */
 void extra_set_detail(struct actor *actor, const char *text);
 
-/* What was said last; "" when nothing. */
+/* The last text; "" when there is none. */
 static inline const char *extra_detail(const struct actor *actor)
 {
     return actor->extra && actor->extra->detail ? actor->extra->detail : "";

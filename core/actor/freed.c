@@ -3,8 +3,8 @@
 #include "actor/place.h"
 #include "actor/room.h"
 
-/* How many of the places freed in this turn are still free: waking more waiters than can be served
- * lets a later one overtake. Who took the others is popped in its turn, which wakes the next. */
+/* The number of places freed in this turn that are still free: more wake-ups would let a later
+ * waiter overtake. The message in each other place wakes the next waiter when it is popped. */
 static uint32_t still_free(struct actor *actor, uint32_t places)
 {
     uint32_t limit = atomic_load_explicit(&actor->mailbox.limit, memory_order_relaxed);
@@ -17,7 +17,7 @@ static uint32_t still_free(struct actor *actor, uint32_t places)
     return limit - waiting < places ? limit - waiting : places;
 }
 
-/* seq_cst as waiters.h asks for: after the read-modify-write that ended the turn. */
+/* seq_cst as waiters.h requires: after the read-modify-write that ended the turn. */
 static bool is_waited_for(struct actor *actor, const struct owner *owner)
 {
     if (atomic_load_explicit(&actor->room, memory_order_seq_cst))
@@ -35,7 +35,7 @@ void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
     uint32_t places;
 
     *freed = (struct freed){ 0 };
-    /* First the marks: who joins those who wait looks for a mark after that. */
+    /* First the marks: a new waiter looks for a mark after it has joined. */
     fullness_tell(owner);
     if (!is_waited_for(actor, owner))
         return;

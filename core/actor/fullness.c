@@ -8,7 +8,7 @@
 void fullness_met(struct scan *scan, struct actor *actor)
 {
     scan->looks++;
-    /* Relaxed: whoever changes it ends the epoch afterwards. */
+    /* Relaxed: a change of the limit ends the epoch afterwards. */
     if (atomic_load_explicit(&actor->mailbox.bytes_limit, memory_order_relaxed))
         scan->varies = true;
 }
@@ -18,10 +18,10 @@ void fullness_note(struct fullness *fullness, uint64_t epoch, const struct scan 
     if (scan->varies || scan->looks <= FULLNESS_FEW)
         return;
     if (epoch & WATCHED)
-        /* [F1] Whoever reads the mark has everything that this scan saw in its past. */
+        /* [F1] A reader of the mark has everything that this scan saw in its past. */
         atomic_store_explicit(&fullness->full_in, epoch, memory_order_release);
     else
-        /* From here on whoever makes room ends the epoch: the next scan may write the mark. */
+        /* From here on new room ends the epoch: the next scan may write the mark. */
         (void)atomic_compare_exchange_strong_explicit(&fullness->epoch, &epoch, epoch | WATCHED,
                                                       memory_order_seq_cst, memory_order_relaxed);
 }
@@ -37,7 +37,7 @@ static void begin_next_epoch(struct fullness *fullness)
 
 void fullness_forget(struct owner *owner)
 {
-    /* Whatever the epoch says: the read-modify-write orders what made the room before it. */
+    /* In every case: the read-modify-write orders the new room before it. */
     for (; owner; owner = owner->above)
         begin_next_epoch(&owner->fullness);
 }

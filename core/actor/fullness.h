@@ -33,20 +33,20 @@
 struct actor;
 struct owner;
 
-#define FULLNESS_FEW 16u /* trying as many costs no more than keeping a mark */
+#define FULLNESS_FEW 16u /* trying so many costs no more than keeping a mark */
 
 struct fullness {
     _Atomic uint64_t epoch;   /* any thread */
     _Atomic uint64_t full_in; /* any thread that has scanned the members */
 };
 
-/* What a scan has met. */
+/* The record of a scan. */
 struct scan {
-    uint32_t looks; /* at workers, queues and marks, each of which refused */
-    bool varies;    /* another message might have been taken: by its key, size or kind */
+    uint32_t looks; /* at workers, queues and marks that refused */
+    bool varies;    /* another message might have been accepted: by its key, size or kind */
 };
 
-/* A worker has refused a message. */
+/* Records that a worker has refused a message. */
 void fullness_met(struct scan *scan, struct actor *actor);
 
 /* Before the first look of a scan. Any thread. */
@@ -64,17 +64,17 @@ static inline bool fullness_refuses(struct fullness *fullness)
     return (epoch & 1) && atomic_load_explicit(&fullness->full_in, memory_order_acquire) == epoch;
 }
 
-/* Every member has refused, in a scan that began in `epoch`. Any thread. */
+/* Records that every member has refused, in a scan that began in `epoch`. Any thread. */
 void fullness_note(struct fullness *fullness, uint64_t epoch, const struct scan *scan);
 
-/* Room was made in the pool by something other than a turn. Any thread. */
+/* Other room than a turn's was made in the pool. Any thread. */
 void fullness_forget(struct owner *owner);
 
-/* True when a mark of the pool or of one above depends on the places that its workers give back. A
- * hint, unless the caller has made a read-modify-write since it gave them back. Any thread. */
+/* True when a mark of the pool or of one above depends on the places of its workers. A hint, unless
+ * the caller has made a read-modify-write since it gave them back. Any thread. */
 bool fullness_is_watched(const struct owner *owner);
 
-/* As fullness_forget, after that read-modify-write: ends the epochs on which somebody relies. */
+/* As fullness_forget, after that read-modify-write: ends the epochs with a mark. */
 void fullness_tell(struct owner *owner);
 
 #endif

@@ -18,7 +18,8 @@ void given_up_finish(struct given_up *given_up)
 
 /* --- the table: at most half of it is in use, so that each search ends at a free cell -------- */
 
-/* Where the search for a note begins. The factor is odd and spreads the low bits over the high. */
+/* The cell where the search for a note begins. The factor is odd and spreads the low bits over the
+ * high. */
 static uint32_t home_of(const struct given_up *given_up, const struct given_up_note *note)
 {
     uint64_t hash = (note->requester ^ (note->reference << 20 | note->reference >> 44)) *
@@ -32,7 +33,7 @@ static uint32_t next_of(const struct given_up *given_up, uint32_t cell)
     return (cell + 1) & (given_up->capacity - 1);
 }
 
-/* The cell of a note, or the free one where it belongs. The table is not empty. */
+/* The cell of a note, or the free cell for it. The table is not empty. */
 static uint32_t find_locked(const struct given_up *given_up, const struct given_up_note *note)
 {
     uint32_t cell = home_of(given_up, note);
@@ -59,7 +60,7 @@ static bool resize_locked(struct given_up *given_up, uint32_t capacity)
     return true;
 }
 
-/* Those behind it that could stand in its cell move up, one after the other. */
+/* Moves up the following notes that belong before the free cell, one after the other. */
 static void remove_locked(struct given_up *given_up, uint32_t cell)
 {
     uint32_t mask = given_up->capacity - 1;
@@ -78,8 +79,8 @@ static void remove_locked(struct given_up *given_up, uint32_t cell)
 
 /* --- notes ---------------------------------------------------------------------------------- */
 
-/* Relaxed: who gave up before the question was asked, as far as the asking thread can know, has
- * counted before. */
+/* Relaxed: a requester that gave up before this request was looked at, as far as this thread can
+ * know, has counted before. */
 static uint32_t count_of(const struct given_up *given_up)
 {
     return atomic_load_explicit(&given_up->count, memory_order_relaxed);
@@ -90,7 +91,7 @@ static void set_count_locked(struct given_up *given_up, uint32_t count)
     atomic_store_explicit(&given_up->count, count, memory_order_relaxed);
     if (count > 0)
         return;
-    free(given_up->notes); /* as large as the worst moment was */
+    free(given_up->notes); /* it has the size of the worst moment */
     given_up->notes = NULL;
     given_up->capacity = 0;
 }

@@ -2,13 +2,14 @@
  * actor/given_up.h - requests that their requesters gave up, other than by their time-out.
  *
  * A requester that cancels a request, or whose incarnation ends, does not know where the request is
- * by now. It notes {requester, reference} here; whoever is about to handle a request asks first,
- * and drops what nobody wants. The time-out needs no note: the message has its deadline.
+ * by now. It adds a note {requester, reference} here. An actor looks here before it handles a
+ * request, and drops one that was given up. The time-out needs no note: the message has its
+ * deadline.
  *
- * A note is taken out when its request ends, however it ends: so there are never more notes than
- * requests under way. Without memory no note is made: then the request is handled for nothing.
+ * A note is removed when its request ends in any way: so there are never more notes than requests
+ * under way. Without memory there is no note, and the request is handled in vain.
  *
- * Any thread, any operation. While nobody gives anything up, asking is one load.
+ * Any thread, any operation. While there are no notes, a look is one load.
  */
 #ifndef ACTOR_GIVEN_UP_H
 #define ACTOR_GIVEN_UP_H
@@ -21,7 +22,7 @@
 #include <weir/message.h>
 
 struct given_up_note {
-    weir_pid requester; /* 0: a thread from outside */
+    weir_pid requester; /* 0: an outside thread */
     uint64_t reference; /* 0: the cell is free */
 };
 
@@ -37,7 +38,7 @@ void given_up_finish(struct given_up *given_up);
 
 void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t reference);
 
-/* Whether it is noted; given_up_take also forgets it. */
+/* True when there is a note; given_up_take also removes it. */
 bool given_up_has(struct given_up *given_up, weir_pid requester, uint64_t reference);
 bool given_up_take(struct given_up *given_up, weir_pid requester, uint64_t reference);
 

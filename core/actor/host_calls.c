@@ -120,8 +120,8 @@ int host_reply(struct weir_self *self, struct weir_message *request, struct weir
     return status;
 }
 
-/* Only the message in hand can be passed on; its sender and reference stay, and so does the attempt
- * of one that its origin counts. */
+/* Only the message in hand can be forwarded; its sender and reference stay, and so does the attempt
+ * when it has an origin. */
 static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
 {
     uint32_t flags = message->public.reserved;
@@ -129,7 +129,7 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     uint8_t old_lane = message->public.lane;
     int status;
 
-    /* The news of an end is for the one who asked for it. */
+    /* A notice of an end is for its receiver only. */
     if (message != actor->current || message->public.kind > WEIR_EVENT)
         return WEIR_EINVALID;
     message->public.reserved &= ~(uint32_t)(MESSAGE_ASIDE | MESSAGE_BOUND);
@@ -267,7 +267,7 @@ int host_trap_exits(struct weir_self *self, bool on)
     return 0;
 }
 
-/* A pool ends by closing, its workers first; one that is killed does not drain. */
+/* A pool ends by closing, its workers first; a killed pool does not drain. */
 static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason reason)
 {
     struct actor *target;
@@ -348,7 +348,7 @@ void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint
 
         if (known && strcmp(known, unit) != 0)
             continue;
-        /* A copy: the figures outlive the plugin. */
+        /* Makes a copy, since the figures outlive the plugin. */
         if (!known)
             known = tag_table_label(&actor_of_self(self)->runtime->tags, unit);
         /* Relaxed: figures for people. Release: the unit's text. */

@@ -1,5 +1,5 @@
 /*
- * actor/host_table_children.h - rows of the host table about actors of an actor's own.
+ * actor/host_table_children.h - the rows of the host table about an actor's children.
  */
 #ifndef ACTOR_HOST_TABLE_CHILDREN_H
 #define ACTOR_HOST_TABLE_CHILDREN_H

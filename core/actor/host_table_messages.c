@@ -40,7 +40,7 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
                     uint32_t count)
 {
     struct actor *actor = callback_enter_host(self);
-    /* The public part is the first of a message: a chain of the one is a chain of the other. */
+    /* The public part is the first of a message, so both arrays of pointers are the same. */
     struct message *const *chain = (struct message *const *)(const void *)messages;
     int taken = WEIR_EINVALID;
 

@@ -14,7 +14,7 @@
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-/* Longer names are cut as those of the answer are. */
+/* Longer names are truncated, as in the answer. */
 static size_t size_of(const char *item)
 {
     return strnlen(item, WEIR_INSPECT_ITEM_MAX) + 1;
@@ -62,7 +62,7 @@ int inspect_ask(struct runtime *runtime, struct executor *executor,
 
 /* --- answering ------------------------------------------------------------------------------ */
 
-/* What the behaviour adds; a place between two incarnations has only the host's figures. */
+/* Adds the behaviour's items; between two incarnations there are only the host's figures. */
 static void ask_behaviour(struct actor *actor, struct inspection *inspection)
 {
     if (!actor->spec || !actor->memory || !actor->spec->behaviour->inspect)
@@ -80,7 +80,7 @@ static void look(struct actor *actor, struct inspection *inspection)
     ask_behaviour(actor, inspection);
 }
 
-/* Takes the inspect. Who cannot be given the figures is told why. */
+/* Takes the inspect. A failure becomes the status of the answer. */
 static void answer(struct actor *actor, struct message *message,
                    const struct inspection *inspection)
 {
@@ -106,7 +106,7 @@ static bool is_alike(const struct message *one, const struct message *other)
             memcmp(one->public.data, other->public.data, one->public.size) == 0);
 }
 
-/* Those that wait and ask for the same are given the same. */
+/* Answers waiting inspects for the same items with the same figures. */
 static void answer_alike(struct actor *actor, const struct message *message,
                          const struct inspection *inspection)
 {

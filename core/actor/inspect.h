@@ -1,9 +1,9 @@
 /*
- * actor/inspect.h - answering what an actor tells of itself, and asking for it.
+ * actor/inspect.h - answers inspects of an actor, and sends them.
  *
- * An inspect is a request that travels as control: no limit, before every lane. It is answered in a
- * turn of the actor that is asked, in each of its states. Those for the same items that have come
- * in the meantime are answered by the same look.
+ * An inspect is a request that travels as control: no limit, before every lane. Its receiver
+ * answers in a turn, in each of its states. Inspects for the same items that have arrived meanwhile
+ * get the same answer.
  */
 #ifndef ACTOR_INSPECT_H
 #define ACTOR_INSPECT_H
@@ -13,12 +13,12 @@
 struct cache;
 
 /*
- * The message of an inspect for these items (NULL: all), for request_send or asking_send with
+ * Makes the message of an inspect for these items (NULL: all), for request_send or asking_send with
  * `inspects`. Owned by the caller. WEIR_EINVALID: too many; WEIR_ENOMEM.
  */
 int inspect_make(struct cache *cache, const char *const *items, struct message **out);
 
-/* One question from outside. */
+/* An inspect from outside. */
 struct inspect_options {
     weir_pid to;
     const char *const *items; /* ends with NULL; NULL: all */
@@ -28,13 +28,13 @@ struct inspect_options {
 };
 
 /*
- * Asks from outside, in a read section; on 0 one of askings_await and asking_cancel is due.
- * WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
+ * Sends an inspect from outside, in a read section; on 0 one of askings_await and asking_cancel
+ * must follow. WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
  */
 int inspect_ask(struct runtime *runtime, struct executor *executor,
                 const struct inspect_options *options, uint64_t *out_reference);
 
-/* Owner's turn: a MESSAGE_INSPECT came. Takes it. */
+/* Owner's turn: answers a MESSAGE_INSPECT. Takes it. */
 void inspect_arrived(struct actor *actor, struct message *message);
 
 #endif

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Whether a name stands in a list of names, every one with its NUL; `step` names at a time. */
+/* True when the name is in a list of names, each with its NUL; `step` names at a time. */
 static bool is_listed(const char *list, size_t size, size_t step, const char *name)
 {
     size_t number = 0;

@@ -58,7 +58,7 @@ static void add_identity(struct inspection *out, const struct actor *actor)
     inspection_number(out, "failures", actor->place->backoff.failures);
 }
 
-/* Those of the manager of a pool are its pool's. */
+/* The ledger of a pool's manager is that of its pool. */
 static void add_ledger(struct inspection *out, struct actor *actor)
 {
     struct ledger_reading reading;
@@ -85,7 +85,7 @@ static void add_mailbox(struct inspection *out, struct actor *actor)
                       atomic_load_explicit(&mailbox->bytes, memory_order_relaxed));
 }
 
-/* The lanes beside the normal one, and what it has put somewhere. */
+/* Counts the messages in other lanes, and those that it keeps, stashes or retries. */
 static void add_waiting(struct inspection *out, const struct actor *actor)
 {
     const struct place *place = actor->place;

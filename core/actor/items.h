@@ -8,7 +8,7 @@
 
 struct inspection;
 
-/* Adds them; also those of a pool's manager. */
+/* Adds the host's items; for a pool's manager, too. */
 void items_of_actor(struct inspection *inspection, struct actor *actor);
 
 #endif

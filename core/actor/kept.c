@@ -6,10 +6,10 @@
 
 #define NS_PER_MS 1000000u
 
-/* 0 = nobody wants to know. */
+/* 0 = no limit. */
 static uint64_t limit_ns(const struct actor *actor)
 {
-    /* Relaxed: a changed one counts from some look on. */
+    /* Relaxed: a changed limit counts from some later look. */
     return atomic_load_explicit(&actor->runtime->kept_warning_ns, memory_order_relaxed);
 }
 
@@ -36,7 +36,7 @@ static void tell(const struct actor *actor, const struct message *message, uint6
               weir_str("effect", "in hand until the worker settles it"));
 }
 
-/* They are in the order in which they were kept. */
+/* The list has the order in which they were kept. */
 uint64_t kept_time(struct actor *actor, uint64_t now_ns)
 {
     struct message *message = message_queue_first(&actor->kept.queue);
@@ -47,7 +47,7 @@ uint64_t kept_time(struct actor *actor, uint64_t now_ns)
             if (message->kept_ns + limit > now_ns)
                 return message->kept_ns + limit;
             tell(actor, message, now_ns - message->kept_ns);
-            message->kept_ns = TIMER_NEVER; /* told */
+            message->kept_ns = TIMER_NEVER; /* reported */
         }
         /* Relaxed: the owner's own list. */
         message = atomic_load_explicit(&message->next, memory_order_relaxed);

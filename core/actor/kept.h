@@ -1,6 +1,6 @@
 /*
- * actor/kept.h - messages that a worker keeps to settle them later: since when, and which of them
- * are kept for so long that somebody should know. Owner's turn only.
+ * actor/kept.h - the messages that a worker keeps to settle them later, and the warning for those
+ * that it keeps too long. Owner's turn only.
  */
 #ifndef ACTOR_KEPT_H
 #define ACTOR_KEPT_H
@@ -10,8 +10,8 @@
 /* Takes a message that the worker keeps. */
 void kept_add(struct actor *actor, struct message *message);
 
-/* Logs each message once that has been kept for too long; when to look again: TIMER_NEVER, or
- * nanoseconds. */
+/* Logs each message once that has been kept for too long. Returns the time of the next look in
+ * nanoseconds, or TIMER_NEVER. */
 uint64_t kept_time(struct actor *actor, uint64_t now_ns);
 
 #endif

@@ -53,7 +53,7 @@ bool lifecycle_is_legal(enum actor_state state, enum life_event event)
     return edges[state][event].is_legal;
 }
 
-/* Which edges are taken is for tests: a look for each, a write for the first time only. */
+/* Records the edges for tests: one load for each edge, and a store for its first use only. */
 static void note_edge(struct actor *actor, enum actor_state state, enum life_event event)
 {
     _Atomic uint64_t *taken = &actor->runtime->edges;
@@ -73,7 +73,7 @@ void lifecycle_apply(struct actor *actor, enum life_event event)
     note_edge(actor, state, event);
     if (edge->action)
         edge->action(actor);
-    /* Release: who sees the new state sees what was set before. */
+    /* Release: a reader of the new state sees earlier stores. */
     atomic_store_explicit(&actor->state, (uint8_t)edge->next, memory_order_release);
 }
 

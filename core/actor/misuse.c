@@ -14,7 +14,7 @@ static const struct words words[] = {
 #undef MISUSE_WORDS
 };
 
-/* True for the one who is first to tell it of a generation. */
+/* True for the first report of a generation. */
 static bool claim(_Atomic uint64_t *told, uint64_t generation)
 {
     uint64_t before = atomic_load_explicit(told, memory_order_relaxed);

@@ -1,10 +1,10 @@
 /*
- * actor/misuse.h - what a behaviour does against its contract: counted for its pool, told once.
+ * actor/misuse.h - counts a behaviour's breaches of its contract for its pool, and logs each once.
  *
- * What the call or the number is answered by does not change: <weir/plugin.h> and <weir/host.h> say
- * it. A misuse of one kind is logged when a generation of a plugin commits it for the first time in
- * a pool; after that it is only counted, so that a plugin which is wrong with each message does not
- * drown the log.
+ * It does not change the result of a call, which <weir/plugin.h> and <weir/host.h> specify. A
+ * misuse of one kind is logged when a generation of a plugin commits it for the first time in a
+ * pool; after that it is only counted, so that a plugin that is wrong for each message does not
+ * flood the log.
  */
 #ifndef ACTOR_MISUSE_H
 #define ACTOR_MISUSE_H
@@ -14,7 +14,7 @@
 
 struct actor;
 
-/* What happened, and its consequence. */
+/* The misuse, and its consequence. */
 #define MISUSE_LIST(X)                                                                             \
     X(VERDICT, "handle returned an unknown verdict", "counts as a failure")                        \
     X(PRODUCED, "produce returned an unknown number", "counts as a failure")                       \
@@ -37,22 +37,23 @@ enum misuse {
         MISUSES,
 };
 
-/* Of one pool, or one source. Zeros at first. Relaxed throughout: figures that order nothing. */
+/* The misuses of one pool, or one source. Zeros at first. Relaxed throughout: figures that order
+ * nothing. */
 struct misuses {
     _Atomic uint64_t counts[MISUSES]; /* any worker's turn adds */
-    _Atomic uint64_t told[MISUSES];   /* the newest generation that was told, plus one; 0 = none */
+    _Atomic uint64_t told[MISUSES]; /* the newest generation that was logged, plus one; 0 = none */
 };
 
 /*
- * Counts one, and logs it when it is the first of its kind. `value` is what was returned or given.
- * Owner's turn.
+ * Counts a misuse, and logs the first of its kind. `value` is the wrong result or argument. Owner's
+ * turn.
  */
 void misuse_report(struct actor *actor, enum misuse misuse, int64_t value);
 
-/* Of all kinds. Any thread. */
+/* The sum of all kinds. Any thread. */
 uint64_t misuses_total(struct misuses *misuses);
 
-/* Adds those of `gone`, which nobody adds to any more. */
+/* Adds those of `gone`, which are constant by now. */
 void misuses_absorb(struct misuses *misuses, struct misuses *gone);
 
 #endif

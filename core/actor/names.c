@@ -6,27 +6,28 @@
 
 #include <weir/status.h>
 
-/* Of one renaming; lies in the entry of the new name. Read also through that of the old one, which
- * is retired first. */
+/* One renaming; part of the entry of the new name. It is also read through that of the old name,
+ * which is retired first. */
 struct move {
     _Atomic bool is_done; /* written once under lock, read by all */
 };
 
 struct name_entry {
     struct retired retired;
-    _Atomic(struct move *) leaves_by; /* written under lock, read by all: NULL = it stays */
-    struct move comes_by;             /* done from the start, but for a claim or a renaming */
-    struct table_node of_pid;         /* lock */
-    uint64_t hash;                    /* const: of the name */
-    bool is_claim;                    /* const: of an incarnation, and gone with it */
-    weir_pid pid;                     /* const */
-    char name[];                      /* const */
+    /* written under lock, read by all: the renaming that ends it; NULL = it stays */
+    _Atomic(struct move *) leaves_by;
+    struct move comes_by;     /* complete from the start, except for a claim or a renaming */
+    struct table_node of_pid; /* lock */
+    uint64_t hash;            /* const: of the name */
+    bool is_claim;            /* const: of an incarnation, and ends with it */
+    weir_pid pid;             /* const */
+    char name[];              /* const */
 };
 
 /*
- * Each name stands in the first slot behind its hash that was free when it came; a search ends at
- * the first slot that was never used. A reader that still searches a table which has been replaced
- * finds what was true when the reader began.
+ * Each name is in the first slot after its hash that was free when it was added; a search ends at
+ * the first slot that was never used. A reader that still searches a replaced table finds the state
+ * at its own begin.
  */
 struct name_table {
     struct retired retired;
@@ -37,7 +38,7 @@ struct name_table {
 
 #define SLOTS_MIN 64u
 
-static const struct name_entry given_up; /* stands where a name was */
+static const struct name_entry given_up; /* marks a slot whose name was removed */
 
 void names_init(struct names *names)
 {
@@ -61,7 +62,7 @@ void names_finish(struct names *names)
     pthread_mutex_destroy(&names->lock);
 }
 
-/* [N1] pairs with the releases in put and replace_table_locked: what is read is complete. */
+/* [N1] pairs with the releases in put and replace_table_locked: the table is complete. */
 static struct name_table *table_of(struct names *names)
 {
     return atomic_load_explicit(&names->table, memory_order_acquire);
@@ -83,7 +84,7 @@ static bool is_done(struct move *move)
     return atomic_load_explicit(&move->is_done, memory_order_acquire);
 }
 
-/* One store of `is_done` ends the old name and begins the new one. */
+/* A single store of `is_done` ends the old name and begins the new one. */
 static bool counts(struct name_entry *entry)
 {
     struct move *leaves_by = atomic_load_explicit(&entry->leaves_by, memory_order_acquire);
@@ -105,7 +106,7 @@ static struct name_entry *find(struct names *names, const char *name)
     return entry;
 }
 
-/* Also one that is claimed and found by nobody yet. No renaming is halfway under the lock. */
+/* Finds claims that are not published, too. Under the lock no renaming is halfway. */
 static struct name_entry *find_taken_locked(struct names *names, const char *name)
 {
     struct name_table *table = table_of(names);
@@ -155,7 +156,7 @@ static void put(struct name_table *table, struct name_entry *entry)
                           memory_order_release); /* [N1] */
 }
 
-/* With room for as many names again as there are, without the slots that were given up. */
+/* With room for twice the names, without removed slots. */
 static int replace_table_locked(struct names *names, struct reader *reader)
 {
     struct name_table *old = table_of(names);
@@ -187,7 +188,7 @@ static int reserve_locked(struct names *names, struct reader *reader)
     return table && table->used <= table->mask / 2 ? 0 : replace_table_locked(names, reader);
 }
 
-/* There is room: reserve_locked. */
+/* The table has room: reserve_locked. */
 static void insert_locked(struct names *names, struct name_entry *entry)
 {
     table_add(&names->by_pid, &entry->of_pid, entry->pid);
@@ -233,7 +234,7 @@ int names_claim(struct names *names, const char *name, weir_pid pid, bool is_fou
     return insert(names, entry, reader);
 }
 
-/* The names of a PID, one after the other. */
+/* The entry of a PID's table node. */
 static struct name_entry *entry_of(struct table_node *node)
 {
     return node ? TABLE_ENTRY(node, struct name_entry, of_pid) : NULL;
@@ -303,7 +304,7 @@ void names_remove_claims(struct names *names, weir_pid pid, struct reader *reade
     pthread_mutex_unlock(&names->lock);
 }
 
-/* 0: `next` is in its place, and the old name gone; else nothing changed. */
+/* 0: `next` has replaced the old name; else nothing changed. */
 static int rename_locked(struct names *names, const char *from, struct name_entry *next,
                          struct reader *reader)
 {

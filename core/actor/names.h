@@ -1,13 +1,13 @@
 /*
- * actor/names.h - who is called what.
+ * actor/names.h - the table of registered names.
  *
- * Looked up without a lock inside a read section; changed under one. A name is unique. There are
- * two kinds: the path of a pool or a source stays as long as that does; what an incarnation calls
- * itself is a claim, which ends with it. One that is made in `open` is taken from the first moment,
- * so that a clash is told there, and found by nobody until the open has succeeded.
+ * Lookups need no lock inside a read section; changes take one. A name is unique. There are two
+ * kinds: the path of a pool or a source lasts as long as the pool or source; a claim is the name of
+ * an incarnation, and ends with it. A claim made in `open` is reserved from the first moment, so
+ * that a clash fails there, and is found only after the open has succeeded.
  *
- * Each operation costs the same however many names there are, and what concerns all names of a PID
- * costs as much as these. The calls with a reader are made by its thread.
+ * The cost of an operation does not depend on the number of names; an operation on all names of a
+ * PID costs as much as it has names. Calls with a reader are made by its thread.
  */
 #ifndef ACTOR_NAMES_H
 #define ACTOR_NAMES_H
@@ -38,25 +38,25 @@ void names_finish(struct names *names);
 /* WEIR_EEXISTS, WEIR_EINVALID (empty or too long), WEIR_ENOMEM. Borrows the name. */
 int names_add(struct names *names, const char *name, weir_pid pid, struct reader *reader);
 
-/* Likewise a claim of an incarnation of this PID; unless `is_found`, it waits for names_publish. */
+/* Adds a claim of an incarnation of this PID; unless `is_found`, it waits for names_publish. */
 int names_claim(struct names *names, const char *name, weir_pid pid, bool is_found,
                 struct reader *reader);
 
-/* From now on all names of a PID are found. Allocates nothing. */
+/* Makes all names of a PID visible. Allocates nothing. */
 void names_publish(struct names *names, weir_pid pid);
 
 /*
- * Gives a claim of a PID another text: at each instant it is found under one of the two, and under
- * one only; under neither when it waits to be found. WEIR_EUNKNOWN (not this PID's, or no claim),
- * WEIR_EEXISTS, WEIR_EINVALID, WEIR_ENOMEM: nothing changed.
+ * Renames a claim of a PID. At each instant a lookup finds exactly one of the two names; neither
+ * when the claim is not published. WEIR_EUNKNOWN (not this PID's, or no claim), WEIR_EEXISTS,
+ * WEIR_EINVALID, WEIR_ENOMEM: nothing changed.
  */
 int names_rename(struct names *names, const char *from, const char *to, weir_pid pid,
                  struct reader *reader);
 
-/* Removes a name if it is this PID's. */
+/* Removes a name if it belongs to this PID. */
 void names_remove(struct names *names, const char *name, weir_pid pid, struct reader *reader);
 
-/* Removes all claims of a PID: its incarnation has ended. */
+/* Removes all claims of a PID, whose incarnation has ended. */
 void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader);
 
 /* WEIR_EUNKNOWN. Inside a read section. */

@@ -4,7 +4,7 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 
-/* Whether it is the present life of this actor that wants to know. */
+/* True when the message's origin is the present incarnation of this actor. */
 static bool is_ours(struct actor *actor, const struct message *message)
 {
     return actor->extra && (message->public.reserved & MESSAGE_ORIGIN) &&

@@ -17,15 +17,15 @@
 
 #include "actor/extra.h"
 
-/* How a message ended. */
+/* The end of a message. */
 struct settlement {
     enum weir_result result;
-    enum dead_reason reason; /* of a dead one */
-    uint64_t delay_ms;       /* of one that shall come again */
+    enum dead_reason reason; /* of a dead message */
+    uint64_t delay_ms;       /* of a message that will come again */
     const char *detail;      /* borrowed */
 };
 
-/* Makes the actor's present life the origin of a message that it owns. WEIR_EINVALID,
+/* Makes the actor's present incarnation the origin of a message that it owns. WEIR_EINVALID,
  * WEIR_ENOMEM. */
 int origin_set(struct actor *actor, struct message *message, uint64_t token);
 
@@ -33,13 +33,13 @@ int origin_set(struct actor *actor, struct message *message, uint64_t token);
 void origin_tell(struct runtime *runtime, struct executor *executor, struct message *message,
                  const struct settlement *settlement);
 
-/* A notice has come. Takes it. */
+/* Handles a notice. Takes it. */
 void origin_told(struct actor *actor, struct message *notice);
 
 /* Frees a message of this actor that was never sent. Takes it; NULL is allowed. */
 void origin_discard(struct actor *actor, struct message *message);
 
-/* It waits for none of them any more. */
+/* Forgets all of them: no notice counts any more. */
 void origin_forget_all(struct actor *actor);
 
 /* True while some of its messages are not settled. */

@@ -1,9 +1,9 @@
 /*
- * actor/output.h - emitting, and waiting for room without holding a thread. Owner's turn only.
+ * actor/output.h - emits messages, and waits for room without blocking a thread. Owner's turn only.
  *
- * What finds no room stays in the place's outbox, in order; the input that caused it is held, and
- * the worker takes nothing new until the outbox is empty. Of a message that goes to every member of
- * a pool only the copies stay that found no room, each for its member.
+ * Messages without room stay in the place's outbox, in order; the input that caused them is held,
+ * and the worker takes no new message until the outbox is empty. Of a broadcast only the copies
+ * without room stay, each for its member.
  */
 #ifndef ACTOR_OUTPUT_H
 #define ACTOR_OUTPUT_H
@@ -13,10 +13,10 @@
 /* As weir_emit. */
 int output_emit(struct actor *actor, uint32_t output, struct message *message);
 
-/* Sends what it can of the outbox; waits for room for the rest. True when it is empty. */
+/* Sends as much of the outbox as it can; waits for room for the rest. True when it is empty. */
 bool output_flush(struct actor *actor);
 
-/* The worker ends for good: what is left is dead `no_target`. */
+/* The worker ends for good: makes the rest dead `no_target`. */
 void output_drop_all(struct actor *actor);
 
 static inline bool output_is_waiting(const struct actor *actor)

@@ -6,7 +6,7 @@
 #include "actor/children.h"
 #include "message/aside.h"
 
-/* There is room where the place waits for it: its actor looks. */
+/* There is room that the place waited for: its actor looks. */
 static void wake(struct waiter *waiter, struct executor *executor)
 {
     struct actor *actor = LIST_ENTRY(waiter, struct place, waiter)->actor;
@@ -46,8 +46,9 @@ void place_destroy(struct place *place)
     position_clear(&place->from);
     free(place->age);
     children_destroy(atomic_load_explicit(&place->children, memory_order_relaxed));
-    free(atomic_load_explicit(&place->progress, memory_order_relaxed));    /* nobody else is left */
-    free(atomic_load_explicit(&place->open_reason, memory_order_relaxed)); /* nobody else is left */
+    free(atomic_load_explicit(&place->progress, memory_order_relaxed)); /* no other thread has it */
+    /* no other thread has it */
+    free(atomic_load_explicit(&place->open_reason, memory_order_relaxed));
     free(place);
 }
 
@@ -75,7 +76,7 @@ void place_keep_open_reason(struct place *place, const char *text)
 {
     /* Relaxed: written in turns of this actor only. */
     if (text[0] && !atomic_load_explicit(&place->open_reason, memory_order_relaxed))
-        /* Release pairs with the acquire in place_open_reason: the words are there. */
+        /* Release pairs with the acquire in place_open_reason: the text is complete. */
         atomic_store_explicit(&place->open_reason, strdup(text), memory_order_release);
 }
 

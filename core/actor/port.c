@@ -11,7 +11,7 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 
-/* What MESSAGE_PORT_SETTLE carries; the kept message is meant by its address. */
+/* The payload of MESSAGE_PORT_SETTLE; the address identifies the kept message. */
 struct settle_order {
     const struct weir_message *kept;
     int verdict;
@@ -28,7 +28,7 @@ static struct port *port_of(struct weir_port *public)
 
 static void ref(struct weir_port *public)
 {
-    /* Relaxed: who takes a reference has one already. */
+    /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&port_of(public)->references, 1, memory_order_relaxed);
 }
 
@@ -36,7 +36,7 @@ static void unref(struct weir_port *public)
 {
     struct port *port = port_of(public);
 
-    /* Each release pairs with the acquire of the last one: all uses were before. */
+    /* Each release pairs with the acquire of the last one: all uses come before. */
     if (atomic_fetch_sub_explicit(&port->references, 1, memory_order_acq_rel) != 1)
         return;
     askings_unref(port->askings);
@@ -55,7 +55,7 @@ void port_close(struct port *port)
     unref(&port->public);
 }
 
-/* Into the runtime, in a read section. WEIR_ECLOSED, WEIR_ENOMEM. */
+/* Enters the runtime and a read section. WEIR_ECLOSED, WEIR_ENOMEM. */
 static int enter(struct port *port, struct executor **out)
 {
     int status = WEIR_ECLOSED;
@@ -69,7 +69,7 @@ static int enter(struct port *port, struct executor **out)
     return status;
 }
 
-/* The actor of a port that was open a moment ago has gone. */
+/* The port was open, but its actor has ended since. */
 static int closed_if_gone(int status)
 {
     return status == WEIR_ETERMINATED || status == WEIR_EUNKNOWN ? WEIR_ECLOSED : status;
@@ -97,7 +97,7 @@ static void free_message(struct weir_port *public, struct weir_message *message)
     if (!message)
         return;
     if (enter(port_of(public), &executor) != 0) {
-        /* Its cache may be no more. */
+        /* Its cache may have been freed. */
         message_release(port_of(public)->memory, message_of(message));
         return;
     }
@@ -168,7 +168,7 @@ static int reply(struct weir_port *public, const struct weir_message *kept,
 
     if (status != 0)
         return status;
-    /* The reply itself is the order: nothing can fail later. */
+    /* The reply itself is the request to the actor, so a later failure is impossible. */
     message->public.kind = MESSAGE_PORT_REPLY;
     message->reference = (uint64_t)(uintptr_t)kept;
     message->output = port->life;
@@ -221,7 +221,7 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
 
 /* --- in the actor's turn -------------------------------------------------------------------- */
 
-/* Compared by address only: it may be gone. */
+/* Compares addresses only, since the message may be gone. */
 static struct message *find_kept(struct actor *actor, uint64_t address)
 {
     return message_list_find(&actor->kept, address);

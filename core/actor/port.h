@@ -1,12 +1,13 @@
 /*
- * actor/port.h - threads of a plugin's own reach its actor: weir/port.h, as the runtime does it.
+ * actor/port.h - implements weir/port.h, by which a plugin's own threads reach its actor.
  *
- * One port an incarnation, counted; the actor's reference is in its extra. While it is open it may
- * enter the runtime; closing it takes that away under its lock, so whoever is inside then is inside
- * by an entry of his own, and the runtime is freed only when nobody is (runtime_destroy). What
- * concerns kept messages is sent to the actor as control, and done in its turn.
+ * One port for each incarnation, counted; the actor's reference is in its optional state. An open
+ * port may enter the runtime. Closing takes that away under its lock; a thread that is inside then
+ * has an entry of its own, and the runtime is freed only after all entries are left
+ * (runtime_destroy). Operations on kept messages are sent to the actor as control, and done in its
+ * turn.
  *
- * Any thread, but for port_get, port_arrived and port_drop: owner's turn.
+ * Any thread; port_get, port_arrived and port_drop: owner's turn.
  */
 #ifndef ACTOR_PORT_H
 #define ACTOR_PORT_H
@@ -23,7 +24,7 @@ struct port {
     struct weir_port public; /* first */
     _Atomic uint32_t references;
     weir_pid pid;            /* const */
-    uint32_t life;           /* const: of the actor; see extra.h */
+    uint32_t life;           /* const: the actor's incarnation; see extra.h */
     struct askings *askings; /* const; counted */
     struct memory *memory;   /* const; counted */
     pthread_mutex_t lock;
@@ -33,11 +34,10 @@ struct port {
 /* The port of the present incarnation, counted for the caller; NULL when memory is out. */
 struct weir_port *port_get(struct actor *actor);
 
-/* MESSAGE_PORT_REPLY, MESSAGE_PORT_SETTLE came. Takes it. */
+/* Handles MESSAGE_PORT_REPLY and MESSAGE_PORT_SETTLE. Takes it. */
 void port_arrived(struct actor *actor, struct message *message);
 
-/* The incarnation has ended: nobody comes in any more. Takes the actor's reference. NULL is
- * allowed. */
+/* The incarnation has ended: closes its port. Takes the actor's reference. NULL is allowed. */
 void port_close(struct port *port);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * actor/position.h - how far a source was: bytes of its own, which the next one goes on from.
+ * actor/position.h - the position of a source, as bytes of its own, where the next source
+ * continues.
  *
- * Owned by whoever holds the struct. Not synchronised.
+ * The owner of the struct owns it. Not synchronised.
  */
 #ifndef ACTOR_POSITION_H
 #define ACTOR_POSITION_H
@@ -12,22 +13,22 @@
 struct position {
     void *data; /* owned; NULL = none */
     size_t size;
-    bool lost; /* there was one, and nobody knows it any more */
+    bool lost; /* there was one, but it is unknown now */
 };
 
-/* There is a position, or there was one. */
+/* True when there is a position, or there was one. */
 static inline bool position_is_left(const struct position *position)
 {
     return position->data || position->lost;
 }
 
-/* Replaces it by a copy. WEIR_EINVALID (over WEIR_POSITION_MAX), WEIR_ENOMEM: it is as it was. */
+/* Replaces it by a copy. WEIR_EINVALID (over WEIR_POSITION_MAX), WEIR_ENOMEM: it is unchanged. */
 int position_set(struct position *position, const void *data, size_t size);
 
-/* `to` becomes what `from` was; `from` has none then. */
+/* Moves the position from `from` to `to`. */
 void position_move(struct position *to, struct position *from);
 
-/* Frees what it holds. */
+/* Frees its memory. */
 void position_clear(struct position *position);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "actor/children.h"
 
-/* A unit past the last entry is not told. */
+/* A unit past the last entry is left out. */
 static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
 {
     for (uint32_t i = 0; one->unit && i < PLACE_UNITS; i++) {

@@ -10,7 +10,7 @@ struct replaying {
     struct executor *executor;
     const struct wiring *wiring;
     weir_pid target;
-    weir_pid full; /* the last that had no room; 0 = none */
+    weir_pid full; /* the last receiver without room; 0 = none */
 };
 
 static weir_pid destination_of(const struct replaying *replaying, const struct dead_letter *letter)
@@ -56,8 +56,8 @@ static int send_again(struct replaying *replaying, const struct dead_message *de
     struct message *message;
     int status;
 
-    /* Where one found no room the next finds none, unless its key leads elsewhere; the refusals
-     * would be counted. */
+    /* After one refusal there is no room for the next either, unless its key has another owner;
+     * refusals would be counted again. */
     if (to && to == replaying->full && dead->letter.key == 0)
         return WEIR_EFULL;
     message = revive(replaying, dead);
@@ -72,7 +72,7 @@ static int send_again(struct replaying *replaying, const struct dead_message *de
     return status;
 }
 
-/* True when the letter was accepted again. */
+/* True when the dead letter was accepted again. */
 static bool try_letter(struct replaying *replaying, const struct dead_message *dead,
                        struct replay_result *result)
 {

@@ -9,7 +9,7 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 
-#define INDEX_BITS 24 /* 16 million open requests an actor; 2^40 in a life */
+#define INDEX_BITS 24 /* 16 million open requests for each actor; 2^40 in a life */
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 #define NS_PER_MS 1000000u
 
@@ -145,7 +145,7 @@ int request_cancel(struct actor *actor, uint64_t reference)
     if (!entry || entry->status == WEIR_ECANCELLED)
         return WEIR_EUNKNOWN;
     given_up_add(&actor->runtime->given_up, actor_pid(actor), reference);
-    /* Told at the next step of this turn, as if its time were over: nothing calls back here. */
+    /* Reported at the next step of this turn, like a time-out: nothing calls back here. */
     entry->status = WEIR_ECANCELLED;
     deadlines_set(actor->extra, DEADLINE_REQUEST, (uint32_t)(entry - actor->extra->pending), 0);
     return actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
@@ -158,14 +158,14 @@ static int send_reply(struct runtime *runtime, struct executor *executor, weir_p
     return send_control(runtime, executor, requester, reply);
 }
 
-/* An answer that nobody waits for any more. */
+/* Counts an answer without a waiting requester. */
 static void count_late(struct runtime *runtime, weir_pid requester, uint64_t reference)
 {
     (void)given_up_take(&runtime->given_up, requester, reference);
     atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
 }
 
-/* Why nobody waits for the answer any more; 0: somebody does, as far as one can know. */
+/* The reason why the request was given up; 0: it was not, as far as this thread can know. */
 static int why_given_up(struct actor *actor, const struct message *request)
 {
     if (given_up_has(&actor->runtime->given_up, request->public.from, request->reference))
@@ -175,12 +175,12 @@ static int why_given_up(struct actor *actor, const struct message *request)
     return request->deadline_ns <= executor_look_at_clock(actor->executor) ? WEIR_ETIMEOUT : 0;
 }
 
-/* To a thread from outside: it may read the reply, and free it, before this returns. */
+/* To an outside thread, which may read the reply, and free it, before this returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
     if (askings_answer(actor->runtime->askings, request->reference, 0, reply, ""))
         return 0;
-    /* Not fetched in time, and forgotten then, or cancelled. */
+    /* Forgotten after its time-out, or cancelled. */
     return given_up_has(&actor->runtime->given_up, 0, request->reference) ? WEIR_ECANCELLED
                                                                           : WEIR_ETIMEOUT;
 }
@@ -204,7 +204,7 @@ int request_reply(struct actor *actor, struct message *request, struct message *
     reply->reference = request->reference;
     reply->status = 0;
     reply->public.from = actor_pid(actor);
-    /* Also when it is late: to settle the request later is no second answer. */
+    /* For a late reply, too: settling the request later must not answer again. */
     request->public.reserved |= MESSAGE_ANSWERED;
     status = request->public.from ? reply_inside(actor, request, reply)
                                   : reply_outside(actor, request, reply);
@@ -277,7 +277,7 @@ void request_drop_all(struct actor *actor)
         given_up_add(&actor->runtime->given_up, actor_pid(actor), entry->reference);
         give_entry(extra, entry);
     }
-    /* So that the next incarnation pays for its own only. */
+    /* Frees the array, so that the next incarnation has only the memory that it needs itself. */
     free(extra->pending);
     extra->pending = NULL;
     extra->pending_count = 0;

@@ -2,8 +2,8 @@
  * actor/request.h - requests, replies and their deadlines.
  *
  * A reference is {count, index in the requester's table}: found in one step, never repeated in an
- * incarnation. A request that cannot be answered by its worker is turned into its own error reply,
- * so telling a requester needs no memory.
+ * incarnation. A request without a reply is turned into its own error reply, so an answer never
+ * needs memory.
  */
 #ifndef ACTOR_REQUEST_H
 #define ACTOR_REQUEST_H
@@ -16,7 +16,7 @@ struct request_options {
     uint64_t timeout_ms;
     weir_then *then;
     void *context;
-    bool inspects; /* it is control, for inspect_arrived */
+    bool inspects; /* a control message, for inspect_arrived */
 };
 
 /* As weir_request. Owner's turn. */
@@ -29,28 +29,30 @@ int request_cancel(struct actor *actor, uint64_t reference);
 /* As weir_reply. */
 int request_reply(struct actor *actor, struct message *request, struct message *reply);
 
-/* Takes a request and makes it its own answer: `status`, and a detail for people. Any thread. */
+/* Takes a request and turns it into its own answer: `status`, and a detail for people. Any
+ * thread. */
 void request_answer(struct runtime *runtime, struct executor *executor, struct message *request,
                     int status, const char *detail);
 
-/* Owner's turn: a reply came. Takes it. */
+/* Owner's turn: handles a reply. Takes it. */
 void request_arrived(struct actor *actor, struct message *message);
 
 /* Takes a reply to an actor that has ended. */
 void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
                     struct message *message);
 
-/* Owner's turn: tells that the time of entry `index` is over. */
+/* Owner's turn: ends entry `index`, whose time is over. */
 void request_time(struct actor *actor, uint32_t index);
 
-/* The incarnation ends: its requests are forgotten, their replies will be late. */
+/* The incarnation ends: forgets its requests; their replies will be late. */
 void request_drop_all(struct actor *actor);
 
-/* Why nobody waits for the answer of a request any more, which has not begun: WEIR_ETIMEOUT,
- * WEIR_ECANCELLED. 0: somebody does, or it is no request. */
+/* The reason why a request that has not begun was given up: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it
+ * was not, or it is no request. */
 int request_given_up(struct actor *actor, const struct message *message);
 
-/* Until the requester gives up, rounded up; 0: it has; UINT64_MAX: never, or it is no request. */
+/* The time until the requester gives up, rounded up; 0: it has; UINT64_MAX: never, or it is no
+ * request. */
 uint64_t request_time_left_ms(struct actor *actor, const struct message *message);
 
 #endif

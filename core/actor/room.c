@@ -43,7 +43,8 @@ void room_wake(struct actor *actor, uint32_t max, struct executor *executor)
 
 void room_dissolve(struct actor *actor, struct executor *executor)
 {
-    /* seq_cst: after the word was ended. Who makes room later than this finds it so. */
+    /* seq_cst: after the word was ended. A waiter that makes the list later finds the word
+     * ended. */
     struct waiters *room = atomic_load_explicit(&actor->room, memory_order_seq_cst);
 
     if (room)
@@ -52,7 +53,7 @@ void room_dissolve(struct actor *actor, struct executor *executor)
 
 void room_destroy(struct actor *actor)
 {
-    /* Relaxed: after the grace period nobody else has the actor. */
+    /* Relaxed: after the grace period no other thread has the actor. */
     struct waiters *room = atomic_load_explicit(&actor->room, memory_order_relaxed);
 
     if (!room)

@@ -1,9 +1,10 @@
 /*
- * actor/router.h - what an actor is that stands for others: the actor of a pool.
+ * actor/router.h - the operations of an actor that routes its messages to others: the actor of a
+ * pool.
  *
- * A message to its normal lane never enters its own mailbox: the sender's thread routes it on to
+ * A message to its normal lane never enters its own mailbox: the sender's thread routes it to
  * another actor, by this table. The other lanes are the actor's own, and its manager handles them.
- * Who routes fills in the table; core/actor knows nothing else of it.
+ * The owner of the routing fills in the table; core/actor knows nothing else of it.
  */
 #ifndef ACTOR_ROUTER_H
 #define ACTOR_ROUTER_H
@@ -30,23 +31,23 @@ struct router_ops {
                  struct message_list *left);
     /* Gives a copy to each worker below, of all levels. */
     void (*fan_out)(struct router *router, struct fan_out *fan_out);
-    /* How many it took, from the front, or why it took none; as weir_send. */
+    /* Returns how many it took, from the front, or the status why it took none; as weir_send. */
     int (*route_chain)(struct router *router, struct executor *executor,
                        struct message *const *messages, uint32_t count);
-    /* How many messages it would take now: a hint. Unlimited mailboxes count as 64. */
+    /* The number of messages that it would take now: a hint. An unlimited mailbox counts as 64. */
     uint32_t (*room)(struct router *router);
-    /* How many of them in one chain, to one actor; 0: they are to be spread. */
+    /* How many of them fit in one chain, to one actor; 0: they are to be spread. */
     uint32_t (*chain_room)(struct router *router);
-    /* True once it takes nothing more. */
+    /* True once it accepts no more messages. */
     bool (*is_closing)(struct router *router);
-    /* It ends, and so do those below it: drained, or with the reason KILL behind the messages that
-     * they have in hand. */
+    /* Ends it, and all actors below: drained, or with the reason KILL after their present
+     * message. */
     void (*close)(struct router *router, enum weir_end_reason reason, struct executor *executor);
 
     /* In the actor's own turn. */
 
-    /* Carries out a message without a behaviour as manager; does not take it. WEIR_EUNSUPPORTED: it
-     * is none of those that it knows; else why it was not carried out. */
+    /* Carries out a message when no behaviour is the manager; does not take it. WEIR_EUNSUPPORTED:
+     * an unknown message; else the status why it failed. */
     int (*manage)(struct router *router, struct message *message);
     /* Adds its figures to an answer. */
     void (*inspect)(struct router *router, struct inspection *out);
@@ -54,7 +55,7 @@ struct router_ops {
 
 struct router {
     const struct router_ops *ops; /* const */
-    struct waiters *waiters;      /* const: senders that wait for room behind it */
+    struct waiters *waiters;      /* const: senders that wait for room in it */
 };
 
 #endif

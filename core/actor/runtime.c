@@ -15,8 +15,8 @@ struct entry {
 
 bool runtime_is_own_thread(struct runtime *runtime)
 {
-    /* Acquire pairs with the release in create_dispatcher: those that are added later are not the
-     * one that asks. */
+    /* Acquire pairs with the release in create_dispatcher: later dispatchers are not the
+     * caller's. */
     uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
 
     for (uint32_t i = 0; i < count; i++)
@@ -176,7 +176,7 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
         pthread_mutex_lock(&runtime->notice_lock);
         seen = runtime->notice_count;
         pthread_mutex_unlock(&runtime->notice_lock);
-        /* Outside the lock: it may lock pools, whose turns give notice. */
+        /* Outside the lock, since it may lock pools, whose turns call runtime_notice. */
         if (done(context))
             return true;
         if (!in_time)
@@ -206,7 +206,7 @@ int runtime_exit_status(struct runtime *runtime)
 
 void runtime_escalate(struct runtime *runtime)
 {
-    /* Relaxed: it is looked at again and again. */
+    /* Relaxed: it is read repeatedly. */
     atomic_store_explicit(&runtime->escalated, true, memory_order_relaxed);
     runtime_notice(runtime);
 }

@@ -30,8 +30,8 @@ struct place;
 struct runtime_options {
     struct clock clock;
     struct log_sink log; /* see base/log.h */
-    /* Whole text to standard output, from any thread; whether whoever prints shall wait before it
-     * is given more to do. May be NULL, both or the second. */
+    /* Writes a whole text to standard output, from any thread; true while printing actors should
+     * wait. May be NULL, both or the second. */
     void (*print)(void *context, const char *text, size_t size);
     bool (*print_is_full)(void *context);
     void *print_context;
@@ -53,28 +53,28 @@ struct runtime {
     struct tag_table tags;
     struct askings *askings; /* const: requests of threads from outside */
     struct given_up given_up;
-    struct memory *memory; /* const: counted; blobs may outlive us */
+    struct memory *memory; /* const: counted; blobs may outlive the runtime */
     struct polls polls;
     /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
      * the table, without a name and threads, until another is added. */
     struct timekeeper *timekeeper;    /* const */
-    _Atomic uint64_t kept_warning_ns; /* the log names a message kept longer: kept.h; 0 = none */
+    _Atomic uint64_t kept_warning_ns; /* the log names messages kept longer: kept.h; 0 = never */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
-    _Atomic uint32_t dispatcher_count; /* written by who adds, read by all */
+    _Atomic uint32_t dispatcher_count; /* written by the adding thread, read by all */
     bool started;
-    _Atomic int exit_status; /* the largest that an actor asked for */
+    _Atomic int exit_status; /* the largest that an actor requested */
     _Atomic bool escalated;  /* see runtime_escalate */
     _Atomic uint64_t late_replies;
     _Atomic uint64_t late_notices; /* to origins that have ended */
-    _Atomic uint32_t opens_apart;  /* under way on an opener: see place.h */
-    _Atomic uint64_t edges;        /* of lifecycle.h, that have been taken: for tests */
+    _Atomic uint32_t opens_apart;  /* in progress on an opener: see place.h */
+    _Atomic uint64_t edges;        /* of lifecycle.h, taken so far: for tests */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
     pthread_mutex_t entry_lock;
     struct entry *entries; /* entry_lock: executors of outside threads, in use or not */
 
     pthread_mutex_t notice_lock;
-    pthread_cond_t notice; /* something changed that somebody may wait for */
+    pthread_cond_t notice; /* something changed that a thread may wait for */
     uint64_t notice_count; /* notice_lock */
 };
 
@@ -82,14 +82,14 @@ struct runtime {
 struct executor *runtime_enter(struct runtime *runtime);
 void runtime_leave(struct executor *executor);
 
-/* Between enter and leave: out of the read section for a while, to wait; and in again. */
+/* Between enter and leave: leaves the read section to wait, and enters it again. */
 void runtime_pause(struct executor *executor);
 void runtime_resume(struct executor *executor);
 
-/* True on a thread of one of its dispatchers, where nobody may wait for the runtime. */
+/* True on a thread of one of its dispatchers, which must not wait for the runtime. */
 bool runtime_is_own_thread(struct runtime *runtime);
 
-/* Wakes those in runtime_wait. Any thread; cheap when nobody waits. */
+/* Wakes the threads in runtime_wait. Any thread; cheap when there are none. */
 void runtime_notice(struct runtime *runtime);
 
 /*
@@ -99,13 +99,13 @@ void runtime_notice(struct runtime *runtime);
 bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *context,
                   uint64_t timeout_ms);
 
-/* What actors asked the program to exit with. */
+/* The exit status that actors requested. */
 int runtime_exit_status(struct runtime *runtime);
-/* It is at least `wanted` from now on. Any thread. */
+/* Raises it to at least `wanted`. Any thread. */
 void runtime_raise_exit_status(struct runtime *runtime, int wanted);
 
-/* Something has failed too often in a pool that says `then: escalate`, and so do all above it: the
- * program shall end, and say so. Any thread. */
+/* A member of a pool with `then: escalate` has failed too often, and so have all pools above: the
+ * program should end, and report it. Any thread. */
 void runtime_escalate(struct runtime *runtime);
 bool runtime_has_escalated(struct runtime *runtime);
 
@@ -113,9 +113,9 @@ bool runtime_has_escalated(struct runtime *runtime);
 
 /* Entries of outside threads, and the notices. */
 void runtime_init_entries(struct runtime *runtime);
-/* Whether an outside thread has entered. */
+/* True when an outside thread has entered. */
 bool runtime_is_entered(struct runtime *runtime);
-/* Nobody has. */
+/* No outside thread is inside. */
 void runtime_finish_entries(struct runtime *runtime);
 
 #endif

@@ -5,10 +5,10 @@
 #include "actor/send.h"
 #include "dispatch/futex.h"
 
-/* One thread that waits; on its stack. */
+/* One waiting thread; on its stack. */
 struct sleeper {
     struct waiter waiter;
-    _Atomic uint32_t woken; /* futex: set by who wakes, cleared by the sleeper before it looks */
+    _Atomic uint32_t woken; /* futex: set by a wake-up, cleared by the sleeper before it looks */
 };
 
 static void wake(struct waiter *waiter, struct executor *executor)
@@ -20,7 +20,7 @@ static void wake(struct waiter *waiter, struct executor *executor)
     futex_wake(&sleeper->woken);
 }
 
-/* Sends, and uses up the place that was granted, if one was: else leaving passes it on. */
+/* Sends, and uses up a granted place, if any; a refused grant passes on when the waiter leaves. */
 static int try_to_send(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
@@ -31,7 +31,7 @@ static int try_to_send(struct runtime *runtime, struct executor *executor, struc
     return status;
 }
 
-/* One look, in a read section. WEIR_EFULL: it stands in line now. */
+/* One look, in a read section. WEIR_EFULL: the thread is in line now. */
 static int try_or_join(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
@@ -87,7 +87,7 @@ int send_wait(struct runtime *runtime, weir_pid to, struct message *message, uin
         in_time = sleep_until_woken(&sleeper, &clock, deadline_ns);
         runtime_resume(executor);
         if (!in_time) {
-            /* No last look: who stands in line is told of every place. */
+            /* Without a last look: a waiter in line hears of every place. */
             status = WEIR_ETIMEOUT;
             break;
         }

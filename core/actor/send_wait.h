@@ -1,9 +1,9 @@
 /*
- * actor/send_wait.h - a thread from outside that waits until its message finds room.
+ * actor/send_wait.h - lets an outside thread wait until its message finds room.
  *
  * It waits in line with the workers whose outputs lead there (waiters.h), first come first served,
- * asleep on a futex of its own. What ends the wait: a freed place, a pool that grew, a worker that
- * opened, the end of the target, the time-out.
+ * asleep on a futex of its own. A free place, growth of the pool, the open of a worker, the end of
+ * the target, or the time-out ends the wait.
  */
 #ifndef ACTOR_SEND_WAIT_H
 #define ACTOR_SEND_WAIT_H

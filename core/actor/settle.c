@@ -26,7 +26,7 @@ static void answer_or_free(struct runtime *runtime, struct executor *executor,
         message_destroy(&executor->cache, message);
 }
 
-/* Nobody is to be told how it ends, and it holds nothing but its memory. */
+/* True for a message without requester and origin that holds only its memory. */
 static bool ends_plainly(const struct message *message)
 {
     return message->public.kind != WEIR_REQUEST &&

@@ -83,7 +83,7 @@ int single_create(struct runtime *runtime, struct executor *executor,
     if (length >= 0 && (size_t)length < sizeof single->name)
         status = create_named_actor(single, executor, options);
     if (status != 0) {
-        atomic_store(&single->wiring.wiring, NULL); /* the caller's still */
+        atomic_store(&single->wiring.wiring, NULL); /* it still belongs to the caller */
         single_destroy(single);
         return status;
     }

@@ -1,7 +1,7 @@
 /*
- * actor/single.h - an actor that belongs to no pool, as its maker knows it.
+ * actor/single.h - the handle of an actor without a pool, for its maker.
  *
- * It ends when it fails, stops, or is closed; what it counted stays here.
+ * The actor ends when it fails, stops, or is closed; its figures stay here.
  *
  * Life: create, close, wait until `ended`, destroy. Any thread.
  */
@@ -18,11 +18,11 @@ struct single_options {
     struct dispatcher *dispatcher;
     struct spec *spec;                              /* takes a reference */
     uint32_t limit;                                 /* of its mailbox; 0 = unlimited */
-    struct wiring *wiring;                          /* takes it on 0; where its outputs lead */
-    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
+    struct wiring *wiring;                          /* takes it on 0; the targets of its outputs */
+    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the defaults */
 };
 
-/* Owned by whoever created it; the actor in it ends by itself. */
+/* Owned by its maker; the actor in it ends by itself. */
 struct single {
     char name[PLACE_PATH_MAX]; /* const */
     struct runtime *runtime;   /* const */
@@ -33,30 +33,29 @@ struct single {
     struct dead_letters dead;
     pthread_mutex_t lock;
     struct place *place;          /* lock; NULL once it has ended */
-    struct ledger_reading ledger; /* lock: then */
-    _Atomic bool ended;           /* its actor is gone */
+    struct ledger_reading ledger; /* lock: from then on */
+    _Atomic bool ended;           /* its actor has ended */
 };
 
 /* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
 int single_create(struct runtime *runtime, struct executor *executor,
                   const struct single_options *options, struct single **out);
 
-/* Takes the wiring: its outputs lead there from now on. */
+/* Takes the wiring, the targets of its outputs from now on. */
 void single_set_wiring(struct single *single, struct wiring *wiring, struct executor *executor);
 
-/* Whether it is open: 0; 1 not yet; WEIR_ECLOSED it has ended; or the status of an open that
- * failed. */
+/* 0: it is open; 1 not yet; WEIR_ECLOSED it has ended; or the status of an open that failed. */
 int single_opening(struct single *single);
 
 void single_ledger(struct single *single, struct ledger_reading *out);
 
-/* Accepts nothing new, and ends when it has finished what it accepted. */
+/* Accepts no new message, and ends when it has finished the accepted ones. */
 void single_close(struct single *single, struct executor *executor);
 
-/* Ends behind the message in hand: what waits is dead. */
+/* Ends after the present message; waiting messages are dead. */
 void single_stop_now(struct single *single, struct executor *executor);
 
-/* Frees it; its actor has ended, or nothing runs any more. NULL is allowed. */
+/* Frees it; its actor has ended, or no thread runs any more. NULL is allowed. */
 void single_destroy(struct single *single);
 
 #endif

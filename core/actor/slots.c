@@ -9,7 +9,7 @@
 int slots_init(struct slots *slots)
 {
     *slots = (struct slots){ .used = 0 };
-    /* An eighth of a megabyte of address space; only the pages of chunks that exist are touched. */
+    /* An eighth of a megabyte of address space; only pages for existing chunks are touched. */
     slots->chunks = calloc(SLOTS_CHUNKS_MAX, sizeof *slots->chunks);
     if (!slots->chunks)
         return WEIR_ENOMEM;
@@ -18,8 +18,8 @@ int slots_init(struct slots *slots)
     return 0;
 }
 
-/* A chunk of zero pages that are not touched before they are used: aligned by hand, since calloc
- * alone knows that fresh memory is zero. Where it begins lies in front of it. */
+/* A chunk of zero pages that are untouched until they are used. Aligned by hand, since only calloc
+ * knows that fresh memory is zero. The pointer to its allocation is in front of it. */
 static struct actor *make_chunk(void)
 {
     char *memory = calloc(1, SLOTS_CHUNK * sizeof(struct actor) + LINE);
@@ -58,7 +58,7 @@ static int add_chunk_locked(struct slots *slots)
     return 0;
 }
 
-/* One batch of slots that were never used goes into the thread's stock. */
+/* Puts one batch of unused slots into the thread's stock. */
 static void use_more(struct slots *slots, struct stock *stock)
 {
     struct actor *chunk; /* which the whole batch lies in */
@@ -84,7 +84,7 @@ static void use_more(struct slots *slots, struct stock *stock)
     }
 }
 
-/* Relaxed: a free slot is its thread's alone. */
+/* Relaxed: a free slot belongs to its thread. */
 static uint32_t word_serial(const struct actor *actor)
 {
     return mailbox_serial(atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed));
@@ -108,7 +108,7 @@ struct actor *slots_take(struct slots *slots, struct stock *stock, uint32_t *out
 
 void slots_give(struct slots *slots, struct stock *stock, struct actor *actor)
 {
-    /* The next actor needs a serial, and its end another one. */
+    /* The next actor needs one serial, and its end another. */
     if (word_serial(actor) + 1 < MAILBOX_SERIAL_MAX)
         stock_give(stock, &slots->free, &actor->free);
 }

@@ -22,13 +22,13 @@
 
 struct actor;
 
-#define SLOTS_CHUNK 1024       /* actors a chunk: 320 KiB of address space */
+#define SLOTS_CHUNK 1024       /* actors in a chunk: 320 KiB of address space */
 #define SLOTS_CHUNKS_MAX 16384 /* 16 million actors */
 
 struct slots {
     struct stock_common free;
     pthread_mutex_t lock;
-    uint32_t used;                   /* lock: numbers below were given out at some time */
+    uint32_t used;                   /* lock: lower numbers have been given out before */
     _Atomic(struct actor *) *chunks; /* written under lock, read by all */
 };
 
@@ -36,16 +36,16 @@ struct slots {
 int slots_init(struct slots *slots);
 void slots_finish(struct slots *slots);
 
-/* A free slot, its `slot` filled in, and the serial of its next actor; NULL when memory is out. */
+/* A free slot, with `slot` filled in, and the serial of its next actor; NULL when memory is out. */
 struct actor *slots_take(struct slots *slots, struct stock *stock, uint32_t *out_serial);
 
-/* Makes a slot free again, after its mailbox was ended and a grace period. */
+/* Frees a slot, after its mailbox was ended and a grace period. */
 void slots_give(struct slots *slots, struct stock *stock, struct actor *actor);
 
 /* NULL: no such slot. */
 static inline struct actor *slots_get(struct slots *slots, uint32_t slot);
 
-/* Calls `visit` for every slot that was ever used. Nobody may spawn meanwhile. */
+/* Calls `visit` for every slot that was ever used. No actor may be spawned meanwhile. */
 void slots_visit(struct slots *slots, void (*visit)(struct actor *actor, void *context),
                  void *context);
 

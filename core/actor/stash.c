@@ -42,7 +42,7 @@ void stash_empty(struct actor *actor, struct message_list *had)
 
     while (actor->place && (message = message_list_take(&actor->place->stash))) {
         settle_unhold(actor);
-        message->public.reserved |= MESSAGE_KEPT; /* for the reason, should it be dead */
+        message->public.reserved |= MESSAGE_KEPT; /* selects the reason if it becomes dead */
         message_list_append(had, message);
     }
 }

@@ -6,7 +6,8 @@
 #include "actor/extra.h"
 #include "actor/send.h"
 
-/* The payload of a tie: the news that it becomes, and its place among the ties of who will end. */
+/* The payload of a link or monitor: the notice that it becomes, and its entry in the table of its
+ * subject. */
 struct tie {
     struct weir_end end;
     struct table_node node;
@@ -32,7 +33,7 @@ static struct message *make(struct actor *actor, enum message_kind kind, weir_pi
     return message;
 }
 
-/* Turns a tie into the news and sends it. Takes the tie. */
+/* Turns a link or monitor into the notice and sends it. Takes it. */
 static void tell(struct runtime *runtime, struct executor *executor, struct message *tie,
                  const struct weir_end *end)
 {
@@ -74,7 +75,8 @@ static void add_tie(struct actor *actor, struct message *message)
               hash_of(message->public.kind, message->public.from, message->reference));
 }
 
-/* Takes a tie of a kind, watcher and reference out of the table; NULL: there is none. */
+/* Takes a link or monitor of a kind, watcher and reference out of the table; NULL: there is
+ * none. */
 static struct message *take_tie(struct actor *actor, uint8_t kind, weir_pid watcher,
                                 uint64_t reference)
 {
@@ -112,7 +114,7 @@ uint32_t tie_count(const struct actor *actor, enum message_kind kind)
     return counting.count;
 }
 
-/* The next of those that were taken out of the table; NULL: no more. */
+/* The next of the entries that were taken out of the table; NULL: no more. */
 static struct message *next_taken(struct table_node **taken)
 {
     struct table_node *node = *taken;
@@ -207,12 +209,12 @@ int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
     return 0;
 }
 
-/* Tells the subject that it need not tell. */
+/* Tells the subject that no notice is needed. */
 static void withdraw(struct actor *actor, struct watch *watch)
 {
     struct message *message = make(actor, MESSAGE_DEMONITOR, actor_pid(actor), watch->node.hash);
 
-    /* Without memory the subject keeps the tie until it ends; its news will not count. */
+    /* Without memory the subject keeps the entry until it ends; its notice will be ignored. */
     if (message)
         send_tie(actor, watch->subject, message);
     drop_watch(actor, watch);

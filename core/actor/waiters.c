@@ -62,17 +62,17 @@ static void leave_locked(struct waiters *waiters, struct waiter *waiter)
     list_remove(&waiter->link);
     grant_locked(waiter, 0);
     atomic_fetch_sub_explicit(&waiters->count, 1, memory_order_seq_cst);
-    /* Last: whoever sees it without the lock may go away. */
+    /* Last: a thread that sees it without the lock may free the waiter. */
     atomic_store_explicit(&waiter->waits_for, NULL, memory_order_release);
 }
 
 void waiters_use(struct waiter *waiter, uint32_t places)
 {
-    /* Still there: a pool is freed a grace period after its waiters were dissolved. */
+    /* It still exists: a pool is freed a grace period after its waiters were dissolved. */
     struct waiters *waiters = waited_for(waiter);
     uint32_t granted = granted_to(waiter);
 
-    /* Who grants it some at this moment wakes it too, and it looks again. */
+    /* A thread that grants places at this moment also wakes the waiter, which looks again. */
     if (!waiters || granted == 0)
         return;
     pthread_mutex_lock(&waiters->lock);
@@ -95,7 +95,7 @@ void waiters_leave(struct waiter *waiter, struct executor *executor)
         leave_locked(waiters, waiter);
     }
     pthread_mutex_unlock(&waiters->lock);
-    /* The places that it was woken for are free still: what it had went elsewhere, or nowhere. */
+    /* The places of its wake-up are still free: its messages went elsewhere, or nowhere. */
     if (unused)
         waiters_wake(waiters, unused, executor);
 }

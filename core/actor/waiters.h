@@ -1,15 +1,16 @@
 /*
- * actor/waiters.h - who waits for places in a pool or in one actor, first come first served.
+ * actor/waiters.h - the line of waiters for places in a pool or in one actor, first come first
+ * served.
  *
  * A waiter joins with the number of places that it could use, looks once more whether there is
- * room, and goes to sleep; whoever freed places grants them to the first before its turn is over,
- * and wakes those, no more: who is woken finds room, unless somebody from outside the line was
- * faster. A waiter that finds the room taken again keeps its position. Lost wake-ups: joining
- * increments `count` by a read-modify-write before the second look; the freeing turn ends with a
+ * room, and sleeps. A turn that freed places grants them to the first waiters before it ends, and
+ * wakes only those: a woken waiter finds room, unless a sender outside the line was faster. A
+ * waiter that finds the room taken again keeps its position. Lost wake-ups: joining increments
+ * `count` by a read-modify-write before the second look; the freeing turn ends with a
  * read-modify-write of its admission word, which the second look reads, before it reads `count`.
  *
- * A waiter is the place of a worker or source, or a thread from outside (send_wait.h). Any thread,
- * any operation, for different waiters; joining, using and leaving in a read section.
+ * A waiter is the place of a worker or source, or an outside thread (send_wait.h). Any thread, any
+ * operation, for different waiters; joining, using and leaving in a read section.
  */
 #ifndef ACTOR_WAITERS_H
 #define ACTOR_WAITERS_H
@@ -26,17 +27,17 @@ struct executor;
 struct waiters {
     pthread_mutex_t lock;
     struct list list;       /* lock: of waiters */
-    bool dissolved;         /* lock: nobody can wait here any more */
+    bool dissolved;         /* lock: waiting here is not possible any more */
     _Atomic uint32_t count; /* written under lock, read by freeing turns */
 };
 
 struct waiter {
-    struct list link;                    /* lock of the waiters that it is in */
+    struct list link;                    /* lock of the line that it is in */
     _Atomic(struct waiters *) waits_for; /* written under lock, read by its owner; NULL = nobody */
     uint32_t wants;                      /* lock: places that may be granted to it, at least 1 */
-    _Atomic uint32_t granted; /* written under lock, also read by its owner: places that it was
-                                 woken for and has not used */
-    /* Called under the lock, so that the waiter cannot go away meanwhile. const */
+    /* written under lock, also read by its owner: granted places that it has not used */
+    _Atomic uint32_t granted;
+    /* Called under the lock, so that the waiter stays alive meanwhile. const */
     void (*wake)(struct waiter *waiter, struct executor *executor);
 };
 
@@ -46,23 +47,23 @@ void waiters_finish(struct waiters *waiters);
 void waiter_init(struct waiter *waiter,
                  void (*wake)(struct waiter *waiter, struct executor *executor));
 
-/* The waiter's owner, who could use `wants` places, at least 1. Keeps its position when it waits
- * there already, and may be woken again; leaves where it waited before. Where nobody can wait any
- * more it is woken at once, and waits nowhere. */
+/* By the waiter's owner, which could use `wants` places, at least 1. A waiter of this line keeps
+ * its position, and may be woken again; it leaves another line. After waiters_dissolve it is woken
+ * at once, and is in no line. */
 void waiters_join(struct waiters *waiters, struct waiter *waiter, uint32_t wants,
                   struct executor *executor);
 
-/* The waiter's owner has used as many places; it may be woken for more. */
+/* By the waiter's owner, which has used as many places; it may be woken for more. */
 void waiters_use(struct waiter *waiter, uint32_t places);
 
-/* The waiter's owner: it waits for nobody any more. Places that were granted to it and that it has
- * not used go on to the next. */
+/* By the waiter's owner: it leaves its line. Granted places that it has not used go on to the next
+ * waiter. */
 void waiters_leave(struct waiter *waiter, struct executor *executor);
 
-/* Nobody can wait here any more: all leave, and look again. Any thread. */
+/* Ends the line: all waiters leave, and look again. Any thread. */
 void waiters_dissolve(struct waiters *waiters, struct executor *executor);
 
-/* Grants places to the first who have not got all that they want, and wakes them. */
+/* Grants places to the first waiters that want more, and wakes them. */
 void waiters_wake(struct waiters *waiters, uint32_t places, struct executor *executor);
 
 static inline bool waiters_any(struct waiters *waiters)

@@ -20,7 +20,7 @@ static struct watched *find(struct extra *extra, uint64_t token)
     return node ? TABLE_ENTRY(node, struct watched, node) : NULL;
 }
 
-/* Has the poller wait; a message of its own is ready for when it tells. */
+/* Begins a watch with the poller; its message is made beforehand. */
 static int begin(struct actor *actor, int descriptor, uint32_t events, uint64_t *out_token)
 {
     const struct poller *poller = poller_of(actor);
@@ -71,7 +71,7 @@ int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_rea
     return 0;
 }
 
-/* It may have been told already: then its message finds no entry. */
+/* The poller may have reported it already: then its message finds no entry. */
 static void drop(struct actor *actor, struct watched *entry)
 {
     const struct poller *poller = poller_of(actor);
@@ -104,7 +104,7 @@ void watched_arrived(struct actor *actor, struct message *message)
     message_destroy(&actor->executor->cache, message);
     if (!entry)
         return;
-    /* The callback may watch anew: the entry is done with before. */
+    /* The entry is removed before the callback, which may begin another watch. */
     watched = *entry;
     table_remove(&actor->extra->watched, &entry->node);
     free(entry);

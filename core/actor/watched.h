@@ -1,6 +1,6 @@
 /*
- * actor/watched.h - the descriptors that an incarnation watches: weir/watch.h, as the runtime does
- * it. The waiting itself is the poller's (dispatch/poller.h). Owner's turn only.
+ * actor/watched.h - implements weir/watch.h: the descriptors that an incarnation watches. The
+ * poller (dispatch/poller.h) waits for them. Owner's turn only.
  */
 #ifndef ACTOR_WATCHED_H
 #define ACTOR_WATCHED_H
@@ -14,10 +14,10 @@ int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_rea
 /* As weir_unwatch. */
 int watched_end(struct actor *actor, uint64_t watch);
 
-/* MESSAGE_READY came. Takes it. */
+/* Handles MESSAGE_READY. Takes it. */
 void watched_arrived(struct actor *actor, struct message *message);
 
-/* The incarnation ends. */
+/* Ends all watches, with the incarnation. */
 void watched_end_all(struct actor *actor);
 
 #endif
