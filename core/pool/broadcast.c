@@ -16,7 +16,7 @@ static const struct members *members_of(struct pool *pool)
     return atomic_load_explicit(&pool->members, memory_order_acquire);
 }
 
-/* A nested pool routes its copy on. */
+/* A nested pool routes its copy. */
 static void give_to_pool(struct fan_out *fan_out, struct pool *pool)
 {
     struct message *copy = fan_out_copy(fan_out);
@@ -39,7 +39,7 @@ static void give_to_all(struct fan_out *fan_out, const struct members *members)
     fan_out_finish(fan_out);
 }
 
-/* Nobody has taken it: the whole message is refused. */
+/* No member has taken a copy: refuses the whole message. */
 static int refuse(struct fan_out *fan_out, struct message_list *left)
 {
     bool is_for_now = fan_out->full || fan_out->refused == 0 || left->count > 0;

@@ -1,10 +1,10 @@
 /*
  * pool/broadcast.h - a message to every member of a pool: a copy to each that has room.
  *
- * A member that is a worker gets its copy; one that is a pool routes its copy on as it routes
- * everything. So below a nested pool it is one message again, or, if that broadcasts too, one for
- * each. What becomes of a copy without room stands in actor/fan_out.h. No lock is taken: a member
- * that joins or leaves meanwhile may get a copy or not.
+ * A member that is a worker gets its copy; one that is a pool routes its copy as any other message.
+ * So below a nested pool it is one message again, or, if that pool broadcasts too, one for each
+ * member. actor/fan_out.h says what happens to a copy without room. No lock is taken: a member that
+ * joins or leaves meanwhile may get a copy or not.
  */
 #ifndef POOL_BROADCAST_H
 #define POOL_BROADCAST_H
@@ -19,17 +19,17 @@ struct pool;
 /*
  * Any thread, in a read section. Takes the message on 0: at least one member has taken a copy; the
  * others are in `left`, or counted as refused by the pool. WEIR_EFULL: no member has room;
- * WEIR_EINVALID: a request, which would have many answers, or with an origin, which is told once;
- * or no member of one kind would ever take it.
+ * WEIR_EINVALID: a request, which would have many answers, or a message with an origin, which gets
+ * one outcome; or no member of any kind could ever take it.
  */
 int broadcast(struct pool *pool, struct executor *executor, struct message *message,
               struct message_list *left);
 
-/* An event: a copy to each worker below, of all levels. A pool that takes nothing counts once. Any
- * thread, in a read section. */
+/* An event: gives a copy to each worker below, of all levels. A pool that accepts nothing counts
+ * once. Any thread, in a read section. */
 void broadcast_below(struct pool *pool, struct fan_out *fan_out);
 
-/* True for a member that leaves: it is not asked. */
+/* True for a member that leaves: broadcasts skip it. */
 bool broadcast_passes_over(const struct member *member);
 
 #endif

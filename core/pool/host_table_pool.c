@@ -43,7 +43,7 @@ uint32_t host_table_pool_size(struct weir_self *self)
     return size;
 }
 
-/* Tells the plugin, if it wants to know, and the log. */
+/* Logs the resize, and fills in the plugin's `out` if it is not NULL. */
 static void tell_resized(const struct actor *actor, const struct pool *pool,
                          const struct weir_resized *resized, struct weir_resized *out)
 {

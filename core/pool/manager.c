@@ -22,7 +22,7 @@ static bool is_tagged(const struct message *message, const char *name)
     return message->public.tag && strcmp(message->public.tag->name, name) == 0;
 }
 
-/* Nobody waits for the answer to a plain message. */
+/* A plain message needs no reply. */
 static int reply(const struct errand *errand, const char *tag, const void *data, size_t size)
 {
     struct actor *actor = errand->actor;
@@ -36,7 +36,7 @@ static int reply(const struct errand *errand, const char *tag, const void *data,
         return WEIR_ENOMEM;
     if (size > 0)
         memcpy(message->public.data, data, size);
-    /* A requester that gave up meanwhile is no fault of the pool's. */
+    /* A requester may have given up meanwhile. */
     if (request_reply(actor, errand->message, message) != 0)
         message_destroy(&actor->executor->cache, message);
     return 0;
@@ -156,7 +156,7 @@ static struct pool *pool_of_manager(const struct place *place)
     return (struct pool *)(void *)((char *)place->owner - offsetof(struct pool, managing));
 }
 
-/* What was set since the last call. */
+/* Takes the spec that was set since the last call. */
 static bool take_spec(struct place *place, struct spec **out_spec)
 {
     struct pool *pool = pool_of_manager(place);

@@ -1,5 +1,5 @@
 /*
- * pool/members.h - the members of a pool as senders see them: an immutable array.
+ * pool/members.h - the members of a pool for senders: an immutable array.
  */
 #ifndef POOL_MEMBERS_H
 #define POOL_MEMBERS_H
@@ -15,7 +15,7 @@ struct member {
     struct actor *actor; /* a worker's; NULL for a nested pool */
     struct pool *pool;   /* a nested pool; NULL for a worker */
     uint32_t serial;     /* of the worker */
-    uint32_t index;      /* the worker's number, or that of the nested pool among its siblings */
+    uint32_t index;      /* the worker's number, or the nested pool's number among its siblings */
 };
 
 struct members {
@@ -29,7 +29,7 @@ struct members *members_create(uint32_t count);
 /* NULL is allowed. */
 void members_destroy(struct members *members);
 
-/* Takes `next`, retires what was there. Cannot fail. */
+/* Publishes `next`, which it takes, and retires the old array. Cannot fail. */
 void members_publish(_Atomic(struct members *) *slot, struct members *next, struct reader *reader);
 
 #endif

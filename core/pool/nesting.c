@@ -6,8 +6,8 @@
 
 #include "pool/members.h"
 
-/* The lowest number that no child has. They stand in order: the first gap is behind all those that
- * have the number of their place. */
+/* The lowest number without a child. The children are sorted: the first gap follows those whose
+ * number is their index. */
 static uint32_t free_order_locked(const struct pool *parent)
 {
     uint32_t low = 0;
@@ -24,7 +24,7 @@ static uint32_t free_order_locked(const struct pool *parent)
     return low;
 }
 
-/* Where the first child stands whose number is not less. */
+/* The index of the first child whose number is not lower. */
 static uint32_t place_of_order_locked(const struct pool *parent, uint32_t order)
 {
     uint32_t low = 0;
@@ -56,8 +56,8 @@ struct pool *nesting_next_open(struct pool *parent, uint32_t *order)
 }
 
 /*
- * The number stays a child's own whoever comes and goes, since keys go by it; and the lowest that
- * is free is the next one's, as that of a worker.
+ * A child keeps its number, since keys go by it; the next child gets the lowest free one, as a
+ * worker does.
  */
 static void add_child_locked(struct pool *parent, struct pool *pool)
 {
@@ -83,7 +83,7 @@ static void remove_child_locked(struct pool *parent, struct pool *pool)
             (parent->child_count - at) * sizeof *parent->children);
 }
 
-/* They stand in the order of their numbers. */
+/* They are sorted by number. */
 void nesting_show_locked(struct pool *parent, struct members *next, struct executor *executor)
 {
     for (uint32_t i = 0; i < parent->child_count; i++)
@@ -103,7 +103,7 @@ static int publish_children_locked(struct pool *parent, struct executor *executo
     return 0;
 }
 
-/* Room for `more` children, and never less than there was. */
+/* Makes room for `more` children, never less than before. */
 static int make_room_locked(struct pool *parent, uint32_t more)
 {
     uint32_t room = parent->child_count + more;
@@ -119,7 +119,7 @@ static int make_room_locked(struct pool *parent, uint32_t more)
     return 0;
 }
 
-/* Shown at once, unless it is one of many: then it has a place already. */
+/* Shows the child at once, unless it joins with others: then pool_show_joined does. */
 static int join_parent_locked(struct pool *parent, struct pool *pool, struct executor *executor)
 {
     int status;
@@ -154,7 +154,7 @@ int nesting_join_new(struct pool *pool, struct executor *executor)
     return status;
 }
 
-/* Each pool that joins would show all that are there: for many at once that is their square. */
+/* If each pool that joins published all members, the cost of many would be quadratic. */
 int pool_prepare_join(struct pool *parent, uint32_t count)
 {
     int status;
@@ -184,7 +184,7 @@ void pool_join(struct pool *pool, struct executor *executor)
         pool_close(pool, executor);
 }
 
-/* Members are shown by who nests only: see commit_nesting_locked. */
+/* Only a pool that nests shows its members: see commit_nesting_locked. */
 void pool_show_joined(struct pool *parent, struct executor *executor)
 {
     struct members *members;
@@ -212,7 +212,7 @@ void pool_forget_join(struct pool *parent)
     members_destroy(members);
 }
 
-/* The figures of an ended pool stay with its parent: they never go back. */
+/* The parent keeps the figures of an ended pool: they never decrease. */
 static void keep_figures_locked(struct pool *parent, struct pool *pool)
 {
     struct dead_letters_figures dead = { 0 };
@@ -230,8 +230,8 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Once it closes, senders do not look at its members any more, and it needs none: that takes no
- * memory, and those that leave later find it done. */
+/* Senders do not look at the members of a closing pool. So it publishes an empty array, which needs
+ * no memory, and further members that leave need not be removed. */
 static int show_without_locked(struct pool *parent, struct executor *executor)
 {
     if (parent->spec)

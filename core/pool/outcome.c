@@ -32,7 +32,7 @@ int outcome_ask(struct pool *pool, struct executor *executor, weir_pid to, uint6
     return status;
 }
 
-/* Adds what a place says. False: it has not decided yet. */
+/* Adds the result of a place. False: it is still open. */
 static bool add_place(const struct place *place, struct weir_pool_resized *outcome)
 {
     if (place->opened)
@@ -46,7 +46,7 @@ static bool add_place(const struct place *place, struct weir_pool_resized *outco
     return true;
 }
 
-/* Fills the message. False: it is not time yet. */
+/* Fills the message. False: some opens have no result yet. */
 static bool fill_locked(struct pool *pool, struct message *message)
 {
     struct weir_pool_resized outcome;
@@ -80,7 +80,7 @@ void outcome_tell(struct pool *pool, struct executor *executor)
     take_due_locked(pool, &due);
     pthread_mutex_unlock(&pool->lock);
     while ((message = message_list_take(&due)))
-        /* Who asked may be gone. */
+        /* The requester may have ended. */
         if (send_notice(pool->runtime, executor, message->to, message) != 0)
             message_destroy(&executor->cache, message);
 }

@@ -20,7 +20,7 @@ static struct outlet *present_locked(struct outlets *outlets)
     return atomic_load_explicit(&outlets->present, memory_order_relaxed);
 }
 
-/* Has one user: whoever makes it. */
+/* Has one user: its maker. */
 static struct outlet *create(struct outlets *outlets, const struct weir_output *rows,
                              struct wiring *wiring)
 {
@@ -48,7 +48,7 @@ static void free_retired(struct retired *retired, struct reader *reader)
     destroy((struct outlet *)(void *)((char *)retired - offsetof(struct outlet, retired)));
 }
 
-/* Who reads where the present workers lead may be looking at it still. */
+/* Retired, since a reader of the present wiring may still use it. */
 static void drop_locked(struct outlet *outlet, struct executor *executor)
 {
     if (--outlet->users > 0)
@@ -131,8 +131,8 @@ void outlet_set_locked(struct outlets *outlets, struct wiring *wiring, struct ex
 
 /* --- former workers ------------------------------------------------------------------------- */
 
-/* Whether any of these is behind another outlet; `due` becomes the latest time at which such a one
- * must have left, 0 when one of them has no such time. */
+/* True when a place has another outlet; `due` becomes the latest time at which such a place must
+ * have left, 0 when one of them has no such time. */
 static bool look_for_former_locked(const struct list *places, const struct wiring_slot *present,
                                    uint64_t *due)
 {

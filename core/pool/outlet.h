@@ -1,13 +1,14 @@
 /*
- * pool/outlet.h - where the outputs of a pool's workers lead, by the table of outputs they know.
+ * pool/outlet.h - the targets of the outputs of a pool's workers, by the table of outputs that they
+ * know.
  *
- * A worker emits by number: that of a row in its behaviour's table. So a change that brings another
- * table opens the new workers behind an outlet of their own. The workers of before keep their
- * outlet, whose wiring is frozen from then on; they are *former* workers until they have ended.
- * Workers of one table share one outlet.
+ * A worker emits by number: that of a row in its behaviour's table. So a change to another table
+ * gives the new workers an outlet of their own. Earlier workers keep their outlet, whose wiring is
+ * frozen from then on; they are *former* workers until they have ended. Workers with the same table
+ * share one outlet.
  *
  * Life: outlet_begin, then places join and leave, and changes are prepared and then committed or
- * aborted, one at a time; an outlet goes with its last user. All under pool->lock.
+ * aborted, one at a time; an outlet ends with its last user. All under pool->lock.
  */
 #ifndef POOL_OUTLET_H
 #define POOL_OUTLET_H
@@ -21,9 +22,9 @@ struct spec;
 struct weir_output;
 
 struct outlet {
-    struct wiring_slot slot;        /* read by the workers behind it */
-    const struct weir_output *rows; /* const: what the numbers stand for; NULL: it has no names */
-    uint32_t table;                 /* const: which of the pool's tables, from 0 on */
+    struct wiring_slot slot;        /* read by its workers */
+    const struct weir_output *rows; /* const: the rows of the numbers; NULL: it has no names */
+    uint32_t table;                 /* const: the number of the table in the pool, from 0 on */
     uint32_t users;                 /* pool->lock: places, and the pool or a change */
     struct retired retired;
 };
@@ -31,41 +32,42 @@ struct outlet {
 /* The outlets of one pool. */
 struct outlets {
     _Atomic(struct outlet *) present; /* written under pool->lock, read in a read section */
-    struct outlet *of_new;            /* pool->lock: behind which new places are made */
-    uint32_t tables;                  /* pool->lock: how many there have been */
+    struct outlet *of_new;            /* pool->lock: of new places */
+    uint32_t tables;                  /* pool->lock: their number so far */
 };
 
-/* The first one, for workers of `spec` (may be NULL). Takes the wiring on 0. WEIR_ENOMEM. */
+/* Makes the first outlet, for workers of `spec` (may be NULL). Takes the wiring on 0.
+ * WEIR_ENOMEM. */
 int outlet_begin(struct outlets *outlets, const struct spec *spec, struct wiring *wiring);
-/* Frees the last one: no worker is left. */
+/* Frees the last outlet: no worker is left. */
 void outlet_end(struct outlets *outlets);
 
-/* A place that is made leads its outputs through the outlet of new ones. */
+/* Gives a new place the outlet of new places. */
 void outlet_join_locked(struct outlets *outlets, struct place *place);
 /* A place has ended, or never begun. */
 void outlet_leave_locked(struct place *place, struct executor *executor);
 
 /*
- * Makes an outlet for workers of `spec` when their table is not that of the present ones, and takes
- * the wiring for it; `out_fresh` stays as it is otherwise. WEIR_ENOMEM: nothing has happened.
+ * Makes an outlet for workers of `spec` when their table differs from the present one, and takes
+ * the wiring for it; otherwise leaves `out_fresh` unchanged. WEIR_ENOMEM: nothing has changed.
  */
 int outlet_prepare_locked(struct outlets *outlets, const struct spec *spec, struct wiring **wiring,
                           struct outlet **out_fresh);
-/* From now on it is that of the present workers. Cannot fail. */
+/* Makes it the outlet of the present workers. Cannot fail. */
 void outlet_commit_locked(struct outlets *outlets, struct outlet *fresh, struct executor *executor);
-/* Takes it back. */
+/* Frees it. */
 void outlet_abort_locked(struct outlet *fresh, struct executor *executor);
 
-/* Where the pool's present workers lead: takes the wiring. */
+/* Sets the wiring of the pool's present workers, which it takes. */
 void outlet_set_locked(struct outlets *outlets, struct wiring *wiring, struct executor *executor);
 
 /*
- * Whether a pool has former workers, and by when the last of them must have left, on the runtime's
- * clock; 0 = whenever it has. Any thread.
+ * True when a pool has former workers; `out_due_ns` is when the last of them must have left, on the
+ * runtime's clock; 0 = no such time. Any thread.
  */
 bool outlet_has_former(struct pool *pool, uint64_t *out_due_ns);
 
-/* Where the present workers of a pool lead their outputs; in a read section. */
+/* The outputs of a pool's present workers; in a read section. */
 static inline struct wiring_slot *outlet_present(struct outlets *outlets)
 {
     /* [O1] pairs with the release in outlet_commit_locked. */

@@ -1,5 +1,5 @@
 /*
- * pool/places.h - what the workers tell their pool: open, broken, done, gone.
+ * pool/places.h - the pool as the owner of its workers: they have opened, failed, finished, ended.
  *
  * In the worker's turn. The pool's lock is held for a few stores.
  */
@@ -8,17 +8,17 @@
 
 #include "pool/pool.h"
 
-/* Its worker is open, and is found by what it calls itself. Under the pool's lock. */
+/* Its worker is open: its names are found from now on. Under the pool's lock. */
 void pool_place_publish_locked(struct pool *pool, struct place *place);
 
-/* The worker has nothing left. True: it may close now. False: it has been called back, or has the
- * queue of a pool that has closed meanwhile to finish; that not if it `leaves_queue` to others. */
+/* The worker has nothing left. True: it may close now. False: it has been called back, or must
+ * finish the queue of a pool that has closed meanwhile, unless it `leaves_queue` to others. */
 bool pool_place_may_close(struct place *place, bool leaves_queue);
 
-/* The pool's own actor has ended: nothing of it runs any more. */
+/* The pool's own actor has ended; no callback of it runs any more. */
 void pool_actor_ended(struct pool *pool, struct executor *executor);
 
-/* What the workers ask of their pool. */
+/* The pool's operations as the owner of its workers. */
 extern const struct owner_ops pool_owner_ops;
 
 #endif

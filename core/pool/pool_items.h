@@ -8,7 +8,7 @@
 
 struct inspection;
 
-/* Adds them: of all leaves when it is nested. */
+/* Adds the figures; those of all leaves for a nested pool. */
 void pool_items(struct inspection *inspection, struct pool *pool);
 
 #endif

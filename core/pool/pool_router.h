@@ -1,5 +1,5 @@
 /*
- * pool/pool_router.h - a pool as its actor stands for it: the table of actor/router.h.
+ * pool/pool_router.h - the pool's table of actor/router.h.
  */
 #ifndef POOL_POOL_ROUTER_H
 #define POOL_POOL_ROUTER_H

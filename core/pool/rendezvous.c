@@ -30,8 +30,8 @@ static uint64_t draw(uint64_t key, struct block block)
 }
 
 /*
- * -log2 of a number between 0 and 1, drawn as 32 bits: how long the first of evenly many takes. The
- * logarithm of 1 + f is a polynomial, right to 0.0002, which shares do not show.
+ * -log2 of a number between 0 and 1, drawn as 32 bits: the earliest time among equally many. The
+ * logarithm of 1 + f is a polynomial, accurate to 0.0002, an error that the shares do not show.
  */
 static uint64_t waiting_of(uint32_t drawn)
 {
@@ -52,19 +52,19 @@ static uint64_t time_of(uint64_t drawn, uint32_t bits)
     return waiting_of((uint32_t)(drawn >> 32)) << (NUMBER_BITS - bits);
 }
 
-/* Which of the block's numbers it is that is the earliest. */
+/* The number in the block that has the earliest time. */
 static uint32_t place_of(uint64_t drawn, struct block block)
 {
     return block.first | ((uint32_t)drawn & (uint32_t)((1ull << block.bits) - 1));
 }
 
-/* The half of 2^bits numbers in which `number` does not lie. */
+/* The half of 2^bits numbers without `number`. */
 static struct block other_half(uint32_t number, uint32_t bits)
 {
     return (struct block){ (number ^ 1u << bits) >> bits << bits, bits };
 }
 
-/* The block of the number that none is nested in. */
+/* The outermost block with the number. */
 static struct block block_of(uint32_t number)
 {
     uint32_t bits = number > 1 ? 31u - (uint32_t)__builtin_clz(number) : 0;
@@ -95,10 +95,10 @@ uint64_t rendezvous_time(uint64_t key, uint32_t number)
 
 struct search {
     const struct members *members;
-    uint32_t gaps; /* numbers below the highest for which there is no member */
+    uint32_t gaps; /* numbers below the highest that have no member */
     uint64_t key;  /* mixed */
     uint64_t time;
-    uint32_t owner; /* where it stands */
+    uint32_t owner; /* its index */
 };
 
 static uint32_t highest(const struct members *members)
@@ -106,8 +106,8 @@ static uint32_t highest(const struct members *members)
     return members->members[members->count - 1].index;
 }
 
-/* Where the first with that number or a higher one stands: as many places lower as there are gaps
- * below it. */
+/* The index of the first member with that number or a higher one: the number minus the gaps below
+ * it. */
 static uint32_t find(const struct search *search, uint32_t number)
 {
     uint32_t from = number > search->gaps ? number - search->gaps : 0;
@@ -132,7 +132,7 @@ static bool has_any(const struct search *search, struct block block)
            (search->members->members[at].index ^ block.first) >> block.bits == 0;
 }
 
-/* Where the number stands; UINT32_MAX: nowhere. */
+/* The index of the member with the number; UINT32_MAX: there is none. */
 static uint32_t member_with(const struct search *search, uint32_t number)
 {
     uint32_t at = search->gaps ? find(search, number) : number;
@@ -144,7 +144,7 @@ static uint32_t member_with(const struct search *search, uint32_t number)
 
 /* --- looking for the earliest ---------------------------------------------------------------- */
 
-/* Of those at one time the lowest number counts, which stands first. */
+/* At equal times the lowest number wins, whose index is the lowest. */
 static void offer(struct search *search, uint64_t time, uint32_t at)
 {
     if (time > search->time || (time == search->time && at > search->owner))
@@ -154,8 +154,8 @@ static void offer(struct search *search, uint64_t time, uint32_t at)
 }
 
 /*
- * Looks into a block, if it has members, whose earliest number comes after `since`. That is a
- * member, or else all the halves are looked into that it does not lie in. At most NUMBER_BITS deep.
+ * Searches a block, if it has members, whose earliest number comes after `since`. If that number
+ * has no member, searches all the halves without it. At most NUMBER_BITS deep.
  */
 static void look_into(struct search *search, struct block block, uint64_t since)
 {
@@ -183,7 +183,7 @@ uint32_t rendezvous_owner(const struct members *members, uint64_t key)
                              0 };
     struct block block = block_of(highest(members));
 
-    /* The largest first: it holds half of them, and what it finds rules most others out. */
+    /* The largest block first: it holds half of them, and its result rules out most others. */
     look_into(&search, block, 0);
     while (block.first > 0) {
         block = block_of(block.first - 1);
@@ -204,7 +204,7 @@ static int compare(const void *a, const void *b)
 
 void rendezvous_sort(struct members *members)
 {
-    /* Mostly they are in order: who comes has the next number. */
+    /* Mostly they are in order: a new member has the next number. */
     for (uint32_t i = 1; i < members->count; i++)
         if (members->members[i].index < members->members[i - 1].index) {
             qsort(members->members, members->count, sizeof members->members[0], compare);

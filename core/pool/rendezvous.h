@@ -1,5 +1,5 @@
 /*
- * pool/rendezvous.h - which member owns a key: rendezvous hashing, evaluated in O(log n).
+ * pool/rendezvous.h - finds the owner of a key: rendezvous hashing, evaluated in O(log n).
  *
  * Rendezvous hashing gives each pair of a key and a member's number a random time; the member with
  * the earliest time owns the key. So the shares are equal, and when a member joins or leaves, only
@@ -22,14 +22,14 @@
 
 #include "pool/members.h"
 
-/* Puts members that are not published yet into the order of their numbers. */
+/* Sorts members that are not published yet by their numbers. */
 void rendezvous_sort(struct members *members);
 
-/* Where in the array, of at least one member, the owner of the key stands. */
+/* The index of the key's owner in the array, of at least one member. */
 uint32_t rendezvous_owner(const struct members *members, uint64_t key);
 
-/* The time that a number draws for a key; the member with the earliest, and of several of these the
- * one with the lowest number, is what rendezvous_owner answers. For tests. */
+/* The time that a number draws for a key. rendezvous_owner returns the member with the earliest
+ * time; of equal ones that with the lowest number. For tests. */
 uint64_t rendezvous_time(uint64_t key, uint32_t number);
 
 #endif

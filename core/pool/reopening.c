@@ -7,7 +7,7 @@ static void tell_places_locked(struct list *places, struct executor *executor)
     for (struct list *node = places->next; node != places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
-        /* Relaxed: children that are being made now open their files after this. */
+        /* Relaxed: children that are being made now open their files afterwards. */
         if (place->made_of->behaviour->reopen ||
             atomic_load_explicit(&place->children, memory_order_relaxed))
             (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,

@@ -1,8 +1,8 @@
 /*
- * pool/resize.h - more or fewer workers, while messages flow.
+ * pool/resize.h - changes the number of workers, while messages flow.
  *
- * All of these return at once. The new target is visible before they return, and no new message
- * reaches a worker that leaves; it finishes what it accepted, as the pool's remove mode says.
+ * All functions return at once. The new target is visible before they return, and a leaving worker
+ * gets no new message; it finishes its accepted ones, as the pool's remove mode says.
  */
 #ifndef POOL_RESIZE_H
 #define POOL_RESIZE_H
@@ -12,15 +12,15 @@
 /*
  * Sets the number of workers. Any thread, also inside a worker. `out` may be NULL. WEIR_EINVALID:
  * out of bounds, or the members are pools; WEIR_ECLOSED; WEIR_ENOMEM. Then nothing has changed. A
- * pool that clamps goes as far as its bounds instead.
+ * pool with `clamp` goes to its bound instead.
  */
 int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
                 struct weir_resized *out);
 
-/* As pool_resize by `count` more or fewer than now. */
+/* As pool_resize, by `count` workers more or fewer. */
 int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
 
-/* Tells the log by whom a pool was resized, if that changed anything. Borrows all of it. */
+/* Logs who resized a pool, if that changed anything. Borrows all of it. */
 void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized);
 
 /* --- for pool.c and change.c; pool->lock is held --------------------------------------------- */
@@ -30,7 +30,7 @@ void resize_report(const struct pool *pool, const char *by, const struct weir_re
 int resize_make_locked(struct pool *pool, struct executor *executor, struct spec *spec,
                        uint32_t count, struct list *out_places);
 
-/* Gives back places whose actors have not begun. */
+/* Frees places whose actors have not begun. */
 void resize_unmake_locked(struct list *places, struct executor *executor);
 
 /* Lets the actors of places begin. They open on the threads of `opener`; NULL: on their own. */
@@ -39,17 +39,17 @@ void resize_begin_locked(struct list *places, struct dispatcher *opener, struct 
 /* Fills `next`, which has room for all, with the places that stay, and publishes it. */
 void resize_publish_locked(struct pool *pool, struct members *next, struct executor *executor);
 
-/* Moves `count` places, broken and idle ones first, to `out_leaving`; tells nobody yet. Where keys
- * have owners those with the highest numbers go before idle ones: the numbers stay without gaps. */
+/* Moves `count` places, broken and idle ones first, to `out_leaving`, without a signal. With route
+ * hash the highest numbers leave first, so that the numbers stay without gaps. */
 void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_leaving);
 
-/* Calls back up to `count` of those who were told to go and have not finished; returns how many. */
+/* Calls back up to `count` removed workers that have not finished; returns their number. */
 uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor *executor);
 
-/* How many places stay. */
+/* The number of places that stay. */
 uint32_t resize_count_locked(struct pool *pool);
 
-/* After the members without them are published: closes and tells those who leave. */
+/* After the members without them are published: closes the leaving workers and signals them. */
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor);
 
 #endif

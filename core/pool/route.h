@@ -1,5 +1,6 @@
 /*
- * pool/route.h - from a pool to a worker, on the sender's thread, in one step through any nesting.
+ * pool/route.h - routes a message from a pool to a worker, on the sender's thread, through any
+ * nesting.
  */
 #ifndef POOL_ROUTE_H
 #define POOL_ROUTE_H
@@ -11,40 +12,42 @@
 struct executor;
 struct pool;
 
-/* Which of `count` members, at least 1, is the next in turn for the calling thread. */
+/* The next of `count` members, at least 1, in the calling thread's round. */
 uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count);
 
 /*
  * Puts a message into one worker's normal lane, or copies into those of many: see broadcast.h. Any
  * thread, in a read section. Takes it on 0; WEIR_EFULL no worker below has room; WEIR_ECLOSED the
- * pool is ending; WEIR_EINVALID no worker below would ever take it: it routes by hash and the
- * message has no key, or the payload is larger than all that may wait at a worker, or it is a
- * request for all.
+ * pool is ending; WEIR_EINVALID no worker below could ever take it: it routes by hash and the
+ * message has no key, or the payload is larger than a worker's limit of bytes, or it is a request
+ * to all.
  */
 int route_message(struct pool *pool, struct executor *executor, struct message *message);
 
-/* Likewise; `left` as for send_leaving in actor/send.h. */
+/* As route_message; `left` as for send_leaving in actor/send.h. */
 int route_leaving(struct pool *pool, struct executor *executor, struct message *message,
                   struct message_list *left);
 
-/* As route_leaving, and a refusal is not counted as one by this pool. */
+/* As route_leaving, without counting a refusal for this pool. */
 int route_uncounted(struct pool *pool, struct executor *executor, struct message *message,
                     struct message_list *left);
 
-/* How many messages the workers below would take now: a hint. Unlimited mailboxes count as 64. */
+/* The number of messages that the workers below would take now: a hint. Unlimited mailboxes count
+ * as 64. */
 uint32_t route_room(struct pool *pool);
 
-/* The same of a pool whose only member is a worker with a mailbox of its own; 0: of another. Any
- * thread, in a read section. */
+/* As route_room, for a pool whose only member is a worker with a mailbox of its own; 0 for other
+ * pools. Any thread, in a read section. */
 uint32_t route_room_of_only_worker(struct pool *pool);
 
-/* Whose a key is, of at least one member: where that stands. Any thread, in a read section. */
+/* The index of a key's owner, of at least one member. Any thread, in a read section. */
 uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key);
 
-/* Which members are tried, where one is enough: `count` from number `first` on, round the end. */
+/* The members that are tried for a message to one of them: `count` from number `first` on, in a
+ * circle. */
 struct route_choice {
     uint32_t first;
-    uint32_t count; /* 0: none would ever take it */
+    uint32_t count; /* 0: none could ever take it */
 };
 struct route_choice route_choose(struct pool *pool, const struct members *members,
                                  struct executor *executor, const struct message *message);

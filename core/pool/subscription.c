@@ -2,7 +2,7 @@
 
 #include "actor/runtime.h"
 
-/* Whether the pool has, or may have, anything to do with events. */
+/* True when the pool has, or may have, subscriptions. */
 static bool is_concerned(const struct pool *pool)
 {
     return atomic_load_explicit(&pool->has_subscribed, memory_order_acquire);
@@ -13,7 +13,7 @@ int subscription_prepare(struct pool *pool, struct executor *executor,
 {
     int status = 0;
 
-    if (names->count > 0) /* before the first one: its end looks at this, and gives all back */
+    if (names->count > 0) /* before the first one: the pool's end checks it, and removes all */
         atomic_store_explicit(&pool->has_subscribed, true, memory_order_release);
     for (size_t i = 0; i < names->count && status == 0; i++)
         status = events_reserve(pool->runtime, executor, names->items[i], pool->pid);

@@ -1,20 +1,21 @@
 /*
- * pool/subscription.h - the events that a pool gets.
+ * pool/subscription.h - the events that a pool subscribes to.
  *
- * They end with the pool's own actor. Any thread, in a read section; one at a time for a pool.
+ * The subscriptions end with the pool's own actor. Any thread, in a read section; one call at a
+ * time for a pool.
  */
 #ifndef POOL_SUBSCRIPTION_H
 #define POOL_SUBSCRIPTION_H
 
 #include "pool/pool.h"
 
-/* The pool gets these events and no others from now on: one worker each, or, with `fan_out`, all.
- * Borrows. WEIR_EINVALID (a name), WEIR_ENOMEM: nothing has changed. */
+/* Subscribes the pool to exactly these events from now on: for one worker each, or, with `fan_out`,
+ * for all. Borrows. WEIR_EINVALID (a name), WEIR_ENOMEM: nothing has changed. */
 int subscription_set(struct pool *pool, struct executor *executor, const struct weir_list *names,
                      bool fan_out);
 
-/* The same in two steps, of which the second cannot fail; or abort, also after a prepare that
- * failed. */
+/* As subscription_set in two steps, of which the second cannot fail; or abort, also after a failed
+ * prepare. */
 int subscription_prepare(struct pool *pool, struct executor *executor,
                          const struct weir_list *names);
 void subscription_commit(struct pool *pool, struct executor *executor,
