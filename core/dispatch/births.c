@@ -15,20 +15,21 @@ void births_init(struct births *births)
 bool births_push(struct births *births, struct schedulable *schedulable)
 {
     uint32_t tail = atomic_load_explicit(&births->tail, memory_order_relaxed);
-    /* [B1] pairs with the exchange of a thief: it has read the slot before we write it anew. */
+    /* [B1] pairs with the exchange of a thief: it has read the slot before the owner overwrites
+     * it. */
     uint32_t head = atomic_load_explicit(&births->head, memory_order_acquire);
 
     if (tail - head > MASK)
         return false;
     /* Relaxed: a thief may read a slot that is written; its exchange then fails. */
     atomic_store_explicit(&births->slots[tail & MASK], schedulable, memory_order_relaxed);
-    /* [B2] publishes the slot and what it points at; seq_cst as in ring_push: who parks reads the
-     * tails. */
+    /* [B2] publishes the slot and its schedulable; seq_cst as in ring_push: a parking thread reads
+     * the tails. */
     atomic_store_explicit(&births->tail, tail + 1, memory_order_seq_cst);
     return true;
 }
 
-/* The last one: thieves want it, too. */
+/* The last one, which thieves may take, too. */
 static struct schedulable *take_last(struct births *births, uint32_t head,
                                      struct schedulable *schedulable)
 {
@@ -44,19 +45,19 @@ struct schedulable *births_pop(struct births *births)
     struct schedulable *schedulable;
     uint32_t head;
 
-    /* Only we add: when it looks empty it is. */
+    /* Only the owner adds: when the deque looks empty it is. */
     if (tail == atomic_load_explicit(&births->head, memory_order_relaxed))
         return NULL;
     tail--;
-    /* [B3] seq_cst, both: we take the youngest back from view and then look how far thieves are; a
-     * thief reads head and then tail. One of us sees the other. */
+    /* [B3] seq_cst, both: the owner takes the youngest back and then reads the thieves' head; a
+     * thief reads head and then tail. One of them sees the other. */
     atomic_store_explicit(&births->tail, tail, memory_order_seq_cst);
     head = atomic_load_explicit(&births->head, memory_order_seq_cst);
     schedulable = atomic_load_explicit(&births->slots[tail & MASK], memory_order_relaxed);
     if ((int32_t)(tail - head) > 0)
         return schedulable;
     schedulable = tail == head ? take_last(births, head, schedulable) : NULL;
-    /* Empty now, whoever took the last one. */
+    /* Empty now, whether the owner or a thief took the last one. */
     atomic_store_explicit(&births->tail, tail + 1, memory_order_relaxed);
     return schedulable;
 }
@@ -82,7 +83,7 @@ struct schedulable *births_steal(struct births *births)
 uint32_t births_count(struct births *births)
 {
     uint32_t head = atomic_load_explicit(&births->head, memory_order_relaxed);
-    /* [B2] seq_cst: read by who parks. */
+    /* [B2] seq_cst: a parking thread reads it. */
     uint32_t tail = atomic_load_explicit(&births->tail, memory_order_seq_cst);
 
     return (int32_t)(tail - head) > 0 ? tail - head : 0;

@@ -1,10 +1,10 @@
 /*
- * dispatch/births.h - what a thread has brought forth and not run yet: last in, first out.
+ * dispatch/births.h - the spawn deque: a thread's newly spawned actors, last in, first out.
  *
- * Who is born in a turn runs before what was there already, the youngest first, on the thread that
- * made it and where its first message is hot. So a tree of actors is walked depth first, and as
- * many of them live as it is deep, not as it is wide. Thieves take from the other end: the eldest,
- * with all that it will bring forth, one at a time.
+ * Actors spawned in a turn run before older work, the youngest first, on the thread that made them,
+ * where their first message is in the cache. So a tree of actors is walked depth first, and the
+ * number of living actors grows with its depth, not with its width. Thieves take from the other
+ * end, one at a time: the eldest, with all that it will spawn.
  *
  *            | push pop  | steal
  *   push pop |     X     |   -      X = the owner alone; - = any threads at once
@@ -20,9 +20,10 @@
 
 struct schedulable;
 
-#define BIRTHS_CAPACITY 256 /* a power of two; what finds no room goes to the ring */
+#define BIRTHS_CAPACITY 256 /* a power of two; further ones go to the ring */
 
-/* Chase and Lev's queue, with read-modify-writes instead of fences. Indices run on, as a ring's. */
+/* The deque of Chase and Lev, with read-modify-writes instead of fences. Indices run on, as a
+ * ring's. */
 struct births {
     alignas(64) _Atomic uint32_t head; /* eldest; thieves, and the owner for the last one */
     alignas(64) _Atomic uint32_t tail; /* owner */
@@ -40,7 +41,7 @@ struct schedulable *births_pop(struct births *births);
 /* The eldest; NULL when there is none, or another was faster. */
 struct schedulable *births_steal(struct births *births);
 
-/* How many wait; of another thread's a guess. */
+/* Their number; of another thread's deque a guess. */
 uint32_t births_count(struct births *births);
 
 #endif

@@ -70,7 +70,7 @@ static int make_executor_locked(struct dispatcher *dispatcher)
     }
     executor->index = index;
     dispatcher->executors[index] = executor;
-    /* [E1] release: who sees the count sees the executor. */
+    /* [E1] release: a reader of the count sees the executor. */
     atomic_store_explicit(&dispatcher->slot_count, index + 1, memory_order_release);
     return 0;
 }
@@ -110,8 +110,9 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
 /* --- users ---------------------------------------------------------------------------------- */
 
 /*
- * Each thread counts for itself who it makes and who ends on it, so that births and deaths share no
- * line. Release: who sees an end counted sees its beginning counted, by whatever thread.
+ * Each thread has counters of its own for the actors that it makes and that end on it, so that they
+ * share no cache line. Release: a thread that sees an end counted sees its beginning counted, by
+ * any thread.
  */
 static void count_user(struct dispatcher *dispatcher, struct executor *executor,
                        _Atomic uint64_t *own, _Atomic uint64_t *others)
@@ -133,8 +134,8 @@ void dispatcher_end_user(struct dispatcher *dispatcher, struct executor *executo
     count_user(dispatcher, executor, &executor->users_ended, &dispatcher->users_ended);
 }
 
-/* The ended first: whoever of them is counted is counted among the begun, which are read after. So
- * the difference is never less than what there was in between. */
+/* Reads the ends first: the begins of all of them are counted when those are read. So the
+ * difference is never too low. */
 uint64_t dispatcher_users(const struct dispatcher *dispatcher)
 {
     uint64_t ended = atomic_load_explicit(&dispatcher->users_ended, memory_order_acquire);
@@ -150,7 +151,7 @@ uint64_t dispatcher_users(const struct dispatcher *dispatcher)
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-/* One that left is past its last look at anything of ours: joining takes an instant. */
+/* A thread that left touches the dispatcher no more: joining takes a moment. */
 static void join_if_left_locked(struct executor *executor)
 {
     if (!executor->joinable || executor->joining || !executor->left)
@@ -159,7 +160,7 @@ static void join_if_left_locked(struct executor *executor)
     executor->joinable = false;
 }
 
-/* Here and not on the thread itself: the name may be changed by then. */
+/* Here and not on the thread itself, since the name may have changed by then. */
 static void name_thread_locked(struct dispatcher *dispatcher, struct executor *executor)
 {
     char name[16];
@@ -168,7 +169,7 @@ static void name_thread_locked(struct dispatcher *dispatcher, struct executor *e
     (void)pthread_setname_np(executor->thread, name);
 }
 
-/* Starts the thread of an executor unless it runs. */
+/* Starts the thread of an executor unless it is running. */
 static int start_thread_locked(struct dispatcher *dispatcher, struct executor *executor)
 {
     join_if_left_locked(executor);
@@ -219,7 +220,7 @@ static int grow_locked(struct dispatcher *dispatcher, uint32_t threads)
 
     if (status != 0)
         return status;
-    set_count_locked(dispatcher, threads); /* first: a thread too many would leave at once */
+    set_count_locked(dispatcher, threads); /* first, since a surplus thread would leave at once */
     if (dispatcher->started)
         status = start_threads_locked(dispatcher, threads);
     if (status != 0) {
@@ -238,7 +239,7 @@ static int change_count_locked(struct dispatcher *dispatcher, uint32_t threads)
     return 0;
 }
 
-/* How many of `spares` there may be beside `wanted` threads. */
+/* The number of spares that are allowed beside `wanted` threads. */
 static uint32_t spares_of(uint32_t wanted, uint32_t spares)
 {
     if (spares > wanted)
@@ -274,13 +275,13 @@ int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
 
 void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
 {
-    /* Relaxed: figures. A changed budget counts from some look on. */
+    /* Relaxed: figures. A changed budget counts from some later look. */
     uint32_t budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed);
 
     atomic_store_explicit(&dispatcher->stuck, stuck, memory_order_relaxed);
     pthread_mutex_lock(&dispatcher->lock);
-    /* Without memory for a thread it goes on with those that there are, and tries again when
-     * another number of threads is stuck. */
+    /* Without memory for a thread the present ones go on, and the next change of the number tries
+     * again. */
     if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
         (void)change_locked(dispatcher, dispatcher->wanted, budget > 1 ? stuck : 0);
     pthread_mutex_unlock(&dispatcher->lock);
@@ -337,7 +338,7 @@ int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t 
     pthread_mutex_lock(&dispatcher->lock); /* for dispatcher_try_name */
     (void)snprintf(dispatcher->name, sizeof dispatcher->name, "%s", name);
     pthread_mutex_unlock(&dispatcher->lock);
-    /* Relaxed: nobody runs here. */
+    /* Relaxed: no thread runs here. */
     atomic_store_explicit(&dispatcher->budget, budget ? budget : DISPATCHER_BUDGET,
                           memory_order_relaxed);
     return 0;
@@ -367,7 +368,7 @@ void dispatcher_signal_stop(struct dispatcher *dispatcher)
     kick_all(dispatcher, 0);
 }
 
-/* The first whose thread nobody joins yet: the caller does. NULL: there is none. */
+/* The first thread that is to be joined, by the caller. NULL: there is none. */
 static struct executor *take_joinable(struct dispatcher *dispatcher)
 {
     struct executor *found = NULL;
@@ -382,7 +383,7 @@ static struct executor *take_joinable(struct dispatcher *dispatcher)
     return found;
 }
 
-/* Without the lock: the thread that leaves may want it, and asks meanwhile whether it is ours. */
+/* Without the lock, since the leaving thread may take it to ask whether it is one of ours. */
 static void join(struct dispatcher *dispatcher, struct executor *executor)
 {
     pthread_join(executor->thread, NULL);
@@ -464,8 +465,8 @@ uint64_t dispatcher_turns(const struct dispatcher *dispatcher)
 bool dispatcher_rest(struct dispatcher *dispatcher)
 {
     /*
-     * [R1] seq_cst: written before the counts are read; a thread that wakes, or is made, is counted
-     * before it reads this. So it is seen awake, or it sees that it has to tell.
+     * [R1] seq_cst: written before the counts are read; a waking or new thread is counted before it
+     * reads this. So this thread sees it awake, or it sees that it must call `stir`.
      */
     atomic_store_explicit(&dispatcher->rests, true, memory_order_seq_cst);
     return idle_parked_count(&dispatcher->idle) ==

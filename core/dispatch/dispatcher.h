@@ -1,16 +1,17 @@
 /*
- * dispatch/dispatcher.h - a set of threads that run schedulables: run queues, stealing, parking.
+ * dispatch/dispatcher.h - a set of threads with run queues, stealing and parking, which runs
+ * schedulables.
  *
  * Life: create, start (idempotent), submit..., signal_stop (also inside a turn), join (never inside
  * a turn), destroy. Threads are created here and nowhere else in the core.
  *
- * A turn that takes too long holds up nobody else for long: the timekeeper hands what its thread
- * has queued to the others, and starts a spare thread in its place when the program wants that
+ * A turn that takes too long delays other actors only for a moment: the timekeeper hands the queued
+ * work of its thread to the others, and starts a spare thread in its place if the program allows it
  * (timekeeper.h). There are never more spares than threads.
  *
- * Its threads can be more or fewer while it runs. Each has an executor, which stays for good:
- * others look into its queues at any time. A thread whose index is not below `thread_count` any
- * more leaves after its turn, and first puts what it has queued where the others find it.
+ * The number of threads can change at run time. Each has an executor, which is never freed, since
+ * other threads look into its queues at any time. A thread whose index is not below `thread_count`
+ * any more leaves after its turn, and first moves its queued work to the others.
  *
  *                        | start resize join | submit notify arm
  *   start resize join    |        -          |        -          - = any threads at once; the
@@ -38,29 +39,30 @@ struct dispatcher_options {
     void *runtime;          /* given to every executor */
     struct reclaim *reclaim;
     struct clock clock;
-    struct memory *memory; /* of which its threads hold shares; NULL: nothing is counted */
+    /* the cap of which its threads hold shares; NULL: no bytes are counted */
+    struct memory *memory;
     void (*thread_start)(struct executor *executor); /* on each new thread, first; may be NULL */
     void (*thread_end)(struct executor *executor);   /* on each thread, last; may be NULL */
-    struct timekeeper *timekeeper; /* NULL: nobody looks at deadlines and long turns */
-    void (*stir)(void *context);   /* see dispatcher_rest; may be NULL when nobody asks for it */
+    struct timekeeper *timekeeper; /* NULL: deadlines and long turns have no timekeeper */
+    void (*stir)(void *context);   /* see dispatcher_rest; may be NULL when that is never called */
     void *stir_context;
 };
 
 struct dispatcher {
-    char name[DISPATCHER_NAME_MAX];               /* const, but for dispatcher_rename */
+    char name[DISPATCHER_NAME_MAX];               /* const, except for dispatcher_rename */
     struct dispatcher_options options;            /* const */
     struct executor *executors[IDLE_THREADS_MAX]; /* each written once, before slot_count says so */
-    _Atomic uint32_t slot_count;   /* executors there are; written under lock, never less */
+    _Atomic uint32_t slot_count;   /* number of executors; written under lock, never decreases */
     _Atomic uint32_t thread_count; /* wanted, and spares; written under lock, read by all */
-    _Atomic uint32_t running;      /* threads that have not left; by starters and leavers */
-    _Atomic uint64_t users_begun;  /* actors that run here; by others than its own threads */
+    _Atomic uint32_t running;      /* threads that have not left; by starting and leaving threads */
+    _Atomic uint64_t users_begun;  /* actors that run here, begun by other threads than its own */
     _Atomic uint64_t users_ended;
     struct global_queue global;
     struct timers timers;
     struct idle idle;
     _Atomic uint32_t budget; /* written by a reload, read by turns */
     _Atomic bool stopping;
-    _Atomic bool rests; /* whoever wakes is to call `stir`; see dispatcher_rest */
+    _Atomic bool rests; /* a waking thread calls `stir`; see dispatcher_rest */
 
     /* By the timekeeper. */
     alignas(64) _Atomic uint32_t beat; /* grows each millisecond while a thread is awake */
@@ -79,35 +81,36 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
 int dispatcher_start(struct dispatcher *dispatcher);
 
 /*
- * From now on as many threads: 0..IDLE_THREADS_MAX; with 0 it sleeps until it has some again.
- * Those too many leave after their present turns; what they had queued is run by the others.
- * WEIR_EINVALID; WEIR_ENOMEM: nothing changed. Fewer cannot fail. Not on one of its threads.
+ * Sets the number of threads, 0..IDLE_THREADS_MAX; with 0 it sleeps until it gets some. Surplus
+ * threads leave after their present turns; the others run their queued work. WEIR_EINVALID;
+ * WEIR_ENOMEM: nothing changed. A smaller number cannot fail. Not on one of its threads.
  */
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
 
 /*
- * For the timekeeper: so many threads are stuck, and as many spares shall work beside them, but no
+ * For the timekeeper: so many threads are stuck, and as many spares should work beside them, but no
  * more than there are threads, and none where the budget is 1: callbacks there are meant to block.
  */
 void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck);
 
-/* One that runs here has been made, and has ended. On the thread of `executor`. */
+/* Count an actor that runs here, and its end. On the thread of `executor`. */
 void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor);
 void dispatcher_end_user(struct dispatcher *dispatcher, struct executor *executor);
-/* How many there are; when others than those that run here make none meanwhile, never too few. */
+/* The number of actors that run here; never too low unless other threads than its own make some
+ * meanwhile. */
 uint64_t dispatcher_users(const struct dispatcher *dispatcher);
 
-/* Frees what threads that have left still hold of the system. Not on one of its threads. */
+/* Joins threads that have left, to free their resources. Not on one of its threads. */
 void dispatcher_reap(struct dispatcher *dispatcher);
 
-/* For one that nobody uses: another name and budget. WEIR_EINVALID. */
+/* Gives an unused dispatcher another name and budget. WEIR_EINVALID. */
 int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget);
 
-/* Its name now, beside a rename and on a thread that may not wait. False: somebody is changing it,
- * or the threads, at this moment. */
+/* Reads its name, during a rename and on a thread that may not wait, too. False: another thread is
+ * changing it, or the threads. */
 bool dispatcher_try_name(struct dispatcher *dispatcher, char name[DISPATCHER_NAME_MAX]);
 
-/* Tells the threads to end after their turns. Any thread, also inside a turn. */
+/* Signals the threads to end after their turns. Any thread, also inside a turn. */
 void dispatcher_signal_stop(struct dispatcher *dispatcher);
 
 /* Waits for the threads after signal_stop. WEIR_EDEADLK on one of them. */
@@ -116,15 +119,15 @@ int dispatcher_join(struct dispatcher *dispatcher);
 /* True on one of its threads. */
 bool dispatcher_is_own_thread(struct dispatcher *dispatcher);
 
-/* After join. What is still queued is dropped: its owner frees it. NULL is allowed. */
+/* After join. Drops queued work, which its owner frees. NULL is allowed. */
 void dispatcher_destroy(struct dispatcher *dispatcher);
 
 /*
- * Asks to be told when a thread wakes, by `stir`, once. True when all of them sleep; false: one is
- * awake, and may go on without telling. Any thread.
+ * Requests one call of `stir` when a thread wakes. True when all of them sleep; false: one is
+ * awake, and may go on without the call. Any thread.
  */
 bool dispatcher_rest(struct dispatcher *dispatcher);
-/* Takes that back. It may be told at this moment all the same. */
+/* Cancels the request. The call may be under way all the same. */
 void dispatcher_end_rest(struct dispatcher *dispatcher);
 
 /* --- for executor.c -------------------------------------------------------------------------- */
@@ -134,7 +137,7 @@ static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher
     return dispatcher->executors[index];
 }
 
-/* [E1] acquire pairs with the release in make_executor: the pointers below it are there. */
+/* [E1] acquire pairs with the release in make_executor: the pointers below the count are set. */
 static inline uint32_t dispatcher_slot_count(const struct dispatcher *dispatcher)
 {
     return atomic_load_explicit(&dispatcher->slot_count, memory_order_acquire);
@@ -142,7 +145,7 @@ static inline uint32_t dispatcher_slot_count(const struct dispatcher *dispatcher
 
 void dispatcher_tell_stir(struct dispatcher *dispatcher);
 
-/* The calling thread is awake, and does not count as parked any more. */
+/* The calling thread is awake and not counted as parked any more: calls `stir` if requested. */
 static inline void dispatcher_stir(struct dispatcher *dispatcher)
 {
     /* [R1] seq_cst: see dispatcher_rest. */
@@ -152,21 +155,22 @@ static inline void dispatcher_stir(struct dispatcher *dispatcher)
         timekeeper_stir(dispatcher->options.timekeeper);
 }
 
-/* The calling thread may go: its index is still too high. It takes no work after this. */
+/* True when the calling thread may leave: its index is still too high. It takes no work after
+ * this. */
 bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor);
 
 /*
- * Sends a signal with a value to one of its threads; false: that thread is not there, or somebody
- * is changing the threads at this moment. Any thread; never waits.
+ * Sends a signal with a value to one of its threads; false: that thread does not exist, or another
+ * thread is changing the threads. Any thread; never waits.
  */
 bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value);
 
 /* --- any thread ------------------------------------------------------------------------------ */
 
-/* Wakes one parked thread unless somebody searches already. Any thread. */
+/* Wakes one parked thread unless a thread searches already. Any thread. */
 void dispatcher_notify(struct dispatcher *dispatcher);
 
-/* Arms a timer, and sees to it that somebody is awake when it is due. Any thread. */
+/* Arms a timer, and ensures that a thread is awake when it is due. Any thread. */
 void dispatcher_arm(struct dispatcher *dispatcher, struct timer *timer, uint64_t due_ns);
 
 /* Sums over the threads. */

@@ -1,5 +1,5 @@
 /*
- * dispatch/futex.h - sleeping on a word, and waking who sleeps on it (Linux).
+ * dispatch/futex.h - sleeps on a word, and wakes its sleepers (Linux).
  */
 #ifndef DISPATCH_FUTEX_H
 #define DISPATCH_FUTEX_H
@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Sleeps while *word is `expected`, at most `timeout_ns` (UINT64_MAX: without end). May return at
- * any time: the caller looks again. */
+/* Sleeps while *word is `expected`, at most `timeout_ns` (UINT64_MAX: no time-out). May return at
+ * any time: the caller checks again. */
 void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 
 /* Wakes one sleeper. */

@@ -1,9 +1,9 @@
 /*
  * dispatch/global_queue.h - the run queue that all threads of a dispatcher share.
  *
- * Unbounded, first in first out, behind a mutex that is held for a few instructions: it takes what
- * comes from outside threads, from other dispatchers and from full rings. `count` lets a thread
- * see without the lock that there is nothing. Any thread, any operation.
+ * Unbounded, first in first out, behind a mutex that is held for a few instructions: it takes work
+ * from outside threads, from other dispatchers and from full rings. `count` shows without the lock
+ * that it is empty. Any thread, any operation.
  */
 #ifndef DISPATCH_GLOBAL_QUEUE_H
 #define DISPATCH_GLOBAL_QUEUE_H
@@ -34,7 +34,7 @@ void global_queue_push(struct global_queue *queue, struct schedulable *schedulab
 struct schedulable *global_queue_take(struct global_queue *queue, struct ring *ring,
                                       uint32_t extra);
 
-/* How many wait. seq_cst: see executor_park. */
+/* Its length. seq_cst: see executor_park. */
 uint32_t global_queue_count(struct global_queue *queue);
 
 #endif

@@ -23,7 +23,7 @@ void idle_init(struct idle *idle, uint32_t searchers_max)
 
 void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max)
 {
-    /* Relaxed: how many search at most is a matter of cost, not of truth. */
+    /* Relaxed: the number of searchers only affects the cost. */
     atomic_store_explicit(&idle->searchers_max, searchers_max, memory_order_relaxed);
 }
 
@@ -64,7 +64,7 @@ void idle_park(struct idle *idle, uint32_t index, bool was_searching)
                               memory_order_seq_cst);
 }
 
-/* True for the one that takes the bit down. */
+/* True for the thread that clears the bit. */
 static bool claim(struct idle *idle, uint32_t index)
 {
     uint64_t before = atomic_fetch_and_explicit(word_of(idle, index), ~bit_of(index),
@@ -112,8 +112,8 @@ uint32_t idle_pick(struct idle *idle)
 
 bool idle_is_parked(struct idle *idle, uint32_t index)
 {
-    /* seq_cst: who hands the keeping over clears the keeper before it looks here; who parks is to
-     * be seen here before it finds that there is a keeper. */
+    /* seq_cst: a thread that hands over the keeping clears the keeper before it looks here; a
+     * parking thread must show here before it finds that there is a keeper. */
     return atomic_load_explicit(word_of(idle, index), memory_order_seq_cst) & bit_of(index);
 }
 

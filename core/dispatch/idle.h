@@ -1,12 +1,13 @@
 /*
- * dispatch/idle.h - who sleeps, who searches, and whom to wake.
+ * dispatch/idle.h - counts sleeping and searching threads, and chooses the one to wake.
  *
- * One word counts the threads that search for work and those that are parked; a bitmap says which
- * are parked. At most half the threads search. Nobody is woken while somebody searches: a searcher
- * that finds work passes the wake-up on (see executor.c), so that wake-ups never come in herds.
+ * One word counts the threads that search for work and those that are parked; a bitmap shows which
+ * are parked. At most half of the threads search. No thread is woken while another searches: a
+ * searcher that finds work passes the wake-up on (see executor.c), so that wake-ups never come in
+ * herds.
  *
- * Lost wake-ups: who makes work visible reads the counts after it; who parks writes the counts and
- * then looks for work; all four are seq_cst, so one of them sees the other.
+ * Lost wake-ups: a thread that makes work visible reads the counts afterwards; a parking thread
+ * writes the counts and then looks for work; all four are seq_cst, so one of them sees the other.
  */
 #ifndef DISPATCH_IDLE_H
 #define DISPATCH_IDLE_H
@@ -20,7 +21,8 @@
 #define IDLE_NOBODY UINT32_MAX
 
 struct idle {
-    _Atomic uint32_t searchers_max; /* advisory: written by a resize, read by who asks to search */
+    /* advisory: written by a resize, read by threads that want to search */
+    _Atomic uint32_t searchers_max;
     alignas(64) _Atomic uint64_t counts;            /* searching in the low half, parked high */
     _Atomic uint64_t parked[IDLE_THREADS_MAX / 64]; /* a bit per thread */
 };
@@ -30,7 +32,7 @@ void idle_init(struct idle *idle, uint32_t searchers_max);
 /* Any thread. */
 void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max);
 
-/* Asks to search. False: enough others do; park. */
+/* Asks to search. False: enough others do; the caller parks. */
 bool idle_try_search(struct idle *idle);
 
 /* Ends a search that found work. True: it was the last one, so the caller wakes the next. */
@@ -39,12 +41,12 @@ bool idle_found(struct idle *idle);
 /* Announces that a thread parks; it looks for work once more after this. */
 void idle_park(struct idle *idle, uint32_t index, bool was_searching);
 
-/* Takes the announcement back; the thread searches again. False: it has been picked to wake, its
- * token is on the way. */
+/* Takes the announcement back; the thread searches again. False: it has been chosen to wake, and
+ * its token is on the way. */
 bool idle_unpark_self(struct idle *idle, uint32_t index);
 
-/* Picks a parked thread to be woken; it counts as searching from now on. IDLE_NOBODY: nobody is
- * parked, or somebody searches already. */
+/* Chooses a parked thread to wake; it counts as searching from now on. IDLE_NOBODY: none is parked,
+ * or one searches already. */
 uint32_t idle_pick(struct idle *idle);
 
 /* Advisory. */

@@ -1,11 +1,11 @@
 /*
- * dispatch/note.h - what a thread's callback belongs to, for the crash handler.
+ * dispatch/note.h - the owner of a thread's present callback, for the crash handler.
  *
  * A turn writes the note before each callback. The texts lie in the runtime's vault
- * (message/vault.h), and a host puts the note itself on pages of its own: what a plugin overwrites
- * by running past the end of its memory is not read when the crash is told.
+ * (message/vault.h), and a host puts the note itself on separate pages: so a plugin that writes
+ * past the end of its memory does not change the crash line.
  *
- * Written by the thread whose executor it is, read by a signal handler on the same thread.
+ * Written by the executor's thread, read by a signal handler on the same thread.
  */
 #ifndef DISPATCH_NOTE_H
 #define DISPATCH_NOTE_H
@@ -16,7 +16,7 @@
 struct weir_tag;
 
 struct note {
-    const char *label;          /* of the spec: plugin, generation, behaviour; NULL: not known */
+    const char *label;          /* of the spec: plugin, generation, behaviour; NULL: unknown */
     const char *place;          /* the path of the pool or source; NULL: it has none */
     const struct weir_tag *tag; /* of the message in hand; NULL: none */
     uint32_t worker;

@@ -1,6 +1,6 @@
 /*
- * dispatch/poller.h - who waits for descriptors on behalf of the runtime, which has no I/O of its
- * own: the program around it gives one in the options of the runtime, or none.
+ * dispatch/poller.h - waits for descriptors for the runtime, which has no I/O of its own. The
+ * program may pass a poller in the options of the runtime.
  *
  *              | begin                    end
  *  begin, end  | any thread, at the same time; the poller synchronises
@@ -17,13 +17,13 @@ struct poller {
     void *context;
     /*
      * Waits until `descriptor` is ready for one of `events`, bits of enum weir_readiness. Never
-     * blocks. `token` comes back in runtime_ready, maybe before this returns. WEIR_EINVALID,
+     * blocks. Passes `token` to runtime_ready, maybe before this returns. WEIR_EINVALID,
      * WEIR_EUNSUPPORTED, WEIR_EEXISTS, WEIR_ENOMEM: it does not wait.
      */
     int (*begin)(void *context, int descriptor, uint32_t events, uint64_t token);
     /*
-     * Waits no more; the descriptor may be closed from its return on, and may be closed already.
-     * Nothing happens when it has told `token`; it may tell it while this runs. Never blocks.
+     * Ends the wait; the descriptor may be closed after its return, and may be closed already. Does
+     * nothing when `token` was reported; the report may be under way. Never blocks.
      */
     void (*end)(void *context, int descriptor, uint64_t token);
 };

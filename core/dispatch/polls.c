@@ -5,7 +5,7 @@
 
 #include "message/message.h"
 
-#define POLLS_FIRST 16 /* entries; doubled as they are needed, up to one for each descriptor */
+#define POLLS_FIRST 16 /* entries; doubled when needed, up to one for each descriptor */
 
 void polls_init(struct polls *polls)
 {
@@ -58,7 +58,7 @@ int polls_add(struct polls *polls, weir_pid pid, struct message *message, uint64
     return status;
 }
 
-/* The entry of a token that nobody has taken. */
+/* The entry of a token that was not taken. */
 static struct poll *find_locked(struct polls *polls, uint64_t token)
 {
     uint32_t number = (uint32_t)token;

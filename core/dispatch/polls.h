@@ -1,10 +1,9 @@
 /*
- * dispatch/polls.h - what the poller waits for at present: for each a message, made beforehand, so
- * that telling cannot fail.
+ * dispatch/polls.h - the poller's open waits: each has a message, made beforehand, so that a report
+ * cannot fail.
  *
- * Who takes the message out, by its token, is the only one to have it: the poller when the
- * descriptor is ready, or the actor when it does not want to be told any more. Tokens are not used
- * again, so one that comes too late finds nothing.
+ * The message can be taken out once, by its token: by the poller when the descriptor is ready, or
+ * by the actor when it ends the watch. Tokens are not reused, so a late one finds nothing.
  *
  * Any thread; a lock held for a few stores (docs/decisions/040).
  */
@@ -19,10 +18,10 @@
 struct cache;
 struct message;
 
-/* One that is waited for, or free. */
+/* A wait, or a free entry. */
 struct poll {
     struct message *message; /* lock; NULL = free */
-    weir_pid pid;            /* lock: who is to be told */
+    weir_pid pid;            /* lock: the receiver of the report */
     uint32_t serial;         /* lock: grows with each use */
     uint32_t next_free;      /* lock: index + 1 */
 };
@@ -35,7 +34,8 @@ struct polls {
 };
 
 void polls_init(struct polls *polls);
-/* Frees what was never told. `cache` is the calling thread's; nobody else calls any more. */
+/* Frees messages without a report. `cache` is the calling thread's; no other thread calls any
+ * more. */
 void polls_finish(struct polls *polls, struct cache *cache);
 
 /* Takes the message, whose `reference` becomes the token. WEIR_ENOMEM. */

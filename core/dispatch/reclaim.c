@@ -96,9 +96,9 @@ void reader_online(struct reader *reader)
     uint64_t epoch;
 
     /*
-     * [Q3] seq_cst: a scan that saw us offline came before the exchange; then the increment of the
-     * epoch, which came before the scan, is seen by the second load, and with it everything that
-     * was unpublished before.
+     * [Q3] seq_cst: a scan that saw us offline came before the exchange. The increment of the epoch
+     * came before the scan, so the second load sees it, and with it everything that was unpublished
+     * before.
      */
     do {
         epoch = atomic_load_explicit(&reader->reclaim->epoch, memory_order_seq_cst);
@@ -108,7 +108,7 @@ void reader_online(struct reader *reader)
 
 void reader_offline(struct reader *reader)
 {
-    /* [Q2] release: our reads were before. */
+    /* [Q2] release: our reads come before. */
     atomic_store_explicit(&reader->seen, RECLAIM_OFFLINE, memory_order_release);
 }
 
@@ -177,7 +177,7 @@ bool reader_poll(struct reader *reader)
         if (!reader->fresh.first)
             return false;
         append(&reader->aging, &reader->fresh);
-        /* [Q1] release: what the list holds was unpublished before. */
+        /* [Q1] release: the objects of the list were unpublished before. */
         reader->aging_epoch = atomic_fetch_add_explicit(&reader->reclaim->epoch, 1,
                                                         memory_order_seq_cst) +
                               1;
@@ -187,7 +187,7 @@ bool reader_poll(struct reader *reader)
     return reader->aging.first || reader->fresh.first;
 }
 
-/* True when something waits to be freed, and nobody is online who would. */
+/* True when objects wait to be freed, and no reader is online to do it. */
 static bool is_left_alone(struct reclaim *reclaim)
 {
     bool alone;
@@ -203,13 +203,13 @@ static bool is_left_alone(struct reclaim *reclaim)
 void reader_rest(struct reader *reader)
 {
     do {
-        /* What is freed may look others up. */
+        /* Freeing an object may look up others. */
         if (!reader_is_online(reader))
             reader_online(reader);
         if (reader_poll(reader))
             reader_hand_over(reader);
-        /* [Q4] seq_cst: of two that go at once, the later one sees what the other has left, or that
-         * other sees nobody online. */
+        /* [Q4] seq_cst: of two readers that go offline at once, the later one sees the other's
+         * objects, or the other sees no reader online. */
         atomic_exchange_explicit(&reader->seen, RECLAIM_OFFLINE, memory_order_seq_cst);
     } while (is_left_alone(reader->reclaim));
 }

@@ -2,11 +2,11 @@
  * dispatch/reclaim.h - frees memory when no thread can be reading it any more.
  *
  * Quiescent-state based. A reader that is *online* may hold pointers that it read from shared
- * places; it says between two turns that it holds none (`reader_quiescent`). A reader that sleeps,
- * or is inside a callback that may block, is *offline* and holds nothing up. What is retired is
- * freed once every reader has been quiescent or offline since.
+ * places; it declares between two turns that it holds none (`reader_quiescent`). A reader that
+ * sleeps, or is inside a callback that may block, is *offline* and delays nothing. Retired memory
+ * is freed once every reader has been quiescent or offline since.
  *
- * Retiring: each thread collects what it retires in a list of its own, so a retirement costs no
+ * Retiring: each thread has a list of its own for what it retires, so a retirement costs no
  * atomic operation; `reader_poll` gives the list an epoch and frees what has come of age.
  *
  *                    | quiescent online offline retire poll | other readers' calls
@@ -22,11 +22,11 @@
 #include <stdint.h>
 
 #define RECLAIM_READERS_MAX 1280 /* 1024 dispatcher threads and 256 ports */
-#define RECLAIM_OFFLINE 0        /* a reader's `seen` that holds nothing up */
+#define RECLAIM_OFFLINE 0        /* a reader's `seen` that delays nothing */
 
 struct reader;
 
-/* Embedded in what is retired. `free` gets it back, on the thread of `reader`. */
+/* Embedded in retired objects. `free` gets it back, on the thread of `reader`. */
 struct retired {
     struct retired *next;
     void (*free)(struct retired *retired, struct reader *reader);
@@ -50,20 +50,20 @@ struct reclaim {
     _Atomic uint32_t reader_count;                         /* high-water mark of the table */
     _Atomic(struct reader *) readers[RECLAIM_READERS_MAX]; /* written under lock */
     pthread_mutex_t lock;
-    struct retired_list orphans; /* lock: left by readers that went away */
+    struct retired_list orphans; /* lock: left by finished readers */
     _Atomic bool has_orphans;
 };
 
 void reclaim_init(struct reclaim *reclaim);
-/* No reader is left, and the last one found nothing more to free. */
+/* No reader is left, and the last one found no more objects to free. */
 void reclaim_finish(struct reclaim *reclaim);
 
 /* Offline at first. WEIR_ENOMEM: the table is full. */
 int reader_init(struct reader *reader, struct reclaim *reclaim);
-/* Leaves what it retired to the others. */
+/* Leaves its retired objects to the others. */
 void reader_finish(struct reader *reader);
 
-/* "I hold no pointer now." Cheap when nothing was retired since. */
+/* Declares that the reader holds no pointer now. Cheap when no object was retired since. */
 static inline void reader_quiescent(struct reader *reader);
 
 void reader_online(struct reader *reader);
@@ -76,25 +76,25 @@ static inline bool reader_is_online(struct reader *reader)
 /* Frees `retired` later. It must not be reachable any more. */
 void reader_retire(struct reader *reader, struct retired *retired);
 
-/* Leaves what waits to the others. */
+/* Leaves its waiting objects to the others. */
 void reader_hand_over(struct reader *reader);
 
 /*
- * Before a long sleep: frees what it can, leaves the rest to the others, and goes offline. Who goes
- * last frees it all: once every reader rests, nothing is left.
+ * Before a long sleep: frees what it can, leaves the rest to the others, and goes offline. The last
+ * reader to go frees everything: once every reader rests, no object is left.
  */
 void reader_rest(struct reader *reader);
 
-/* Ages and frees this reader's list. True when something still waits. */
+/* Ages and frees this reader's list. True when objects still wait. */
 bool reader_poll(struct reader *reader);
 
 static inline void reader_quiescent(struct reader *reader)
 {
-    /* [Q1] acquire pairs with the increment in reader_poll: what was unpublished before it is
-     * gone for us. */
+    /* [Q1] acquire pairs with the increment in reader_poll: objects unpublished before it are out
+     * of our reach. */
     uint64_t epoch = atomic_load_explicit(&reader->reclaim->epoch, memory_order_acquire);
 
-    /* [Q2] release pairs with the scan: our reads were before. */
+    /* [Q2] release pairs with the scan: our reads come before. */
     if (atomic_load_explicit(&reader->seen, memory_order_relaxed) != epoch)
         atomic_store_explicit(&reader->seen, epoch, memory_order_release);
 }

@@ -14,15 +14,17 @@ void ring_init(struct ring *ring, uint32_t capacity)
 bool ring_push(struct ring *ring, struct schedulable *schedulable)
 {
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    /* [R1] pairs with the exchange of a thief: its copies are made before we write the slot. */
+    /* [R1] pairs with the exchange of a thief: its copies are made before the owner overwrites the
+     * slot. */
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 
     if (tail - head > ring->mask)
         return false;
     /* Relaxed: a thief may read a slot that is written; its exchange then fails. */
     atomic_store_explicit(&ring->slots[tail & ring->mask], schedulable, memory_order_relaxed);
-    /* [R2] publishes the slot and what it points at to thieves; seq_cst, since the pusher reads
-     * next who is parked, while who parks reads the tails: one of them sees the other. */
+    /* [R2] publishes the slot and its schedulable to thieves; seq_cst, since the pushing thread
+     * reads next which threads are parked, while a parking thread reads the tails: one of them sees
+     * the other. */
     atomic_store_explicit(&ring->tail, tail + 1, memory_order_seq_cst);
     return true;
 }
@@ -46,7 +48,7 @@ struct schedulable *ring_pop(struct ring *ring)
 struct schedulable *ring_take(struct ring *ring)
 {
     for (;;) {
-        /* Head first: then `tail` is not older, and the difference tells what there was. */
+        /* Head first: then `tail` is not older, and the difference is not negative. */
         uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
         /* [R2] the slots up to here are written. */
         uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -95,7 +97,7 @@ struct schedulable *ring_steal(struct ring *from, struct ring *into)
 uint32_t ring_count(struct ring *ring)
 {
     uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    /* [R2] seq_cst: read by who parks. */
+    /* [R2] seq_cst: a parking thread reads it. */
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_seq_cst);
     uint32_t count = tail - head;
 

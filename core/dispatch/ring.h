@@ -40,11 +40,11 @@ struct schedulable *ring_pop(struct ring *ring);
 /* As ring_pop, for any thread. */
 struct schedulable *ring_take(struct ring *ring);
 
-/* Moves half of `from`, rounded up, to `into`, and returns one of them; NULL when there is none
- * or another was faster. */
+/* Moves half of `from`, rounded up, to `into`, and returns one of them; NULL when it is empty or
+ * another thief was faster. */
 struct schedulable *ring_steal(struct ring *from, struct ring *into);
 
-/* How many wait; of another thread's ring a guess. */
+/* Its length; of another thread's ring a guess. */
 uint32_t ring_count(struct ring *ring);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * dispatch/schedulable.h - what a dispatcher runs: anything with a turn. It knows no actors.
+ * dispatch/schedulable.h - the objects that a dispatcher runs: anything with a turn. It does not
+ * know actors.
  */
 #ifndef DISPATCH_SCHEDULABLE_H
 #define DISPATCH_SCHEDULABLE_H
@@ -7,10 +8,10 @@
 struct executor;
 struct schedulable;
 
-/* What a turn answers. */
+/* The result of a turn. */
 enum turn {
-    TURN_IDLE,  /* it sleeps: touch it no more, somebody else may own it */
-    TURN_AGAIN, /* there is more: give it another turn, behind the others */
+    TURN_IDLE,  /* it sleeps: do not touch it, another thread may own it */
+    TURN_AGAIN, /* it wants another turn, after the others */
 };
 
 struct schedulable {

@@ -1,9 +1,9 @@
 /*
- * dispatch/stock.h - free things of one kind, some of them with each thread, the rest in common.
+ * dispatch/stock.h - free objects of one kind: each thread has some, the rest is shared.
  *
- * A thread takes and gives without a lock from what it has at hand; when that is empty or too much
- * it exchanges a whole batch with the others, by one lock and without touching what is in it. A
- * thread holds at most two batches.
+ * A thread takes and gives without a lock from its own stock; when that is empty or full it
+ * exchanges a whole batch with the shared part, by one lock and without touching the objects in it.
+ * A thread holds at most two batches.
  *
  *            | take | give       of one stock
  *   all      |  X   |  X         X = one thread at a time; the common part: any threads
@@ -14,12 +14,12 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#define STOCK_BATCH 32 /* one lock for as many: below a nanosecond each */
+#define STOCK_BATCH 32 /* one lock for so many: below a nanosecond each */
 
-/* Lies in each thing while it is free. */
+/* Part of each object while it is free. */
 struct stock_item {
     struct stock_item *next;       /* in its batch */
-    struct stock_item *next_batch; /* of the first in a batch: another batch */
+    struct stock_item *next_batch; /* of the first of a batch: the next batch */
 };
 
 struct stock_batch {
@@ -27,10 +27,10 @@ struct stock_batch {
     uint32_t count; /* at most STOCK_BATCH */
 };
 
-/* What a thread has at hand. */
+/* A thread's own stock. */
 struct stock {
     struct stock_batch open; /* taken from and given to */
-    struct stock_batch full; /* a whole one, or none: against going to and fro at the edge */
+    struct stock_batch full; /* a whole batch, or none: avoids repeated exchanges at the edge */
 };
 
 struct stock_common {
@@ -41,7 +41,7 @@ struct stock_common {
 void stock_common_init(struct stock_common *common);
 void stock_common_finish(struct stock_common *common);
 
-/* NULL: there is none at hand nor in common. */
+/* NULL: both the own stock and the shared part are empty. */
 struct stock_item *stock_take(struct stock *stock, struct stock_common *common);
 void stock_give(struct stock *stock, struct stock_common *common, struct stock_item *item);
 

@@ -12,42 +12,42 @@
 #include "dispatch/futex.h"
 
 #define BEAT_NS 1000000u
-#define BEATS_PER_MS 1u /* no more: a beat may be late, and is never early */
-/* 10 ms: a turn that has lasted so long may well last for seconds, and each try costs a system call
- * that interrupts all threads of the process. */
+#define BEATS_PER_MS 1u /* no more: a beat may be late, never early */
+/* 10 ms: a turn that has lasted so long may last for seconds, and each try costs a system call that
+ * interrupts all threads of the process. */
 #define HOLD_BEATS 10u
 
-/* What is known of one thread. */
+/* The observation of one thread. */
 struct sight {
     uint64_t turns; /* of its executor, at the last beat */
     uint32_t beats; /* that saw the same turn, after the first */
 };
 
-/* What is known of one dispatcher. */
+/* The observation of one dispatcher. */
 struct watched_dispatcher {
     struct dispatcher *dispatcher; /* const */
     uint64_t turns;                /* of all its threads, at the last beat */
-    uint32_t stuck;                /* as it was told last */
+    uint32_t stuck;                /* as reported last */
     struct sight sights[IDLE_THREADS_MAX];
 };
 
 struct timekeeper {
     struct executor executor; /* the thread's: no dispatcher */
-    struct clock pace;        /* const: beats go by the real clock, deadlines by the executor's */
-    bool can_interrupt;       /* const: membarrier is there */
+    struct clock pace;        /* const: beats use the real clock, deadlines the executor's */
+    bool can_interrupt;       /* const: membarrier exists */
     pthread_t thread;         /* start, stop */
     bool started;             /* start, stop */
 
     /* the thread's */
     uint64_t next_beat_ns;
 
-    /* by those who watch */
+    /* by watching threads */
     struct watched_dispatcher *watched[TIMEKEEPER_DISPATCHERS_MAX]; /* written once, before count */
     _Atomic uint32_t watched_count;
 
     /* by any */
     _Atomic uint32_t token;    /* futex: 1 = look */
-    _Atomic bool dozes;        /* who wakes is to tell: timekeeper_stir */
+    _Atomic bool dozes;        /* a waking thread must call timekeeper_stir */
     _Atomic bool stopping;     /* set once */
     _Atomic uint64_t until_ns; /* until when it sleeps */
     _Atomic uint32_t spare_after_ms;
@@ -96,7 +96,7 @@ int timekeeper_watch(struct timekeeper *timekeeper, struct dispatcher *dispatche
         return WEIR_ENOMEM;
     watched->dispatcher = dispatcher;
     timekeeper->watched[count] = watched;
-    /* [K1] release: the thread that sees it counted sees it whole. */
+    /* [K1] release: the thread that sees it counted sees it complete. */
     atomic_store_explicit(&timekeeper->watched_count, count + 1, memory_order_release);
     return 0;
 }
@@ -119,7 +119,7 @@ void timekeeper_destroy(struct timekeeper *timekeeper)
 
 void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms)
 {
-    /* Relaxed: a changed one counts from some beat on. */
+    /* Relaxed: a changed value counts from some later beat. */
     atomic_store_explicit(&timekeeper->spare_after_ms, ms, memory_order_relaxed);
 }
 
@@ -177,11 +177,11 @@ static uint32_t count_beats(struct watched_dispatcher *watched, uint32_t index)
 
 static bool may_block(struct executor *executor)
 {
-    /* Relaxed: a look too late is one of the next beat. */
+    /* Relaxed: a late look is made up for at the next beat. */
     return atomic_load_explicit(&executor->where, memory_order_relaxed) == EXECUTOR_IN_BLOCKING;
 }
 
-/* Looks at one thread; true when it is stuck. Sets *handed_over when the others have more to do. */
+/* Looks at one thread; true when it is stuck. Sets *handed_over when the others got work. */
 static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatcher *watched,
                            uint32_t index, bool *handed_over)
 {
@@ -209,7 +209,7 @@ static void tell_stuck(struct watched_dispatcher *watched, uint32_t stuck)
 
 static void tick(struct dispatcher *dispatcher)
 {
-    /* Relaxed: one writer; who sees it one take later looks early enough. */
+    /* Relaxed: one writer; a reader that sees it one take later is early enough. */
     uint32_t beat = atomic_load_explicit(&dispatcher->beat, memory_order_relaxed);
 
     atomic_store_explicit(&dispatcher->beat, beat + 1, memory_order_relaxed);
@@ -222,7 +222,7 @@ static bool is_awake(struct dispatcher *dispatcher)
            atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
 }
 
-/* True when anything has run in the dispatcher since the last beat, or may run now. */
+/* True when the dispatcher has run anything since the last beat, or may do so now. */
 static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dispatcher *watched)
 {
     struct dispatcher *dispatcher = watched->dispatcher;
@@ -245,7 +245,7 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
     return true;
 }
 
-/* True when something runs. */
+/* True when a dispatcher runs. */
 static bool beat(struct timekeeper *timekeeper, uint64_t real_ns)
 {
     bool active = false;
@@ -256,7 +256,7 @@ static bool beat(struct timekeeper *timekeeper, uint64_t real_ns)
     return active;
 }
 
-/* Fires what is due; those that it wakes are taken before the next turn. */
+/* Fires due timers; the actors that they wake run before the next turn. */
 static void fire_timers(struct timekeeper *timekeeper)
 {
     struct executor *executor = &timekeeper->executor;
@@ -265,7 +265,7 @@ static void fire_timers(struct timekeeper *timekeeper)
     for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++) {
         struct dispatcher *dispatcher = timekeeper->watched[i]->dispatcher;
 
-        /* Relaxed: a deadline that is missed now is seen before the timekeeper sleeps. */
+        /* Relaxed: a missed deadline is seen before the timekeeper sleeps. */
         if (atomic_load_explicit(&dispatcher->timers.next_due_ns, memory_order_relaxed) > now)
             continue;
         reader_online(&executor->reader);

@@ -1,5 +1,5 @@
 /*
- * dispatch/timekeeper.h - one thread that looks at the time for all dispatchers of a runtime.
+ * dispatch/timekeeper.h - one thread that watches the time for all dispatchers of a runtime.
  *
  * While any thread of a dispatcher is awake, the timekeeper looks once a millisecond (a *beat*):
  *  - it fires the timers that are due, and tells the threads, by `dispatcher->beat`, to look at
@@ -33,28 +33,29 @@ struct timekeeper;
 int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock,
                       struct timekeeper **out);
 
-/* From now on `dispatcher` is looked at. WEIR_ENOMEM, also past TIMEKEEPER_DISPATCHERS_MAX. */
+/* Watches `dispatcher` from now on. WEIR_ENOMEM, also past TIMEKEEPER_DISPATCHERS_MAX. */
 int timekeeper_watch(struct timekeeper *timekeeper, struct dispatcher *dispatcher);
 
 /* Starts the thread; a second call does nothing. WEIR_ENOMEM. */
 int timekeeper_start(struct timekeeper *timekeeper);
 
-/* Ends the thread and waits for it; before the dispatchers are stopped. Timers fire no more. */
+/* Ends the thread and waits for it; before the dispatchers are stopped. No timer fires any more. */
 void timekeeper_stop(struct timekeeper *timekeeper);
 
 /* After stop, and before the reclaim ends. NULL is allowed. */
 void timekeeper_destroy(struct timekeeper *timekeeper);
 
-/* A turn that lasts so long gets a spare thread; 0, as at first: none does. */
+/* A turn that lasts so long gets a spare thread; 0, the default: none does. */
 void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms);
 
-/* A timer was armed that is due then: the timekeeper is awake in time. */
+/* A timer was armed for that time: the timekeeper will be awake. */
 void timekeeper_expect(struct timekeeper *timekeeper, uint64_t due_ns);
 
-/* The calling thread is awake, and does not count as parked any more. */
+/* The calling thread is awake and not counted as parked any more: wakes the timekeeper if
+ * needed. */
 void timekeeper_stir(struct timekeeper *timekeeper);
 
-/* Has the timekeeper look at the clock now: for a clock that a test moves. */
+/* The timekeeper looks at the clock now: for a clock that a test moves. */
 void timekeeper_look(struct timekeeper *timekeeper);
 
 #endif

@@ -104,8 +104,8 @@ static void publish_locked(struct timers *timers)
 {
     uint64_t due = timers->count ? timers->heap[0]->due_ns : TIMER_NEVER;
 
-    /* [T1] seq_cst: who arms reads next until when the keeper sleeps; the keeper writes that and
-     * reads this: one of them sees the other. */
+    /* [T1] seq_cst: an arming thread reads next until when the keeper sleeps; the keeper writes
+     * that and reads this: one of them sees the other. */
     atomic_store_explicit(&timers->next_due_ns, due, memory_order_seq_cst);
 }
 

@@ -2,8 +2,8 @@
  * dispatch/timer.h - the deadlines of one dispatcher.
  *
  * A binary heap behind a mutex, with the earliest deadline readable without it. An actor has one
- * timer here, whatever it waits for. Firing happens under the lock, so that a timer which has been
- * disarmed is not firing any more; `fire` must therefore be short and must not arm or disarm.
+ * timer here for all of its deadlines. Firing happens under the lock, so that a timer which has
+ * been disarmed is not firing any more; `fire` must therefore be short and must not arm or disarm.
  *
  * Any thread, any operation.
  */
@@ -39,16 +39,16 @@ struct timers {
 void timers_init(struct timers *timers);
 void timers_finish(struct timers *timers);
 
-/* Makes sure that one more timer can be armed at any moment. WEIR_ENOMEM. */
+/* Reserves memory for one more timer, so that arming cannot fail. WEIR_ENOMEM. */
 int timers_reserve(struct timers *timers);
 void timers_release(struct timers *timers);
 
-/* Arms, or moves, a timer that has been reserved for. True when it is now the earliest. */
+/* Arms, or moves, a timer with reserved memory. True when it is now the earliest. */
 bool timers_arm(struct timers *timers, struct timer *timer, uint64_t due_ns);
 void timers_disarm(struct timers *timers, struct timer *timer);
 
-/* Fires up to TIMERS_AT_ONCE of what is due, so that nobody waits long for the lock; true when more
- * is. */
+/* Fires up to TIMERS_AT_ONCE due timers, so that the lock is held briefly; true when more are
+ * due. */
 bool timers_expire(struct timers *timers, uint64_t now_ns, struct executor *executor);
 
 #endif

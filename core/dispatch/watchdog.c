@@ -7,13 +7,13 @@ void watchdog_init(struct watchdog *watchdog)
     memset(watchdog, 0, sizeof *watchdog);
 }
 
-/* True when this is the first look since which the thread may be in the turn that it is in. */
+/* True when the thread may have begun its present turn since the last look. */
 static bool begins_anew(const struct watchdog_sight *sight, uint64_t turns)
 {
     return sight->since_ns == 0 || sight->turns != turns;
 }
 
-/* True when the thread has been in one turn for `limit_ns`, which was not told yet. */
+/* True when the thread has been in one turn for `limit_ns`, which was not reported yet. */
 static bool is_too_long(struct watchdog_sight *sight, struct dispatcher *dispatcher, uint32_t index,
                         uint64_t now_ns, uint64_t limit_ns)
 {
