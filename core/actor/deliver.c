@@ -72,7 +72,7 @@ int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *execu
     return status;
 }
 
-/* It opens, or will be opened anew. */
+/* The actor opens, or will be opened again. */
 static bool is_coming(const struct actor *actor)
 {
     enum actor_state state = actor_state(actor);

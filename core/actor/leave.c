@@ -10,7 +10,7 @@
 #include "actor/place.h"
 #include "actor/room.h"
 
-/* Sees to it that the deadline which came with the order to leave is kept. */
+/* Arms the deadline that came with the order to leave. 0: there is none. */
 static void set_deadline(struct actor *actor, uint64_t due_ns)
 {
     actor->place->leave_due_ns = due_ns;
@@ -18,7 +18,7 @@ static void set_deadline(struct actor *actor, uint64_t due_ns)
         extra_arm(actor, due_ns);
 }
 
-/* The shared queue that it would have to finish is dead. */
+/* The shared queue that the actor has to finish is dead. */
 static void discard_queue(struct actor *actor, bool as_removed)
 {
     const struct owner *owner = place_owner(actor);
@@ -45,7 +45,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     return TIMER_NEVER;
 }
 
-/* Whether its owner has told it to go; `otherwise` when that does not say. */
+/* Whether the owner has told the actor to leave; `otherwise` for an owner without an opinion. */
 static bool is_told_to_go(const struct actor *actor, uint64_t *out_due_ns, bool otherwise)
 {
     const struct owner *owner = place_owner(actor);
@@ -69,7 +69,7 @@ static enum actor_leaving leaving_of(uint32_t signals)
     return signals & SIGNAL_REROUTE ? LEAVING_REROUTES : LEAVING_FINISHES;
 }
 
-/* It was recalled: it is a member as before. */
+/* The actor was recalled: it is a member as before. */
 static void stay(struct actor *actor)
 {
     actor->leaving = LEAVING_NOT;
@@ -108,8 +108,8 @@ static bool has_work_in_hand(struct actor *actor)
     return actor->kept.count || output_is_waiting(actor) || origin_is_open(actor);
 }
 
-/* It has nothing left, or is broken, and then `leaves_queue` of its pool to others. True: it ends
- * now. False: its pool has called it back, or closes. */
+/* The actor has nothing left, or has failed and `leaves_queue` to other members. True: it ends
+ * now. False: the pool has recalled it, or closes, and has the shared queue for it. */
 static bool may_close(struct actor *actor, bool leaves_queue)
 {
     const struct owner *owner = place_owner(actor);
@@ -127,7 +127,7 @@ void leave_shed(struct actor *actor)
         return;
     }
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
-    /* The queue of a pool that only changes is for those who stay or come. */
+    /* Only when the whole pool is removed: else other members take from its queue. */
     discard_queue(actor, true);
 }
 
@@ -145,8 +145,8 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
     return true;
 }
 
-/* Between two incarnations: the next one finishes what was accepted. One that cannot open does
- * not: what finds no room at the siblings is dead. */
+/* Between two incarnations: the actor opens once more to finish its backlog. When it cannot open,
+ * messages that find no room in other members are dead. */
 static void leave_unopened(struct actor *actor)
 {
     if (actor_state(actor) == ACTOR_STARTING && actor->place &&
@@ -164,6 +164,10 @@ static void leave_unopened(struct actor *actor)
 
 bool leave_step(struct actor *actor)
 {
+    if (actor->kind == ACTOR_POOL) { /* its members have ended */
+        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
+        return true;
+    }
     if (actor_state(actor) != ACTOR_OPEN) {
         if (children_are_alive(actor))
             return false;
@@ -172,8 +176,8 @@ bool leave_step(struct actor *actor)
     }
     if (!backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;
-    /* It looked at the queue before the pool closed, when it was to take nothing more. Now it helps
-     * to finish it, and looks again at once: nobody would wake it for that. */
+    /* The pool closed after the actor had looked at the shared queue. Now it helps to finish that,
+     * and looks again at once: nobody would wake it. */
     if (place_keeps_queue(actor))
         return true;
     if (children_drain(actor))

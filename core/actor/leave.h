@@ -1,5 +1,6 @@
 /*
- * actor/leave.h - a worker or source that has been told to go, and finishes. Owner's turn only.
+ * actor/leave.h - an actor that is to end: it finishes, hands on or discards its backlog first.
+ * Owner's turn only.
  */
 #ifndef ACTOR_LEAVE_H
 #define ACTOR_LEAVE_H
@@ -13,8 +14,8 @@ void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_
 /* DRAIN, SHUTDOWN or STAY came: the owner says which holds. */
 void leave_obey(struct actor *actor, uint32_t signals);
 
-/* Gives away the backlog of a leaving actor that is not to finish it: to the siblings where they
- * have room, or to the dead. What stays is handled here. */
+/* LEAVING_REROUTES, LEAVING_DISCARDS: hands the backlog to other members that have room, or it is
+ * dead. The actor handles what stays. */
 void leave_shed(struct actor *actor);
 
 /* A worker has failed while it leaves: hands its backlog to other members. True: the actor has
@@ -22,9 +23,9 @@ void leave_shed(struct actor *actor);
  * recalled. */
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
 
-/* Past the pool's remove time-out the backlog goes to the siblings, else it is dead `removed`, and
- * kept messages are dead `kept`; likewise the queue of a pool that closes. Returns the deadline
- * that is left. */
+/* Past the pool's time-out for removal the backlog goes to other members, else it is dead
+ * `removed`, and kept messages are dead `kept`; likewise the queue of a pool that closes.
+ * Returns the next deadline. */
 uint64_t leave_time(struct actor *actor, uint64_t now_ns);
 
 /* Takes a leaving actor one step on. False: it still waits for something. */

@@ -20,16 +20,16 @@
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
 #define CLOCK_LOOKS 0x10114u /* after messages 2, 4, 8 and 16: bits 2, 4, 8, 16 */
 #define CLOCK_LOOK_LAST 16u
-/* What took no longer until now leaves time for sixteen: the looks in between are left out. */
+/* Past the first look a turn that is quicker than this looks only after sixteen messages. */
 #define QUICK_NS (TURN_NS_MAX / CLOCK_LOOK_LAST)
 
 /* The state of one turn. */
 struct turn_context {
     uint32_t handled;
-    uint32_t looks; /* at the clock that are to be taken: bits of CLOCK_LOOKS */
+    uint32_t looks; /* at the clock, after as many messages: bits of CLOCK_LOOKS */
     struct freed freed;
     bool hog;
-    bool moves; /* it goes on where it opens */
+    bool moves; /* the actor goes on on the threads where it opens */
 };
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -164,8 +164,8 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
     watch_clock(actor, context);
 }
 
-/* True when the worker may be given something new. While many wait to be given again it may not:
- * so they stay few, and its senders are told. */
+/* True when the worker may take a new message. With too many retries it may not: so they stay few,
+ * and its senders get FULL. */
 static bool may_take(struct actor *actor)
 {
     if (!actor->spec)
@@ -177,7 +177,7 @@ static bool may_take(struct actor *actor)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* The outbox first: with it the last input is settled, or the closed worker ends. */
+/* Sends the outbox. When that is empty, the last input is settled, and a closed actor ends. */
 static bool flush_step(struct actor *actor)
 {
     if (!output_flush(actor))
@@ -188,7 +188,7 @@ static bool flush_step(struct actor *actor)
     return true;
 }
 
-/* Its life is over; its children's is not, or was not until now. */
+/* The actor ends when its last child has ended. */
 static bool closed_step(struct actor *actor)
 {
     if (children_are_alive(actor))
@@ -197,14 +197,16 @@ static bool closed_step(struct actor *actor)
     return true;
 }
 
-/* Nobody waits any more for the manager of a pool that a reload made and has given up. */
-static bool is_given_up(const struct actor *actor)
+/* False: the built-in manager, or the manager of a pool that a reload made and has given up. */
+static bool is_to_open(const struct actor *actor)
 {
-    return actor->place->opener && actor->router && actor->router->ops->is_closing(actor->router);
+    if (!actor->router)
+        return true;
+    return actor->spec && !(actor->place->opener && actor->router->ops->is_closing(actor->router));
 }
 
-/* It counts: one that fails, without memory for a pause behind it, is tried again in a turn. What
- * comes after an open on other threads is done on its own ones. */
+/* An open counts as a message: one that fails without memory for a pause is tried again in the
+ * next turn. After an open on other threads the actor goes on on those of its own dispatcher. */
 static bool open_step(struct actor *actor, struct turn_context *context)
 {
     if (actor_runs_on(actor) != actor->executor->dispatcher) {
@@ -228,7 +230,7 @@ static bool life_step(struct actor *actor, struct turn_context *context)
     }
     if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))
         return false;
-    return open_step(actor, context);
+    return is_to_open(actor) && open_step(actor, context);
 }
 
 static bool pool_step(struct actor *actor, struct turn_context *context)
@@ -239,17 +241,9 @@ static bool pool_step(struct actor *actor, struct turn_context *context)
         message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
     if (!message && may_take(actor))
         message = take_lane(actor, &actor->high, 0);
-    if (message)
-        give(actor, message, context);
-    else if (actor_state(actor) == ACTOR_CLOSED)
-        return closed_step(actor);
-    else if (actor->leaving) /* its members have ended */
-        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
-    else if (actor->spec && actor_state(actor) == ACTOR_STARTING && !children_are_alive(actor) &&
-             !is_given_up(actor))
-        return open_step(actor, context);
-    else
-        return false;
+    if (!message)
+        return life_step(actor, context);
+    give(actor, message, context);
     return true;
 }
 
@@ -295,7 +289,7 @@ static bool step(struct actor *actor, struct turn_context *context)
 
 /* --- the usual case -------------------------------------------------------------------------- */
 
-/* Since the last message nothing has come up that needs more than the next one. */
+/* True when the worker can take the next message of the normal lane without another look. */
 static inline bool is_uneventful(const struct actor *actor)
 {
     return !mailbox_has_other(&actor->mailbox) && (actor->flags & ~(unsigned)ACTOR_QUICK) == 0 &&
@@ -305,8 +299,9 @@ static inline bool is_uneventful(const struct actor *actor)
 }
 
 /*
- * True when nothing but the normal lane has anything for the worker. What is looked at here and
- * not in is_uneventful comes with a signal or another lane, or not in the middle of a turn.
+ * True when only the normal lane has messages for the worker. The conditions that stand here and
+ * not in is_uneventful change with a signal or another lane, or do not change in the middle of a
+ * turn.
  */
 static bool is_plain(const struct actor *actor)
 {
@@ -316,7 +311,7 @@ static bool is_plain(const struct actor *actor)
            !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor);
 }
 
-/* Handles messages of the normal lane for as long as it is so. False: there is none. */
+/* Handles messages of the normal lane while the worker is uneventful. False: the lane is empty. */
 static bool run_plain(struct actor *actor, struct turn_context *context)
 {
     actor->high_streak = 0;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goal:   a worker that fails past its bound, with `then: escalate`, is opened anew by the pools
+# Goal:   a worker that fails past its bound, with `then: escalate`, is opened again by the pools
 #         above it as often as they say, and then ends the host with 70, which says why; what other
 #         pools accepted is finished. Shows promise P13.
 # Method: numbers go to a nested pool each of whose handlings is a fault, and others to one that
@@ -45,7 +45,7 @@ count() {
     got=$(grep -c "$2" "$work/log")
     [[ $got == "$wanted" ]] || fail "$got times, not $wanted: $2"
 }
-# Three failures of the worker each time; inner opens it anew twice, nest opens inner anew once.
+# Three failures of the worker each time; inner opens it again twice, nest opens inner again once.
 count 6 'component=nest/inner/bad#0 event="worker fails too often"'
 count 4 'component=nest/inner event="member failed"'
 count 2 'component=nest/inner event="member fails too often" member=nest/inner/bad failures=3'

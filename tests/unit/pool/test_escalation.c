@@ -132,7 +132,7 @@ static bool has_escalated(void *context)
 
 /* promises P13 and S2: the sibling restarts with it, after its present message, and keeps its
  * waiting messages. */
-static void test_member_is_opened_anew_and_its_mailboxes_are_kept(void)
+static void test_member_is_opened_again_and_its_mailboxes_are_kept(void)
 {
     struct fixture f;
     struct weir_pool_stats stats;
@@ -235,7 +235,7 @@ static bool has_reopened_twice(void *context)
 }
 
 /* promise P13: the pool above keeps trying: after a pause of its own. */
-static void test_past_the_bound_the_member_is_opened_anew_after_a_pause(void)
+static void test_past_the_bound_the_member_is_opened_again_after_a_pause(void)
 {
     struct fixture f;
 
@@ -411,11 +411,11 @@ static void test_pool_that_is_made_apart_does_not_escalate(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "anew", test_member_is_opened_anew_and_its_mailboxes_are_kept },
+        { "again", test_member_is_opened_again_and_its_mailboxes_are_kept },
         { "kept", test_what_a_sibling_kept_is_dead_as_crashed },
         { "together", test_workers_that_fail_together_are_counted_once },
         { "stop", test_past_the_bound_what_failed_stays_closed },
-        { "keep trying", test_past_the_bound_the_member_is_opened_anew_after_a_pause },
+        { "keep trying", test_past_the_bound_the_member_is_opened_again_after_a_pause },
         { "levels", test_every_level_is_asked_before_the_program },
         { "window", test_old_failures_are_forgotten },
         { "bound", test_another_bound_opens_what_was_left_closed },
