@@ -1,8 +1,8 @@
 /*
  * bench.h - one harness for all rows: a runtime, actors to spawn, a finish to wait for.
  *
- * Definitions and goals are those of docs/benchmarks.md. Every row checks its own result; a row
- * that is wrong is printed as BAD and makes the program fail.
+ * rows.py has the shape and the goals of each row. Every row checks its own result; a row that is
+ * wrong makes the program fail.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -10,16 +10,13 @@
 #include "actor/place.h"
 #include "actor/send.h"
 #include "pool/figures.h"
+#include "row.h"
 #include "runtime.h"
-
-#define BENCH_WORK_STEPS 900 /* dependent multiply-adds: about 1 us */
 
 struct bench {
     struct runtime *runtime;
     struct dispatcher *dispatcher;
-    uint32_t threads;
-    uint32_t budget;          /* of the dispatcher; 0 = as in life */
-    uint64_t divisor;         /* of message counts, for a quick look */
+    struct row row;           /* its shape */
     _Atomic uint32_t running; /* finishers that have not finished */
     _Atomic uint64_t sum;     /* whatever a row adds up */
 };
@@ -28,31 +25,27 @@ struct bench_result {
     uint64_t messages;
     uint64_t ns;
     bool ok;
-    double figure; /* of a row that has its own: bytes, a ratio, a difference */
+    bool has_figure;
+    double figure;    /* of a row that has its own: bytes, a ratio, a difference */
+    uint64_t *delays; /* NULL, or malloced: one for each message, in nanoseconds */
 };
-
-/* Which composite a row is bound by: its messages come one an activation, or many. */
-enum bench_floor { BENCH_FLOOR_NONE, BENCH_FLOOR_ONE, BENCH_FLOOR_MANY, BENCH_FLOORS };
 
 struct bench_row {
     const char *name;
-    double goal_one, goal_two; /* ns a message with one and two threads, or its own */
     struct bench_result (*run)(struct bench *bench);
-    bool own_figure;        /* not nanoseconds a message */
-    enum bench_floor floor; /* NONE: its figure is bound by something else */
 };
 
+extern const struct bench_row bench_floor_rows[];
 extern const struct bench_row bench_chain_rows[];
 extern const struct bench_row bench_stream_rows[];
 extern const struct bench_row bench_pool_rows[];
 extern const struct bench_row bench_tree_rows[];
 extern const struct bench_row bench_scale_rows[];
 extern const struct bench_row bench_budget_rows[];
+extern const struct bench_row bench_delay_rows[];
 
-uint64_t bench_now_ns(void);
 /* The resident memory of this process. */
 uint64_t bench_resident_bytes(void);
-uint64_t bench_scaled(const struct bench *bench, uint64_t count);
 
 /* The bench of the actor that runs. */
 struct bench *bench_of(struct weir_self *self);
@@ -83,11 +76,5 @@ void bench_wait(struct bench *bench);
 
 /* Ends plain actors and waits for them. */
 void bench_end(struct bench *bench, struct actor *const *actors, uint32_t count);
-
-/*
- * Times the composite of a message on one CPU, with `each` messages an activation: what cannot be
- * undercut here and now.
- */
-double bench_floor_ns(uint32_t each);
 
 #endif

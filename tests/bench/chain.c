@@ -3,7 +3,7 @@
 
 #include "bench.h"
 
-#define RING_ACTORS 100
+#define RING_ACTORS_MAX 1000
 #define TIMEOUT_MS 5000
 
 struct chain_state {
@@ -43,12 +43,12 @@ static const struct weir_behaviour hopper = {
 static struct bench_result time_chain(struct bench *bench, weir_pid first, uint64_t hops)
 {
     struct bench_result result = { .messages = hops, .ok = true };
-    uint64_t start = bench_now_ns();
+    uint64_t start = row_now_ns();
 
     atomic_store(&bench->running, 1);
     bench_send(bench, first, hops);
     bench_wait(bench);
-    result.ns = bench_now_ns() - start;
+    result.ns = row_now_ns() - start;
     return result;
 }
 
@@ -62,7 +62,7 @@ static struct bench_result run_pingpong(struct bench *bench)
     actors[0] = bench_spawn(bench, &hopper, &back, NULL);
     forth.next = actor_pid(actors[0]);
     actors[1] = bench_spawn(bench, &hopper, &forth, NULL);
-    result = time_chain(bench, actor_pid(actors[1]), bench_scaled(bench, 4000000));
+    result = time_chain(bench, actor_pid(actors[1]), 2 * bench->row.each);
     bench_end(bench, actors, 2);
     return result;
 }
@@ -87,19 +87,22 @@ static const struct weir_behaviour closer = { .name = "closer",
 
 static struct bench_result run_ring(struct bench *bench)
 {
-    struct chain_settings settings[RING_ACTORS] = { { 0 } };
-    struct actor *actors[RING_ACTORS];
+    struct chain_settings settings[RING_ACTORS_MAX] = { { 0 } };
+    struct actor *actors[RING_ACTORS_MAX];
+    uint32_t count = bench->row.receivers;
     struct bench_result result;
 
-    for (uint32_t i = 0; i < RING_ACTORS; i++) {
+    if (count == 0 || count > RING_ACTORS_MAX)
+        abort();
+    for (uint32_t i = 0; i < count; i++) {
         settings[i].next = i ? actor_pid(actors[i - 1]) : 0;
         actors[i] = bench_spawn(bench, i ? &hopper : &closer, &settings[i], NULL);
     }
     atomic_store(&bench->running, 1);
-    bench_send(bench, actor_pid(actors[0]), actor_pid(actors[RING_ACTORS - 1]));
+    bench_send(bench, actor_pid(actors[0]), actor_pid(actors[count - 1]));
     bench_wait(bench);
-    result = time_chain(bench, actor_pid(actors[0]), bench_scaled(bench, 5000000));
-    bench_end(bench, actors, RING_ACTORS);
+    result = time_chain(bench, actor_pid(actors[0]), bench->row.each);
+    bench_end(bench, actors, count);
     return result;
 }
 
@@ -162,7 +165,7 @@ static const struct weir_behaviour asker = { .name = "ask",
 
 static struct bench_result run_request(struct bench *bench)
 {
-    uint64_t count = bench_scaled(bench, 1000000);
+    uint64_t count = bench->row.each;
     struct chain_settings settings;
     struct actor *actors[2];
     struct bench_result result;
@@ -177,8 +180,8 @@ static struct bench_result run_request(struct bench *bench)
 }
 
 const struct bench_row bench_chain_rows[] = {
-    { "pingpong", 20, 25, run_pingpong, false, BENCH_FLOOR_ONE },
-    { "ring", 20, 25, run_ring, false, BENCH_FLOOR_ONE },
-    { "request", 60, 80, run_request, false, BENCH_FLOOR_ONE },
+    { "pingpong", run_pingpong },
+    { "ring", run_ring },
+    { "request", run_request },
     { 0 },
 };

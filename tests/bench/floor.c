@@ -2,15 +2,14 @@
  * What a message costs when nothing of ours is in it, step by step as in the composite by which the
  * goals were set: a node from a free list, pushed onto a queue of many senders; idle to queued; the
  * owner's end of a deque, as against a thief; an indirect call; the node back; and idle again with
- * a second look. Two actors take turns. Measured in the same run, since machines differ in what
- * their locked instructions cost, and from one second to the next.
+ * a second look. Two actors take turns. F1 has one message an activation, F100 a hundred. They are
+ * measured in the same run as the rows, since machines differ in what their locked instructions
+ * cost, and from one second to the next.
  */
 #include <stdlib.h>
 
 #include "bench.h"
 
-#define ROUNDS 5
-#define MESSAGES 4000000u
 #define NODES 128u /* more than are ever on their way */
 #define DEQUE 256u
 
@@ -146,23 +145,43 @@ static struct composite *make(void)
     return c;
 }
 
-double bench_floor_ns(uint32_t each)
+/* `limit` messages an activation. */
+static struct bench_result run_floor(struct bench *bench)
 {
+    struct bench_result result = { .messages = bench->row.each, .ok = true };
     struct composite *c = make();
-    double best = 1e9;
+    uint32_t many = bench->row.limit;
+    uint64_t start;
 
-    for (int round = 0; round < ROUNDS; round++) {
-        uint64_t start = bench_now_ns();
-        double ns;
-
-        for (uint32_t i = 0; i < MESSAGES / each; i++) {
-            for (uint32_t k = 0; k < each; k++)
-                send_one(c, &c->actors[i & 1], i);
-            run_one(c);
-        }
-        ns = (double)(bench_now_ns() - start) / MESSAGES;
-        best = ns < best ? ns : best;
+    if (many == 0 || many > NODES)
+        abort();
+    start = row_now_ns();
+    for (uint64_t i = 0; i < result.messages / many; i++) {
+        for (uint32_t k = 0; k < many; k++)
+            send_one(c, &c->actors[i & 1], i);
+        run_one(c);
     }
+    result.ns = row_now_ns() - start;
     free(c);
-    return best;
+    return result;
 }
+
+/* What the work of the messages takes when there is nothing else. */
+static struct bench_result run_work(struct bench *bench)
+{
+    struct bench_result result = { .messages = bench->row.each };
+    uint64_t start = row_now_ns(), noise = 1;
+
+    for (uint64_t i = 0; i < result.messages; i++)
+        noise = row_work(noise + i, bench->row.steps);
+    result.ns = row_now_ns() - start;
+    result.ok = noise != 0; /* and so none of it is left out */
+    return result;
+}
+
+const struct bench_row bench_floor_rows[] = {
+    { "F1", run_floor },
+    { "F100", run_floor },
+    { "work", run_work },
+    { 0 },
+};

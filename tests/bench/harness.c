@@ -4,13 +4,6 @@
 
 #include "bench.h"
 
-uint64_t bench_now_ns(void)
-{
-    struct clock clock = clock_monotonic();
-
-    return clock_now_ns(&clock);
-}
-
 uint64_t bench_resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -22,11 +15,6 @@ uint64_t bench_resident_bytes(void)
         fclose(file);
     }
     return (uint64_t)pages * 4096;
-}
-
-uint64_t bench_scaled(const struct bench *bench, uint64_t count)
-{
-    return count / bench->divisor ? count / bench->divisor : 1;
 }
 
 struct bench *bench_of(struct weir_self *self)

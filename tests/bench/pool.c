@@ -1,20 +1,22 @@
-/* Four senders and a pool of eight workers with bounded mailboxes: pool0, pool1us. */
+/*
+ * Senders and one pool of workers with bounded mailboxes: pool0, pool1us. A sender that is refused
+ * tries again in its next turn; in the rows of `wait` its output waits for room instead.
+ */
 #include <stdlib.h>
 #include <time.h>
 
 #include "bench.h"
 
-#define SENDERS 4
-#define WORKERS 8
-#define LIMIT 64
+#define SENDERS_MAX 64
 #define BURST 32
 #define LOOK_MS 10
 #define LEVELS 5        /* of nested pools, the workers' one among them */
 #define NESTED_ROUNDS 3 /* with and without */
 #define GROWTH_MAX (1024 * 1024)
+#define GROWTH_MESSAGES_MIN 100000000 /* of so many the growth is judged */
 
 struct sender_settings {
-    weir_pid pool;
+    weir_pid pool; /* 0: by an output that waits */
     uint64_t count;
 };
 
@@ -38,12 +40,9 @@ static int open_worker(struct weir_self *self, const void *settings, void *state
 static int work(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct worker_state *worker = state;
-    uint64_t x = worker->noise + bench_number(message);
 
     (void)self;
-    for (uint64_t i = 0; i < worker->steps; i++)
-        x = x * 6364136223846793005u + 1442695040888963407u;
-    worker->noise = x;
+    worker->noise = row_work(worker->noise + bench_number(message), worker->steps);
     return WEIR_DONE;
 }
 
@@ -61,13 +60,27 @@ static int open_sender(struct weir_self *self, const void *settings, void *state
     return 0;
 }
 
+/* False when it is to be tried again. */
+static bool put_out(struct weir_self *self, const struct sender_state *sender)
+{
+    struct weir_message *message;
+
+    if (sender->settings->pool)
+        return bench_pass(self, sender->settings->pool, sender->left);
+    message = weir_message_new(self, NULL, sizeof(uint64_t));
+    *(uint64_t *)message->data = sender->left;
+    if (weir_emit(self, 0, message) != 0)
+        abort();
+    return true;
+}
+
 /* What is refused is sent again in the next turn: nothing is dropped. */
 static int send_burst(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct sender_state *sender = state;
 
     for (uint32_t i = 0; i < BURST && sender->left > 0; i++, sender->left--)
-        if (!bench_pass(self, sender->settings->pool, sender->left))
+        if (!put_out(self, sender))
             break;
     if (sender->left == 0)
         bench_finish(bench_of(self));
@@ -137,42 +150,71 @@ static bool end_pools(struct bench *bench, struct pool *const *pools, uint32_t l
     return ok;
 }
 
-static struct bench_result run_levels(struct bench *bench, uint64_t each, uint64_t steps,
-                                      uint32_t levels, uint32_t limit)
+/* How the senders reach the pools, and with what limit. */
+struct way {
+    uint32_t levels;
+    uint32_t limit;
+    bool waits;
+    bool watches; /* the memory; the end is then seen late */
+};
+
+static void make_senders(struct bench *bench, struct sender_settings *settings,
+                         struct wiring_slot *slot, struct actor **senders)
 {
-    struct spec *spec = spec_create(&worker, &steps);
+    for (uint32_t i = 0; i < bench->row.senders; i++)
+        senders[i] = bench_spawn(bench, &sender, settings, settings->pool ? NULL : slot);
+    atomic_store(&bench->running, bench->row.senders);
+}
+
+static struct bench_result run_way(struct bench *bench, const struct way *way)
+{
+    const struct row *row = &bench->row;
+    struct spec *spec = spec_create(&worker, &row->steps);
     struct pool_options options = { .path = "bench",
                                     .dispatcher = bench->dispatcher,
                                     .spec = spec,
-                                    .size = WORKERS,
-                                    .limit = limit };
-    struct sender_settings settings = { .count = each };
+                                    .size = row->receivers,
+                                    .limit = way->limit };
+    struct sender_settings settings = { .count = row->each };
+    struct wiring *wiring = wiring_create(1);
+    struct wiring_slot slot = { wiring };
     struct pool *pools[LEVELS];
-    struct bench_result result = { .messages = each * SENDERS };
-    struct actor *senders[SENDERS];
+    struct bench_result result = { .messages = row->each * row->senders };
+    struct actor *senders[SENDERS_MAX];
     uint64_t start;
 
-    make_pools(bench, &options, pools, levels);
-    settings.pool = pools[0]->pid;
-    for (uint32_t i = 0; i < SENDERS; i++)
-        senders[i] = bench_spawn(bench, &sender, &settings, NULL);
-    atomic_store(&bench->running, SENDERS);
-    start = bench_now_ns();
-    for (uint32_t i = 0; i < SENDERS; i++)
+    if (row->senders > SENDERS_MAX)
+        abort();
+    make_pools(bench, &options, pools, way->levels);
+    wiring->bindings[0] = (struct binding){ pools[0]->pid, WEIR_FULL_WAIT };
+    settings.pool = way->waits ? 0 : pools[0]->pid;
+    make_senders(bench, &settings, &slot, senders);
+    start = row_now_ns();
+    for (uint32_t i = 0; i < row->senders; i++)
         bench_send(bench, actor_pid(senders[i]), 0);
-    result.figure = watch_growth(bench, pools[levels - 1], result.messages);
+    if (way->watches)
+        result.figure = watch_growth(bench, pools[way->levels - 1], result.messages);
     bench_wait(bench);
+    if (way->waits) /* what waits behind an output goes with its sender */
+        bench_end(bench, senders, row->senders);
     /* The time counts until the last message is done. */
-    result.ok = end_pools(bench, pools, levels, result.messages);
-    result.ns = bench_now_ns() - start;
-    bench_end(bench, senders, SENDERS);
+    result.ok = end_pools(bench, pools, way->levels, result.messages);
+    result.ns = row_now_ns() - start;
+    if (!way->waits)
+        bench_end(bench, senders, row->senders);
+    wiring_destroy(wiring);
     spec_unref(spec);
     return result;
 }
 
-static struct bench_result run_pool(struct bench *bench, uint64_t each, uint64_t steps)
+static struct bench_result run_pool(struct bench *bench)
 {
-    return run_levels(bench, each, steps, 1, LIMIT);
+    return run_way(bench, &(struct way){ .levels = 1, .limit = bench->row.limit });
+}
+
+static struct bench_result run_waiting(struct bench *bench)
+{
+    return run_way(bench, &(struct way){ .levels = 1, .limit = bench->row.limit, .waits = true });
 }
 
 /* Of all threads together: others on the machine do not count. */
@@ -191,13 +233,15 @@ static uint64_t spent_ns(void)
  */
 static struct bench_result run_nested(struct bench *bench)
 {
-    uint64_t each = bench_scaled(bench, 1000000), best[2] = { UINT64_MAX, UINT64_MAX };
-    struct bench_result result = { .messages = each * SENDERS, .ok = true };
+    uint64_t best[2] = { UINT64_MAX, UINT64_MAX };
+    struct bench_result result = { .messages = bench->row.each * bench->row.senders,
+                                   .ok = true,
+                                   .has_figure = true };
 
     for (uint32_t i = 0; i < 2 * NESTED_ROUNDS; i++) {
         uint64_t start = spent_ns(), spent;
 
-        result.ok &= run_levels(bench, each, 0, i % 2 ? LEVELS : 1, 0).ok;
+        result.ok &= run_way(bench, &(struct way){ .levels = i % 2 ? LEVELS : 1 }).ok;
         spent = spent_ns() - start;
         if (spent < best[i % 2])
             best[i % 2] = spent;
@@ -206,31 +250,25 @@ static struct bench_result run_nested(struct bench *bench)
     return result;
 }
 
-static struct bench_result run_pool0(struct bench *bench)
-{
-    return run_pool(bench, bench_scaled(bench, 1000000), 0);
-}
-
-static struct bench_result run_pool1us(struct bench *bench)
-{
-    return run_pool(bench, bench_scaled(bench, 250000), BENCH_WORK_STEPS);
-}
-
-/* A tenth of a billion messages: what grows with their number is seen. On fewer, and where other
- * tools keep memory back, the figure means nothing and is not judged. */
+/* What grows with the number of messages is seen. On few, and where other tools keep memory back,
+ * the figure means nothing and is not judged. */
 static struct bench_result run_flat(struct bench *bench)
 {
-    struct bench_result result = run_pool(bench, bench_scaled(bench, 25000000), 0);
+    struct bench_result result = run_way(
+        bench, &(struct way){ .levels = 1, .limit = bench->row.limit, .watches = true });
 
-    if (bench->divisor == 1)
+    result.has_figure = true;
+    if (result.messages >= GROWTH_MESSAGES_MIN)
         result.ok &= result.figure <= GROWTH_MAX;
     return result;
 }
 
 const struct bench_row bench_pool_rows[] = {
-    { "pool0", 15, 20, run_pool0, false, BENCH_FLOOR_MANY },
-    { "pool1us", 995, 505, run_pool1us, false, BENCH_FLOOR_NONE },
-    { "flat", GROWTH_MAX, GROWTH_MAX, run_flat, true, BENCH_FLOOR_NONE },
-    { "nested", 3, 3, run_nested, true, BENCH_FLOOR_NONE },
+    { "pool0", run_pool },
+    { "pool0wait", run_waiting },
+    { "pool1us", run_pool },
+    { "pool1uswait", run_waiting },
+    { "flat", run_flat },
+    { "nested", run_nested },
     { 0 },
 };

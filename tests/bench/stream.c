@@ -6,8 +6,8 @@
 
 #define SENDERS_MAX 100
 #define RECEIVERS_MAX 60
+#define BIG_ACTORS_MAX 1000
 #define BURST 64 /* messages a sender puts out for one of its own */
-#define LIMIT 64 /* of the receivers; a sender that finds it full waits, as `when_full: wait` */
 
 struct stream_settings {
     uint32_t target_count;
@@ -76,9 +76,11 @@ static struct pool *make_receiver(struct bench *bench, uint32_t index)
 {
     struct spec *spec = spec_create(&counter, NULL);
     char path[16];
-    struct pool_options options = {
-        .path = path, .dispatcher = bench->dispatcher, .spec = spec, .size = 1, .limit = LIMIT
-    };
+    struct pool_options options = { .path = path,
+                                    .dispatcher = bench->dispatcher,
+                                    .spec = spec,
+                                    .size = 1,
+                                    .limit = bench->row.limit };
     struct pool *pool;
 
     (void)snprintf(path, sizeof path, "receiver%u", index);
@@ -87,10 +89,14 @@ static struct pool *make_receiver(struct bench *bench, uint32_t index)
     return pool;
 }
 
-/* `senders` send `each` messages to each of `receivers`, which are pools of one worker. */
-static struct bench_result run_stream(struct bench *bench, uint32_t senders, uint32_t receivers,
-                                      uint64_t each)
+/*
+ * Each sender sends so many messages to each receiver. Receivers are pools of one worker; a sender
+ * that finds one full waits, as with `when_full: wait`.
+ */
+static struct bench_result run_stream(struct bench *bench)
 {
+    uint32_t senders = bench->row.senders, receivers = bench->row.receivers;
+    uint64_t each = bench->row.each;
     struct stream_settings settings = { .target_count = receivers, .per_target = each };
     struct bench_result result = { .messages = each * senders * receivers, .ok = true };
     struct wiring *wiring = wiring_create(receivers);
@@ -99,6 +105,8 @@ static struct bench_result run_stream(struct bench *bench, uint32_t senders, uin
     struct actor *actors[SENDERS_MAX];
     uint64_t start;
 
+    if (senders > SENDERS_MAX || receivers > RECEIVERS_MAX)
+        abort();
     for (uint32_t i = 0; i < receivers; i++) {
         pools[i] = make_receiver(bench, i);
         wiring->bindings[i] = (struct binding){ pools[i]->pid, WEIR_FULL_WAIT };
@@ -106,39 +114,23 @@ static struct bench_result run_stream(struct bench *bench, uint32_t senders, uin
     for (uint32_t i = 0; i < senders; i++)
         actors[i] = bench_spawn(bench, &burster, &settings, &slot);
     atomic_store(&bench->running, senders);
-    start = bench_now_ns();
+    start = row_now_ns();
     for (uint32_t i = 0; i < senders; i++)
         bench_send(bench, actor_pid(actors[i]), 0);
     bench_wait(bench);
     bench_end(bench, actors, senders);
     for (uint32_t i = 0; i < receivers; i++)
         result.ok &= bench_end_pool(bench, pools[i], each * senders);
-    result.ns = bench_now_ns() - start;
+    result.ns = row_now_ns() - start;
     wiring_destroy(wiring);
     return result;
 }
 
-static struct bench_result run_count(struct bench *bench)
-{
-    return run_stream(bench, 1, 1, bench_scaled(bench, 10000000));
-}
-
-static struct bench_result run_fjthrput(struct bench *bench)
-{
-    return run_stream(bench, 1, 60, bench_scaled(bench, 100000));
-}
-
-static struct bench_result run_contend(struct bench *bench)
-{
-    return run_stream(bench, 100, 1, bench_scaled(bench, 100000));
-}
-
 /* --- big: everybody pings somebody at random and waits for the pong ------------------------- */
 
-#define BIG_ACTORS 120
-
 struct big_settings {
-    weir_pid actors[BIG_ACTORS];
+    weir_pid actors[BIG_ACTORS_MAX];
+    uint32_t count;
     uint64_t pings;
 };
 
@@ -167,10 +159,8 @@ static void ping_somebody(struct weir_self *self, struct big_state *big)
         return;
     }
     big->left--;
-    big->random ^= big->random << 13;
-    big->random ^= big->random >> 7;
-    big->random ^= big->random << 17;
-    if (!bench_pass(self, big->settings->actors[big->random % BIG_ACTORS], BIG_PING))
+    if (!bench_pass(self, big->settings->actors[row_random(&big->random) % big->settings->count],
+                    BIG_PING))
         abort();
 }
 
@@ -189,29 +179,32 @@ static const struct weir_behaviour big_one = {
 
 static struct bench_result run_big(struct bench *bench)
 {
-    struct big_settings settings = { .pings = bench_scaled(bench, 20000) };
-    struct actor *actors[BIG_ACTORS];
-    struct bench_result result = { .messages = 2 * BIG_ACTORS * settings.pings, .ok = true };
+    uint32_t count = bench->row.receivers;
+    struct big_settings settings = { .count = count, .pings = bench->row.each };
+    struct actor *actors[BIG_ACTORS_MAX];
+    struct bench_result result = { .messages = 2 * count * settings.pings, .ok = true };
     uint64_t start;
 
-    for (uint32_t i = 0; i < BIG_ACTORS; i++) {
+    if (count > BIG_ACTORS_MAX)
+        abort();
+    for (uint32_t i = 0; i < count; i++) {
         actors[i] = bench_spawn(bench, &big_one, &settings, NULL);
         settings.actors[i] = actor_pid(actors[i]);
     }
-    atomic_store(&bench->running, BIG_ACTORS);
-    start = bench_now_ns();
-    for (uint32_t i = 0; i < BIG_ACTORS; i++)
+    atomic_store(&bench->running, count);
+    start = row_now_ns();
+    for (uint32_t i = 0; i < count; i++)
         bench_send(bench, settings.actors[i], BIG_GO);
     bench_wait(bench);
-    result.ns = bench_now_ns() - start;
-    bench_end(bench, actors, BIG_ACTORS);
+    result.ns = row_now_ns() - start;
+    bench_end(bench, actors, count);
     return result;
 }
 
 const struct bench_row bench_stream_rows[] = {
-    { "count", 12, 30, run_count, false, BENCH_FLOOR_MANY },
-    { "fjthrput", 12, 20, run_fjthrput, false, BENCH_FLOOR_MANY },
-    { "big", 20, 25, run_big, false, BENCH_FLOOR_ONE },
-    { "contend", 15, 20, run_contend, false, BENCH_FLOOR_MANY },
+    { "count", run_stream },
+    { "fjthrput", run_stream },
+    { "big", run_big },
+    { "contend", run_stream },
     { 0 },
 };
