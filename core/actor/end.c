@@ -96,7 +96,7 @@ void end_settle_input(struct actor *actor)
     settle_done(actor, message);
 }
 
-/* The input was handled, although what it emitted is dead. */
+/* Leaves the line for room, too. The input was handled, although what it emitted is dead. */
 static void drop_outbox(struct actor *actor)
 {
     if (!actor->place)
@@ -112,6 +112,7 @@ static void finish(struct actor *actor, enum weir_end_reason reason)
     bool gives_notice = place && place->gives_notice;
     weir_pid pid = actor_pid(actor);
 
+    drop_outbox(actor); /* empty or not: a source may wait in a line for room, too */
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     tie_tell_all(actor, reason, 0);
     extra_destroy(actor);
