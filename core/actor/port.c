@@ -55,17 +55,28 @@ void port_close(struct port *port)
     unref(&port->public);
 }
 
-/* Enters the runtime and a read section. WEIR_ECLOSED, WEIR_ENOMEM. */
-static int enter(struct port *port, struct executor **out)
+/* An executor of the runtime, which is not destroyed before runtime_give_back. WEIR_ECLOSED,
+ * WEIR_ENOMEM. */
+static int borrow(struct port *port, struct executor **out)
 {
     int status = WEIR_ECLOSED;
 
     pthread_mutex_lock(&port->lock);
     if (port->runtime) {
-        *out = runtime_enter(port->runtime);
+        *out = runtime_borrow(port->runtime);
         status = *out ? 0 : WEIR_ENOMEM;
     }
     pthread_mutex_unlock(&port->lock);
+    return status;
+}
+
+/* Enters the runtime and a read section. WEIR_ECLOSED, WEIR_ENOMEM. */
+static int enter(struct port *port, struct executor **out)
+{
+    int status = borrow(port, out);
+
+    if (status == 0)
+        runtime_resume(*out);
     return status;
 }
 
@@ -83,10 +94,10 @@ static struct weir_message *new_message(struct weir_port *public, const struct w
     struct executor *executor;
     struct message *message;
 
-    if (enter(port_of(public), &executor) != 0)
+    if (borrow(port_of(public), &executor) != 0)
         return NULL;
     message = message_create(&executor->cache, tag, size);
-    runtime_leave(executor);
+    runtime_give_back(executor);
     return message ? &message->public : NULL;
 }
 
@@ -96,13 +107,13 @@ static void free_message(struct weir_port *public, struct weir_message *message)
 
     if (!message)
         return;
-    if (enter(port_of(public), &executor) != 0) {
+    if (borrow(port_of(public), &executor) != 0) {
         /* Its cache may have been freed. */
         message_release(port_of(public)->memory, message_of(message));
         return;
     }
     message_destroy(&executor->cache, message_of(message));
-    runtime_leave(executor);
+    runtime_give_back(executor);
 }
 
 static int send(struct weir_port *public, weir_pid to, enum weir_lane lane,

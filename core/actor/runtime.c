@@ -5,12 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-/* An outside thread's executor. Reused, and freed with the runtime: messages may refer to its
- * cache for as long as they live. */
+/* An executor for outside threads. It is used again, and freed with the runtime: messages may refer
+ * to its cache for as long as they live. */
 struct entry {
     struct executor executor; /* first */
-    struct entry *next;       /* const */
-    bool in_use;              /* entry_lock */
+    uint32_t index;           /* const: in runtime->entries */
+    _Atomic bool in_use;      /* set by the thread that takes it, cleared by the same */
 };
 
 bool runtime_is_own_thread(struct runtime *runtime)
@@ -27,17 +27,41 @@ bool runtime_is_own_thread(struct runtime *runtime)
 
 /* --- outside threads ------------------------------------------------------------------------ */
 
-static struct entry *take_entry_locked(struct runtime *runtime)
+/*
+ * The index of the entry that the calling thread used last, in whatever runtime: the thread tries
+ * that one first. A mere hint, so that nothing has to be undone when the thread or a runtime ends.
+ */
+static uint32_t *last_index(void)
 {
-    for (struct entry *entry = runtime->entries; entry; entry = entry->next) {
-        if (!entry->in_use) {
-            entry->in_use = true;
+    static _Thread_local uint32_t index;
+
+    return &index;
+}
+
+static bool try_take(struct entry *entry)
+{
+    bool in_use = false;
+
+    /* [O1] acquire pairs with the release in runtime_give_back: what the thread before has done
+     * with the executor is done. */
+    return atomic_compare_exchange_strong_explicit(&entry->in_use, &in_use, true,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+/* NULL: all are in use. */
+static struct entry *take_free(struct runtime *runtime, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct entry *entry = runtime->entries[i];
+
+        /* Relaxed: try_take decides; one that is in use is not written to. */
+        if (!atomic_load_explicit(&entry->in_use, memory_order_relaxed) && try_take(entry))
             return entry;
-        }
     }
     return NULL;
 }
 
+/* An entry in use that no other thread sees yet. */
 static struct entry *make_entry(struct runtime *runtime)
 {
     struct entry *entry = aligned_alloc(64, (sizeof *entry + 63) / 64 * 64);
@@ -51,28 +75,75 @@ static struct entry *make_entry(struct runtime *runtime)
         return NULL;
     }
     entry->executor.cache.share.memory = runtime->memory;
-    entry->in_use = true;
+    atomic_init(&entry->in_use, true);
     return entry;
 }
 
-struct executor *runtime_enter(struct runtime *runtime)
+static struct entry *add_entry_locked(struct runtime *runtime)
+{
+    uint32_t count = atomic_load_explicit(&runtime->entry_count, memory_order_relaxed);
+    /* With all readers there is no room for another entry: each has a reader. */
+    struct entry *entry = count < RECLAIM_READERS_MAX ? make_entry(runtime) : NULL;
+
+    if (!entry)
+        return NULL;
+    entry->index = count;
+    runtime->entries[count] = entry;
+    /* [O2] release: a thread that sees the count sees the entry. */
+    atomic_store_explicit(&runtime->entry_count, count + 1, memory_order_release);
+    return entry;
+}
+
+static struct entry *add_entry(struct runtime *runtime)
 {
     struct entry *entry;
 
     pthread_mutex_lock(&runtime->entry_lock);
-    entry = take_entry_locked(runtime);
-    if (!entry) {
-        entry = make_entry(runtime);
-        if (entry) {
-            entry->next = runtime->entries;
-            runtime->entries = entry;
-        }
-    }
+    entry = add_entry_locked(runtime);
     pthread_mutex_unlock(&runtime->entry_lock);
+    return entry;
+}
+
+struct executor *runtime_borrow(struct runtime *runtime)
+{
+    uint32_t *last = last_index();
+    /* [O2] acquire. */
+    uint32_t count = atomic_load_explicit(&runtime->entry_count, memory_order_acquire);
+    struct entry *entry = *last < count ? runtime->entries[*last] : NULL;
+
+    if (entry && try_take(entry))
+        return &entry->executor;
+    entry = take_free(runtime, count);
+    if (!entry)
+        entry = add_entry(runtime);
     if (!entry)
         return NULL;
-    runtime_resume(&entry->executor);
+    *last = entry->index;
     return &entry->executor;
+}
+
+void runtime_give_back(struct executor *executor)
+{
+    struct entry *entry = (struct entry *)(void *)executor;
+
+    cache_flush(&executor->cache);
+    /* [O1] release. The runtime may be gone after it. */
+    atomic_store_explicit(&entry->in_use, false, memory_order_release);
+}
+
+struct executor *runtime_enter(struct runtime *runtime)
+{
+    struct executor *executor = runtime_borrow(runtime);
+
+    if (executor)
+        runtime_resume(executor);
+    return executor;
+}
+
+void runtime_leave(struct executor *executor)
+{
+    reader_rest(&executor->reader);
+    runtime_give_back(executor);
 }
 
 void runtime_pause(struct executor *executor)
@@ -84,29 +155,18 @@ void runtime_pause(struct executor *executor)
 void runtime_resume(struct executor *executor)
 {
     reader_online(&executor->reader);
-    executor_look_at_clock(executor);
-}
-
-void runtime_leave(struct executor *executor)
-{
-    struct runtime *runtime = executor->runtime;
-    struct entry *entry = (struct entry *)(void *)executor;
-
-    runtime_pause(executor);
-    pthread_mutex_lock(&runtime->entry_lock);
-    entry->in_use = false;
-    pthread_mutex_unlock(&runtime->entry_lock);
 }
 
 bool runtime_is_entered(struct runtime *runtime)
 {
-    bool inside = false;
+    /* [O2] acquire. */
+    uint32_t count = atomic_load_explicit(&runtime->entry_count, memory_order_acquire);
 
-    pthread_mutex_lock(&runtime->entry_lock);
-    for (struct entry *entry = runtime->entries; entry && !inside; entry = entry->next)
-        inside = entry->in_use;
-    pthread_mutex_unlock(&runtime->entry_lock);
-    return inside;
+    for (uint32_t i = 0; i < count; i++)
+        /* [O1] acquire: the thread that left does nothing with the runtime any more. */
+        if (atomic_load_explicit(&runtime->entries[i]->in_use, memory_order_acquire))
+            return true;
+    return false;
 }
 
 static void init_notice(struct runtime *runtime)
@@ -128,14 +188,9 @@ void runtime_init_entries(struct runtime *runtime)
 
 void runtime_finish_entries(struct runtime *runtime)
 {
-    struct entry *entry = runtime->entries;
-
-    while (entry) {
-        struct entry *next = entry->next;
-
-        executor_finish(&entry->executor);
-        free(entry);
-        entry = next;
+    for (uint32_t i = 0; i < runtime->entry_count; i++) {
+        executor_finish(&runtime->entries[i]->executor);
+        free(runtime->entries[i]);
     }
     pthread_mutex_destroy(&runtime->entry_lock);
     pthread_mutex_destroy(&runtime->notice_lock);

@@ -70,17 +70,28 @@ struct runtime {
     _Atomic uint64_t edges;        /* of lifecycle.h, taken so far: for tests */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
+    /* Executors of outside threads, in use or not. Read by each outside thread for each call. */
+    alignas(64) _Atomic uint32_t entry_count;   /* written under entry_lock */
+    struct entry *entries[RECLAIM_READERS_MAX]; /* const, each, once it is counted */
     pthread_mutex_t entry_lock;
-    struct entry *entries; /* entry_lock: executors of outside threads, in use or not */
 
     pthread_mutex_t notice_lock;
     pthread_cond_t notice; /* something changed that a thread may wait for */
     uint64_t notice_count; /* notice_lock */
 };
 
-/* An executor for the calling outside thread, in a read section. NULL when memory is out. */
+/*
+ * An executor for the calling outside thread, in a read section. NULL when memory is out. No look
+ * at the clock: executor_time does that when somebody needs the time. Takes no lock, unless there
+ * are more threads in the runtime than ever before.
+ */
 struct executor *runtime_enter(struct runtime *runtime);
 void runtime_leave(struct executor *executor);
+
+/* As runtime_enter without a read section: for the executor's cache. The thread must not look up
+ * actors, pools or names. */
+struct executor *runtime_borrow(struct runtime *runtime);
+void runtime_give_back(struct executor *executor);
 
 /* Between enter and leave: leaves the read section to wait, and enters it again. */
 void runtime_pause(struct executor *executor);

@@ -83,7 +83,8 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
     if (!way &&
         (!place_member_of(actor) || (message->public.reserved & (MESSAGE_ASIDE | MESSAGE_BOUND))))
         way = &to_actor;
-    dead_letters_add(actor->place->dead, message, way, reason, detail, actor->executor->now_ns);
+    dead_letters_add(actor->place->dead, message, way, reason, detail,
+                     executor_time(actor->executor));
     log_letter(actor, message, reason, detail);
 }
 

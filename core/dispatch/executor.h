@@ -53,7 +53,7 @@ struct executor {
     struct reader reader;
     struct cache cache;
     struct stock slots; /* for actor/slots.c */
-    uint64_t now_ns;    /* coarse: of the last look at the clock */
+    uint64_t now_ns;    /* coarse: of the last look at the clock; see executor_time */
     uint64_t random;    /* xorshift state */
     uint32_t takes;
     uint32_t looks;     /* around, between beats */
@@ -157,6 +157,12 @@ void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhe
 
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);
+
+/* The time of the turn. A thread from outside has no turns: it looks at the clock. */
+static inline uint64_t executor_time(struct executor *executor)
+{
+    return executor->dispatcher ? executor->now_ns : executor_look_at_clock(executor);
+}
 
 /* A random number, not for secrets. */
 uint64_t executor_random(struct executor *executor);

@@ -13,19 +13,19 @@ const struct weir_tag *weir_runtime_tag(struct weir_runtime *runtime, const char
 struct weir_message *weir_runtime_message_new(struct weir_runtime *runtime,
                                               const struct weir_tag *tag, size_t size)
 {
-    struct executor *executor = runtime_enter(runtime->core);
+    struct executor *executor = runtime_borrow(runtime->core);
     struct message *message;
 
     if (!executor)
         return NULL;
     message = message_create(&executor->cache, tag, size);
-    runtime_leave(executor);
+    runtime_give_back(executor);
     return message ? &message->public : NULL;
 }
 
 void weir_runtime_message_free(struct weir_runtime *runtime, struct weir_message *message)
 {
-    struct executor *executor = message ? runtime_enter(runtime->core) : NULL;
+    struct executor *executor = message ? runtime_borrow(runtime->core) : NULL;
 
     if (!message)
         return;
@@ -34,7 +34,7 @@ void weir_runtime_message_free(struct weir_runtime *runtime, struct weir_message
         return;
     }
     message_destroy(&executor->cache, message_of(message));
-    runtime_leave(executor);
+    runtime_give_back(executor);
 }
 
 int weir_runtime_send(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,

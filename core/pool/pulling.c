@@ -267,7 +267,8 @@ void pulling_discard(struct pool *pool, struct executor *executor)
         message = take_left_locked(pool);
         pthread_mutex_unlock(&pool->lock);
         if (message) {
-            dead_letters_add(&pool->dead, message, &to_pool, DEAD_REMOVED, "", executor->now_ns);
+            dead_letters_add(&pool->dead, message, &to_pool, DEAD_REMOVED, "",
+                             executor_time(executor));
             log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
                       dead_reason_event(DEAD_REMOVED),
                       weir_str("reason", dead_reason_name(DEAD_REMOVED)),
