@@ -162,6 +162,7 @@ static void test_kept_messages_are_settled_before(void)
     rig_advance(&f.rig, KEPT_MS);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_over, &f));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(probe_times(f.probe, NOTE_KEPT), 1); /* not given again */
     CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 2);
     CU_ASSERT_EQUAL(rig_stats(f.pool).dead, 0);
     CU_ASSERT_EQUAL(rig_stats(f.pool).done, 2);
