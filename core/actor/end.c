@@ -183,6 +183,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         return;
     if (actor->place) {
         free_queue(&actor->place->outbox.queue, executor);
+        free_queue(&actor->place->copies.queue, executor);
         free_queue(&actor->place->stash.queue, executor);
         free_queue(&actor->place->retries.queue, executor);
         message_destroy(&executor->cache, actor->place->settling);

@@ -428,7 +428,7 @@ static void give(struct runtime *runtime, const struct subscriber *subscriber,
     }
     copy = fan_out_copy(fan_out);
     if (copy)
-        fan_out_given(fan_out, subscriber->pid, copy,
+        fan_out_given(fan_out, (struct fan_out_receiver){ subscriber->pid, FAN_OUT_NO_SEAT }, copy,
                       send_message(runtime, fan_out->executor, subscriber->pid, WEIR_NORMAL, copy));
 }
 

@@ -19,14 +19,16 @@ struct message *fan_out_copy(struct fan_out *fan_out)
     return copy;
 }
 
-void fan_out_given(struct fan_out *fan_out, weir_pid receiver, struct message *copy, int status)
+void fan_out_given(struct fan_out *fan_out, struct fan_out_receiver receiver, struct message *copy,
+                   int status)
 {
     if (status == 0) {
         fan_out->taken++;
         return;
     }
     if (status == WEIR_EFULL && fan_out->left) {
-        copy->to = receiver;
+        copy->to = receiver.pool;
+        copy->seat = receiver.seat;
         message_list_append(fan_out->left, copy);
         return;
     }
@@ -37,14 +39,15 @@ void fan_out_given(struct fan_out *fan_out, weir_pid receiver, struct message *c
     fan_out->full |= status == WEIR_EFULL;
 }
 
-void fan_out_to_worker(struct fan_out *fan_out, struct actor *actor, uint32_t serial)
+void fan_out_to_worker(struct fan_out *fan_out, struct fan_out_receiver receiver,
+                       struct actor *actor, uint32_t serial)
 {
     struct message *copy = fan_out_copy(fan_out);
 
     if (!copy)
         return;
     copy->public.reserved |= MESSAGE_BOUND;
-    fan_out_given(fan_out, actor_pid(actor), copy,
+    fan_out_given(fan_out, receiver, copy,
                   deliver_to_actor(actor, serial, fan_out->executor, copy));
 }
 

@@ -5,6 +5,9 @@
  * room is refused for that receiver and counted, or, with `left`, it is appended there: it waits in
  * the sender's outbox for that receiver alone. Receivers that are leaving are skipped. Payloads in
  * line are copied, blobs are shared. Any thread, in a read section; one owner.
+ *
+ * A worker is named by its pool and its seat (pool/members.h). When another worker has taken over
+ * the seat, that worker gets the copy that waits.
  */
 #ifndef ACTOR_FAN_OUT_H
 #define ACTOR_FAN_OUT_H
@@ -13,6 +16,13 @@
 
 struct actor;
 struct executor;
+
+#define FAN_OUT_NO_SEAT UINT32_MAX /* the receiver is a pool, which routes its copy on */
+
+struct fan_out_receiver {
+    weir_pid pool; /* or an actor that is in no pool */
+    uint32_t seat; /* of a worker of the pool: pool/members.h; else FAN_OUT_NO_SEAT */
+};
 
 struct fan_out {
     struct executor *executor;
@@ -29,10 +39,12 @@ struct fan_out {
 struct message *fan_out_copy(struct fan_out *fan_out);
 
 /* Records the receiver's `status` for the copy, which it has taken on 0. */
-void fan_out_given(struct fan_out *fan_out, weir_pid receiver, struct message *copy, int status);
+void fan_out_given(struct fan_out *fan_out, struct fan_out_receiver receiver, struct message *copy,
+                   int status);
 
 /* Gives a copy to one worker of a pool. The copy is bound to that worker: no sibling gets it. */
-void fan_out_to_worker(struct fan_out *fan_out, struct actor *actor, uint32_t serial);
+void fan_out_to_worker(struct fan_out *fan_out, struct fan_out_receiver receiver,
+                       struct actor *actor, uint32_t serial);
 
 /* After the last receiver. */
 void fan_out_finish(struct fan_out *fan_out);

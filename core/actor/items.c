@@ -97,7 +97,7 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
     inspection_number(out, "attempt", kept ? kept->public.attempt : 0);
     inspection_number(out, "stashed", place->stash.count);
     inspection_number(out, "retries", place->retries.count);
-    inspection_number(out, "outbox", place->outbox.count);
+    inspection_number(out, "outbox", place->outbox.count + place->copies.count);
     if (actor->spec)
         inspection_number(out, "in_hand_max", actor->spec->in_hand_max);
 }

@@ -1,5 +1,6 @@
 #include "actor/output.h"
 
+#include "actor/fan_out.h"
 #include "actor/room.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
@@ -69,6 +70,27 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
     return status;
 }
 
+/* Finds the receiver of a copy that waits: the worker that has the seat now. Returns as worker_in;
+ * without such a worker `out_pid` is the pool. */
+static int find_receiver(struct actor *actor, const struct message *copy, weir_pid *out_pid)
+{
+    struct router *router;
+
+    *out_pid = copy->to;
+    if (copy->seat == FAN_OUT_NO_SEAT)
+        return 0;
+    router = actor_find_router(actor->runtime, copy->to);
+    return router ? router->ops->worker_in(router, copy->seat, out_pid) : WEIR_ETERMINATED;
+}
+
+static weir_pid receiver_of(struct actor *actor, const struct message *copy)
+{
+    weir_pid receiver;
+
+    (void)find_receiver(actor, copy, &receiver);
+    return receiver;
+}
+
 /* `member`: the copy was for that one alone; 0: it was no copy. */
 static void drop(struct actor *actor, uint32_t output, struct message *message, weir_pid member,
                  enum dead_reason reason, int status)
@@ -91,25 +113,19 @@ static int put_aside(struct actor *actor, uint32_t output, struct message *messa
     if (place->outbox.count >= actor->spec->outbox_max)
         return WEIR_EFULL;
     message->output = output;
-    message->to = 0;
     message_list_append(&place->outbox, message);
     return 0;
 }
 
-/* Copies of a message that others have taken go first. They may pass the bound of the outbox. */
+/* Copies of a message that others have taken. */
 static void copies_wait(struct actor *actor, uint32_t output, struct message_list *copies)
 {
-    struct message_list *outbox = &actor->place->outbox;
-    struct message_list all = { 0 };
     struct message *message;
 
     while ((message = message_list_take(copies))) {
         message->output = output;
-        message_list_append(&all, message);
+        message_list_append(&actor->place->copies, message);
     }
-    while ((message = message_list_take(outbox)))
-        message_list_append(&all, message);
-    *outbox = all;
 }
 
 /* What becomes of the copies that found no room. */
@@ -124,7 +140,7 @@ __attribute__((noinline)) static void copies_left(struct actor *actor, uint32_t 
         return;
     }
     while ((message = message_list_take(copies)))
-        drop(actor, output, message, message->to, DEAD_OUTPUT_FULL, WEIR_EFULL);
+        drop(actor, output, message, receiver_of(actor, message), DEAD_OUTPUT_FULL, WEIR_EFULL);
 }
 
 static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
@@ -231,34 +247,35 @@ static uint32_t chain_max(struct actor *actor, const struct binding *binding)
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }
 
-/* The first of the outbox: what goes to the target of one output in one step, or one copy that goes
- * to one member of a pool there. */
+/* What is sent next: what goes to the target of one output in one step, or one copy that goes to
+ * one member of a pool there. */
 struct batch {
     uint32_t output;
     const struct binding *binding;
-    weir_pid member; /* 0: not for one alone */
+    weir_pid member; /* the receiver of a copy; 0: the batch is no copy */
     struct message *messages[CHAIN_MAX];
     uint32_t count;
 };
 
 static bool belongs(const struct batch *batch, const struct message *message)
 {
-    return message && message->output == batch->output && message->to == 0;
+    return message && message->output == batch->output;
 }
 
-/* The outbox is not empty. */
+/* Something waits. */
 static void take_batch(struct actor *actor, struct batch *batch)
 {
     struct message_list *outbox = &actor->place->outbox;
-    struct message *first = message_list_take(outbox);
+    struct message *copy = message_list_take(&actor->place->copies);
+    struct message *first = copy ? copy : message_list_take(outbox);
     uint32_t max;
 
     batch->output = first->output;
-    batch->member = first->to;
+    batch->member = copy ? receiver_of(actor, copy) : 0;
     batch->binding = binding_of(actor, first->output);
     batch->messages[0] = first;
     batch->count = 1;
-    max = batch->member ? 1 : chain_max(actor, batch->binding);
+    max = copy ? 1 : chain_max(actor, batch->binding);
     while (batch->count < max && belongs(batch, message_queue_first(&outbox->queue)))
         batch->messages[batch->count++] = message_list_take(outbox);
 }
@@ -266,8 +283,10 @@ static void take_batch(struct actor *actor, struct batch *batch)
 /* From number `taken` on. */
 static void put_back(struct place *place, const struct batch *batch, uint32_t taken)
 {
+    struct message_list *list = batch->member ? &place->copies : &place->outbox;
+
     for (uint32_t i = batch->count; i-- > taken;)
-        message_list_prepend(&place->outbox, batch->messages[i]);
+        message_list_prepend(list, batch->messages[i]);
 }
 
 static weir_pid target_of(const struct batch *batch)
@@ -275,30 +294,69 @@ static weir_pid target_of(const struct batch *batch)
     return batch->member ? batch->member : batch->binding->target;
 }
 
+/* True when the pool is open, so that a refusal for good means: no worker is in the seat. */
+static bool has_no_receiver(struct actor *actor, const struct message *copy)
+{
+    struct router *router = actor_find_router(actor->runtime, copy->to);
+
+    return copy->seat != FAN_OUT_NO_SEAT && router && !router->ops->is_closing(router);
+}
+
+/*
+ * Sends a copy to the worker that has the seat now. A worker that refuses for good may have left
+ * since the look at the members: a worker is closed after the members were published, so a sender
+ * that sees it closed finds its successor. A copy without a receiver is freed: broadcasts skip
+ * workers that leave.
+ */
+static int try_copy(struct actor *actor, struct batch *batch)
+{
+    weir_pid former;
+    int status;
+
+    do {
+        former = batch->member;
+        status = find_receiver(actor, batch->messages[0], &batch->member);
+        if (status == 0)
+            status = send_some(actor, batch->member, batch->messages, 1, NULL);
+    } while (has_ended(status) && batch->member != former);
+    if (!has_ended(status) || !has_no_receiver(actor, batch->messages[0]))
+        return status;
+    message_destroy(&actor->executor->cache, batch->messages[0]);
+    batch->count = 0;
+    return 0;
+}
+
 /* How many were taken, from the front, or why none was. */
 static int try_batch(struct actor *actor, struct batch *batch, struct message_list *left)
 {
     if (batch->member)
-        return send_some(actor, batch->member, batch->messages, 1, NULL);
+        return try_copy(actor, batch);
     return try_send(actor, batch->output, &batch->binding, batch->messages, batch->count, left);
 }
 
-/* There was no room: joins the line, and looks once more. */
+/* There was no room: joins the line, and looks once more; where that leads elsewhere, in the line
+ * there. */
 static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
                      struct message_list *left)
 {
     struct place *place = actor->place;
     uint32_t wants = batch->member ? 1 : place->outbox.count + batch->count;
+    weir_pid target;
+    int taken;
 
     waiters_use(&place->waiter, *used);
     *used = 0;
-    wait_for_room(actor, target_of(batch), wants);
-    /* Second look: see waiters.h. What it finds was not granted: what is from now on is for
-     * another place, which the next in the line must hear of if this one has no use for it. */
-    return try_batch(actor, batch, left);
+    do {
+        target = target_of(batch);
+        wait_for_room(actor, target, wants);
+        /* Second look: see waiters.h. What it finds was not granted: what is from now on is for
+         * another place, which the next in the line must hear of if this one has no use for it. */
+        taken = try_batch(actor, batch, left);
+    } while (taken == WEIR_EFULL && target_of(batch) != target);
+    return taken;
 }
 
-/* Sends the first of the outbox, several at once where they go to one worker; counts the granted
+/* Sends what is first, several at once where they go to one worker; counts the granted
  * places that they `used`. WEIR_EFULL: they stay first. */
 static int flush_first(struct actor *actor, uint32_t *used)
 {
@@ -327,7 +385,7 @@ bool output_flush(struct actor *actor)
     struct place *place = actor->place;
     uint32_t used = 0;
 
-    while (place->outbox.count > 0)
+    while (output_is_waiting(actor))
         if (flush_first(actor, &used) == WEIR_EFULL)
             return false;
     waiters_use(&place->waiter, used);
@@ -337,9 +395,13 @@ bool output_flush(struct actor *actor)
 
 void output_drop_all(struct actor *actor)
 {
+    struct place *place = actor->place;
     struct message *message;
 
-    while ((message = message_list_take(&actor->place->outbox)))
-        drop(actor, message->output, message, message->to, DEAD_NO_TARGET, WEIR_ETERMINATED);
-    waiters_leave(&actor->place->waiter, actor->executor);
+    while ((message = message_list_take(&place->copies)))
+        drop(actor, message->output, message, receiver_of(actor, message), DEAD_NO_TARGET,
+             WEIR_ETERMINATED);
+    while ((message = message_list_take(&place->outbox)))
+        drop(actor, message->output, message, 0, DEAD_NO_TARGET, WEIR_ETERMINATED);
+    waiters_leave(&place->waiter, actor->executor);
 }

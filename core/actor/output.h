@@ -3,7 +3,8 @@
  *
  * Messages without room stay in the place's outbox, in order; the input that caused them is held,
  * and the worker takes no new message until the outbox is empty. Of a broadcast only the copies
- * without room stay, each for its member.
+ * without room stay, each for its member (fan_out.h), in front of all messages that were emitted
+ * later. They do not count in the outbox's bound: only one message is in copies at a time.
  */
 #ifndef ACTOR_OUTPUT_H
 #define ACTOR_OUTPUT_H
@@ -21,7 +22,7 @@ void output_drop_all(struct actor *actor);
 
 static inline bool output_is_waiting(const struct actor *actor)
 {
-    return actor->place && actor->place->outbox.count > 0;
+    return actor->place && actor->place->outbox.count + actor->place->copies.count > 0;
 }
 
 #endif

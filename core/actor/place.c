@@ -29,6 +29,7 @@ int place_create(const char *path, uint32_t index, struct place **out)
         return WEIR_ENOMEM;
     memcpy(place->path, path, length + 1);
     place->index = index;
+    place->seat = PLACE_NO_SEAT;
     list_init(&place->link);
     list_init(&place->pulling);
     waiter_init(&place->waiter, wake);

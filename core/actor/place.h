@@ -17,6 +17,7 @@
 #include "stats/dead_letters.h"
 
 #define PLACE_PATH_MAX 128
+#define PLACE_NO_SEAT UINT32_MAX
 #define PLACE_UNITS 4 /* kinds of progress that one actor may tell */
 
 struct age;
@@ -50,6 +51,7 @@ struct place {
     /* owner */
     struct dispatcher *opener;   /* runs the turns until it has opened; NULL: its own one does */
     struct message_list outbox;  /* emitted, waiting for room, in order */
+    struct message_list copies;  /* of one that was emitted before those: each for its member */
     struct message_list retries; /* waiting to be given again; deadline_ns says when */
     struct message *settling;    /* the input that waits for the outbox; NULL: that is empty */
     struct message_list stash;   /* put aside by the worker: stash.h */
@@ -74,6 +76,7 @@ struct place {
     /* pool->lock */
     struct list link;           /* in one of the pool's lists */
     uint64_t epoch;             /* of the change that made it */
+    uint32_t seat;              /* among the members; PLACE_NO_SEAT: it was never one of them */
     uint8_t standing;           /* enum place_standing */
     uint64_t told_due_ns;       /* when it must have finished to leave; 0 = whenever it has */
     bool opened;                /* its present incarnation is open */

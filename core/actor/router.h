@@ -31,6 +31,9 @@ struct router_ops {
                  struct message_list *left);
     /* Gives a copy to each worker below, of all levels. */
     void (*fan_out)(struct router *router, struct fan_out *fan_out);
+    /* Finds the PID of the worker in a seat, for a copy that waits (fan_out.h). WEIR_EFULL: there
+     * are no workers now; WEIR_ETERMINATED: no worker has that seat; WEIR_ECLOSED. */
+    int (*worker_in)(struct router *router, uint32_t seat, weir_pid *out_pid);
     /* Returns how many it took, from the front, or the status why it took none; as weir_send. */
     int (*route_chain)(struct router *router, struct executor *executor,
                        struct message *const *messages, uint32_t count);

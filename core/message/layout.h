@@ -70,7 +70,7 @@ struct message {
         weir_pid origin;      /* with MESSAGE_ORIGIN */
     };
     union {
-        weir_pid to;       /* while it waits in a timer */
+        weir_pid to;       /* while it waits in a timer; of a copy that waits in an outbox */
         uint64_t again_ns; /* while it waits for a retry */
         uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: reported already */
     };
@@ -78,6 +78,7 @@ struct message {
         /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY */
         int32_t status;
         uint32_t origin_life; /* with MESSAGE_ORIGIN: the origin's incarnation */
+        uint32_t seat;        /* of a copy that waits in an outbox: actor/fan_out.h */
     };
     union {
         uint32_t output; /* while it waits in an outbox */

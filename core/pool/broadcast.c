@@ -22,19 +22,28 @@ static void give_to_pool(struct fan_out *fan_out, struct pool *pool)
     struct message *copy = fan_out_copy(fan_out);
 
     if (copy)
-        fan_out_given(fan_out, pool->pid, copy,
+        fan_out_given(fan_out, (struct fan_out_receiver){ pool->pid, FAN_OUT_NO_SEAT }, copy,
                       route_uncounted(pool, fan_out->executor, copy, fan_out->left));
 }
 
-static void give_to_all(struct fan_out *fan_out, const struct members *members)
+static void give_to_worker(struct fan_out *fan_out, const struct pool *pool,
+                           const struct member *member)
 {
+    fan_out_to_worker(fan_out, (struct fan_out_receiver){ pool->pid, member->seat }, member->actor,
+                      member->serial);
+}
+
+static void give_to_all(struct fan_out *fan_out, struct pool *pool)
+{
+    const struct members *members = members_of(pool);
+
     for (uint32_t i = 0; i < members->count; i++) {
         const struct member *member = &members->members[i];
 
         if (member->pool)
             give_to_pool(fan_out, member->pool);
         else
-            fan_out_to_worker(fan_out, member->actor, member->serial);
+            give_to_worker(fan_out, pool, member);
     }
     fan_out_finish(fan_out);
 }
@@ -66,7 +75,7 @@ int broadcast(struct pool *pool, struct executor *executor, struct message *mess
 
     if (has_one_answer(message))
         return WEIR_EINVALID;
-    give_to_all(&fan_out, members_of(pool));
+    give_to_all(&fan_out, pool);
     if (fan_out.taken == 0)
         return refuse(&fan_out, &own);
     while ((copy = message_list_take(&own)))
@@ -95,6 +104,26 @@ void broadcast_below(struct pool *pool, struct fan_out *fan_out)
         if (member->pool)
             broadcast_below(member->pool, fan_out);
         else
-            fan_out_to_worker(fan_out, member->actor, member->serial);
+            give_to_worker(fan_out, pool, member);
     }
+}
+
+int broadcast_worker_in(struct pool *pool, uint32_t seat, weir_pid *out_pid)
+{
+    const struct members *members = members_of(pool);
+
+    if (atomic_load_explicit(&pool->closing, memory_order_acquire))
+        return WEIR_ECLOSED;
+    if (members->count == 0)
+        return WEIR_EFULL;
+    /* Nearly always where the seat says: it is looked at first. */
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->members[(seat + i) % members->count];
+
+        if (member->actor && member->seat == seat) {
+            *out_pid = (weir_pid)member->serial << 32 | member->actor->slot;
+            return 0;
+        }
+    }
+    return WEIR_ETERMINATED;
 }

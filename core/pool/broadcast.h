@@ -29,6 +29,9 @@ int broadcast(struct pool *pool, struct executor *executor, struct message *mess
  * once. Any thread, in a read section. */
 void broadcast_below(struct pool *pool, struct fan_out *fan_out);
 
+/* As worker_in in actor/router.h. */
+int broadcast_worker_in(struct pool *pool, uint32_t seat, weir_pid *out_pid);
+
 /* True for a member that leaves: broadcasts skip it. */
 bool broadcast_passes_over(const struct member *member);
 

@@ -16,6 +16,7 @@ struct member {
     struct pool *pool;   /* a nested pool; NULL for a worker */
     uint32_t serial;     /* of the worker */
     uint32_t index;      /* the worker's number, or the nested pool's number among its siblings */
+    uint32_t seat;       /* the worker's: the lowest that was free when it became a member */
 };
 
 struct members {

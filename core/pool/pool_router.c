@@ -18,6 +18,11 @@ static void fan_out(struct router *router, struct fan_out *fan_out)
     broadcast_below(pool_of_router(router), fan_out);
 }
 
+static int worker_in(struct router *router, uint32_t seat, weir_pid *out_pid)
+{
+    return broadcast_worker_in(pool_of_router(router), seat, out_pid);
+}
+
 static int chain(struct router *router, struct executor *executor, struct message *const *messages,
                  uint32_t count)
 {
@@ -60,6 +65,7 @@ static void inspect(struct router *router, struct inspection *out)
 const struct router_ops pool_router_ops = {
     .route = route,
     .fan_out = fan_out,
+    .worker_in = worker_in,
     .route_chain = chain,
     .room = room,
     .chain_room = chain_room,

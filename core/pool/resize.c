@@ -144,10 +144,45 @@ void resize_begin_locked(struct list *places, struct dispatcher *opener, struct 
 
 /* --- publishing ----------------------------------------------------------------------------- */
 
+/* Marks the taken seats in `next`. When a worker that was called back has the seat of another
+ * member, the second of the two gives it up. */
+static void take_seats(const struct list *places, struct members *next)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (place->seat >= next->count)
+            continue;
+        if (next->members[place->seat].seat)
+            place->seat = PLACE_NO_SEAT;
+        else
+            next->members[place->seat].seat = 1;
+    }
+}
+
+/* Gives each new member the lowest free seat. `next` has a row for each member, so there are enough
+ * seats. */
+static void give_seats(const struct list *places, struct members *next)
+{
+    uint32_t free = 0;
+
+    take_seats(places, next);
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (place->seat != PLACE_NO_SEAT)
+            continue;
+        while (next->members[free].seat)
+            free++;
+        place->seat = free++;
+    }
+}
+
 void resize_publish_locked(struct pool *pool, struct members *next, struct executor *executor)
 {
     uint32_t count = 0;
 
+    give_seats(&pool->places, next);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
@@ -155,6 +190,7 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
             .actor = place->actor,
             .serial = actor_serial_of(actor_pid(place->actor)),
             .index = place->index,
+            .seat = place->seat,
         };
     }
     next->count = count;

@@ -29,6 +29,7 @@ import promises  # noqa: E402
 
 TEST_SECONDS = 60  # a broken runtime may hang: then that is how the test fails
 PATIENCE_MS = 3000  # what the tests wait for a condition, see tests/unit/support/patience.h
+HUNG = "seen to hang"
 FLAGS = "-O1 -g -w"  # what a break leaves unused is no mistake here
 
 
@@ -51,6 +52,7 @@ class Copy:
     def __init__(self, number):
         self.tree = ROOT / f"build/broken/{number}/tree"
         self.build = ROOT / f"build/broken/{number}/build"
+        self.hung = False  # the last test did not end by itself
 
     def prepare(self):
         """Brings the copy up to date; what has not changed is not touched, so not built again."""
@@ -87,6 +89,7 @@ class Copy:
         done = run(["ctest", "--test-dir", str(self.build), "-R", f"^{test}$",
                     "--no-tests=error"], TEST_SECONDS,
                    env=os.environ | {"WEIR_TEST_PATIENCE_MS": str(PATIENCE_MS)})
+        self.hung = done.returncode == -signal.SIGKILL
         return done.returncode == 0
 
     def see(self, record, target):
@@ -98,7 +101,8 @@ class Copy:
             built = self.make(target)
             if built.returncode != 0:
                 return f"does not build: {built.stdout[-1500:]}"
-            return not self.passes(record.test)
+            failed = not self.passes(record.test)
+            return HUNG if self.hung else failed
         finally:
             path.write_text(whole, encoding="utf-8")
 
@@ -160,10 +164,10 @@ def main():
             sys.exit(f"broken: {test} fails with nothing broken")
     seen, wrong = [], 0
     for record, failed, seconds in take_turns(copies, records, targets):
-        word = "seen to fail" if failed is True else "STILL PASSES" if failed is False else failed
+        word = {True: "seen to fail", False: "STILL PASSES"}.get(failed, failed)
         print(f"{record.promise:4} {record.test:32} {word}  ({record.where}, {seconds:.0f} s)",
               flush=True)
-        if failed is True:
+        if failed in (True, HUNG):
             seen.append(record)
         else:
             wrong += 1

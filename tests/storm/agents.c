@@ -7,7 +7,6 @@
 #include "storm/world.h"
 
 #define BATCH 8u
-#define SIZE_MAX_OF_POOL 6u
 
 static uint32_t draw(struct agent *agent, uint32_t bound)
 {
@@ -118,7 +117,7 @@ static void resize(struct agent *agent)
 {
     struct hall *hall = any_hall(agent);
     struct executor *executor = enter(agent->world);
-    uint32_t target = draw(agent, SIZE_MAX_OF_POOL + 1);
+    uint32_t target = draw(agent, WORLD_SIZE_MAX + 1);
     struct weir_resized told = { 0 };
     int status = pool_resize(hall->pool, executor, target, &told);
 
@@ -158,7 +157,7 @@ static void set_limit(struct agent *agent)
 static struct actor *any_member_locked(struct agent *agent, struct pool *pool)
 {
     struct actor *actor = NULL;
-    uint32_t at = draw(agent, SIZE_MAX_OF_POOL);
+    uint32_t at = draw(agent, WORLD_SIZE_MAX);
 
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
         if (at-- == 0)
@@ -189,12 +188,14 @@ static void kill_one(struct agent *agent)
 
 static struct wiring *wiring_to(struct agent *agent, weir_pid target)
 {
-    struct wiring *wiring = wiring_create(2);
+    struct wiring *wiring = wiring_create(3);
 
     if (!wiring)
         abort();
     wiring->bindings[0] = (struct binding){ agent->world->halls[HALL_BACK].pid, WEIR_FULL_WAIT };
     wiring->bindings[1] = (struct binding){ target, (enum weir_when_full)draw(agent, 4) };
+    wiring->bindings[2] = (struct binding){ agent->world->halls[HALL_ALL].pid,
+                                            (enum weir_when_full)draw(agent, 4) };
     return wiring;
 }
 
@@ -247,7 +248,7 @@ static struct pool_change_options changed(struct agent *agent, enum hall_name na
 {
     struct world *world = agent->world;
     struct pool_change_options options = {
-        .size = draw(agent, SIZE_MAX_OF_POOL + 1),
+        .size = draw(agent, WORLD_SIZE_MAX + 1),
         .limit = 1 + draw(agent, 8),
         .route = name == HALL_KEYED ? WEIR_ROUTE_HASH : (enum weir_route)draw(agent, 3),
         .remove = (enum weir_remove)draw(agent, 3),
@@ -255,6 +256,8 @@ static struct pool_change_options changed(struct agent *agent, enum hall_name na
         .dispatcher = world->dispatchers[draw(agent, WORLD_DISPATCHERS)],
     };
 
+    if (name == HALL_ALL)
+        options.route = WEIR_ROUTE_BROADCAST;
     if (name == HALL_PULL || (name == HALL_BACK && draw(agent, 3) == 0))
         options.route = WEIR_ROUTE_PULL;
     return options;

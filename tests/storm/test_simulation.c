@@ -11,7 +11,7 @@
  *
  *      test_simulation [--seed FIRST] [--seeds COUNT] [--acts EACH]
  *
- * promises Z1, Z2, Z3 and E8
+ * promises Z1, Z2, Z3, E8 and P14
  */
 #include <inttypes.h>
 #include <stdio.h>

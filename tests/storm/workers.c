@@ -8,6 +8,7 @@
 #define STASH_MS 1u
 #define OUTPUT_BACK 0u
 #define OUTPUT_ANY 1u
+#define OUTPUT_ALL 2u
 
 struct asked {
     const struct weir_message *kept; /* NULL: free */
@@ -237,10 +238,13 @@ static int emit_some(struct weir_self *self, struct worker *worker, struct ticke
 {
     while (count-- > 0) {
         uint64_t id;
-        struct weir_message *copy = issue(self, worker, &id);
+        struct weir_message *message = issue(self, worker, &id);
 
-        if (copy && weir_emit(self, output, copy) != 0)
-            take_back(self, worker, copy, id);
+        if (!message)
+            break;
+        worker->world->tickets[id].shared = output == OUTPUT_ALL;
+        if (weir_emit(self, output, message) != 0)
+            take_back(self, worker, message, id);
     }
     return done(ticket);
 }
@@ -293,8 +297,10 @@ static int handle_front(struct weir_self *self, void *state, const struct weir_m
         return leave(worker, pass_on(self, worker, ticket, message));
     if (chosen < 75)
         return leave(worker, emit_some(self, worker, ticket, OUTPUT_BACK, 1 + chosen % 3));
-    if (chosen < 92)
+    if (chosen < 86)
         return leave(worker, emit_some(self, worker, ticket, OUTPUT_ANY, 1 + chosen % 2));
+    if (chosen < 92)
+        return leave(worker, emit_some(self, worker, ticket, OUTPUT_ALL, 1 + chosen % 2));
     return leave(worker, put_aside(self, worker, ticket, message));
 }
 
@@ -314,6 +320,24 @@ static int handle_back(struct weir_self *self, void *state, const struct weir_me
         atomic_fetch_add(&ticket->again, 1); /* it is delivered once more */
         return leave(worker, WEIR_FAIL);
     }
+    if (chosen < 6)
+        return leave(worker, retry(self, worker, ticket, id));
+    return leave(worker, chosen < 8 ? WEIR_REJECT : done(ticket));
+}
+
+/* Each copy by itself. */
+static int handle_all(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct worker *worker = state;
+    uint64_t id = parcel_of(message).id;
+    struct ticket *ticket;
+    uint32_t chosen;
+
+    (void)enter(worker);
+    ticket = begin(worker, message);
+    chosen = choice(worker, id + weir_index(self), message);
+    if (chosen < 2)
+        return leave(worker, WEIR_FAIL);
     if (chosen < 6)
         return leave(worker, retry(self, worker, ticket, id));
     return leave(worker, chosen < 8 ? WEIR_REJECT : done(ticket));
@@ -349,7 +373,7 @@ const struct weir_behaviour *workers_of(enum hall_name name)
         [HALL_A] = BEHAVIOUR(handle_front),    [HALL_B] = BEHAVIOUR(handle_front),
         [HALL_BACK] = BEHAVIOUR(handle_back),  [HALL_ANSWER] = BEHAVIOUR(handle_answer),
         [HALL_KEYED] = BEHAVIOUR(handle_back), [HALL_PULL] = BEHAVIOUR(handle_back),
-        [HALL_LINE] = BEHAVIOUR(handle_line),
+        [HALL_ALL] = BEHAVIOUR(handle_all),    [HALL_LINE] = BEHAVIOUR(handle_line),
     };
 
     return &behaviours[name];

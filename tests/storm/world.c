@@ -60,6 +60,7 @@ static const struct plan plans[HALLS] = {
     [HALL_ANSWER] = { "answer", 3, 4, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 1 },
     [HALL_KEYED] = { "keyed", 3, 6, WEIR_ROUTE_HASH, WEIR_REMOVE_DISCARD, 1, 0 },
     [HALL_PULL] = { "pull", 3, 3, WEIR_ROUTE_PULL, WEIR_REMOVE_DRAIN, 1, 0 },
+    [HALL_ALL] = { "all", 3, 2, WEIR_ROUTE_BROADCAST, WEIR_REMOVE_DRAIN, 0, 1 },
     [HALL_LINE] = { "line", 1, 16, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 1 },
 };
 
@@ -92,7 +93,7 @@ static void build_hall(struct world *world, struct executor *executor, enum hall
         .route = plan->route,
         .remove = plan->remove,
         .dead_letters = &all,
-        .output_count = 2,
+        .output_count = 3,
     };
 
     hall->world = world;
@@ -214,8 +215,8 @@ static void wait_for_end(struct world *world, struct pool *pool)
 
 void world_close(struct world *world)
 {
-    static const enum hall_name others[] = { HALL_ANSWER, HALL_BACK, HALL_KEYED, HALL_PULL,
-                                             HALL_LINE };
+    static const enum hall_name others[] = { HALL_ANSWER, HALL_BACK, HALL_KEYED,
+                                             HALL_PULL,   HALL_ALL,  HALL_LINE };
     struct executor *executor = runtime_enter(world->runtime);
 
     source_close(world->source, executor);
@@ -297,13 +298,15 @@ void world_bury(struct world *world, struct hall *hall)
     runtime_leave(executor);
 }
 
-/* True when the ticket is consistent. */
+/* True when the ticket says what it must. Who of the members had a copy is not known: each at most
+ * one, and at least one of them. */
 static bool is_settled(const struct ticket *ticket)
 {
     uint32_t ends = (uint32_t)ticket->done + ticket->dead + ticket->returned;
+    uint32_t most = ticket->shared ? ticket->accepted * WORLD_SIZE_MAX : ticket->accepted;
 
-    return ticket->accepted <= 1 && ends == ticket->accepted &&
-           ticket->begun <= (ticket->accepted ? 1u + ticket->again : 0u) &&
+    return ticket->accepted <= 1 && ends >= ticket->accepted && ends <= most &&
+           ticket->begun <= (ticket->accepted ? most + ticket->again : 0u) &&
            (ticket->begun > 0 || ticket->done == 0) && ticket->told == 0 &&
            ticket->answered == ticket->asked;
 }

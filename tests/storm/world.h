@@ -4,6 +4,7 @@
  *      senders -> front (two nested pools) -> back                emitted with `wait`, forwarded
  *      source -'                           -> answer              asked, with the input kept
  *                                          -> whatever output 1 leads to: the guest, back, pull
+ *                                          -> all              a copy to each member
  *      senders -> back, keyed, pull, line, guest
  *      requesters -> answer, front, back, keyed, pull, line       asked from outside
  *
@@ -31,6 +32,7 @@
 #define WORLD_REQUESTERS 2u
 #define WORLD_DISPATCHERS 2u
 #define WORLD_RETRIES_MAX 3u
+#define WORLD_SIZE_MAX 6u /* workers of one pool */
 
 /* One message. */
 struct ticket {
@@ -44,6 +46,7 @@ struct ticket {
     _Atomic uint8_t told;     /* its origin got the outcome */
     _Atomic uint8_t asked;
     _Atomic uint8_t answered; /* or dropped with its requester */
+    uint8_t shared;           /* its copies end, each by itself; written before it is sent */
 };
 
 /* The payload of a message. */
@@ -53,7 +56,17 @@ struct parcel {
     uint32_t number; /* among those of this sender to `line` */
 };
 
-enum hall_name { HALL_A, HALL_B, HALL_BACK, HALL_ANSWER, HALL_KEYED, HALL_PULL, HALL_LINE, HALLS };
+enum hall_name {
+    HALL_A,
+    HALL_B,
+    HALL_BACK,
+    HALL_ANSWER,
+    HALL_KEYED,
+    HALL_PULL,
+    HALL_ALL,
+    HALL_LINE,
+    HALLS,
+};
 
 struct world;
 
