@@ -172,7 +172,7 @@ static int why_given_up(struct actor *actor, const struct message *request)
         return WEIR_ECANCELLED;
     if (!(request->public.reserved & MESSAGE_EXPIRES) || request->deadline_ns == TIMER_NEVER)
         return 0;
-    return request->deadline_ns <= executor_look_at_clock(actor->executor) ? WEIR_ETIMEOUT : 0;
+    return request->deadline_ns <= executor_time(actor->executor) ? WEIR_ETIMEOUT : 0;
 }
 
 /* To an outside thread, which may read the reply, and free it, before this returns. */

@@ -40,9 +40,26 @@ void executor_finish(struct executor *executor)
     pthread_mutex_destroy(&executor->offline_lock);
 }
 
+/* A thread from outside has no beats. */
+static uint32_t present_beat(const struct executor *executor)
+{
+    /* Relaxed: a beat that is seen one look later is seen early enough. */
+    return executor->dispatcher
+               ? atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed)
+               : 0;
+}
+
 uint64_t executor_look_at_clock(struct executor *executor)
 {
+    executor->clock_beat = present_beat(executor);
     executor->now_ns = clock_now_ns(&executor->clock);
+    return executor->now_ns;
+}
+
+uint64_t executor_time(struct executor *executor)
+{
+    if (!executor->dispatcher || executor->clock_beat != present_beat(executor))
+        (void)executor_look_at_clock(executor);
     return executor->now_ns;
 }
 
@@ -173,8 +190,7 @@ static struct schedulable *take_global(struct executor *executor)
 /* True once for each beat of the timekeeper. */
 static bool has_ticked(struct executor *executor)
 {
-    /* Relaxed: a beat that is seen one take later is early enough. */
-    uint32_t beat = atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed);
+    uint32_t beat = present_beat(executor);
     bool ticked = beat != executor->beat_seen;
 
     executor->beat_seen = beat;
@@ -373,6 +389,7 @@ static void sleep_until_picked(struct executor *executor)
 /* Before a long sleep: leaves to the others what this thread keeps, and holds nothing up. */
 static void go_offline(struct executor *executor)
 {
+    executor->clock_beat--; /* there are no beats while all threads sleep */
     reader_rest(&executor->reader);
     cache_flush(&executor->cache);
 }

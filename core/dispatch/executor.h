@@ -27,6 +27,7 @@
 #include "dispatch/ring.h"
 #include "dispatch/stock.h"
 #include "message/cache.h"
+#include "message/message.h"
 
 struct dispatcher;
 struct schedulable;
@@ -56,17 +57,20 @@ struct executor {
     uint64_t now_ns;    /* coarse: of the last look at the clock; see executor_time */
     uint64_t random;    /* xorshift state */
     uint32_t takes;
-    uint32_t looks;     /* around, between beats */
-    uint32_t beat_seen; /* of dispatcher->beat */
+    uint32_t looks;      /* around, between beats */
+    uint32_t beat_seen;  /* of dispatcher->beat */
+    uint32_t clock_beat; /* of dispatcher->beat, at the last look at the clock */
     uint32_t birth_runs;
     uint32_t lifo_runs;
     bool in_turn;
     bool blocking;   /* the turn may block: hand work to others at once */
     uint32_t budget; /* messages that this turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
-    void *current;        /* what runs: read by the same thread's signal handler */
-    struct note *note;    /* of that, for the crash handler; never NULL */
-    struct note own_note; /* unless the host gave another */
+    struct message_list copies; /* for actor/output.c: empty but during an emit */
+    void *current;              /* what runs: read by the same thread's signal handler */
+    struct note *note;          /* of that, for the crash handler; never NULL */
+    const void *noted;          /* what the note is about; NULL: nothing of this turn yet */
+    struct note own_note;       /* unless the host gave another */
 
     /* written by the owner, read by thieves and by who reads figures */
     alignas(64) _Atomic uint64_t turns; /* odd in a turn; two for each */
@@ -158,11 +162,9 @@ void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhe
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);
 
-/* The time of the turn. A thread from outside has no turns: it looks at the clock. */
-static inline uint64_t executor_time(struct executor *executor)
-{
-    return executor->dispatcher ? executor->now_ns : executor_look_at_clock(executor);
-}
+/* The time, at most about two beats of the timekeeper (2 ms) behind the clock, never ahead. Reads
+ * the clock once a beat only; on a thread from outside, which has no beats, each time. Owner. */
+uint64_t executor_time(struct executor *executor);
 
 /* A random number, not for secrets. */
 uint64_t executor_random(struct executor *executor);
