@@ -10,22 +10,9 @@
 #include "actor/turn.h"
 #include "message/aside.h"
 
-static weir_pid make_pid(uint32_t serial, uint32_t slot)
-{
-    return ((weir_pid)serial << 32) | slot;
-}
-
 uint32_t actor_serial_of(weir_pid pid)
 {
     return (uint32_t)(pid >> 32);
-}
-
-weir_pid actor_pid(const struct actor *actor)
-{
-    /* Relaxed: a live actor's serial does not change. */
-    uint64_t word = atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed);
-
-    return make_pid(mailbox_serial(word), actor->slot);
 }
 
 struct actor *actor_find(struct runtime *runtime, weir_pid pid)

@@ -10,42 +10,35 @@
 
 #include "actor/place.h"
 
-/* The present message is the one in hand, if any. */
-static inline void callback_note(const struct actor *actor, struct note *note)
-{
-    const struct place *place = actor->place;
+/* Writes the actor into the crash note. Before the first callback of a
+ * turn, and after the spec was replaced in a turn. */
+void callback_note_actor(const struct actor *actor);
 
-    note->label = actor->spec->label;
-    note->place = place ? place->label : NULL;
-    note->worker = place ? place->index : 0;
-    note->tag = actor->current ? actor->current->public.tag : NULL;
-    note->inside = true;
-}
+/* After callback_begin, if the callback was not one that may block. */
+void callback_may_block(struct actor *actor);
+/* At the end of a callback that may block. */
+void callback_has_blocked(struct executor *executor);
 
-/* After callback_begin, for a callback that may block unlike the others. */
-static inline void callback_may_block(struct actor *actor)
-{
-    struct executor *executor = actor->executor;
-
-    if (executor->blocking)
-        return;
-    executor_leave_callback(executor);
-    executor->blocking = true;
-    /* Relaxed: for the timekeeper, which ignores this thread. */
-    atomic_store_explicit(&executor->where, EXECUTOR_IN_BLOCKING, memory_order_relaxed);
-    reader_offline(&executor->reader);
-}
-
-static inline void callback_begin(struct actor *actor)
+/* As callback_begin, about a message with this tag. */
+static inline void callback_begin_with(struct actor *actor, const struct weir_tag *tag)
 {
     struct executor *executor = actor->executor;
 
     executor->current = actor;
-    callback_note(actor, executor->note);
-    if (actor->spec->behaviour->flags & WEIR_BLOCKING)
+    if (executor->noted != actor->spec)
+        callback_note_actor(actor);
+    executor->note->tag = tag;
+    executor->note->inside = true;
+    if (__builtin_expect(actor->spec->behaviour->flags & WEIR_BLOCKING, false))
         callback_may_block(actor);
     else
         executor_enter_callback(executor);
+}
+
+/* About the message in hand, if there is one. */
+static inline void callback_begin(struct actor *actor)
+{
+    callback_begin_with(actor, actor->current ? actor->current->public.tag : NULL);
 }
 
 static inline void callback_end(struct actor *actor)
@@ -53,21 +46,24 @@ static inline void callback_end(struct actor *actor)
     struct executor *executor = actor->executor;
 
     executor_leave_callback(executor);
-    if (executor->blocking) {
-        reader_online(&executor->reader);
-        executor->blocking = false;
-    }
+    if (__builtin_expect(executor->blocking, false))
+        callback_has_blocked(executor);
     executor->current = NULL;
     executor->note->inside = false; /* the rest stays, for a later crash that it causes */
 }
+
+/* Around a call into the host by a callback that may block. Out of line: a call by any other
+ * callback saves no registers for it. */
+void callback_go_online(struct executor *executor);
+void callback_go_offline(struct executor *executor);
 
 /* Around each call into the host. */
 static inline struct actor *callback_enter_host(struct weir_self *self)
 {
     struct actor *actor = actor_of_self(self);
 
-    if (actor->executor->blocking)
-        reader_online(&actor->executor->reader);
+    if (__builtin_expect(actor->executor->blocking, false))
+        callback_go_online(actor->executor);
     else
         executor_leave_callback(actor->executor);
     return actor;
@@ -75,8 +71,8 @@ static inline struct actor *callback_enter_host(struct weir_self *self)
 
 static inline void callback_leave_host(struct actor *actor)
 {
-    if (actor->executor->blocking)
-        reader_offline(&actor->executor->reader);
+    if (__builtin_expect(actor->executor->blocking, false))
+        callback_go_offline(actor->executor);
     else
         executor_enter_callback(actor->executor);
 }

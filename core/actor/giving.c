@@ -2,14 +2,10 @@
 
 #include "actor/misuse.h"
 
-bool giving_begin(struct actor *actor, struct message *message)
+bool giving_refused(struct actor *actor)
 {
-    if (message->public.reserved & (MESSAGE_GIVEN | MESSAGE_KEPT) || message == actor->current) {
-        misuse_report(actor, MISUSE_GIVEN, 0);
-        return false;
-    }
-    message->public.reserved |= MESSAGE_GIVEN;
-    return true;
+    misuse_report(actor, MISUSE_GIVEN, 0);
+    return false;
 }
 
 static void take_back(struct message *const *messages, uint32_t first, uint32_t end)

@@ -13,7 +13,10 @@
 
 /* True: the message belongs to the plugin, and is marked now. False: it was passed before, is in
  * hand or is kept; that is reported. */
-bool giving_begin(struct actor *actor, struct message *message);
+static inline bool giving_begin(struct actor *actor, struct message *message);
+
+/* Reports that the message is not the plugin's. Returns false. */
+bool giving_refused(struct actor *actor);
 
 /* Records the host's `status`, and returns it. A refused message belongs to the plugin again. */
 static inline int giving_end(struct message *message, int status)
@@ -28,5 +31,13 @@ bool giving_begin_chain(struct actor *actor, struct message *const *messages, ui
 
 /* As giving_end for the first `taken` messages; returns `taken`. */
 int giving_end_chain(struct message *const *messages, uint32_t count, int taken);
+
+static inline bool giving_begin(struct actor *actor, struct message *message)
+{
+    if (message->public.reserved & (MESSAGE_GIVEN | MESSAGE_KEPT) || message == actor->current)
+        return giving_refused(actor);
+    message->public.reserved |= MESSAGE_GIVEN;
+    return true;
+}
 
 #endif

@@ -120,7 +120,7 @@ void handling_run(struct actor *actor, struct message *message)
     extra_clear_detail(actor);
     atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
     if (behaviour->handle) {
-        callback_begin(actor);
+        callback_begin_with(actor, message->public.tag);
         verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
         callback_end(actor);
     }

@@ -39,6 +39,16 @@ void host_message_free(struct weir_self *self, struct weir_message *message)
 
 /* --- sending -------------------------------------------------------------------------------- */
 
+/* The message is the plugin's again. Out of line, so that a call that is not refused saves no
+ * registers for it. */
+__attribute__((noinline)) static int refused(struct actor *actor, struct message *message,
+                                             int status)
+{
+    if (status == WEIR_EFULL)
+        executor_give_way(actor->executor);
+    return giving_end(message, status);
+}
+
 int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
               struct weir_message *message)
 {
@@ -47,11 +57,10 @@ int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
 
     if (giving_begin(actor, message_of(message))) {
         message->from = actor_pid(actor);
-        status = giving_end(message_of(message), send_message(actor->runtime, actor->executor, to,
-                                                              lane, message_of(message)));
+        status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
+        if (status != 0)
+            status = refused(actor, message_of(message), status);
     }
-    if (status == WEIR_EFULL)
-        executor_give_way(actor->executor);
     callback_leave_host(actor);
     return status;
 }
@@ -70,11 +79,11 @@ int host_emit(struct weir_self *self, uint32_t output, struct weir_message *mess
     struct actor *actor = callback_enter_host(self);
     int status = WEIR_EINVALID;
 
-    if (giving_begin(actor, message_of(message)))
-        status = giving_end(message_of(message), output_emit(actor, output, message_of(message)));
-
-    if (status == WEIR_EFULL)
-        executor_give_way(actor->executor);
+    if (giving_begin(actor, message_of(message))) {
+        status = output_emit(actor, output, message_of(message));
+        if (status != 0)
+            status = refused(actor, message_of(message), status);
+    }
     callback_leave_host(actor);
     return status;
 }

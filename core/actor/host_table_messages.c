@@ -20,14 +20,26 @@ __attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t
               weir_str("effect", size > limit ? "it will never be made" : "it is not made now"));
 }
 
+/* Under a cap on memory. Out of line, so that host_message_new saves no registers for it. */
+__attribute__((noinline)) static struct message *new_counted(struct actor *actor,
+                                                             const struct weir_tag *tag,
+                                                             size_t size)
+{
+    struct message *message = message_create_counted(&actor->executor->cache, tag, size);
+
+    if (!message)
+        tell_of_memory(actor, size);
+    return message;
+}
+
 struct weir_message *host_message_new(struct weir_self *self, const struct weir_tag *tag,
                                       size_t size)
 {
     struct actor *actor = actor_of_self(self);
-    struct message *message = message_create_counted(&actor->executor->cache, tag, size);
+    struct cache *cache = &actor->executor->cache;
+    struct message *message = memory_is_counted(&cache->share) ? new_counted(actor, tag, size)
+                                                               : message_create(cache, tag, size);
 
-    if (!message && memory_limit(actor->runtime->memory))
-        tell_of_memory(actor, size);
     return message ? &message->public : NULL;
 }
 

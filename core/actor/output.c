@@ -129,9 +129,8 @@ static void copies_wait(struct actor *actor, uint32_t output, struct message_lis
 }
 
 /* What becomes of the copies that found no room. */
-__attribute__((noinline)) static void copies_left(struct actor *actor, uint32_t output,
-                                                  enum weir_when_full when_full,
-                                                  struct message_list *copies)
+static void copies_left(struct actor *actor, uint32_t output, enum weir_when_full when_full,
+                        struct message_list *copies)
 {
     struct message *message;
 
@@ -163,51 +162,65 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     }
 }
 
-/* The target refused: what is bound there by now, if that is another, or what is to be done. Out of
- * line, so that the usual case saves no registers for it. */
-__attribute__((noinline)) static int emit_elsewhere(struct actor *actor, uint32_t output,
-                                                    const struct binding *binding,
-                                                    struct message *message, int status)
+/* The target refused: what is bound there by now, if that is another, or what is to be done. */
+static int emit_elsewhere(struct actor *actor, uint32_t output, const struct binding *binding,
+                          struct message *message, int status)
 {
     const struct binding *present = binding_of(actor, output);
-    struct message_list left = { 0 };
+    struct message_list *left = &actor->executor->copies;
 
     if (has_ended(status) && present != binding) {
         binding = present;
-        status = try_send(actor, output, &binding, &message, 1, &left);
+        status = try_send(actor, output, &binding, &message, 1, left);
     }
-    if (left.count > 0)
-        copies_left(actor, output, binding->when_full, &left);
+    if (left->count > 0)
+        copies_left(actor, output, binding->when_full, left);
     return status > 0 ? 0 : refused(actor, output, binding, message, status);
+}
+
+/* The output leads nowhere, or is none. */
+static int emit_nowhere(struct actor *actor, uint32_t output, const struct binding *binding,
+                        struct message *message)
+{
+    if (!binding) {
+        misuse_report(actor, MISUSE_OUTPUT, output);
+        return WEIR_EINVALID;
+    }
+    settle_unwanted(actor, message);
+    add_to(&actor->place->unbound, 1);
+    return 0;
+}
+
+/* The rest of an emit that was refused, or that has left copies over. Out of line, so that the
+ * usual case saves no registers for it. */
+__attribute__((noinline)) static int emit_rest(struct actor *actor, uint32_t output,
+                                               const struct binding *binding,
+                                               struct message *message, int status)
+{
+    if (status != 0)
+        return emit_elsewhere(actor, output, binding, message, status);
+    count_emitted(actor->place, 1);
+    copies_left(actor, output, binding->when_full, &actor->executor->copies);
+    return 0;
 }
 
 int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
     const struct binding *binding = binding_of(actor, output);
-    struct message_list left = { 0 };
+    struct message_list *left;
     int status;
 
-    if (!binding) {
-        misuse_report(actor, MISUSE_OUTPUT, output);
-        return WEIR_EINVALID;
-    }
-    if (!binding->target) {
-        settle_unwanted(actor, message);
-        add_to(&actor->place->unbound, 1);
-        return 0;
-    }
+    if (!binding || !binding->target)
+        return emit_nowhere(actor, output, binding, message);
     message->public.from = actor_pid(actor);
     if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
         return put_aside(actor, output, message);
-    status = send_leaving(actor->runtime, actor->executor, binding->target, message,
-                          binding->when_full == WEIR_FULL_REJECT ? NULL : &left);
-    if (status == 0) {
-        count_emitted(actor->place, 1);
-        if (left.count > 0)
-            copies_left(actor, output, binding->when_full, &left);
-        return 0;
-    }
-    return emit_elsewhere(actor, output, binding, message, status);
+    left = binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
+    status = send_leaving(actor->runtime, actor->executor, binding->target, message, left);
+    if (status != 0 || actor->executor->copies.count > 0)
+        return emit_rest(actor, output, binding, message, status);
+    count_emitted(actor->place, 1);
+    return 0;
 }
 
 /* Those who wait for places behind an output; NULL: there is nobody there, or no memory. */

@@ -399,6 +399,7 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     /* Relaxed: a changed budget counts from some turn on. */
     executor->budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
+    executor->noted = NULL;
     if (actor->place)
         place_awake(actor->place);
     while (more && context.handled < executor->budget && !context.hog)

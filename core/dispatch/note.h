@@ -1,9 +1,9 @@
 /*
  * dispatch/note.h - the owner of a thread's present callback, for the crash handler.
  *
- * A turn writes the note before each callback. The texts lie in the runtime's vault
- * (message/vault.h), and a host puts the note itself on separate pages: so a plugin that writes
- * past the end of its memory does not change the crash line.
+ * A turn writes the note before its first callback, and the tag before each one. The texts lie in
+ * the runtime's vault (message/vault.h), and a host puts the note itself on separate pages: so a
+ * plugin that writes past the end of its memory does not change the crash line.
  *
  * Written by the executor's thread, read by a signal handler on the same thread.
  */

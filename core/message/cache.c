@@ -27,6 +27,8 @@ static uint32_t class_of(const struct message *message)
 void cache_init(struct cache *cache)
 {
     *cache = (struct cache){ 0 };
+    for (uint32_t i = 0; i < CACHE_CLASSES; i++)
+        cache->shelves[i].room = cache_keeps(i);
 }
 
 static struct message *next_of(struct message *message)
@@ -36,16 +38,15 @@ static struct message *next_of(struct message *message)
 
 static void shelve(struct cache *cache, struct message *message)
 {
-    uint32_t class_index = class_of(message);
-    struct cache_shelf *shelf = &cache->shelves[class_index];
+    struct cache_shelf *shelf = &cache->shelves[class_of(message)];
 
-    if (shelf->count * class_bytes(class_index) >= CACHE_KEEP_BYTES) {
+    if (shelf->room == 0) {
         free(message);
         return;
     }
     atomic_store_explicit(&message->next, shelf->first, memory_order_relaxed);
     shelf->first = message;
-    shelf->count++;
+    shelf->room--;
 }
 
 /* Collects the messages that other threads returned. */
@@ -77,7 +78,7 @@ static struct message *from_shelf(struct cache *cache, uint32_t class_index)
     message = shelf->first;
     if (message) {
         shelf->first = next_of(message);
-        shelf->count--;
+        shelf->room++;
     }
     return message;
 }
@@ -189,6 +190,6 @@ void cache_finish(struct cache *cache)
             free(message);
             message = next;
         }
-        cache->shelves[i] = (struct cache_shelf){ 0 };
+        cache->shelves[i] = (struct cache_shelf){ .room = cache_keeps((uint32_t)i) };
     }
 }

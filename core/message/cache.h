@@ -44,7 +44,7 @@
 
 struct cache_shelf {
     struct message *first; /* owner */
-    uint32_t count;        /* owner */
+    uint32_t room;         /* owner: as many more are kept */
 };
 
 /* Messages that return to one other cache. */
@@ -75,6 +75,12 @@ void cache_finish(struct cache *cache);
  */
 struct message *cache_take(struct cache *cache, size_t header, size_t size);
 
+/* How many messages of a class are kept at most. */
+static inline uint32_t cache_keeps(uint32_t class_index)
+{
+    return CACHE_KEEP_BYTES / (CACHE_SMALL << class_index);
+}
+
 /* As cache_take for at most CACHE_SMALL bytes, from the shelf; NULL: the shelf is empty. */
 static inline struct message *cache_take_small(struct cache *cache)
 {
@@ -85,7 +91,7 @@ static inline struct message *cache_take_small(struct cache *cache)
         return NULL;
     /* Relaxed: a message on a shelf belongs to the shelf's owner. */
     shelf->first = atomic_load_explicit(&message->next, memory_order_relaxed);
-    shelf->count--;
+    shelf->room++;
     message->public.reserved = 0;
     return message;
 }
@@ -108,14 +114,13 @@ static inline void cache_give(struct cache *cache, struct message *message)
     uint32_t class_index = message->public.reserved >> MESSAGE_CLASS_SHIFT & 0xff;
     struct cache_shelf *shelf = &cache->shelves[class_index];
 
-    if (message->home != cache ||
-        shelf->count * ((size_t)CACHE_SMALL << class_index) >= CACHE_KEEP_BYTES) {
+    if (message->home != cache || shelf->room == 0) {
         cache_give_any(cache, message);
         return;
     }
     atomic_store_explicit(&message->next, shelf->first, memory_order_relaxed);
     shelf->first = message;
-    shelf->count++;
+    shelf->room--;
 }
 
 #endif

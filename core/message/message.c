@@ -21,22 +21,29 @@ static void fill(struct message *message, const struct weir_tag *tag, size_t siz
     };
 }
 
-struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size)
+/* Of any size. Out of line, so that message_create saves no registers for it. */
+__attribute__((noinline)) static struct message *create_any(struct cache *cache,
+                                                            const struct weir_tag *tag, size_t size)
 {
-    struct message *message = size <= SMALL_SIZE ? cache_take_small(cache) : NULL;
+    struct message *message = cache_take(cache, MESSAGE_HEADER_SIZE, size);
 
-    if (message) {
-        fill(message, tag, size);
-        /* Always the full size: a constant size takes a store or two. */
-        memset((char *)message + MESSAGE_HEADER_SIZE, 0, SMALL_SIZE);
-        return message;
-    }
-    message = cache_take(cache, MESSAGE_HEADER_SIZE, size);
     if (!message)
         return NULL;
     fill(message, tag, size);
     if (size)
         memset(message->public.data, 0, size);
+    return message;
+}
+
+struct message *message_create(struct cache *cache, const struct weir_tag *tag, size_t size)
+{
+    struct message *message = size <= SMALL_SIZE ? cache_take_small(cache) : NULL;
+
+    if (!message)
+        return create_any(cache, tag, size);
+    fill(message, tag, size);
+    /* Always the full size: a constant size takes a store or two. */
+    memset((char *)message + MESSAGE_HEADER_SIZE, 0, SMALL_SIZE);
     return message;
 }
 
