@@ -8,7 +8,8 @@ best peer. Fails when a result of ours is wrong, never by the clock.
     bench.py --folder BUILD/bench --publish DOCS
 
 A round runs each program of a row once, with one CPU and with two, and what the row's goals are
-multiples of: A B C A B C. Each run is kept in FOLDER/runs.jsonl; --more adds to what is there.
+multiples of: A B C A B C. Each run is kept in FOLDER/runs.jsonl; --more adds to what is there,
+and replaces what it has of the same rows.
 --publish writes the table and the plot of what is kept.
 """
 import argparse
@@ -83,9 +84,19 @@ class Sitting:
         self.work_ns = 1000.0
         self.ok = True
         os.makedirs(options.folder, exist_ok=True)
-        if not options.more and os.path.exists(self.path):
-            os.remove(self.path)
+        self.forget()
         self.keep({"about": about(options, self.all_peers)})
+
+    def forget(self):
+        """What was measured before: all of it, or with --more the runs of the same rows."""
+        names = self.options.rows or definition.BY_NAME
+        again = {definition.BY_NAME[name].group for name in names}
+        kept = []
+        if self.options.more and os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as stream:
+                kept = [line for line in stream if json.loads(line).get("group") not in again]
+        with open(self.path, "w", encoding="utf-8") as stream:
+            stream.writelines(kept)
 
     def keep(self, record):
         with open(self.path, "a", encoding="utf-8") as stream:
@@ -147,7 +158,8 @@ def parse():
     parser.add_argument("--cpus", type=int, choices=(1, 2), help="with so many CPUs only")
     parser.add_argument("--peers", help="names with commas between them, or none")
     parser.add_argument("--budget", type=int, help="of our dispatcher")
-    parser.add_argument("--more", action="store_true", help="keep what was measured before")
+    parser.add_argument("--more", action="store_true",
+                        help="keep what was measured before of other rows")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="all that there are")
     options = parser.parse_args()
     options.folder = os.path.abspath(options.folder)

@@ -49,10 +49,12 @@ class Figures:
     def __init__(self, path):
         with open(path, encoding="utf-8") as stream:
             records = [json.loads(line) for line in stream]
-        self.about = [record["about"] for record in records if "about" in record]
-        self.runs = {}
+        self.about, self.runs, sitting = [], {}, None
         for record in records:
+            sitting = record.get("about", sitting)
             if "row" in record:
+                if sitting not in self.about:  # one whose runs have been replaced is left out
+                    self.about.append(sitting)
                 key = (record["group"], record["row"], record["peer"], record["cpus"])
                 self.runs.setdefault(key, []).append(record)
 
@@ -68,6 +70,13 @@ class Figures:
         found = [run[row.figure] for run in self.good(group, source, peer, cpus)
                  if row.figure in run]
         return statistics.median(found) if found else None
+
+    def spread(self, line):
+        """How many times the slowest round of ours took what the fastest did."""
+        row = line.row
+        found = [run[row.figure] for run in self.good(row.group, row.source, "weir", line.cpus)
+                 if run.get(row.figure, 0) > 0]
+        return max(found) / min(found) if found else 1
 
     def base(self, row, goal, cpus):
         """What a goal is a multiple of."""
@@ -168,15 +177,30 @@ def rows_table():
     return out
 
 
+def span(numbers, before=""):
+    """One number, or the least and the largest."""
+    low, high = (f"{before}{number:.0f}" for number in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
+
+
 def preface(figures, lines):
-    about = figures.about[-1]
+    """Of which sittings the figures are, and how much they vary."""
+    all_of = {name: [one[name] for one in figures.about] for name in figures.about[-1]}
     probes = [line.probe for line in lines if line.probe]
-    line = f"; a cache line crossed in {min(probes):.0f} to {max(probes):.0f} ns" if probes else ""
-    smaller = "" if about["divide"] == 1 else f" of 1/{about['divide']} of the messages"
-    absent = {name: why for one in figures.about for name, why in one["absent"].items()}
-    out = [f"{about['date']}, commit {about['commit']}, {about['cpus']} CPUs ({about['cpu']}), "
-           f"medians of {about['rounds']} rounds{smaller}{line}. Nanoseconds a message where the "
-           "row says nothing else."]
+    spreads = {line.row.name: figures.spread(line) for line in lines}
+    worst = max(spreads, key=spreads.get)
+    absent = {name: why for one in all_of["absent"] for name, why in one.items()}
+    smaller = max(all_of["divide"]) > 1
+    of = f" of {span(all_of['divide'], '1/')} of the messages" if smaller else ""
+    out = [f"{' and '.join(sorted(set(all_of['date'])))}, commit "
+           f"{', '.join(sorted(set(all_of['commit'])))}, {all_of['cpus'][-1]} CPUs "
+           f"({all_of['cpu'][-1]}), medians of {span(all_of['rounds'])} rounds{of}. Nanoseconds a "
+           "message where the row says nothing else."]
+    if probes:
+        out += [f"A cache line crossed in {span(probes)} ns."]
+    out += ["Our slowest round took "
+            f"{statistics.median(spreads.values()):.2f} times as long as the fastest in the middle "
+            f"row, {spreads[worst]:,.1f} times in the worst ({worst})."]
     if absent:
         out += ["", "Absent: " + "; ".join(f"{name} ({why})" for name, why in absent.items()) + "."]
     return out

@@ -4,7 +4,8 @@
     weir_run.py WEIR PLUGINS LOAD_PLUGINS ROW THREADS SENDERS RECEIVERS EACH LIMIT STEPS
 
 What counts is how much longer it takes than a run of one message a source: start and end of the
-program are no part of the row.
+program are no part of the row. They vary, so there are as many messages as take several times as
+long; on the small counts of a test only the result counts.
 """
 import os
 import subprocess
@@ -13,6 +14,9 @@ import tempfile
 import time
 
 UNKNOWN = 3
+EACH_MEASURED = 1000    # with fewer messages the time does not count
+EACH_MAX = 10_000_000
+START_TIMES = 5         # a run takes so many times as long as start and end
 
 
 def configuration(folders, threads, senders, receivers, each, limit, steps):
@@ -44,8 +48,13 @@ def main():
         sys.exit(UNKNOWN)
     threads, senders, receivers, each, limit, steps = (int(text) for text in sys.argv[5:11])
     with tempfile.TemporaryDirectory() as work:
-        few, many = (run_ns(weir, work, configuration(folders, threads, senders, receivers, count,
-                                                      limit, steps)) for count in (1, each))
+        def run(count):
+            return run_ns(weir, work, configuration(folders, threads, senders, receivers, count,
+                                                    limit, steps))
+        few, many = run(1), run(each)
+        while each >= EACH_MEASURED and many < START_TIMES * few and each < EACH_MAX:
+            each *= 4
+            few, many = min(few, run(1)), run(each)
     # The host ends with 0 only when each message was done.
     print(f"RESULT messages={senders * each} ns={max(many - few, 1)} ok=1")
 
