@@ -125,8 +125,7 @@ enum actor_leaving {
     LEAVING_DISCARDS, /* it is dead `removed` */
 };
 
-#define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
-#define ACTOR_LANE_LIMIT 64  /* of urgent and of high: semantics S.4 */
+#define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */
 
 /* How an actor comes to be. */
 struct actor_options {

@@ -19,6 +19,7 @@
 #include <pthread.h>
 
 #include "base/table.h"
+#include "face/parts.h"
 #include "message/message.h"
 
 struct executor;
@@ -26,7 +27,6 @@ struct runtime;
 struct event;
 
 #define EVENTS_BUCKETS 256 /* a power of two: the low bits of a token are the bucket */
-#define EVENTS_NAME_MAX 127
 
 struct events {
     pthread_mutex_t lock;

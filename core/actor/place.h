@@ -14,11 +14,11 @@
 #include "actor/waiters.h"
 #include "actor/wiring.h"
 #include "base/list.h"
+#include "face/figures.h"
+#include "face/parts.h"
 #include "stats/dead_letters.h"
 
-#define PLACE_PATH_MAX 128
 #define PLACE_NO_SEAT UINT32_MAX
-#define PLACE_UNITS 4 /* kinds of progress that one actor may tell */
 
 struct age;
 struct child;

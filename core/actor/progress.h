@@ -10,13 +10,6 @@
 
 #include "actor/place.h"
 
-/* The progress of one unit. */
-struct pool_progress {
-    const char *unit; /* a constant of a plugin; NULL: none */
-    uint64_t done;
-    uint64_t total;
-};
-
 struct progress_sum {
     struct pool_progress units[PLACE_UNITS]; /* from the front */
     uint64_t emitted;                        /* messages that pools at outputs accepted */

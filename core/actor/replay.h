@@ -11,17 +11,11 @@
 #define ACTOR_REPLAY_H
 
 #include "actor/wiring.h"
+#include "face/letters.h"
 #include "stats/dead_letters.h"
 
 struct runtime;
 struct executor;
-
-struct replay_result {
-    uint32_t replayed;
-    uint32_t left;   /* still dead letters */
-    uint32_t unable; /* of these: can never be sent again */
-    int status;      /* of the last refusal among the others; 0 = none */
-};
 
 /*
  * Sends each dead letter once, oldest first. `target` gets those of the pool itself; those of an

@@ -18,30 +18,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "dispatch/dispatcher.h"
-#include "dispatch/poller.h"
 #include "dispatch/polls.h"
+#include "face/runtime.h"
 #include "message/tag.h"
-
-#define RUNTIME_DISPATCHERS_MAX 65
 
 struct askings;
 struct place;
-
-struct runtime_options {
-    struct clock clock;
-    struct log_sink log; /* see base/log.h */
-    /* Writes a whole text to standard output, from any thread; true while printing actors should
-     * wait. May be NULL, both or the second. */
-    void (*print)(void *context, const char *text, size_t size);
-    bool (*print_is_full)(void *context);
-    void *print_context;
-    void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
-    void (*thread_end)(struct executor *executor);   /* and last; or NULL */
-    uint64_t memory;                                 /* cap on bytes of messages; 0 = none */
-    struct poller poller;        /* `begin` NULL: descriptors cannot be watched */
-    void (*stir)(void *context); /* see runtime_rest; NULL when that is never called */
-    void *stir_context;
-};
 
 struct runtime {
     struct runtime_options options; /* const */
@@ -80,35 +62,10 @@ struct runtime {
     uint64_t notice_count; /* notice_lock */
 };
 
-/*
- * An executor for the calling outside thread, in a read section. NULL when memory is out. No look
- * at the clock: executor_time does that when somebody needs the time. Takes no lock, unless there
- * are more threads in the runtime than ever before.
- */
-struct executor *runtime_enter(struct runtime *runtime);
-void runtime_leave(struct executor *executor);
-
 /* As runtime_enter without a read section: for the executor's cache. The thread must not look up
  * actors, pools or names. */
 struct executor *runtime_borrow(struct runtime *runtime);
 void runtime_give_back(struct executor *executor);
-
-/* Between enter and leave: leaves the read section to wait, and enters it again. */
-void runtime_pause(struct executor *executor);
-void runtime_resume(struct executor *executor);
-
-/* True on a thread of one of its dispatchers, which must not wait for the runtime. */
-bool runtime_is_own_thread(struct runtime *runtime);
-
-/* Wakes the threads in runtime_wait. Any thread; cheap when there are none. */
-void runtime_notice(struct runtime *runtime);
-
-/*
- * Waits until `done(context)` is true, looking again at every notice; false after `timeout_ms`
- * (real time). Not inside a read section.
- */
-bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *context,
-                  uint64_t timeout_ms);
 
 /* The exit status that actors requested. */
 int runtime_exit_status(struct runtime *runtime);

@@ -57,7 +57,7 @@ static int create_named_actor(struct single *single, struct executor *executor,
 {
     int status = create_actor(single, executor, options);
 
-    if (status != 0 || !single->name[0])
+    if (status != 0 || !single->name[0] || options->is_hidden)
         return status;
     status = names_add(&single->runtime->names, single->name, single->pid, &executor->reader);
     if (status != 0)

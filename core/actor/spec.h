@@ -8,16 +8,7 @@
 
 #include <stdatomic.h>
 
-#include <weir/choices.h>
-#include <weir/plugin.h>
-
-struct restart {
-    uint32_t max; /* failures within `within_ms` that are replaced at once */
-    uint64_t within_ms;
-    uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
-    uint64_t backoff_ms_max;
-    enum weir_restart_then then;
-};
+#include "face/parts.h"
 
 struct spec {
     _Atomic uint32_t references;
@@ -53,7 +44,5 @@ struct tag_table;
 int spec_make_label(struct spec *spec, struct tag_table *names);
 
 struct spec *spec_ref(struct spec *spec);
-/* NULL is allowed. */
-void spec_unref(struct spec *spec);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * actor/watched.h - implements weir/watch.h: the descriptors that an incarnation watches. The
- * poller (dispatch/poller.h) waits for them. Owner's turn only.
+ * poller (face/runtime.h) waits for them. Owner's turn only.
  */
 #ifndef ACTOR_WATCHED_H
 #define ACTOR_WATCHED_H

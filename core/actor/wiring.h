@@ -10,14 +10,7 @@
 #include <stdatomic.h>
 
 #include "dispatch/reclaim.h"
-
-#include <weir/choices.h>
-#include <weir/message.h>
-
-struct binding {
-    weir_pid target; /* 0 = unbound */
-    enum weir_when_full when_full;
-};
+#include "face/parts.h"
 
 struct wiring {
     struct retired retired;
@@ -32,8 +25,6 @@ struct wiring_slot {
 
 /* All unbound. NULL when memory is out. Returns owned. */
 struct wiring *wiring_create(uint32_t count);
-/* NULL is allowed. Only when it was never published, or nobody reads any more. */
-void wiring_destroy(struct wiring *wiring);
 
 /* Takes `next` and retires what was there. Cannot fail. */
 void wiring_publish(struct wiring_slot *slot, struct wiring *next, struct reader *reader);

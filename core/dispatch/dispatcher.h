@@ -27,8 +27,8 @@
 #include "dispatch/idle.h"
 #include "dispatch/timekeeper.h"
 #include "dispatch/timer.h"
+#include "face/runtime.h"
 
-#define DISPATCHER_NAME_MAX 32
 #define DISPATCHER_BUDGET 32 /* seed 2: amortises a trip through the run queue */
 
 struct dispatcher_options {
@@ -81,13 +81,6 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
 int dispatcher_start(struct dispatcher *dispatcher);
 
 /*
- * Sets the number of threads, 0..IDLE_THREADS_MAX; with 0 it sleeps until it gets some. Surplus
- * threads leave after their present turns; the others run their queued work. WEIR_EINVALID;
- * WEIR_ENOMEM: nothing changed. A smaller number cannot fail. Not on one of its threads.
- */
-int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
-
-/*
  * For the timekeeper: so many threads are stuck, and as many spares should work beside them, but no
  * more than there are threads, and none where the budget is 1: callbacks there are meant to block.
  */
@@ -96,12 +89,6 @@ void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck);
 /* Count an actor that runs here, and its end. On the thread of `executor`. */
 void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor);
 void dispatcher_end_user(struct dispatcher *dispatcher, struct executor *executor);
-/* The number of actors that run here; never too low unless other threads than its own make some
- * meanwhile. */
-uint64_t dispatcher_users(const struct dispatcher *dispatcher);
-
-/* Joins threads that have left, to free their resources. Not on one of its threads. */
-void dispatcher_reap(struct dispatcher *dispatcher);
 
 /* Gives an unused dispatcher another name and budget. WEIR_EINVALID. */
 int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget);

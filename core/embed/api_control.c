@@ -1,10 +1,9 @@
 /* Looking at parts, changing and closing them: see weir/runtime.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "embed/part.h"
 #include "embed/use.h"
-#include "pool/figures.h"
-#include "pool/resize.h"
 
 int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid *out_pid)
 {
@@ -13,7 +12,7 @@ int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = names_find(&runtime->core->names, name, out_pid);
+    status = runtime_lookup(runtime->core, name, out_pid);
     runtime_leave(executor);
     return status;
 }
@@ -41,13 +40,17 @@ int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
                       const struct weir_binding *outputs, uint32_t output_count)
 {
     struct part *part = part_find(runtime, from);
-    struct wiring *wiring;
+    struct binding *bindings = NULL;
+    struct wiring *wiring = NULL;
     int status = part ? 0 : WEIR_EUNKNOWN;
 
     if (status == 0)
-        status = use_create_wiring(outputs, output_count, sizeof *outputs, &wiring);
+        status = use_create_bindings(outputs, output_count, sizeof *outputs, &bindings);
     if (status == 0)
-        status = publish(part, wiring);
+        wiring = wiring_make(bindings, output_count);
+    if (status == 0)
+        status = wiring ? publish(part, wiring) : WEIR_ENOMEM;
+    free(bindings);
     part_unref(part);
     return status;
 }
@@ -66,7 +69,7 @@ static int opening_of_pool(struct pool *pool, bool settled)
     struct weir_pool_stats stats = { .size = sizeof stats };
     struct pool_opening opening = { 0 };
 
-    if (atomic_load_explicit(&pool->closing, memory_order_acquire))
+    if (pool_is_closing(pool))
         return WEIR_ECLOSED;
     pool_opening(pool, &opening);
     if (opening.failed)

@@ -2,9 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/replay.h"
 #include "embed/part.h"
-#include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
 #define DEAD_LETTERS_MANY 65536u /* read at a time: a list that somebody looks at */
@@ -59,18 +57,6 @@ int weir_runtime_members_sized(struct weir_runtime *runtime, weir_pid pool, stru
 
 /* --- dead letters --------------------------------------------------------------------------- */
 
-static struct dead_letters *letters_of(struct part *part)
-{
-    switch (part->kind) {
-    case PART_POOL:
-        return &part->pool->dead;
-    case PART_SINGLE:
-        return &part->single->dead;
-    default:
-        return &part->source->dead;
-    }
-}
-
 static void show_letter(const struct dead_letter *letter, uint64_t now_ns,
                         struct weir_dead_letter *out)
 {
@@ -96,8 +82,9 @@ static void show_letter(const struct dead_letter *letter, uint64_t now_ns,
 static uint32_t show_letters(struct part *part, struct dead_letter *letters,
                              struct weir_dead_letter *out, uint32_t letter_size, uint32_t max)
 {
-    uint32_t count = dead_letters_read(letters_of(part), letters, max);
-    uint64_t now_ns = clock_now_ns(&part->runtime->core->options.clock);
+    struct clock clock = clock_monotonic();
+    uint32_t count = dead_letters_read(part_letters(part).letters, letters, max);
+    uint64_t now_ns = clock_now_ns(&clock);
 
     for (uint32_t i = 0; i < count; i++) {
         struct weir_dead_letter letter;
@@ -113,7 +100,7 @@ static uint32_t count_kept(struct part *part)
 {
     struct dead_letters_figures figures = { 0 };
 
-    dead_letters_figures(letters_of(part), &figures);
+    dead_letters_figures(part_letters(part).letters, &figures);
     return figures.kept;
 }
 
@@ -147,9 +134,9 @@ int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid, struct weir_
     int status = !can_show ? WEIR_EINVALID : part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
 
     if (executor) {
-        /* A source has no mailbox: its letters go where its outputs lead. */
-        replay(runtime->core, executor, letters_of(part), part_wiring(part),
-               part->kind == PART_SOURCE ? 0 : pid, &result);
+        struct letter_box box = part_letters(part);
+
+        letter_box_replay(runtime->core, executor, &box, &result);
         runtime_leave(executor);
         status = 0;
     }
@@ -169,17 +156,18 @@ int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid, struct weir_
 
 int weir_runtime_figures(struct weir_runtime *runtime, struct weir_runtime_figures *out)
 {
-    struct runtime *core = runtime->core;
-    /* Relaxed: figures for people. */
-    struct weir_runtime_figures figures = {
-        .escalated = runtime_has_escalated(core),
-        .late_replies = atomic_load_explicit(&core->late_replies, memory_order_relaxed),
-        .late_notices = atomic_load_explicit(&core->late_notices, memory_order_relaxed),
-        .memory_limit = memory_limit(core->memory),
-        .memory = atomic_load_explicit(&core->memory->taken, memory_order_relaxed),
-        .memory_refused = atomic_load_explicit(&core->memory->refused, memory_order_relaxed),
-    };
+    struct runtime_figures core;
+    struct weir_runtime_figures figures;
 
+    runtime_figures(runtime->core, &core);
+    figures = (struct weir_runtime_figures){
+        .escalated = core.escalated,
+        .late_replies = core.late_replies,
+        .late_notices = core.late_notices,
+        .memory_limit = core.memory_limit,
+        .memory = core.memory,
+        .memory_refused = core.memory_refused,
+    };
     if (out->size < sizeof figures)
         return WEIR_EINVALID;
     give_out(out, out->size, &figures, sizeof figures);

@@ -146,5 +146,8 @@ void weir_runtime_destroy(struct weir_runtime *runtime)
 
 int weir_runtime_exit_status(struct weir_runtime *runtime)
 {
-    return runtime_exit_status(runtime->core);
+    struct runtime_figures figures;
+
+    runtime_figures(runtime->core, &figures);
+    return figures.exit_status;
 }

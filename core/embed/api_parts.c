@@ -1,12 +1,10 @@
 /* Pools, actors and sources: see weir/runtime.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "embed/part.h"
 #include "embed/use.h"
 #include "embed/usual.h"
-#include "pool/escalation.h"
-#include "pool/figures.h"
-#include "pool/resize.h"
 
 /* The options' sizes: of a pool what it had before `subscribe`, of an actor all. */
 #define POOL_SIZE_MIN offsetof(struct weir_pool_options, subscribe)
@@ -80,54 +78,57 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
 }
 
 static int create_pool(struct weir_runtime *runtime, struct pool_options *options,
-                       struct wiring *wiring, struct pool **out)
+                       struct pool **out)
 {
     struct executor *executor = runtime_enter(runtime->core);
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    options->output_count = wiring->count;
-    options->outputs = wiring->bindings;
     status = pool_create(runtime->core, executor, options, out);
     runtime_leave(executor);
     return status;
 }
 
-static int make_spec(const struct weir_pool_options *given, struct spec **out)
+static int make_spec(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                     struct spec **out_spec, struct use **out_use)
 {
-    const struct use_options use = { given->behaviour, given->behaviour_size, given->settings };
-    int status = use_create_spec(&use, out);
+    struct restart restart;
+    const struct use_options use = { given->behaviour, given->behaviour_size, given->settings,
+                                     given->redeliver, &restart };
+    int status;
 
-    if (status != 0)
-        return status;
-    (*out)->redeliver_max = given->redeliver;
-    return restart_of(given, &(*out)->restart);
+    restart_usual(&restart);
+    status = restart_of(given, &restart);
+    return status == 0 ? use_create_spec(runtime, &use, out_spec, out_use) : status;
 }
 
-static int make_manager(const struct weir_pool_options *given, struct spec **out)
+static int make_manager(struct weir_runtime *runtime, const struct weir_pool_options *given,
+                        struct spec **out_spec, struct use **out_use)
 {
-    const struct use_options use = { given->manager, given->behaviour_size,
-                                     given->manager_settings };
-    int status = use_create_spec(&use, out);
+    const struct use_options use = { .behaviour = given->manager,
+                                     .behaviour_size = given->behaviour_size,
+                                     .settings = given->manager_settings };
+    int status = use_create_spec(runtime, &use, out_spec, out_use);
 
-    return status == 0 && !(*out)->behaviour->handle ? WEIR_EINVALID : status;
+    return status == 0 && !(*out_use)->behaviour.handle ? WEIR_EINVALID : status;
 }
 
 /* Makes it and, on 0, takes the settings. */
 static int create_with_specs(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                             struct pool_options *options, struct wiring *wiring, struct pool **out)
+                             struct pool_options *options, struct pool **out)
 {
-    int status = given->behaviour ? make_spec(given, &options->spec) : 0;
+    struct use *use = NULL, *manager = NULL;
+    int status = given->behaviour ? make_spec(runtime, given, &options->spec, &use) : 0;
 
     if (status == 0 && given->manager)
-        status = make_manager(given, &options->manager);
+        status = make_manager(runtime, given, &options->manager, &manager);
     if (status == 0)
-        status = create_pool(runtime, options, wiring, out);
-    if (status == 0 && options->spec)
-        use_take_settings(options->spec, given->release);
-    if (status == 0 && options->manager)
-        use_take_settings(options->manager, given->manager_release);
+        status = create_pool(runtime, options, out);
+    if (status == 0 && use)
+        use->release = given->release;
+    if (status == 0 && manager)
+        manager->release = given->manager_release;
     spec_unref(options->spec);
     spec_unref(options->manager);
     return status;
@@ -150,7 +151,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     struct part *parent = given->parent ? part_find_locked(runtime, given->parent) : NULL;
     struct pool_options options;
     const struct weir_list events = { given->subscribe, given->subscribe_count };
-    struct wiring *wiring = NULL;
+    struct binding *bindings = NULL;
     struct restart restart;
     int status = translate(runtime, given, &options);
 
@@ -161,23 +162,25 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
         status = WEIR_EUNKNOWN;
     if (status == 0)
-        status = use_create_wiring(given->outputs, given->output_count, given->binding_size,
-                                   &wiring);
+        status = use_create_bindings(given->outputs, given->output_count, given->binding_size,
+                                     &bindings);
     if (status != 0)
         return status;
     options.parent = parent ? parent->pool : NULL;
     options.restart = &restart;
+    options.output_count = given->output_count;
+    options.outputs = bindings;
     if (given->subscribe_count)
         options.subscribe = &events;
     status = set_level(runtime, given, parent, part);
     if (status == 0)
-        status = create_with_specs(runtime, given, &options, wiring, &part->pool);
-    wiring_destroy(wiring);
+        status = create_with_specs(runtime, given, &options, &part->pool);
+    free(bindings);
     if (status != 0)
         return status;
     part->kind = PART_POOL;
     part->parent = given->parent;
-    part->pid = part->pool->pid;
+    part->pid = pool_pid(part->pool);
     if (given->open_timeout_ms)
         part->open_timeout_ms = given->open_timeout_ms;
     return 0;
@@ -205,12 +208,14 @@ int weir_runtime_add_pool(struct weir_runtime *runtime, const struct weir_pool_o
 
 /* Takes the wiring on 0. */
 static int create_source(struct part *part, struct executor *executor, struct spec *spec,
-                         struct dispatcher *dispatcher, const char *name, struct wiring *wiring)
+                         struct dispatcher *dispatcher, const struct weir_actor_options *given,
+                         struct wiring *wiring)
 {
+    const char *name = given->name;
     const struct source_options options = { .path = name ? name : "",
                                             .dispatcher = dispatcher,
                                             .spec = spec,
-                                            .output_count = wiring->count,
+                                            .output_count = given->output_count,
                                             .registered = name && *name,
                                             .held = true,
                                             .dead_letters = &part->runtime->dead_letters };
@@ -219,7 +224,7 @@ static int create_source(struct part *part, struct executor *executor, struct sp
     if (status != 0)
         return status;
     part->kind = PART_SOURCE;
-    part->pid = part->source->pid;
+    part->pid = source_pid(part->source);
     source_set_wiring(part->source, wiring, executor);
     source_go(part->source, executor);
     return 0;
@@ -241,20 +246,22 @@ static int create_single(struct part *part, struct executor *executor, struct sp
     if (status != 0)
         return status;
     part->kind = PART_SINGLE;
-    part->pid = part->single->pid;
+    part->pid = single_pid(part->single);
     return 0;
 }
 
-static int create_actor(struct part *part, struct spec *spec, struct dispatcher *dispatcher,
-                        const struct weir_actor_options *given, struct wiring *wiring)
+/* Takes the wiring on 0. */
+static int create_actor(struct part *part, const struct use *use, struct spec *spec,
+                        struct dispatcher *dispatcher, const struct weir_actor_options *given,
+                        struct wiring *wiring)
 {
     struct executor *executor = runtime_enter(part->runtime->core);
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    if (spec->behaviour->produce)
-        status = create_source(part, executor, spec, dispatcher, given->name, wiring);
+    if (use->behaviour.produce)
+        status = create_source(part, executor, spec, dispatcher, given, wiring);
     else
         status = create_single(part, executor, spec, dispatcher, given, wiring);
     runtime_leave(executor);
@@ -264,26 +271,35 @@ static int create_actor(struct part *part, struct spec *spec, struct dispatcher 
 static int make_actor_locked(struct weir_runtime *runtime, const struct weir_actor_options *given,
                              struct part *part)
 {
-    const struct use_options use = { given->behaviour, given->behaviour_size, given->settings };
+    const struct use_options made_of = { .behaviour = given->behaviour,
+                                         .behaviour_size = given->behaviour_size,
+                                         .settings = given->settings };
     struct dispatcher *dispatcher;
+    struct binding *bindings = NULL;
     struct wiring *wiring = NULL;
     struct spec *spec = NULL;
+    struct use *use = NULL;
     int status = find_dispatcher(runtime, given->dispatcher, &dispatcher);
 
     if (status == 0)
-        status = use_create_wiring(given->outputs, given->output_count, given->binding_size,
-                                   &wiring);
+        status = use_create_bindings(given->outputs, given->output_count, given->binding_size,
+                                     &bindings);
     if (status == 0)
-        status = use_create_spec(&use, &spec);
-    if (status == 0 && !spec->behaviour->produce && !spec->behaviour->handle)
+        wiring = wiring_make(bindings, given->output_count);
+    if (status == 0 && !wiring)
+        status = WEIR_ENOMEM;
+    if (status == 0)
+        status = use_create_spec(runtime, &made_of, &spec, &use);
+    if (status == 0 && !use->behaviour.produce && !use->behaviour.handle)
         status = WEIR_EINVALID;
     if (status == 0)
-        status = create_actor(part, spec, dispatcher, given, wiring);
+        status = create_actor(part, use, spec, dispatcher, given, wiring);
     if (status == 0)
-        use_take_settings(spec, given->release);
+        use->release = given->release;
     else
         wiring_destroy(wiring);
     spec_unref(spec);
+    free(bindings);
     return status;
 }
 

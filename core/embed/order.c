@@ -2,9 +2,6 @@
 
 #include <stdlib.h>
 
-#include "embed/feeding.h"
-#include "pool/figures.h"
-
 #define NS_PER_MS 1000000u
 
 /* The end in progress. */
@@ -38,21 +35,10 @@ static void name_left_behind(struct ending *ending, struct part *part)
     struct ledger_reading reading = { 0 };
 
     part_ledger(part, &reading);
-    log_event(&ending->runtime->core->options.log, WEIR_LOG_ERROR, part_name(part),
+    log_event(runtime_log(ending->runtime->core), WEIR_LOG_ERROR, part_name(part),
               "did not end in time", weir_uint("queued", reading.queued),
               weir_uint("in_hand", reading.in_hand), weir_uint("held", reading.held),
               weir_str("effect", "left behind"));
-}
-
-static bool pool_admits_nothing(struct pool *pool)
-{
-    struct weir_pool_stats stats = { .size = sizeof stats };
-    struct pool_opening opening = { 0 };
-
-    pool_stats(pool, &stats);
-    pool_opening(pool, &opening);
-    return atomic_load_explicit(&pool->paused, memory_order_acquire) ||
-           (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
 }
 
 /* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
@@ -73,7 +59,7 @@ static void close_what_admits_nothing(struct ending *ending)
 
         if (!admits_nothing(part))
             continue;
-        log_event(&ending->runtime->core->options.log, WEIR_LOG_WARNING, part_name(part),
+        log_event(runtime_log(ending->runtime->core), WEIR_LOG_WARNING, part_name(part),
                   "closed before what feeds it",
                   weir_str("reason", "it has let nothing in for as long as it is waited for"),
                   weir_str("effect", "what waits for it is dead, no_target"));
@@ -111,13 +97,20 @@ static void close_wave(struct ending *ending)
 
 static int find_waves(struct ending *ending)
 {
-    struct executor *executor = runtime_enter(ending->runtime->core);
-    int status;
+    struct feeder *feeders = calloc((size_t)ending->count + 1, sizeof *feeders);
+    struct executor *executor = feeders ? runtime_enter(ending->runtime->core) : NULL;
+    int status = WEIR_ENOMEM;
 
-    if (!executor)
-        return WEIR_ENOMEM;
-    status = feeding_waves(ending->parts, ending->count, ending->waves);
-    runtime_leave(executor);
+    for (uint32_t i = 0; executor && i < ending->count; i++) {
+        struct part *part = ending->parts[i];
+
+        feeders[i] = (struct feeder){ part->pid, part->parent, part_letters(part).wiring };
+    }
+    if (executor) {
+        status = feeding_waves(feeders, ending->count, ending->waves);
+        runtime_leave(executor);
+    }
+    free(feeders);
     /* Sources before all others, whoever feeds them. */
     for (uint32_t i = 0; i < ending->count; i++)
         ending->waves[i] = ending->parts[i]->kind == PART_SOURCE ? 0 : ending->waves[i] + 1;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "embed/usual.h"
-#include "pool/figures.h"
 
 static void destroy_what_it_is(struct part *part, struct executor *executor)
 {
@@ -200,7 +199,7 @@ void part_close(struct part *part)
         single_close(part->single, executor);
     else if (part->kind == PART_SOURCE)
         source_close(part->source, executor);
-    else if (!atomic_load_explicit(&part->pool->closing, memory_order_acquire))
+    else if (!pool_is_closing(part->pool))
         pool_close(part->pool, executor);
     runtime_leave(executor);
 }
@@ -226,9 +225,9 @@ bool part_has_ended(struct part *part)
     case PART_POOL:
         return pool_has_ended(part->pool);
     case PART_SINGLE:
-        return atomic_load_explicit(&part->single->ended, memory_order_acquire);
+        return single_has_ended(part->single);
     default:
-        return atomic_load_explicit(&part->source->ended, memory_order_acquire);
+        return source_has_ended(part->source);
     }
 }
 
@@ -236,22 +235,22 @@ const char *part_name(const struct part *part)
 {
     switch (part->kind) {
     case PART_POOL:
-        return part->pool->path;
+        return pool_path(part->pool);
     case PART_SINGLE:
-        return part->single->name;
+        return single_name(part->single);
     default:
-        return part->source->path;
+        return source_path(part->source);
     }
 }
 
-struct wiring_slot *part_wiring(struct part *part)
+struct letter_box part_letters(struct part *part)
 {
     switch (part->kind) {
     case PART_POOL:
-        return outlet_present(&part->pool->outlets);
+        return pool_letters(part->pool);
     case PART_SINGLE:
-        return &part->single->wiring;
+        return single_letters(part->single);
     default:
-        return &part->source->wiring;
+        return source_letters(part->source);
     }
 }

@@ -8,12 +8,11 @@
 #define EMBED_PART_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-#include "actor/single.h"
-#include "actor/source.h"
+#include "base/list.h"
 #include "embed/levels.h"
-#include "pool/pool.h"
-#include "runtime.h"
+#include "weir_core.h"
 
 #include <weir/runtime.h>
 
@@ -96,7 +95,7 @@ bool part_has_ended(struct part *part);
 /* For people. */
 const char *part_name(const struct part *part);
 
-/* Where its outputs lead; read it in a read section. */
-struct wiring_slot *part_wiring(struct part *part);
+/* Its dead letters, and where its outputs lead; in a read section. */
+struct letter_box part_letters(struct part *part);
 
 #endif

@@ -5,13 +5,6 @@
 
 #define OUTPUTS_MAX 1024 /* a sane behaviour has a handful */
 
-/* Lives as long as the spec. */
-struct use {
-    struct weir_behaviour behaviour;
-    void *settings;
-    void (*release)(void *settings);
-};
-
 void use_copy(void *known, size_t known_size, const void *given, uint32_t size)
 {
     memset(known, 0, known_size);
@@ -27,10 +20,15 @@ static void release_use(void *owner)
     free(use);
 }
 
-int use_create_spec(const struct use_options *options, struct spec **out)
+int use_create_spec(struct weir_runtime *runtime, const struct use_options *options,
+                    struct spec **out_spec, struct use **out_use)
 {
-    struct spec *spec;
+    struct spec_options made_of = { .release = release_use,
+                                    .settings = options->settings,
+                                    .redeliver_max = options->redeliver_max,
+                                    .restart = options->restart };
     struct use *use;
+    int status;
 
     if (!options->behaviour || options->behaviour_size < USE_BEHAVIOUR_SIZE_MIN)
         return WEIR_EINVALID;
@@ -39,26 +37,21 @@ int use_create_spec(const struct use_options *options, struct spec **out)
         return WEIR_ENOMEM;
     use_copy(&use->behaviour, sizeof use->behaviour, options->behaviour, options->behaviour_size);
     use->settings = (void *)(uintptr_t)options->settings;
-    spec = spec_create(&use->behaviour, options->settings);
-    if (!spec) {
+    made_of.behaviour = &use->behaviour;
+    made_of.owner = use;
+    status = spec_make(runtime->core, &made_of, out_spec);
+    if (status != 0) {
         free(use);
-        return WEIR_ENOMEM;
+        return status;
     }
-    spec->release = release_use;
-    spec->owner = use;
-    *out = spec;
+    *out_use = use;
     return 0;
 }
 
-void use_take_settings(struct spec *spec, void (*release)(void *settings))
+int use_create_bindings(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
+                        struct binding **out)
 {
-    ((struct use *)spec->owner)->release = release;
-}
-
-int use_create_wiring(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
-                      struct wiring **out)
-{
-    struct wiring *wiring;
+    struct binding *bindings;
 
     if (count > OUTPUTS_MAX || (count && (!outputs || binding_size < sizeof *outputs)))
         return WEIR_EINVALID;
@@ -70,16 +63,16 @@ int use_create_wiring(const struct weir_binding *outputs, uint32_t count, uint32
         if (binding.when_full > WEIR_FULL_DEAD_LETTER)
             return WEIR_EINVALID;
     }
-    wiring = wiring_create(count);
-    if (!wiring)
+    bindings = calloc((size_t)count + 1, sizeof *bindings);
+    if (!bindings)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         struct weir_binding binding;
 
         use_copy(&binding, sizeof binding, (const char *)outputs + (size_t)i * binding_size,
                  binding_size);
-        wiring->bindings[i] = (struct binding){ binding.target, binding.when_full };
+        bindings[i] = (struct binding){ binding.target, binding.when_full };
     }
-    *out = wiring;
+    *out = bindings;
     return 0;
 }

@@ -4,30 +4,34 @@
 #ifndef EMBED_USE_H
 #define EMBED_USE_H
 
-#include "actor/spec.h"
-#include "actor/wiring.h"
-
-#include <weir/runtime.h>
+#include "embed/part.h"
 
 /* What the options of pools and actors have in common. */
 struct use_options {
     const struct weir_behaviour *behaviour; /* borrowed until return */
     uint32_t behaviour_size;                /* what the program knows of it */
-    const void *settings; /* borrowed; until the last use, if use_take_settings is called */
+    const void *settings; /* borrowed; until the last use, if the use gets a `release` */
+    uint32_t redeliver_max;
+    const struct restart *restart; /* borrowed until return; NULL = as usual */
 };
 
 /* Of struct weir_behaviour in version 1.0: up to and with `close`. */
 #define USE_BEHAVIOUR_SIZE_MIN (offsetof(struct weir_behaviour, close) + sizeof(void (*)(void)))
 
-/* A spec with one reference. WEIR_EINVALID, WEIR_ENOMEM. */
-int use_create_spec(const struct use_options *options, struct spec **out);
+/* Lives as long as its spec. */
+struct use {
+    struct weir_behaviour behaviour;
+    void *settings;
+    void (*release)(void *settings); /* after the last use; NULL at first: borrowed */
+};
 
-/* Takes the settings: `release` is called after the spec's last use. By who has a reference. */
-void use_take_settings(struct spec *spec, void (*release)(void *settings));
+/* A spec with one reference, and what it is made of. WEIR_EINVALID, WEIR_ENOMEM. */
+int use_create_spec(struct weir_runtime *runtime, const struct use_options *options,
+                    struct spec **out_spec, struct use **out_use);
 
 /* Outputs as bindings; `count` may be 0. Returns owned. WEIR_EINVALID, WEIR_ENOMEM. */
-int use_create_wiring(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
-                      struct wiring **out);
+int use_create_bindings(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
+                        struct binding **out);
 
 /* `size` bytes of `given`, as far as `known_size` reaches, over a zeroed struct. */
 void use_copy(void *known, size_t known_size, const void *given, uint32_t size);

@@ -24,9 +24,6 @@ struct executor;
 struct pool;
 struct restart;
 
-/* As it is when nobody says otherwise: a few times, then the pool above is asked. */
-void escalation_usual(struct restart *out);
-
 /* Who decides when a worker fails too often now. A pool on trial, which a reload may yet take
  * back, and a worker that leaves ask nobody. Any thread. */
 enum appeal escalation_appeal(struct place *place);

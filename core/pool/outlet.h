@@ -14,6 +14,7 @@
 #define POOL_OUTLET_H
 
 #include "actor/wiring.h"
+#include "face/pool.h"
 
 struct executor;
 struct place;
@@ -60,12 +61,6 @@ void outlet_abort_locked(struct outlet *fresh, struct executor *executor);
 
 /* Sets the wiring of the pool's present workers, which it takes. */
 void outlet_set_locked(struct outlets *outlets, struct wiring *wiring, struct executor *executor);
-
-/*
- * True when a pool has former workers; `out_due_ns` is when the last of them must have left, on the
- * runtime's clock; 0 = no such time. Any thread.
- */
-bool outlet_has_former(struct pool *pool, uint64_t *out_due_ns);
 
 /* The outputs of a pool's present workers; in a read section. */
 static inline struct wiring_slot *outlet_present(struct outlets *outlets)

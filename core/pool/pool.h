@@ -16,6 +16,7 @@
 #include "actor/progress.h"
 #include "actor/router.h"
 #include "actor/waiters.h"
+#include "face/pool.h"
 #include "pool/members.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
@@ -25,34 +26,6 @@
 struct runtime;
 
 #define POOL_SIZE_MAX 65536
-
-struct pool_options {
-    const char *path;    /* `images/small`; borrowed until return */
-    struct pool *parent; /* NULL at the top */
-    /* For a reload: the parent's senders see the pool only after pool_join. Until then, or until
-     * pool_end_trial, its failures do not escalate. */
-    bool apart;
-    struct dispatcher *dispatcher;         /* of its workers */
-    struct dispatcher *manager_dispatcher; /* of its own turns; NULL = that of the workers */
-    /* the pool and its first workers open there; NULL = where they run */
-    struct dispatcher *opener;
-    struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
-    struct spec *manager;        /* takes a reference; NULL: the built-in one, see manager.h */
-    uint32_t size;               /* workers at first */
-    uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
-    bool clamps;                 /* a resize past the bounds is reduced to them, without an error */
-    uint32_t limit;              /* of each mailbox; 0 = unlimited */
-    uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
-    enum weir_route route;
-    enum weir_remove remove;
-    uint64_t remove_timeout_ms; /* for leaving workers, and for all at the end; 0 = no time-out */
-    const struct restart *restart; /* of its member pools; borrowed until return; NULL = usual */
-    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the defaults */
-    const struct weir_list *subscribe; /* to events; borrowed until return; NULL = to none */
-    bool fan_out;                      /* each event goes to every member */
-    uint32_t output_count;
-    const struct binding *outputs; /* borrowed until return; NULL = all unbound */
-};
 
 /* The policy for member pools that escalate: see escalation.h. */
 struct escalation {
@@ -154,61 +127,15 @@ static inline struct pool *pool_of_worker(const struct actor *actor)
     return owner ? pool_of_owner(owner) : NULL;
 }
 
-/* The pool of a PID; NULL: it has ended, or is no pool. Any thread, in a read section, inside which
- * alone it may be used. */
-struct pool *pool_find(struct runtime *runtime, weir_pid pid);
-
-/*
- * Makes a pool with its workers, which open in their first turns. Returns borrowed: it lives until
- * pool_destroy. WEIR_EINVALID, WEIR_EEXISTS (the path), WEIR_ECLOSED (the parent), WEIR_ENOMEM.
- */
-int pool_create(struct runtime *runtime, struct executor *executor,
-                const struct pool_options *options, struct pool **out);
-
-/*
- * Makes room below a pool for `count` more, which pool_show_joined will show together: pools made
- * below it from now on, and pools made apart that join. Not again before they are shown or
- * forgotten. WEIR_ENOMEM.
- */
-int pool_prepare_join(struct pool *parent, uint32_t count);
-
 /* For a pool that was made apart, after its parent has made room: it belongs to its parent from now
  * on, and closes with it. Cannot fail. */
 void pool_join(struct pool *pool, struct executor *executor);
 
-/* Shows all pools that have joined to the parent's senders. Cannot fail. */
-void pool_show_joined(struct pool *parent, struct executor *executor);
-
-/* Undoes pool_prepare_join: no pool has joined. */
-void pool_forget_join(struct pool *parent);
-
 /* For a pool that was made apart at the top: it stays. Any thread. */
 void pool_end_trial(struct pool *pool);
 
-/* The pool accepts no new message; members drain and end, nested ones first. Any thread. */
-void pool_close(struct pool *pool, struct executor *executor);
-
-/* As pool_close, for a pool that is removed while others stay: each worker treats its mailbox as
- * the pool's `remove` says, as if it left alone. Messages that are handed over go to the pool
- * above. Any thread. */
-void pool_remove(struct pool *pool, struct executor *executor);
-
-/* Releases its path: lookups do not find it any more, and another pool may take the name. Any
- * thread. */
-void pool_give_up_name(struct pool *pool, struct executor *executor);
-
-/* As pool_close, but each member ends after its present message: waiting messages are dead. Also
- * for a closing pool. Any thread. */
-void pool_stop_now(struct pool *pool, struct executor *executor);
-
 /* As pool_stop_now, with the reason KILL for its members' `close` and for watchers. */
 void pool_kill(struct pool *pool, struct executor *executor);
-
-/* True once every member has ended after pool_close. */
-bool pool_has_ended(struct pool *pool);
-
-/* Frees an ended pool, after a grace period. */
-void pool_destroy(struct pool *pool, struct executor *executor);
 
 /* Change the full mailboxes, the routes and the outputs from now on; see change.h for reloads. */
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
@@ -220,10 +147,6 @@ void pool_set_route(struct pool *pool, enum weir_route route);
 void pool_look_again_locked(struct pool *pool, struct executor *executor);
 /* Takes the wiring. */
 void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);
-void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);
-
-/* A paused pool refuses every message with WEIR_EFULL; the members go on. Any thread. */
-void pool_pause(struct pool *pool, bool paused, struct executor *executor);
 
 /* There may be free places: all waiters of this pool and those above look again. */
 void pool_wake_waiters(struct pool *pool, struct executor *executor);

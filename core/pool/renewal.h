@@ -13,24 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "face/pool.h"
+
 struct executor;
 struct place;
 struct pool;
-
-/* How many workers are in which state; one that was ordered to restart counts as begun. */
-struct renewal_counts {
-    uint32_t asked, begun, failed;
-};
-
-/* Asks each worker of a pool and of those below it. Returns how many. Any thread, in a read
- * section. */
-uint32_t renewal_ask(struct pool *pool, struct executor *executor);
-
-/* Adds the workers of a pool and of those below it. Any thread. */
-void renewal_count(struct pool *pool, struct renewal_counts *sum);
-
-/* Those that have not begun go on as they are. Returns how many. Any thread, in a read section. */
-uint32_t renewal_take_back(struct pool *pool, struct executor *executor);
 
 /* Orders it: each worker of a pool and of those below it, or those that stay closed
  * (ACTOR_STOPPED). Workers that are not open wait for the pause first. The bounds of the pools

@@ -6,11 +6,9 @@
 #ifndef POOL_REOPENING_H
 #define POOL_REOPENING_H
 
+#include "face/pool.h"
+
 struct executor;
 struct pool;
-
-/* Signals the workers of a pool, including leaving ones, and those of the pools below it, if their
- * behaviour has `reopen` or they have children. Any thread, in a read section. */
-void reopening_tell(struct pool *pool, struct executor *executor);
 
 #endif

@@ -9,20 +9,6 @@
 
 #include "pool/pool.h"
 
-/*
- * Sets the number of workers. Any thread, also inside a worker. `out` may be NULL. WEIR_EINVALID:
- * out of bounds, or the members are pools; WEIR_ECLOSED; WEIR_ENOMEM. Then nothing has changed. A
- * pool with `clamp` goes to its bound instead.
- */
-int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
-                struct weir_resized *out);
-
-/* As pool_resize, by `count` workers more or fewer. */
-int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
-
-/* Logs who resized a pool, if that changed anything. Borrows all of it. */
-void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized);
-
 /* --- for pool.c and change.c; pool->lock is held --------------------------------------------- */
 
 /* Makes `count` places with actors that have not begun, numbered from the lowest free number on,

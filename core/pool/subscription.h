@@ -14,12 +14,4 @@
 int subscription_set(struct pool *pool, struct executor *executor, const struct weir_list *names,
                      bool fan_out);
 
-/* As subscription_set in two steps, of which the second cannot fail; or abort, also after a failed
- * prepare. */
-int subscription_prepare(struct pool *pool, struct executor *executor,
-                         const struct weir_list *names);
-void subscription_commit(struct pool *pool, struct executor *executor,
-                         const struct weir_list *names, bool fan_out);
-void subscription_abort(struct pool *pool, struct executor *executor);
-
 #endif

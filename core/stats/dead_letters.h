@@ -15,45 +15,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "face/letters.h"
 #include "message/message.h"
 #include "stats/ledger.h"
-
-/* The language's defaults of `dead_letters`. */
-#define DEAD_LETTERS_MAX 1000
-#define DEAD_LETTERS_BYTES_MAX (16u << 20)
-
-#define DEAD_LETTER_HEAD 32           /* bytes of payload in a reading: a line of a dump */
-#define DEAD_LETTER_DIRECT UINT32_MAX /* not from an output */
-
-struct dead_letters_bounds {
-    uint32_t count; /* 0: dead letters are counted only */
-    uint64_t bytes; /* of payload; 0: no payload is kept */
-};
-
-/* The address for a replay. */
-struct dead_letter_way {
-    weir_pid to;     /* this actor, in the letter's lane; 0: see `output` */
-    uint32_t output; /* the target of this output; DEAD_LETTER_DIRECT: the pool itself */
-    uint32_t table;  /* the number of the table of outputs that `output` belongs to */
-    weir_pid led_to; /* the output's target at that time: used when the table has changed since */
-};
-
-struct dead_letter {
-    uint64_t number; /* 1, 2, ... in the order of death */
-    enum dead_reason reason;
-    const struct weir_tag *tag; /* lives as long as the runtime; may be NULL */
-    size_t size;
-    bool whole; /* its payload was kept */
-    weir_pid from;
-    uint64_t key;
-    struct dead_letter_way way;
-    uint64_t when_ns; /* runtime clock */
-    uint16_t attempt;
-    uint8_t kind; /* enum weir_kind */
-    uint8_t lane;
-    char detail[48];
-    unsigned char head[DEAD_LETTER_HEAD]; /* the first bytes of a payload that was kept */
-};
 
 /* A dead letter with its payload, linked in the order of numbers. */
 struct dead_message {
@@ -76,23 +40,9 @@ struct dead_letters {
     uint64_t deleted;                  /* lock: dead letters that a user deleted */
 };
 
-/* The present and past content of a store. */
-struct dead_letters_figures {
-    uint64_t counts[DEAD_REASONS];
-    uint32_t kept;
-    uint64_t kept_bytes;
-    uint64_t evicted;
-    uint64_t replayed;
-    uint64_t deleted;
-};
-
 /* `bounds` NULL: the defaults. Borrowed until return. */
 void dead_letters_init(struct dead_letters *letters, const struct dead_letters_bounds *bounds);
 void dead_letters_finish(struct dead_letters *letters);
-
-/* Evicts dead letters beyond the new bounds at once. */
-void dead_letters_set_bounds(struct dead_letters *letters,
-                             const struct dead_letters_bounds *bounds);
 
 /* Counts a message, and keeps a copy when bounds and memory allow. Borrows everything; `way` NULL:
  * to the pool itself. */
@@ -100,33 +50,11 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t now_ns);
 
-/* Copies the counts of all reasons. */
-void dead_letters_counts(struct dead_letters *letters, uint64_t out_counts[DEAD_REASONS]);
-
-/* Adds to `out`, which the caller has cleared. */
-void dead_letters_figures(struct dead_letters *letters, struct dead_letters_figures *out);
-void dead_letters_figures_add(struct dead_letters_figures *sum,
-                              const struct dead_letters_figures *figures);
 /* Adds the counts of a store that ends; dead letters that it kept count as evicted. */
 void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters_figures *gone);
-/* The sum of all reasons. */
-uint64_t dead_letters_total(const struct dead_letters_figures *figures);
 
-/* Copies up to `max` dead letters, oldest first, without payload; returns their number. The second
- * form begins after number `number`. */
-uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max);
-uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
-                                 struct dead_letter *out, uint32_t max);
-
-/* Copies the payload of one letter, which the caller frees. WEIR_EUNKNOWN: no letter has that
- * number, WEIR_EUNSUPPORTED: its payload was not kept, WEIR_ENOMEM. */
-int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned char **out,
-                         size_t *out_size);
-
-/* Deletes one letter; false: no letter has that number. */
-bool dead_letters_delete(struct dead_letters *letters, uint64_t number);
-/* Deletes all letters; returns how many. */
-uint32_t dead_letters_delete_all(struct dead_letters *letters);
+/* Copies the counts of all reasons. */
+void dead_letters_counts(struct dead_letters *letters, uint64_t out_counts[DEAD_REASONS]);
 
 /* --- for actor/replay.c ---------------------------------------------------------------------- */
 

@@ -19,34 +19,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "face/figures.h"
+
 struct mailbox;
-
-/* Why a message is dead: name, sentence */
-#define DEAD_REASON_LIST(X)                                                                        \
-    X(CRASHED, "crashed", "the worker failed with it")                                             \
-    X(REJECTED, "rejected", "the worker rejected it")                                              \
-    X(RETRIES, "retries", "retried too often")                                                     \
-    X(EXPIRED, "expired", "the time-out of its requester was over")                                \
-    X(UNHANDLED, "unhandled", "nobody handles it there")                                           \
-    X(REMOVED, "removed", "its worker was removed and no other had room")                          \
-    X(KEPT, "kept", "its worker ended while it kept it")                                           \
-    X(NO_TARGET, "no_target", "the pool behind the output has ended")                              \
-    X(OUTPUT_FULL, "output_full", "the pool behind the output was full")                           \
-    X(TERMINATED, "terminated", "its actor ended")                                                 \
-    X(FULL, "full", "no room when its timer was due")                                              \
-    X(CANCELLED, "cancelled", "its requester cancelled it, or ended")
-
-enum dead_reason {
-#define DEAD_REASON_ENUM(name, text, sentence) DEAD_##name,
-    DEAD_REASON_LIST(DEAD_REASON_ENUM)
-#undef DEAD_REASON_ENUM
-        DEAD_REASONS,
-};
-
-/* "crashed", ... Static text. */
-const char *dead_reason_name(enum dead_reason reason);
-/* The log line for such a message: "dead letter: the worker rejected it", ... Static text. */
-const char *dead_reason_event(enum dead_reason reason);
 
 struct ledger {
     /* written by the owner, read by all */
@@ -56,17 +31,6 @@ struct ledger {
     _Atomic uint64_t pulled;  /* accepted by the queue of its pool, not by its mailbox */
     _Atomic uint64_t put_by;  /* from the hand to held */
     _Atomic uint64_t resumed; /* from held to the hand */
-};
-
-/* One reading, or a sum of readings. */
-struct ledger_reading {
-    uint64_t accepted;
-    uint64_t done;
-    uint64_t dead;
-    uint64_t moved;
-    uint64_t queued;
-    uint64_t in_hand;
-    uint64_t held;
 };
 
 /* Owner: adds one message. */
@@ -79,10 +43,5 @@ static inline void ledger_count(_Atomic uint64_t *counter)
 
 /* Any thread. Reads again when the owner was faster, which takes nanoseconds. */
 void ledger_read(struct ledger *ledger, struct mailbox *mailbox, struct ledger_reading *out);
-
-void ledger_reading_add(struct ledger_reading *sum, const struct ledger_reading *reading);
-
-/* accepted minus all the others: 0 when it balances. */
-int64_t ledger_reading_difference(const struct ledger_reading *reading);
 
 #endif

@@ -4,8 +4,10 @@
 
 static uint32_t threads_of(struct dispatcher *dispatcher)
 {
-    /* Relaxed: only this thread changes it. */
-    return atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    struct dispatcher_figures figures;
+
+    dispatcher_look(dispatcher, &figures);
+    return figures.threads;
 }
 
 /* --- prepare -------------------------------------------------------------------------------- */
@@ -64,10 +66,7 @@ void dispatcher_change_commit(struct dispatcher_change *change)
         const struct settings_dispatcher *wanted = &change->settings->dispatchers[i];
         struct dispatcher *dispatcher = change->parts[i].dispatcher;
 
-        /* Relaxed: a changed budget counts from some turn on. */
-        atomic_store_explicit(&dispatcher->budget,
-                              wanted->budget ? wanted->budget : DISPATCHER_BUDGET,
-                              memory_order_relaxed);
+        dispatcher_set_budget(dispatcher, wanted->budget);
         if (wanted->threads < threads_of(dispatcher))
             (void)dispatcher_resize(dispatcher, wanted->threads); /* fewer: cannot fail */
     }
@@ -101,7 +100,7 @@ void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *
 static void tell_follow(const struct assembly *assembly, const struct settings_dispatcher *follower,
                         uint32_t wanted, uint32_t effective_cpus, int status)
 {
-    log_event(&assembly->runtime->options.log, status == 0 ? WEIR_LOG_INFO : WEIR_LOG_ERROR,
+    log_event(runtime_log(assembly->runtime), status == 0 ? WEIR_LOG_INFO : WEIR_LOG_ERROR,
               follower->name, "effective CPUs have changed", weir_uint("cpus", effective_cpus),
               weir_uint("threads", follower->threads), weir_uint("wanted", wanted),
               weir_str("effect", status == 0 ? "as many threads as wanted"
@@ -142,9 +141,13 @@ uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_
 
 static bool is_wanted(const struct assembly *assembly, uint32_t index)
 {
-    return assembly->held &&
-           settings_find_dispatcher(assembly->held->settings, assembly->dispatchers[index]->name) !=
-               SETTINGS_NONE;
+    const struct settings *settings = assembly->held ? assembly->held->settings : NULL;
+
+    for (uint32_t i = 0; settings && i < settings->dispatcher_count; i++)
+        if (runtime_find_dispatcher(assembly->runtime, settings->dispatchers[i].name) ==
+            assembly->dispatchers[index])
+            return true;
+    return false;
 }
 
 static bool nobody_uses_the_unwanted(void *context)
@@ -168,6 +171,5 @@ void dispatcher_change_collect(struct assembly *assembly, uint64_t timeout_ms)
         if (is_wanted(assembly, i) || !try_retire(assembly, i))
             i++;
     }
-    for (i = 0; i < assembly->runtime->dispatcher_count; i++)
-        dispatcher_reap(assembly->runtime->dispatchers[i]);
+    runtime_reap(assembly->runtime);
 }

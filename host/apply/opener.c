@@ -6,7 +6,10 @@
 /* Exact between two reloads but for opens that return at this moment. */
 static uint32_t stuck_count(const struct assembly *assembly)
 {
-    return atomic_load_explicit(&assembly->runtime->opens_apart, memory_order_relaxed);
+    struct runtime_figures figures;
+
+    runtime_figures(assembly->runtime, &figures);
+    return figures.opens_apart;
 }
 
 int opener_create(struct assembly *assembly)

@@ -15,7 +15,7 @@ static void look_at_pool(const struct opening *opening, uint32_t index, struct p
     if (opening->pools[index])
         pool_opening_here(opening->pools[index], out);
     if (opening->changes && opening->changes[index])
-        pool_opening_prepared(opening->changes[index]->pool, out);
+        pool_change_opening(opening->changes[index], out);
 }
 
 static bool is_stopping(const struct opening *opening)

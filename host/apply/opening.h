@@ -4,11 +4,9 @@
 #ifndef HOST_APPLY_OPENING_H
 #define HOST_APPLY_OPENING_H
 
-#include "actor/source.h"
 #include "base/report.h"
 #include "config/settings.h"
-#include "pool/change.h"
-#include "runtime.h"
+#include "weir_core.h"
 
 /* What to wait for. Any of the arrays may hold NULL; `changes` may be NULL itself. */
 struct opening {

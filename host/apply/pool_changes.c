@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "pool/subscription.h"
-
 /* What the plan says of one pool. */
 struct pool_task {
     uint32_t index; /* in the new settings */
@@ -307,16 +305,13 @@ static void set_gone(struct pool_changes *changes, struct executor *executor)
     changes->gone_pools = NULL;
 }
 
-/* A pool whose workers make room for members takes these along: they have joined before. */
 static void commit_made(struct pool_changes *changes, struct executor *executor)
 {
     for (uint32_t i = 0; i < changes->task_count; i++) {
         struct pool *made = changes->made[changes->tasks[i].index];
 
-        if (made && made->parent && !made->joined)
-            pool_join(made, executor);
-        else if (made)
-            pool_end_trial(made);
+        if (made)
+            pool_admit(made, executor);
     }
 }
 

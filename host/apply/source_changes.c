@@ -85,12 +85,10 @@ static int make(struct source_changes *changes, struct source_task *task, struct
 static int bind(struct source_changes *changes, struct source_task *task)
 {
     const struct settings_source *wanted = &changes->transition->settings->sources[task->new_index];
+    struct binding binding = assembly_binding_of(wanted, changes->pools);
 
-    task->wiring = wiring_create(1);
-    if (!task->wiring)
-        return WEIR_ENOMEM;
-    task->wiring->bindings[0] = assembly_binding_of(wanted, changes->pools);
-    return 0;
+    task->wiring = wiring_make(&binding, 1);
+    return task->wiring ? 0 : WEIR_ENOMEM;
 }
 
 static int adapt(struct source_changes *changes, struct source_task *task)
@@ -147,15 +145,10 @@ void source_changes_stop(struct source_changes *changes, struct executor *execut
     }
 }
 
-static bool has_ended(struct source *source)
-{
-    return atomic_load_explicit(&source->ended, memory_order_acquire);
-}
-
 bool source_changes_have_stopped(const struct source_changes *changes)
 {
     for (uint32_t i = 0; i < changes->task_count; i++)
-        if (changes->tasks[i].is_stopped && !has_ended(old_of(changes, &changes->tasks[i])))
+        if (changes->tasks[i].is_stopped && !source_has_ended(old_of(changes, &changes->tasks[i])))
             return false;
     return true;
 }
@@ -241,7 +234,7 @@ bool source_changes_are_vacant(const struct source_changes *changes)
 {
     for (uint32_t i = 0; i < changes->task_count; i++)
         if (changes->tasks[i].is_stopped && changes->tasks[i].made &&
-            !has_ended(changes->tasks[i].made))
+            !source_has_ended(changes->tasks[i].made))
             return false;
     return true;
 }
@@ -258,7 +251,7 @@ static int open_again(struct source_changes *changes, struct source_task *task,
 
     if (status != 0)
         return status;
-    if (task->made && has_ended(old))
+    if (task->made && source_has_ended(old))
         source_inherit(again, task->made);
     source_succeed(old, again, executor);
     pthread_mutex_lock(&assembly->lock);

@@ -242,6 +242,7 @@ static void tear_down(struct host *host)
     if (host->runtime) {
         (void)runtime_stop(host->runtime);
         turn_watch_destroy(host->turn_watch);
+        supervisor_destroy(&host->supervisor);
         assembly_finish(&host->assembly);
         runtime_destroy(host->runtime);
     }

@@ -157,6 +157,7 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
 static void on_tick(void *context, uint64_t now_ms)
 {
     struct host *host = context;
+    struct runtime_figures figures;
 
     progress_tick(host->progress, now_ms);
     logger_tick(host->logger);
@@ -165,7 +166,8 @@ static void on_tick(void *context, uint64_t now_ms)
     control_routes_collect(&host->routes);
     cpu_watch_tick(&host->cpu_watch, now_ms);
     unserved_tick(&host->unserved, now_ms);
-    if (accounts_are_done(&host->assembly) || runtime_has_escalated(host->runtime))
+    runtime_figures(host->runtime, &figures);
+    if (accounts_are_done(&host->assembly) || figures.escalated)
         supervisor_finish(&host->supervisor);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
         stop_when_written(host);

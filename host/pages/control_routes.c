@@ -9,7 +9,6 @@
 #include "host/pages/member_list.h"
 #include "host/pages/metrics.h"
 #include "host/pages/readiness.h"
-#include "pool/resize.h"
 
 #define TYPE_JSON "application/json"
 #define TYPE_TEXT "text/plain; charset=utf-8"
@@ -214,7 +213,7 @@ static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t
     unsigned status = missing ? HTTP_STATUS_CONFLICT : HTTP_STATUS_OK;
     struct json json;
 
-    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+    log_event(runtime_log(inquiry->routes->overview.assembly->runtime), WEIR_LOG_INFO, "control",
               "dead letters deleted", weir_str("path", inquiry->rest),
               weir_uint("deleted", deleted));
     if (inquiry->request->wants_text) {
@@ -325,7 +324,7 @@ static unsigned post_scale(struct inquiry *inquiry)
     if (status != 0)
         return refuse(inquiry, HTTP_STATUS_CONFLICT, "%s: %s", inquiry->rest,
                       weir_status_text(status));
-    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+    log_event(runtime_log(inquiry->routes->overview.assembly->runtime), WEIR_LOG_INFO, "control",
               "pool scaled", weir_str("path", inquiry->rest), weir_uint("size", resized.size),
               weir_uint("changed", resized.changed));
     tell_resized(inquiry, &resized);
@@ -356,7 +355,7 @@ static unsigned pause_or_resume(struct inquiry *inquiry, bool paused)
 
     if (!set_paused(inquiry, paused))
         return no_such_pool(inquiry);
-    log_event(&inquiry->routes->overview.assembly->runtime->options.log, WEIR_LOG_INFO, "control",
+    log_event(runtime_log(inquiry->routes->overview.assembly->runtime), WEIR_LOG_INFO, "control",
               paused ? "pool paused" : "pool resumed", weir_str("path", inquiry->rest));
     if (inquiry->request->wants_text) {
         fprintf(inquiry->stream, "%s: %s\n", inquiry->rest, paused ? "paused" : "resumed");

@@ -3,13 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/asking.h"
-#include "actor/inspect.h"
 #include "base/text.h"
 #include "config/json.h"
 #include "host/control/control.h"
 #include "host/run/assembly.h"
-#include "pool/figures.h"
 
 struct inspection_request {
     struct inspection_request *next;
@@ -77,7 +74,7 @@ static int find_worker(struct runtime *runtime, const char *path, weir_pid *out)
         text_parse_u64(mark + 1, &index) != TEXT_OK || index > UINT32_MAX)
         return WEIR_EUNKNOWN;
     (void)snprintf(pool, sizeof pool, "%.*s", (int)(mark - path), path);
-    if (names_find(&runtime->names, pool, &pid) != 0)
+    if (runtime_lookup(runtime, pool, &pid) != 0)
         return WEIR_EUNKNOWN;
     found = pool_find(runtime, pid);
     return found ? find_member(found, (uint32_t)index, out) : WEIR_EUNKNOWN;
@@ -92,7 +89,7 @@ static bool find_source(struct assembly *assembly, const char *name, weir_pid *o
     index = settings_find_source(assembly->held->settings, name);
     found = index != SETTINGS_NONE && assembly->sources[index];
     if (found)
-        *out = assembly->sources[index]->pid;
+        *out = source_pid(assembly->sources[index]);
     pthread_mutex_unlock(&assembly->lock);
     return found;
 }
@@ -101,7 +98,7 @@ static int find_whom(struct assembly *assembly, const char *path, weir_pid *out)
 {
     struct runtime *runtime = assembly->runtime;
 
-    if (names_find(&runtime->names, path, out) == 0 || find_source(assembly, path, out) ||
+    if (runtime_lookup(runtime, path, out) == 0 || find_source(assembly, path, out) ||
         text_parse_u64(path, out) == TEXT_OK)
         return 0;
     return find_worker(runtime, path, out);
@@ -130,8 +127,7 @@ static int ask(struct inspections *inspections, const char *path, const char *co
                uint64_t *out_reference)
 {
     struct runtime *runtime = inspections->assembly->runtime;
-    struct inspect_options options = { .items = items,
-                                       .timeout_ms = INSPECTIONS_PATIENCE_MS,
+    struct request_options options = { .timeout_ms = INSPECTIONS_PATIENCE_MS,
                                        .on_answer = inspections->on_answer,
                                        .on_answer_context = inspections->context };
     struct executor *executor = runtime_enter(runtime);
@@ -140,10 +136,8 @@ static int ask(struct inspections *inspections, const char *path, const char *co
     if (!executor)
         return WEIR_ENOMEM;
     status = find_whom(inspections->assembly, path, &options.to);
-    if (status == 0)
-        status = inspect_ask(runtime, executor, &options, out_reference);
     runtime_leave(executor);
-    return status;
+    return status == 0 ? runtime_inspect(runtime, &options, items, out_reference) : status;
 }
 
 static void append(struct inspections *inspections, struct inspection_request *request)
@@ -265,19 +259,19 @@ static void answer(const struct inspection_request *request, int status,
 /* True when it is answered or its time is over: never waits. */
 static void fetch(struct inspections *inspections, const struct inspection_request *request)
 {
-    struct asking_answer got;
-    int status = askings_await(inspections->assembly->runtime->askings, request->reference, &got);
+    struct runtime *runtime = inspections->assembly->runtime;
+    struct weir_answer got = WEIR_ANSWER;
+    int status = runtime_await(runtime, request->reference, &got);
 
-    answer(request, status, got.reply ? &got.reply->public : NULL);
-    if (got.reply)
-        message_release(inspections->assembly->runtime->memory, got.reply);
+    answer(request, status, got.message);
+    runtime_message_free(runtime, got.message);
 }
 
 static bool is_due(const struct inspections *inspections, const struct inspection_request *request,
                    uint64_t now_ns)
 {
     return now_ns >= request->due_ns ||
-           askings_is_answered(inspections->assembly->runtime->askings, request->reference);
+           runtime_is_answered(inspections->assembly->runtime, request->reference);
 }
 
 void inspections_collect(struct inspections *inspections)

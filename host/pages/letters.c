@@ -15,22 +15,19 @@
 /* The pool or source that has the dead letters. */
 struct letter_owner {
     const char *path;
-    struct dead_letters *letters;
-    struct wiring_slot *wiring;
-    weir_pid target; /* of dead letters of the pool itself; 0: a source */
+    struct letter_box box;
 };
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
 static struct letter_owner pool_owner(struct pool *pool)
 {
-    return (struct letter_owner){ pool->path, &pool->dead, outlet_present(&pool->outlets),
-                                  pool->pid };
+    return (struct letter_owner){ pool_path(pool), pool_letters(pool) };
 }
 
-static struct letter_owner source_owner(struct source *source)
+static struct letter_owner source_owner(const char *name, struct source *source)
 {
-    return (struct letter_owner){ source->path, &source->dead, &source->wiring, 0 };
+    return (struct letter_owner){ name, source_letters(source) };
 }
 
 /* assembly->lock is held. */
@@ -44,7 +41,7 @@ static bool find_owner_locked(const struct overview *overview, const char *path,
     if (pool != SETTINGS_NONE)
         *out = pool_owner(overview->assembly->pools[pool]);
     else if (source != SETTINGS_NONE)
-        *out = source_owner(overview->assembly->sources[source]);
+        *out = source_owner(settings->sources[source].name, overview->assembly->sources[source]);
     return pool != SETTINGS_NONE || source != SETTINGS_NONE;
 }
 
@@ -54,7 +51,7 @@ static void write_figures(struct json *json, const struct letter_owner *owner)
 {
     struct dead_letters_figures figures = { 0 };
 
-    dead_letters_figures(owner->letters, &figures);
+    dead_letters_figures(owner->box.letters, &figures);
     json_begin_object(json, NULL);
     json_text(json, "path", owner->path);
     overview_write_dead(json, &figures);
@@ -65,7 +62,7 @@ static void print_figures(FILE *stream, const struct letter_owner *owner)
 {
     struct dead_letters_figures figures = { 0 };
 
-    dead_letters_figures(owner->letters, &figures);
+    dead_letters_figures(owner->box.letters, &figures);
     fprintf(stream,
             "%-24s %10" PRIu64 " %6" PRIu32 " %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
             " ",
@@ -93,7 +90,7 @@ static void tell_owners_locked(const struct overview *overview, struct json *jso
     struct letter_owner owner;
 
     for (uint32_t i = 0; i < settings->source_count; i++) {
-        owner = source_owner(assembly->sources[i]);
+        owner = source_owner(settings->sources[i].name, assembly->sources[i]);
         tell_owner(json, stream, &owner);
     }
     for (uint32_t i = 0; i < settings->pool_count; i++) {
@@ -246,7 +243,8 @@ static void tell_letters(const struct letter_list *list, bool for_people, FILE *
 static void read_letters_locked(struct letter_list *list, const struct letter_owner *owner,
                                 uint64_t after)
 {
-    list->count = dead_letters_read_after(owner->letters, after, list->letters, LETTERS_LISTED_MAX);
+    list->count = dead_letters_read_after(owner->box.letters, after, list->letters,
+                                          LETTERS_LISTED_MAX);
     for (uint32_t i = 0; i < list->count; i++)
         sender_names_want(&list->senders, list->letters[i].from);
     sender_names_find_locked(&list->senders, list->overview);
@@ -286,7 +284,7 @@ bool letters_numbers(const struct overview *overview, const char *path, uint64_t
     pthread_mutex_lock(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found && letters)
-        count = dead_letters_read_after(owner.letters, after, letters, LETTERS_LISTED_MAX);
+        count = dead_letters_read_after(owner.box.letters, after, letters, LETTERS_LISTED_MAX);
     pthread_mutex_unlock(&overview->assembly->lock);
     for (uint32_t i = 0; i < count; i++)
         fprintf(stream, "%" PRIu64 "\n", letters[i].number);
@@ -306,7 +304,7 @@ int letters_payload(const struct overview *overview, const char *path, uint64_t 
 
     pthread_mutex_lock(&overview->assembly->lock);
     if (find_owner_locked(overview, path, &owner))
-        status = dead_letters_payload(owner.letters, number, &payload, &size);
+        status = dead_letters_payload(owner.box.letters, number, &payload, &size);
     pthread_mutex_unlock(&overview->assembly->lock);
     if (status == 0)
         (void)fwrite(payload, 1, size, stream);
@@ -332,8 +330,8 @@ int letters_delete(const struct overview *overview, const char *path, const uint
     pthread_mutex_lock(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found)
-        *out_deleted = numbers ? delete_each(owner.letters, numbers, count)
-                               : dead_letters_delete_all(owner.letters);
+        *out_deleted = numbers ? delete_each(owner.box.letters, numbers, count)
+                               : dead_letters_delete_all(owner.box.letters);
     pthread_mutex_unlock(&overview->assembly->lock);
     return found ? 0 : WEIR_EUNKNOWN;
 }
@@ -381,7 +379,7 @@ bool letters_replay(const struct overview *overview, const char *path, bool for_
     found = find_owner_locked(overview, path, &owner);
     executor = found ? runtime_enter(runtime) : NULL;
     if (executor) {
-        replay(runtime, executor, owner.letters, owner.wiring, owner.target, &result);
+        letter_box_replay(runtime, executor, &owner.box, &result);
         runtime_leave(executor);
     }
     pthread_mutex_unlock(&overview->assembly->lock);

@@ -6,7 +6,6 @@
 #ifndef HOST_PAGES_LETTERS_H
 #define HOST_PAGES_LETTERS_H
 
-#include "actor/replay.h"
 #include "host/pages/overview_figures.h"
 
 #define LETTERS_LISTED_MAX 1000 /* of one pool in one answer; the oldest first */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "config/json.h"
-#include "pool/figures.h"
 
 /* Where the lines go: JSON when `json` is set, else the stream. */
 struct listing {
@@ -71,9 +70,9 @@ static void list_pool(const struct listing *listing, struct pool *pool)
         qsort(members, count, sizeof *members, by_index);
     for (uint32_t i = 0; i < count; i++)
         if (listing->json)
-            write_member(listing, pool->path, &members[i]);
+            write_member(listing, pool_path(pool), &members[i]);
         else
-            print_member(listing, pool->path, &members[i]);
+            print_member(listing, pool_path(pool), &members[i]);
     free(members);
 }
 

@@ -185,21 +185,22 @@ static void write_sources_locked(const struct overview *overview, FILE *stream)
 
     begin(stream, name, "counter", "Messages of a source by what became of them.");
     for (uint32_t i = 0; i < settings->source_count; i++) {
-        struct source *source = overview->assembly->sources[i];
-        struct dead_letters_figures dead = { 0 };
+        struct source_figures figures;
 
-        dead_letters_figures(&source->dead, &dead);
+        source_look(overview->assembly->sources[i], &figures);
         sample(stream, name, "source", settings->sources[i].name, "result", "emitted",
-               source_emitted(source));
+               figures.emitted);
         sample(stream, name, "source", settings->sources[i].name, "result", "dead",
-               dead_letters_total(&dead));
+               dead_letters_total(&figures.dead));
     }
 }
 
 static void write_host_locked(const struct overview *overview, FILE *stream)
 {
     const struct supervisor *supervisor = overview->supervisor;
+    struct runtime_figures figures;
 
+    runtime_figures(overview->assembly->runtime, &figures);
     begin(stream, "weir_config_generation", "gauge", "Of the configuration in force.");
     fprintf(stream, "weir_config_generation %" PRIu32 "\n", overview->assembly->generation);
     begin(stream, "weir_config_last_reload_successful", "gauge",
@@ -213,20 +214,17 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
            atomic_load_explicit(&supervisor->refused, memory_order_relaxed));
     begin(stream, "weir_memory_limit_bytes", "gauge",
           "host.memory; 0: none, and nothing is counted.");
-    fprintf(stream, "weir_memory_limit_bytes %" PRIu64 "\n",
-            memory_limit(overview->assembly->runtime->memory));
+    fprintf(stream, "weir_memory_limit_bytes %" PRIu64 "\n", figures.memory_limit);
     begin(stream, "weir_memory_bytes", "gauge", "Of these, bytes that are taken by messages.");
-    fprintf(stream, "weir_memory_bytes %" PRIu64 "\n", overview_memory(overview));
+    fprintf(stream, "weir_memory_bytes %" PRIu64 "\n", figures.memory);
     begin(stream, "weir_memory_refused_total", "counter", "Messages for which there was no room.");
-    fprintf(
-        stream, "weir_memory_refused_total %" PRIu64 "\n",
-        atomic_load_explicit(&overview->assembly->runtime->memory->refused, memory_order_relaxed));
+    fprintf(stream, "weir_memory_refused_total %" PRIu64 "\n", figures.memory_refused);
     begin(stream, "weir_late_replies_total", "counter",
           "Replies to requests that had been given up.");
-    fprintf(stream, "weir_late_replies_total %" PRIu64 "\n", overview_late_replies(overview));
+    fprintf(stream, "weir_late_replies_total %" PRIu64 "\n", figures.late_replies);
     begin(stream, "weir_late_notices_total", "counter",
           "Notices of settled messages to origins that had ended.");
-    fprintf(stream, "weir_late_notices_total %" PRIu64 "\n", overview_late_notices(overview));
+    fprintf(stream, "weir_late_notices_total %" PRIu64 "\n", figures.late_notices);
     begin(stream, "weir_threads_stuck", "gauge",
           "Threads in a callback that takes longer than host.turn_warning.");
     fprintf(stream, "weir_threads_stuck %" PRIu32 "\n", stuck_look(overview).stuck);

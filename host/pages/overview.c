@@ -144,20 +144,13 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
 
 /* --- sources -------------------------------------------------------------------------------- */
 
-static const char *source_state(struct source *source)
+static const char *source_state(struct source *source, const struct source_figures *figures)
 {
-    if (atomic_load_explicit(&source->ended, memory_order_acquire))
+    if (source_has_ended(source))
         return "ended";
-    if (atomic_load_explicit(&source->exhausted, memory_order_acquire))
+    if (figures->is_exhausted)
         return "finishing";
     return source_opening(source) == 0 ? "open" : "opening";
-}
-
-static uint64_t dead_of(struct source *source, struct dead_letters_figures *out)
-{
-    *out = (struct dead_letters_figures){ 0 };
-    dead_letters_figures(&source->dead, out);
-    return dead_letters_total(out);
 }
 
 static void write_sources_locked(const struct overview *overview, struct json *json)
@@ -167,16 +160,17 @@ static void write_sources_locked(const struct overview *overview, struct json *j
     json_begin_array(json, "sources");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source *source = overview->assembly->sources[i];
-        struct dead_letters_figures dead;
+        struct source_figures figures;
 
+        source_look(source, &figures);
         json_begin_object(json, NULL);
         json_text(json, "name", settings->sources[i].name);
         json_text(json, "use", settings->sources[i].use.use);
         json_text(json, "to", settings->pools[settings->sources[i].to].path);
-        json_text(json, "state", source_state(source));
-        json_unsigned(json, "emitted", source_emitted(source));
-        json_unsigned(json, "dead", dead_of(source, &dead));
-        write_dead(json, &dead);
+        json_text(json, "state", source_state(source, &figures));
+        json_unsigned(json, "emitted", figures.emitted);
+        json_unsigned(json, "dead", dead_letters_total(&figures.dead));
+        write_dead(json, &figures.dead);
         json_end(json);
     }
     json_end(json);
@@ -192,10 +186,11 @@ static void print_sources_locked(const struct overview *overview, FILE *stream)
     fprintf(stream, "%-*s %-9s %12s %8s\n", width, "SOURCE", "STATE", "EMITTED", "DEAD");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source *source = overview->assembly->sources[i];
-        struct dead_letters_figures dead;
+        struct source_figures figures;
 
+        source_look(source, &figures);
         fprintf(stream, "%-*s %-9s %12" PRIu64 " %8" PRIu64 "\n", width, settings->sources[i].name,
-                source_state(source), source_emitted(source), dead_of(source, &dead));
+                source_state(source, &figures), figures.emitted, dead_letters_total(&figures.dead));
     }
     fputc('\n', stream);
 }
@@ -219,7 +214,9 @@ static uint32_t plugins_kept(const struct overview *overview)
 static void write_host_locked(const struct overview *overview, struct json *json)
 {
     const char *name = overview->assembly->held->settings->host.name;
+    struct runtime_figures figures;
 
+    runtime_figures(overview->assembly->runtime, &figures);
     json_begin_object(json, "host");
     if (name)
         json_text(json, "name", name);
@@ -232,10 +229,10 @@ static void write_host_locked(const struct overview *overview, struct json *json
     json_unsigned(json, "plugins_kept", plugins_kept(overview));
     json_unsigned(json, "threads_stuck", stuck_look(overview).stuck);
     json_unsigned(json, "threads_spare", stuck_look(overview).spares);
-    json_unsigned(json, "memory_limit", memory_limit(overview->assembly->runtime->memory));
-    json_unsigned(json, "memory_bytes", overview_memory(overview));
-    json_unsigned(json, "late_replies", overview_late_replies(overview));
-    json_unsigned(json, "late_notices", overview_late_notices(overview));
+    json_unsigned(json, "memory_limit", figures.memory_limit);
+    json_unsigned(json, "memory_bytes", figures.memory);
+    json_unsigned(json, "late_replies", figures.late_replies);
+    json_unsigned(json, "late_notices", figures.late_notices);
     json_unsigned(json, "reloads_accepted",
                   atomic_load_explicit(&overview->supervisor->accepted, memory_order_relaxed));
     json_unsigned(json, "reloads_refused",
@@ -246,12 +243,12 @@ static void write_host_locked(const struct overview *overview, struct json *json
 /* Late replies and notices get a line only when there are any. */
 static void print_late(const struct overview *overview, FILE *stream)
 {
-    uint64_t replies = overview_late_replies(overview);
-    uint64_t notices = overview_late_notices(overview);
+    struct runtime_figures figures;
 
-    if (replies || notices)
-        fprintf(stream, "late: %" PRIu64 " replies, %" PRIu64 " notices to origins\n", replies,
-                notices);
+    runtime_figures(overview->assembly->runtime, &figures);
+    if (figures.late_replies || figures.late_notices)
+        fprintf(stream, "late: %" PRIu64 " replies, %" PRIu64 " notices to origins\n",
+                figures.late_replies, figures.late_notices);
 }
 
 static void print_host_locked(const struct overview *overview, FILE *stream)

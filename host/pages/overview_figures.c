@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "config/json.h"
-#include "pool/figures.h"
 
 struct figure {
     const char *name;
@@ -85,21 +84,4 @@ const char *overview_state(const struct overview *overview)
 {
     return atomic_load_explicit(&overview->assembly->stopping, memory_order_acquire) ? "stopping"
                                                                                      : "running";
-}
-
-uint64_t overview_memory(const struct overview *overview)
-{
-    /* Relaxed: a figure for people. */
-    return atomic_load_explicit(&overview->assembly->runtime->memory->taken, memory_order_relaxed);
-}
-
-/* Relaxed: figures for people. */
-uint64_t overview_late_replies(const struct overview *overview)
-{
-    return atomic_load_explicit(&overview->assembly->runtime->late_replies, memory_order_relaxed);
-}
-
-uint64_t overview_late_notices(const struct overview *overview)
-{
-    return atomic_load_explicit(&overview->assembly->runtime->late_notices, memory_order_relaxed);
 }

@@ -33,13 +33,6 @@ struct overview_pool {
 void overview_look_locked(const struct overview *overview, uint32_t index,
                           struct overview_pool *out);
 
-/* The bytes of messages, plus the memory that threads keep for new ones; 0 without host.memory. */
-uint64_t overview_memory(const struct overview *overview);
-
-/* Replies to requests, and notices to origins, that arrived after these had ended. */
-uint64_t overview_late_replies(const struct overview *overview);
-uint64_t overview_late_notices(const struct overview *overview);
-
 /* Writes dead letters into the open object: total, kept, evicted, replayed, and by reason. */
 struct json;
 void overview_write_dead(struct json *json, const struct dead_letters_figures *dead);

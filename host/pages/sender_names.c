@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/place.h"
-#include "pool/figures.h"
-
 struct sender_name {
     weir_pid pid;
     char name[PLACE_PATH_MAX + 16]; /* a path, `#` and a number; empty: not found */
@@ -74,7 +71,7 @@ static void name_workers(struct sender_names *names, struct pool *pool)
         struct sender_name *sender = find(names, members[i].pid);
 
         if (sender && members[i].state != WEIR_MEMBER_POOL)
-            (void)snprintf(sender->name, sizeof sender->name, "%s#%u", pool->path,
+            (void)snprintf(sender->name, sizeof sender->name, "%s#%u", pool_path(pool),
                            members[i].index);
     }
     free(members);
@@ -87,9 +84,9 @@ void sender_names_find_locked(struct sender_names *names, const struct overview 
 
     sort(names);
     for (uint32_t i = 0; i < settings->source_count && names->count > 0; i++)
-        name_actor(names, assembly->sources[i]->pid, assembly->sources[i]->path);
+        name_actor(names, source_pid(assembly->sources[i]), source_path(assembly->sources[i]));
     for (uint32_t i = 0; i < settings->pool_count && names->count > 0; i++) {
-        name_actor(names, assembly->pools[i]->pid, assembly->pools[i]->path);
+        name_actor(names, pool_pid(assembly->pools[i]), pool_path(assembly->pools[i]));
         name_workers(names, assembly->pools[i]);
     }
 }

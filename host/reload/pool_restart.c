@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "pool/renewal.h"
-
 /* The restart of one pool and the pools in it. */
 struct restarting {
     struct assembly *assembly;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "actor/send.h"
 #include "base/cpus.h"
 #include "config/plan.h"
 #include "host/apply/apply.h"
@@ -13,7 +12,6 @@
 #include "host/reload/supported.h"
 #include "host/run/closing.h"
 #include "host/run/turn_watch.h"
-#include "pool/figures.h"
 
 #define TAG_RELOAD "host.reload/1"
 #define TAG_FINISH "host.finish/1"
@@ -108,9 +106,9 @@ static void apply_dead_letters(struct assembly *assembly)
     struct dead_letters_bounds bounds = assembly_dead_letters_of(settings);
 
     for (uint32_t i = 0; i < settings->pool_count; i++)
-        dead_letters_set_bounds(&assembly->pools[i]->dead, &bounds);
+        dead_letters_set_bounds(pool_letters(assembly->pools[i]).letters, &bounds);
     for (uint32_t i = 0; i < settings->source_count; i++)
-        dead_letters_set_bounds(&assembly->sources[i]->dead, &bounds);
+        dead_letters_set_bounds(source_letters(assembly->sources[i]).letters, &bounds);
 }
 
 /* Without memory the old levels stay, with a log line: the reload itself has been made. */
@@ -134,7 +132,7 @@ static void apply_host(const struct supervisor *supervisor, const struct plan *p
     if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* steps of the host come first */
         return;
     apply_dead_letters(supervisor->assembly);
-    memory_set_limit(supervisor->assembly->runtime->memory, host->memory);
+    runtime_set_memory(supervisor->assembly->runtime, host->memory);
     logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
     logger_set_format(supervisor->logger, (enum log_format)host->log.format);
     turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
@@ -391,30 +389,23 @@ static const struct weir_behaviour behaviour = {
 static int spawn(struct supervisor *supervisor, struct dispatcher *dispatcher,
                  struct executor *executor)
 {
-    struct actor_options options = { .dispatcher = dispatcher, .kind = ACTOR_WORKER };
-    struct actor *actor;
-    int status = place_create(COMPONENT, 0, &options.place);
+    struct runtime *runtime = supervisor->assembly->runtime;
+    const struct spec_options made_of = { .behaviour = &behaviour, .settings = supervisor };
+    struct single_options options = { .name = COMPONENT,
+                                      .is_hidden = true,
+                                      .dispatcher = dispatcher };
+    int status = spec_make(runtime, &made_of, &options.spec);
 
     if (status != 0)
         return status;
-    options.place->gives_notice = true;
-    options.spec = spec_create(&behaviour, supervisor);
-    status = options.spec ? actor_spawn(supervisor->assembly->runtime, executor, &options, &actor)
-                          : WEIR_ENOMEM;
+    status = single_create(runtime, executor, &options, &supervisor->actor);
     spec_unref(options.spec);
-    if (status != 0) {
-        place_destroy(options.place);
-        return status;
-    }
-    supervisor->pid = actor_pid(actor);
-    return 0;
+    return status;
 }
 
 static bool is_open(void *context)
 {
-    struct actor *actor = context;
-
-    return actor_state(actor) == ACTOR_OPEN;
+    return single_opening(context) == 0;
 }
 
 int supervisor_start(struct supervisor *supervisor)
@@ -433,25 +424,27 @@ int supervisor_start(struct supervisor *supervisor)
         return WEIR_ENOMEM;
     status = spawn(supervisor, dispatcher, executor);
     runtime_leave(executor);
-    if (status == 0 &&
-        !runtime_wait(runtime, is_open, actor_find(runtime, supervisor->pid), CLOSING_TIMEOUT_MS))
+    if (status == 0 && !runtime_wait(runtime, is_open, supervisor->actor, CLOSING_TIMEOUT_MS))
         status = WEIR_ETIMEOUT;
     return status;
+}
+
+void supervisor_destroy(struct supervisor *supervisor)
+{
+    single_destroy(supervisor->actor);
+    supervisor->actor = NULL;
 }
 
 static bool send_request(struct supervisor *supervisor, const char *tag_name)
 {
     struct runtime *runtime = supervisor->assembly->runtime;
-    const struct weir_tag *tag = tag_table_get(&runtime->tags, tag_name);
-    struct executor *executor = runtime_enter(runtime);
-    struct message *message = executor && tag ? message_create(&executor->cache, tag, 0) : NULL;
-    bool sent = message &&
-                send_message(runtime, executor, supervisor->pid, WEIR_NORMAL, message) == 0;
+    const struct weir_tag *tag = runtime_tag(runtime, tag_name);
+    struct weir_message *message = tag ? runtime_message_new(runtime, tag, 0) : NULL;
+    bool sent = message && supervisor->actor &&
+                runtime_send(runtime, single_pid(supervisor->actor), WEIR_NORMAL, message) == 0;
 
     if (message && !sent)
-        message_destroy(&executor->cache, message);
-    if (executor)
-        runtime_leave(executor);
+        runtime_message_free(runtime, message);
     return sent;
 }
 

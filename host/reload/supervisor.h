@@ -5,7 +5,7 @@
  * workers to open, pools to drain. Requests are messages to it. All requests during a reload
  * together cause one more reload, which reads the newest file.
  *
- * Life: supervisor_start after apply_from_nothing .. until the runtime has stopped. Requests: any
+ * Life: supervisor_start after apply_from_nothing .. supervisor_destroy. Requests: any
  * thread outside the runtime; they never block.
  */
 #ifndef HOST_RELOAD_SUPERVISOR_H
@@ -36,7 +36,7 @@ struct supervisor {
     struct control_jobs *jobs;    /* const; NULL: no control socket */
     struct control_job *answered; /* its thread: the jobs of the present reload */
     uint64_t began_ns;            /* its thread: the present reload */
-    weir_pid pid;                 /* const */
+    struct single *actor;         /* const */
     _Atomic bool reload_wanted;   /* a reload message is on its way */
     _Atomic bool finish_wanted;
     _Atomic bool plan_wanted;
@@ -50,6 +50,9 @@ struct supervisor {
 
 /* Fills in the rest of a supervisor whose fields up to `jobs` are set. WEIR_ENOMEM. */
 int supervisor_start(struct supervisor *supervisor);
+
+/* After the runtime has stopped, and before it is destroyed; also after a start that failed. */
+void supervisor_destroy(struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);

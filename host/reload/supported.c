@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-#include "actor/events.h"
 #include "host/apply/opener.h"
 #include "host/control/control_socket.h"
-#include "runtime.h"
+#include "weir_core.h"
 
 #define DISPATCHERS_MAX (RUNTIME_DISPATCHERS_MAX - 2u) /* the host uses two itself */
 

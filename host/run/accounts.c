@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pool/figures.h"
-
 /* The logged figures of one pool, or of all. */
 struct account {
     struct ledger_reading ledger;
@@ -31,7 +29,7 @@ static void log_account(struct assembly *assembly, const char *component,
 {
     const struct ledger_reading *reading = &account->ledger;
 
-    log_answer(&assembly->runtime->options.log,
+    log_answer(runtime_log(assembly->runtime),
                ledger_reading_difference(reading) ? WEIR_LOG_ERROR : WEIR_LOG_INFO, component,
                "ledger", weir_uint("accepted", reading->accepted), weir_uint("done", reading->done),
                weir_uint("dead", reading->dead), weir_uint("moved", reading->moved),
@@ -68,24 +66,24 @@ static void log_pool(struct assembly *assembly, struct pool *pool, struct accoun
     account.retried = stats.retried;
     account.misuses = pool_misuses(pool);
     account.unbound = pool_unbound(pool);
-    log_account(assembly, pool->path, &account);
-    if (!pool->parent)
+    log_account(assembly, pool_path(pool), &account);
+    if (!pool_has_parent(pool))
         add_account(sum, &account);
 }
 
 void accounts_log_source(struct assembly *assembly, struct source *source)
 {
-    struct dead_letters_figures dead = { 0 };
+    struct source_figures figures;
+    const struct dead_letters_figures *dead = &figures.dead;
     uint64_t total;
 
-    dead_letters_figures(&source->dead, &dead);
-    total = dead_letters_total(&dead);
-    log_answer(&assembly->runtime->options.log, total ? WEIR_LOG_WARNING : WEIR_LOG_INFO,
-               source->path, "source", weir_uint("emitted", source_emitted(source)),
-               weir_uint("dead", total), weir_uint("no_target", dead.counts[DEAD_NO_TARGET]),
-               weir_uint("output_full", dead.counts[DEAD_OUTPUT_FULL]),
-               weir_uint("full", dead.counts[DEAD_FULL]),
-               weir_uint("misuses", misuses_total(&source->misuses)));
+    source_look(source, &figures);
+    total = dead_letters_total(dead);
+    log_answer(runtime_log(assembly->runtime), total ? WEIR_LOG_WARNING : WEIR_LOG_INFO,
+               source_path(source), "source", weir_uint("emitted", figures.emitted),
+               weir_uint("dead", total), weir_uint("no_target", dead->counts[DEAD_NO_TARGET]),
+               weir_uint("output_full", dead->counts[DEAD_OUTPUT_FULL]),
+               weir_uint("full", dead->counts[DEAD_FULL]), weir_uint("misuses", figures.misuses));
 }
 
 static void log_accounts_locked(struct assembly *assembly, struct account *sum)
@@ -97,9 +95,12 @@ static void log_accounts_locked(struct assembly *assembly, struct account *sum)
     sum->misuses = assembly->gone_misuses;
     sum->unbound = assembly->gone_unbound;
     for (uint32_t i = 0; i < settings->source_count; i++) {
+        struct source_figures figures;
+
         accounts_log_source(assembly, assembly->sources[i]);
-        dead_letters_figures(&assembly->sources[i]->dead, &sum->dead);
-        sum->misuses += misuses_total(&assembly->sources[i]->misuses);
+        source_look(assembly->sources[i], &figures);
+        dead_letters_figures_add(&sum->dead, &figures.dead);
+        sum->misuses += figures.misuses;
     }
     for (uint32_t i = 0; i < settings->pool_count; i++)
         log_pool(assembly, assembly->pools[i], sum);
@@ -190,7 +191,7 @@ static void count_source(const struct settings_source *settings, struct source *
     bool is_endless = settings->use.entry->behaviour->flags & WEIR_ENDLESS;
 
     out->endless_sources += is_endless;
-    if (atomic_load_explicit(&source->ended, memory_order_acquire))
+    if (source_has_ended(source))
         return;
     out->open_sources++;
     out->unfinished_sources += !is_endless;
@@ -211,8 +212,8 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
     settings = assembly->held->settings;
     out->sources = settings->source_count;
     out->open_sources = assembly->changing;
-    for (struct source *source = assembly->gone_sources; source; source = source->next_gone)
-        out->open_sources += !atomic_load_explicit(&source->ended, memory_order_acquire);
+    for (uint32_t i = 0; i < assembly->gone_source_count; i++)
+        out->open_sources += !source_has_ended(assembly->gone_sources[i]);
     for (uint32_t i = 0; i < settings->source_count; i++)
         count_source(&settings->sources[i], assembly->sources[i], out);
     for (uint32_t i = 0; i < settings->pool_count; i++) {
@@ -226,7 +227,7 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
     for (uint32_t i = 0; i < assembly->gone_count; i++) {
         struct ledger_reading reading;
 
-        if (assembly->gone[i]->parent)
+        if (pool_has_parent(assembly->gone[i]))
             continue;
         pool_ledger(assembly->gone[i], &reading);
         add_totals(out, &reading);

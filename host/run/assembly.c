@@ -53,7 +53,7 @@ struct held_settings *held_settings_create(struct runtime *runtime, struct setti
         return NULL;
     atomic_init(&held->references, 1);
     held->settings = settings;
-    held->names = &runtime->tags;
+    held->runtime = runtime;
     if (count_uses(held, settings) == 0)
         return held;
     free(held);
@@ -75,15 +75,12 @@ void assembly_finish(struct assembly *assembly)
     /* After a failed start there are neither of them. */
     uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
     uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
-    struct source *gone = assembly->gone_sources;
     struct executor *executor = runtime_enter(assembly->runtime);
 
     for (uint32_t i = 0; executor && i < sources; i++)
         source_destroy(assembly->sources[i], executor);
-    for (struct source *next; executor && gone; gone = next) {
-        next = gone->next_gone;
-        source_destroy(gone, executor);
-    }
+    for (uint32_t i = 0; executor && i < assembly->gone_source_count; i++)
+        source_destroy(assembly->gone_sources[i], executor);
     for (uint32_t i = 0; executor && i < pools; i++)
         pool_destroy(assembly->pools[i], executor);
     for (uint32_t i = 0; executor && i < assembly->gone_count; i++)
@@ -93,6 +90,7 @@ void assembly_finish(struct assembly *assembly)
     free(assembly->pools);
     free(assembly->sources);
     free(assembly->gone);
+    free(assembly->gone_sources);
     held_settings_unref(assembly->held);
     pthread_mutex_destroy(&assembly->lock);
 }
@@ -102,27 +100,6 @@ void assembly_finish(struct assembly *assembly)
 static void release_held(void *owner)
 {
     held_settings_unref(owner);
-}
-
-static struct spec *make_spec(struct held_settings *held, const struct settings_use *use)
-{
-    const void *settings = use->options ? options_settings(use->options) : NULL;
-    struct spec *spec = spec_create(use->entry->behaviour, settings);
-
-    if (!spec)
-        return NULL;
-    spec->plugin = use->entry->plugin;
-    spec->version = use->entry->version;
-    spec->generation = use->entry->generation;
-    if (spec_make_label(spec, held->names) != 0) {
-        spec_unref(spec);
-        return NULL;
-    }
-    /* Relaxed: the caller has a reference already. */
-    atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
-    spec->release = release_held;
-    spec->owner = held;
-    return spec;
 }
 
 static enum weir_restart_then then_of(const struct settings_pool *pool)
@@ -148,28 +125,51 @@ static struct restart restart_of(const struct settings_pool *pool)
     };
 }
 
+/* `pool` NULL: of a manager or a source. */
+static struct spec *make_spec(struct held_settings *held, const struct settings_use *use,
+                              const struct settings_pool *pool)
+{
+    struct restart restart;
+    struct spec_options options = {
+        .behaviour = use->entry->behaviour,
+        .settings = use->options ? options_settings(use->options) : NULL,
+        .plugin = use->entry->plugin,
+        .version = use->entry->version,
+        .generation = use->entry->generation,
+        .release = release_held,
+        .owner = held,
+    };
+    struct spec *spec;
+
+    if (pool) {
+        restart = restart_of(pool);
+        options.restart = &restart;
+        options.redeliver_max = pool->redeliver;
+    }
+    if (spec_make(held->runtime, &options, &spec) != 0)
+        return NULL;
+    /* Relaxed: the caller has a reference already. */
+    atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
+    return spec;
+}
+
 struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
 {
     const struct settings_pool *pool = &held->settings->pools[index];
-    struct spec *spec = make_spec(held, &pool->use);
 
-    if (!spec)
-        return NULL;
-    spec->redeliver_max = pool->redeliver;
-    spec->restart = restart_of(pool);
-    return spec;
+    return make_spec(held, &pool->use, pool);
 }
 
 struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index)
 {
     const struct settings_use *manager = &held->settings->pools[index].manager;
 
-    return manager->entry ? make_spec(held, manager) : NULL;
+    return manager->entry ? make_spec(held, manager, NULL) : NULL;
 }
 
 struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index)
 {
-    return make_spec(held, &held->settings->sources[index].use);
+    return make_spec(held, &held->settings->sources[index].use, NULL);
 }
 
 static struct dispatcher *dispatcher_at(struct assembly *assembly, const struct settings *settings,
@@ -233,20 +233,25 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
                                   struct pool *const *pools)
 {
     const struct settings_pool *pool = &settings->pools[index];
-    struct wiring *wiring = wiring_create(pool->output_count);
+    struct binding *bindings = calloc((size_t)pool->output_count + 1, sizeof *bindings);
+    struct wiring *wiring;
 
-    for (uint32_t i = 0; wiring && i < pool->output_count; i++) {
+    if (!bindings)
+        return NULL;
+    for (uint32_t i = 0; i < pool->output_count; i++) {
         const struct settings_output *output = &pool->outputs[i];
 
         if (output->pool != SETTINGS_NONE)
-            wiring->bindings[i] = (struct binding){ pools[output->pool]->pid, output->when_full };
+            bindings[i] = (struct binding){ pool_pid(pools[output->pool]), output->when_full };
     }
+    wiring = wiring_make(bindings, pool->output_count);
+    free(bindings);
     return wiring;
 }
 
 struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools)
 {
-    return (struct binding){ pools[source->to]->pid, source->when_full };
+    return (struct binding){ pool_pid(pools[source->to]), source->when_full };
 }
 
 int assembly_create_source(struct assembly *assembly, struct executor *executor,

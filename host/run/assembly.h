@@ -13,17 +13,15 @@
 
 #include <pthread.h>
 
-#include "actor/source.h"
 #include "base/report.h"
 #include "config/settings.h"
-#include "pool/change.h"
-#include "runtime.h"
+#include "weir_core.h"
 
 /* Settings that specs of running workers refer to; counted. */
 struct held_settings {
     _Atomic uint32_t references;
     struct settings *settings; /* owned */
-    struct tag_table *names;   /* const: of the runtime */
+    struct runtime *runtime;   /* const */
     _Atomic uint32_t **users;  /* const: of the plugins that the settings name; some are NULL */
     size_t users_count;        /* const */
 };
@@ -36,7 +34,8 @@ struct assembly {
     struct source **sources;               /* lock */
     struct pool **gone;                    /* lock: removed pools that have not ended */
     uint32_t gone_count;                   /* lock */
-    struct source *gone_sources;           /* lock: closed ones that have not ended */
+    struct source **gone_sources;          /* lock: closed ones that have not ended */
+    uint32_t gone_source_count;            /* lock */
     struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
     struct dead_letters_figures gone_dead; /* lock: of those pools, and of removed sources */
     uint64_t gone_misuses;                 /* lock: of those pools */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "host/run/accounts.h"
-#include "pool/figures.h"
 
 #define NS_PER_MS 1000000u
 
@@ -47,7 +46,7 @@ struct awaited {
 static bool is_over(const struct awaited *awaited)
 {
     if (awaited->source)
-        return atomic_load_explicit(&awaited->source->ended, memory_order_acquire);
+        return source_has_ended(awaited->source);
     return pool_has_ended(awaited->pool);
 }
 
@@ -72,7 +71,7 @@ static void name_left_behind(struct assembly *assembly, const char *path, struct
 
     if (pool)
         pool_stats(pool, &stats);
-    log_event(&assembly->runtime->options.log, WEIR_LOG_ERROR, path, "did not end in time",
+    log_event(runtime_log(assembly->runtime), WEIR_LOG_ERROR, path, "did not end in time",
               weir_uint("queued", stats.queued), weir_uint("in_hand", stats.in_hand),
               weir_uint("held", stats.held), weir_str("effect", "left behind"));
 }
@@ -81,11 +80,13 @@ static void name_left_behind(struct assembly *assembly, const char *path, struct
 static void forget_source(struct assembly *assembly, struct source *source)
 {
     struct executor *executor = runtime_enter(assembly->runtime);
+    struct source_figures figures;
 
     accounts_log_source(assembly, source);
+    source_look(source, &figures);
     pthread_mutex_lock(&assembly->lock);
-    dead_letters_figures(&source->dead, &assembly->gone_dead);
-    assembly->gone_misuses += misuses_total(&source->misuses);
+    dead_letters_figures_add(&assembly->gone_dead, &figures.dead);
+    assembly->gone_misuses += figures.misuses;
     pthread_mutex_unlock(&assembly->lock);
     if (!executor)
         return;
@@ -95,10 +96,15 @@ static void forget_source(struct assembly *assembly, struct source *source)
 
 static void leave_source_behind(struct assembly *assembly, struct source *source)
 {
-    name_left_behind(assembly, source->path, NULL);
+    struct source **gone;
+
+    name_left_behind(assembly, source_path(source), NULL);
     pthread_mutex_lock(&assembly->lock);
-    source->next_gone = assembly->gone_sources;
-    assembly->gone_sources = source;
+    gone = realloc(assembly->gone_sources, (assembly->gone_source_count + 1) * sizeof *gone);
+    if (gone) {
+        assembly->gone_sources = gone;
+        gone[assembly->gone_source_count++] = source;
+    }
     pthread_mutex_unlock(&assembly->lock);
 }
 
@@ -119,15 +125,15 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
 /* Takes one that has ended off the list; NULL: there is none. */
 static struct source *take_ended(struct assembly *assembly)
 {
-    struct source **link = &assembly->gone_sources;
-    struct source *source;
+    struct source *source = NULL;
 
     pthread_mutex_lock(&assembly->lock);
-    while (*link && !atomic_load_explicit(&(*link)->ended, memory_order_acquire))
-        link = &(*link)->next_gone;
-    source = *link;
-    if (source)
-        *link = source->next_gone;
+    for (uint32_t i = 0; !source && i < assembly->gone_source_count; i++) {
+        if (!source_has_ended(assembly->gone_sources[i]))
+            continue;
+        source = assembly->gone_sources[i];
+        assembly->gone_sources[i] = assembly->gone_sources[--assembly->gone_source_count];
+    }
     pthread_mutex_unlock(&assembly->lock);
     return source;
 }
@@ -159,7 +165,7 @@ static void forget_pool(struct assembly *assembly, struct pool *pool)
 
     pool_ledger(pool, &reading);
     pthread_mutex_lock(&assembly->lock);
-    if (!pool->parent) { /* a parent keeps the figures of those below */
+    if (!pool_has_parent(pool)) { /* a parent keeps the figures of those below */
         ledger_reading_add(&assembly->gone_ledger, &reading);
         pool_dead(pool, &assembly->gone_dead);
         assembly->gone_misuses += pool_misuses(pool);
@@ -198,7 +204,7 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
             forget_pool(assembly, pools[i]);
             continue;
         }
-        name_left_behind(assembly, pools[i]->path, pools[i]);
+        name_left_behind(assembly, pool_path(pools[i]), pools[i]);
         add_gone(assembly, pools[i]);
     }
 }
@@ -274,32 +280,15 @@ static void close_pool(struct assembly *assembly, struct pool *pool,
 {
     struct executor *executor = runtime_enter(assembly->runtime);
 
-    if (executor && !atomic_load_explicit(&pool->closing, memory_order_acquire))
+    if (executor && !pool_is_closing(pool))
         close(pool, executor);
     if (executor)
         runtime_leave(executor);
 }
 
-/* Without a time-out of their own workers are left behind after some time, and go on. */
-static uint64_t timeout_of_workers_locked(const struct pool *pool)
-{
-    if (!pool->spec && list_empty(&pool->leavers) && list_empty(&pool->closers))
-        return 0;
-    return pool->remove_timeout_ms ? pool->remove_timeout_ms + CLOSING_GRACE_MS
-                                   : CLOSING_TIMEOUT_MS;
-}
-
 uint64_t closing_timeout_ms(struct pool *pool)
 {
-    uint64_t longest_ms;
-
-    pthread_mutex_lock(&pool->lock);
-    longest_ms = timeout_of_workers_locked(pool);
-    /* Depth is bounded by the configuration; parents lock before children, always. */
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        longest_ms = longer(longest_ms, closing_timeout_ms(pool->children[i]));
-    pthread_mutex_unlock(&pool->lock);
-    return longest_ms;
+    return pool_remove_ms(pool, CLOSING_TIMEOUT_MS, CLOSING_GRACE_MS);
 }
 
 /* Where the group of number `first` ends. */
@@ -333,7 +322,7 @@ static uint32_t drain_gone(struct assembly *assembly, const struct assembly *wat
             forget_pool(assembly, pool);
             continue;
         }
-        name_left_behind(assembly, pool->path, pool);
+        name_left_behind(assembly, pool_path(pool), pool);
         kept++;
     }
     return kept - first;
@@ -369,7 +358,7 @@ bool closing_collect_gone(struct assembly *assembly)
 {
     collect_gone_sources(assembly);
     collect_gone_pools(assembly);
-    return assembly->gone_count == 0 && !assembly->gone_sources;
+    return assembly->gone_count == 0 && assembly->gone_source_count == 0;
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
@@ -400,7 +389,7 @@ static void await_source(struct shut_down *down, struct source *source, bool is_
     if (await(down->assembly, (struct awaited){ .source = source }, time_left_ms(down)))
         return;
     if (is_named)
-        name_left_behind(down->assembly, source->path, NULL);
+        name_left_behind(down->assembly, source_path(source), NULL);
     down->in_time = false;
 }
 
@@ -413,8 +402,8 @@ static void close_sources(struct shut_down *down)
         close_source(assembly, assembly->sources[i]);
     for (uint32_t i = 0; i < count; i++)
         await_source(down, assembly->sources[i], true);
-    for (struct source *gone = assembly->gone_sources; gone; gone = gone->next_gone)
-        await_source(down, gone, false);
+    for (uint32_t i = 0; i < assembly->gone_source_count; i++)
+        await_source(down, assembly->gone_sources[i], false);
 }
 
 /* Pools of one group feed each other: they close together. */
@@ -429,7 +418,7 @@ static void close_group(struct shut_down *down, const struct plan_closing *closi
 
         if (await(assembly, (struct awaited){ .pool = pool }, time_left_ms(down)))
             continue;
-        name_left_behind(assembly, pool->path, pool);
+        name_left_behind(assembly, pool_path(pool), pool);
         down->in_time = false;
     }
 }

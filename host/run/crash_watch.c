@@ -3,12 +3,9 @@
 #include <stddef.h>
 
 #include "host/run/crash.h"
-#include "runtime.h"
 
 struct watched_thread {
-    struct executor *executor; /* NULL: not a dispatcher's */
-    struct note *note;         /* on pages of its own; NULL: memory was out */
-    const struct vault_chunk *names;
+    struct callback_watch watch; /* zeros: not a dispatcher's thread */
     struct crash_stack stack;
     struct crash_note told;
 };
@@ -21,36 +18,28 @@ static struct watched_thread *this_thread(void)
     return &thread;
 }
 
-static const char *name_of(const struct watched_thread *thread, const struct weir_tag *tag)
-{
-    return vault_holds(thread->names, tag, sizeof *tag) ? vault_text(thread->names, tag->name)
-                                                        : NULL;
-}
-
-/* A pointer in the note comes from memory that a plugin may have overwritten: it is followed into
- * the vault and nowhere else. */
 const struct crash_note *crash_watch_current(void)
 {
     struct watched_thread *thread = this_thread();
-    const struct note *note = thread->note;
+    struct callback_note note;
 
-    if (!note || !note->label)
+    if (!callback_watch_read(&thread->watch, &note))
         return NULL;
     thread->told = (struct crash_note){
-        .pool = vault_text(thread->names, note->place),
-        .label = vault_text(thread->names, note->label),
-        .tag = name_of(thread, note->tag),
-        .worker = note->worker,
-        .inside = note->inside,
+        .pool = note.place,
+        .label = note.label,
+        .tag = note.tag,
+        .worker = note.worker,
+        .inside = note.inside,
     };
     return &thread->told;
 }
 
-const struct actor *crash_watch_actor(void)
+bool crash_watch_turn(struct turn_note *out)
 {
     const struct watched_thread *thread = this_thread();
 
-    return thread->executor ? thread->executor->current : NULL;
+    return thread->watch.executor && executor_read_turn(thread->watch.executor, out);
 }
 
 void crash_watch_begin(int descriptor)
@@ -66,15 +55,8 @@ void crash_watch_end(void)
 void crash_watch_thread_start(struct executor *executor)
 {
     struct watched_thread *thread = this_thread();
-    struct runtime *runtime = executor->runtime;
 
-    thread->executor = executor;
-    thread->note = vault_map(sizeof *thread->note);
-    if (thread->note)
-        executor->note = thread->note;
-    /* With the first name there is a first chunk. */
-    (void)tag_table_label(&runtime->tags, "weir");
-    thread->names = atomic_load_explicit(&runtime->tags.vault.first, memory_order_acquire);
+    callback_watch_begin(&thread->watch, executor);
     (void)crash_thread_begin(&thread->stack);
 }
 
@@ -82,9 +64,7 @@ void crash_watch_thread_end(struct executor *executor)
 {
     struct watched_thread *thread = this_thread();
 
+    (void)executor;
     crash_thread_end(&thread->stack);
-    executor->note = &executor->own_note;
-    vault_unmap(thread->note, sizeof *thread->note);
-    thread->note = NULL;
-    thread->executor = NULL;
+    callback_watch_end(&thread->watch);
 }

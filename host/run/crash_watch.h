@@ -4,9 +4,9 @@
 #ifndef HOST_RUN_CRASH_WATCH_H
 #define HOST_RUN_CRASH_WATCH_H
 
-struct actor;
+#include "weir_core.h"
+
 struct crash_note;
-struct executor;
 
 /* Installs the handler, which writes to `descriptor`. */
 void crash_watch_begin(int descriptor);
@@ -22,7 +22,7 @@ void crash_watch_thread_end(struct executor *executor);
  */
 const struct crash_note *crash_watch_current(void);
 
-/* The actor whose callback runs on the calling thread; NULL: none. For signal handlers. */
-const struct actor *crash_watch_actor(void);
+/* The turn that runs on the calling thread; false: none of a behaviour. For signal handlers. */
+bool crash_watch_turn(struct turn_note *out);
 
 #endif

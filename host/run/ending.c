@@ -9,11 +9,13 @@
 void ending_look(struct ending *ending, struct assembly *assembly)
 {
     struct accounts_totals totals;
+    struct runtime_figures figures;
 
     accounts_totals(assembly, &totals);
-    ending->has_escalated = runtime_has_escalated(assembly->runtime);
+    runtime_figures(assembly->runtime, &figures);
+    ending->has_escalated = figures.escalated;
     ending->is_finite = totals.sources > 0 && totals.endless_sources == 0;
-    ending->asked = runtime_exit_status(assembly->runtime);
+    ending->asked = figures.exit_status;
     accounts_log_ledger(assembly, &ending->accounts);
 }
 

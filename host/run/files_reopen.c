@@ -1,23 +1,11 @@
 #include "host/run/files_reopen.h"
 
-#include "actor/actor.h"
-#include "pool/reopening.h"
-
-static void tell_source(struct runtime *runtime, const struct source *source,
-                        struct executor *executor)
-{
-    struct actor *actor;
-
-    if (actor_find_alive(runtime, source->pid, &actor) == 0)
-        (void)actor_signal(actor, actor_serial_of(source->pid), executor, SIGNAL_REOPEN);
-}
-
 static void tell_all_locked(struct assembly *assembly, struct executor *executor)
 {
     const struct settings *settings = assembly->held->settings;
 
     for (uint32_t i = 0; i < settings->source_count; i++)
-        tell_source(assembly->runtime, assembly->sources[i], executor);
+        source_reopen(assembly->sources[i], executor);
     for (uint32_t i = 0; i < settings->pool_count; i++)
         if (settings->pools[i].parent == SETTINGS_NONE)
             reopening_tell(assembly->pools[i], executor);

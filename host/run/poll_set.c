@@ -11,8 +11,6 @@
 
 #include <uv.h>
 
-#include "runtime.h"
-
 #define READY_MAX 64         /* told at a time; the loop comes again for the rest */
 #define SWEEP_MS 1000        /* a descriptor that is closed is a plugin's mistake: no hurry */
 #define DESCRIPTORS_FIRST 64 /* in the table; doubled as larger ones are watched */

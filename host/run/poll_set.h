@@ -1,5 +1,5 @@
 /*
- * run/poll_set.h - the runtime's poller (dispatch/poller.h) in the program: one epoll set, which
+ * run/poll_set.h - the runtime's poller (face/runtime.h) in the program: one epoll set, which
  * the I/O thread's loop looks at.
  *
  * The set is changed on the thread of whoever watches, so a wrong descriptor is told at once, and
@@ -15,7 +15,7 @@
 #ifndef HOST_RUN_POLL_SET_H
 #define HOST_RUN_POLL_SET_H
 
-#include "dispatch/poller.h"
+#include "weir_core.h"
 
 struct poll_set;
 struct runtime;

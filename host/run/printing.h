@@ -7,7 +7,7 @@
 #define HOST_RUN_PRINTING_H
 
 #include "host/log/printer.h"
-#include "runtime.h"
+#include "weir_core.h"
 
 #define PRINTING_PATIENCE_MS 100 /* for a reader, where the host cannot wait */
 

@@ -10,11 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "actor/place.h"
-#include "dispatch/watchdog.h"
 #include "host/log/line.h"
 #include "host/run/crash_watch.h"
-#include "runtime.h"
 
 #define NS_PER_MS 1000000u
 #define FRAMES_MAX 24
@@ -38,7 +35,6 @@ struct probe {
     _Atomic int state;
     struct probe *next; /* of those that were given up */
     uint64_t sent_ns;
-    uint64_t watched_ns;
     bool found; /* somebody ran there */
     uint32_t generation;
     uint32_t worker;
@@ -55,11 +51,10 @@ struct turn_watch {
     const char *unwatched;       /* const */
     struct sigaction before;     /* const */
     _Atomic uint64_t limit_ns;   /* advisory: a changed one counts from some look on */
-    struct watchdog *watchdogs[RUNTIME_DISPATCHERS_MAX]; /* made when first needed */
-    struct probe *probe;                                 /* NULL: memory was out */
-    struct probe *given_up;                              /* a thread may answer them yet */
-    char dispatcher[DISPATCHER_NAME_MAX];                /* that was probed */
-    uint32_t dispatcher_index;                           /* likewise */
+    struct long_turns *turns;
+    struct probe *probe;    /* NULL: memory was out */
+    struct probe *given_up; /* a thread may answer them yet */
+    struct long_turn turn;  /* that was probed */
 };
 
 /* --- on the slow thread ---------------------------------------------------------------------- */
@@ -74,17 +69,16 @@ static void copy_word(char *to, const char *from)
 
 static void write_down(struct probe *probe)
 {
-    const struct actor *actor = crash_watch_actor();
-    const struct message *message = actor ? actor->current : NULL;
+    struct turn_note turn;
 
-    probe->found = actor && actor->spec;
+    probe->found = crash_watch_turn(&turn);
     if (!probe->found)
         return;
-    copy_word(probe->path, actor_path(actor));
-    copy_word(probe->plugin, actor->spec->plugin);
-    copy_word(probe->tag, message && message->public.tag ? message->public.tag->name : NULL);
-    probe->generation = actor->spec->generation;
-    probe->worker = actor->place ? actor->place->index : 0;
+    copy_word(probe->path, turn.path);
+    copy_word(probe->plugin, turn.plugin);
+    copy_word(probe->tag, turn.tag);
+    probe->generation = turn.generation;
+    probe->worker = turn.worker;
     /* Its first call loads a library; that was made in turn_watch_create. */
     probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
 }
@@ -126,9 +120,11 @@ int turn_watch_create(struct runtime *runtime, const struct log_sink *sink, cons
     watch->probe = calloc(1, sizeof *watch->probe);
     (void)backtrace(&frame, 1);
     sigemptyset(&action.sa_mask);
-    if (!watch->probe || sigaction(SIGURG, &action, &watch->before) != 0) {
-        int status = watch->probe ? WEIR_EINVALID : WEIR_ENOMEM;
+    if (!watch->probe || long_turns_create(runtime, &watch->turns) != 0 ||
+        sigaction(SIGURG, &action, &watch->before) != 0) {
+        int status = watch->turns ? WEIR_EINVALID : WEIR_ENOMEM;
 
+        long_turns_destroy(watch->turns);
         free(watch->probe);
         free(watch);
         return status;
@@ -142,8 +138,7 @@ void turn_watch_destroy(struct turn_watch *watch)
     if (!watch)
         return;
     sigaction(SIGURG, &watch->before, NULL);
-    for (size_t i = 0; i < RUNTIME_DISPATCHERS_MAX; i++)
-        free(watch->watchdogs[i]);
+    long_turns_destroy(watch->turns);
     while (watch->given_up) {
         struct probe *next = watch->given_up->next;
 
@@ -158,10 +153,7 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
 {
     /* Relaxed: see the field. */
     atomic_store_explicit(&watch->limit_ns, limit_ms * NS_PER_MS, memory_order_relaxed);
-    atomic_store_explicit(&watch->runtime->kept_warning_ns, limit_ms * KEPT_TURNS * NS_PER_MS,
-                          memory_order_relaxed);
-    timekeeper_set_spare_after(watch->runtime->timekeeper,
-                               limit_ms < UINT32_MAX ? (uint32_t)limit_ms : UINT32_MAX);
+    runtime_set_turn_warning(watch->runtime, limit_ms, limit_ms * KEPT_TURNS * NS_PER_MS);
 }
 
 /* `function` or `library+0x1234`, which addr2line takes. */
@@ -197,12 +189,11 @@ static void describe_stack(const struct probe *probe, char *text, size_t size)
 
 static const char *effect(const struct turn_watch *watch)
 {
-    struct dispatcher *dispatcher = watch->runtime->dispatchers[watch->dispatcher_index];
+    struct dispatcher_figures figures;
 
-    /* Relaxed: a figure. */
-    return atomic_load_explicit(&dispatcher->spares, memory_order_relaxed)
-               ? "a spare thread works in the place of its thread"
-               : "its thread does nothing else meanwhile";
+    dispatcher_look(watch->turn.dispatcher, &figures);
+    return figures.spares ? "a spare thread works in the place of its thread"
+                          : "its thread does nothing else meanwhile";
 }
 
 static void log_probe(const struct turn_watch *watch, const struct probe *probe)
@@ -211,10 +202,10 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
 
     describe_stack(probe, stack, sizeof stack);
     log_event(watch->sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
-              weir_uint("ms", probe->watched_ns / NS_PER_MS), weir_str("plugin", probe->plugin),
-              weir_uint("generation", probe->generation), weir_uint("worker", probe->worker),
-              weir_str("message", probe->tag), weir_str("stack", stack),
-              weir_str("effect", effect(watch)));
+              weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
+              weir_str("plugin", probe->plugin), weir_uint("generation", probe->generation),
+              weir_uint("worker", probe->worker), weir_str("message", probe->tag),
+              weir_str("stack", stack), weir_str("effect", effect(watch)));
 }
 
 /* The thread cannot even hear a signal: tells what is known, and goes on with another probe. */
@@ -222,8 +213,8 @@ static void give_up(struct turn_watch *watch)
 {
     struct probe *probe = watch->probe;
 
-    log_event(watch->sink, WEIR_LOG_WARNING, watch->dispatcher, "turn takes long",
-              weir_uint("ms", probe->watched_ns / NS_PER_MS),
+    log_event(watch->sink, WEIR_LOG_WARNING, watch->turn.name, "turn takes long",
+              weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
               weir_str("stack", "not known: the thread waits in the kernel"),
               weir_str("effect", effect(watch)));
     probe->next = watch->given_up;
@@ -250,52 +241,25 @@ static bool tell_answer(struct turn_watch *watch, uint64_t now_ns)
     return watch->probe != NULL;
 }
 
-static struct watchdog *watchdog_of(struct turn_watch *watch, uint32_t index)
+/* Sends a probe to a thread whose turn takes long. */
+static void probe_one(struct turn_watch *watch, uint64_t now_ns)
 {
-    if (!watch->watchdogs[index]) {
-        watch->watchdogs[index] = malloc(sizeof *watch->watchdogs[index]);
-        if (watch->watchdogs[index])
-            watchdog_init(watch->watchdogs[index]);
-    }
-    return watch->watchdogs[index];
-}
-
-/* True when a probe was sent to a thread of this dispatcher. */
-static bool probe_one(struct turn_watch *watch, uint32_t index, uint64_t now_ns)
-{
-    struct dispatcher *dispatcher = watch->runtime->dispatchers[index];
-    struct watchdog *watchdog = watchdog_of(watch, index);
     struct probe *probe = watch->probe;
     uint64_t limit_ns = atomic_load_explicit(&watch->limit_ns, memory_order_relaxed);
-    char name[DISPATCHER_NAME_MAX];
-    uint32_t thread;
 
-    if (!watchdog || !dispatcher_try_name(dispatcher, name) ||
-        (watch->unwatched && strcmp(name, watch->unwatched) == 0))
-        return false;
-    thread = watchdog_look(watchdog, dispatcher, now_ns, limit_ns, &probe->watched_ns);
-    if (thread == IDLE_NOBODY)
-        return false;
+    if (!long_turns_look(watch->turns, watch->unwatched, now_ns, limit_ns, &watch->turn))
+        return;
     probe->sent_ns = now_ns;
-    memcpy(watch->dispatcher, name, sizeof name);
-    watch->dispatcher_index = index;
     /* Release: a signal is no synchronisation of C's. */
     atomic_store_explicit(&probe->state, PROBE_SENT, memory_order_release);
-    if (dispatcher_try_signal(dispatcher, thread, SIGURG, probe))
-        return true;
-    atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
-    watchdog->sights[thread].told = false; /* at the next look */
-    return false;
+    if (!long_turns_signal(watch->turns, &watch->turn, SIGURG, probe))
+        atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
 }
 
 void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms)
 {
     uint64_t now_ns = now_ms * NS_PER_MS;
-    uint32_t count = atomic_load_explicit(&watch->runtime->dispatcher_count, memory_order_acquire);
 
-    if (!watch->probe || !tell_answer(watch, now_ns))
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        if (probe_one(watch, i, now_ns))
-            return;
+    if (watch->probe && tell_answer(watch, now_ns))
+        probe_one(watch, now_ns);
 }

@@ -254,7 +254,7 @@ static bool has_opened_again(void *context)
     return atomic_load((_Atomic uint32_t *)context) > 1;
 }
 
-static bool source_has_ended(void *context)
+static bool is_over(void *context)
 {
     return atomic_load(&((struct source *)context)->ended);
 }
@@ -265,7 +265,7 @@ static void end_source(struct fixture *f, struct source *source)
 
     source_close(source, executor);
     runtime_leave(executor);
-    CU_ASSERT_TRUE(rig_wait(&f->rig, source_has_ended, source));
+    CU_ASSERT_TRUE(rig_wait(&f->rig, is_over, source));
     CU_ASSERT_EQUAL(find(f, "feed"), 0);
     CU_ASSERT_EQUAL(find(f, "clerk"), 0);
     executor = runtime_enter(f->rig.runtime);
@@ -389,7 +389,7 @@ static void test_name_of_an_heir_is_found_after_the_commit(void)
     executor = runtime_enter(f.rig.runtime);
     source_close(first, executor);
     runtime_leave(executor);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, source_has_ended, first));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_over, first));
     executor = runtime_enter(f.rig.runtime);
     source_destroy(first, executor);
     runtime_leave(executor);

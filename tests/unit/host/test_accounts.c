@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/source.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -140,6 +140,7 @@ void hosted_stop(struct hosted *hosted)
     CU_ASSERT_TRUE_FATAL(hosted_wait(hosted, has_ended, hosted));
     (void)runtime_stop(hosted->runtime);
     turn_watch_destroy(hosted->turn_watch);
+    supervisor_destroy(&hosted->supervisor);
     assembly_finish(&hosted->assembly);
     runtime_destroy(hosted->runtime);
     control_jobs_finish(&hosted->jobs);

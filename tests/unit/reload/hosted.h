@@ -9,8 +9,11 @@
 
 #include <stdio.h>
 
+#include "actor/source.h"
 #include "host/reload/supervisor.h"
 #include "host/run/io.h"
+#include "pool/change.h"
+#include "runtime.h"
 
 struct hosted {
     struct configuration configuration;

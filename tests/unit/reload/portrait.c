@@ -200,7 +200,7 @@ static void draw_resources(const struct drawing *drawing)
     fprintf(drawing->stream, "descriptors %u threads %u\n", entries_of("/proc/self/fd"),
             entries_of("/proc/self/task"));
     fprintf(drawing->stream, "gone %u sources %d dispatchers %u changing %d\n",
-            assembly->gone_count, assembly->gone_sources != NULL, assembly->dispatcher_count,
+            assembly->gone_count, assembly->gone_source_count > 0, assembly->dispatcher_count,
             assembly->changing);
     fprintf(drawing->stream, "control %s, listening %d\n", control ? control : "-",
             control && control_is_at(drawing->hosted->control, control));

@@ -1,6 +1,11 @@
-#include "embed/feeding.h"
+/* The order of closing: face/closing.h. */
+#include "face/closing.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+
+#include "actor/wiring.h"
+#include "base/table.h"
 
 struct numbered {
     struct table_node node; /* by its PID */
@@ -13,7 +18,7 @@ struct numbered {
  * however many pools are nested where it leads.
  */
 struct graph {
-    struct part *const *parts;
+    const struct feeder *parts;
     uint32_t count;            /* of nodes */
     struct numbered *numbered; /* of each part */
     struct table by_pid;
@@ -52,8 +57,8 @@ static void add_edge(struct graph *graph, uint32_t from, uint32_t to)
 
 static void add_edges_of(struct graph *graph, uint32_t index)
 {
-    const struct wiring *wiring = wiring_get(part_wiring(graph->parts[index]));
-    uint32_t parent = part_of(graph, graph->parts[index]->parent);
+    const struct wiring *wiring = wiring_get(graph->parts[index].wiring);
+    uint32_t parent = part_of(graph, graph->parts[index].parent);
 
     add_edge(graph, 2 * index + 1, 2 * index);
     if (parent != NOT_ASKED_FOR) {
@@ -212,14 +217,14 @@ static void finish(struct graph *graph)
         free(arrays[i]);
 }
 
-int feeding_waves(struct part *const *parts, uint32_t count, uint32_t *out_waves)
+int feeding_waves(const struct feeder *parts, uint32_t count, uint32_t *out_waves)
 {
     struct graph graph = { .parts = parts, .count = 2 * count };
     int status = allocate(&graph) ? 0 : WEIR_ENOMEM;
 
     for (uint32_t i = 0; status == 0 && i < count; i++) {
         graph.numbered[i].part = i;
-        table_add(&graph.by_pid, &graph.numbered[i].node, parts[i]->pid);
+        table_add(&graph.by_pid, &graph.numbered[i].node, parts[i].pid);
     }
     if (status == 0)
         status = find_edges(&graph);

@@ -1,0 +1,100 @@
+/*
+ * face/letters.h - the dead letters of a part: reading, deleting, sending again.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_LETTERS_H
+#define FACE_LETTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "face/figures.h"
+
+#include <weir/message.h>
+
+struct executor;
+struct pool;
+struct runtime;
+struct single;
+struct source;
+
+#define DEAD_LETTER_HEAD 32           /* bytes of payload in a reading: a line of a dump */
+#define DEAD_LETTER_DIRECT UINT32_MAX /* not from an output */
+
+/* The address for a replay. */
+struct dead_letter_way {
+    weir_pid to;     /* this actor, in the letter's lane; 0: see `output` */
+    uint32_t output; /* the target of this output; DEAD_LETTER_DIRECT: the pool itself */
+    uint32_t table;  /* the number of the table of outputs that `output` belongs to */
+    weir_pid led_to; /* the output's target at that time: used when the table has changed since */
+};
+
+struct dead_letter {
+    uint64_t number; /* 1, 2, ... in the order of death */
+    enum dead_reason reason;
+    const struct weir_tag *tag; /* lives as long as the runtime; may be NULL */
+    size_t size;
+    bool whole; /* its payload was kept */
+    weir_pid from;
+    uint64_t key;
+    struct dead_letter_way way;
+    uint64_t when_ns; /* runtime clock */
+    uint16_t attempt;
+    uint8_t kind; /* enum weir_kind */
+    uint8_t lane;
+    char detail[48];
+    unsigned char head[DEAD_LETTER_HEAD]; /* the first bytes of a payload that was kept */
+};
+
+struct dead_letters;
+struct wiring_slot;
+
+/* The dead letters of one part; valid while the part is. */
+struct letter_box {
+    struct dead_letters *letters;
+    struct wiring_slot *wiring; /* where the part's outputs lead */
+    weir_pid target;            /* of what came to the part itself; 0: a source */
+};
+/* In a read section, but of sources and singles. */
+struct letter_box pool_letters(struct pool *pool);
+struct letter_box source_letters(struct source *source);
+struct letter_box single_letters(struct single *single);
+
+/* Evicts dead letters beyond the new bounds at once. */
+void dead_letters_set_bounds(struct dead_letters *letters,
+                             const struct dead_letters_bounds *bounds);
+
+/* Copies up to `max` dead letters, oldest first, without payload; returns their number. The second
+ * form begins after number `number`. */
+uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out, uint32_t max);
+uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
+                                 struct dead_letter *out, uint32_t max);
+
+/* Copies the payload of one letter, which the caller frees. WEIR_EUNKNOWN: no letter has that
+ * number, WEIR_EUNSUPPORTED: its payload was not kept, WEIR_ENOMEM. */
+int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned char **out,
+                         size_t *out_size);
+
+/* Deletes one letter; false: no letter has that number. */
+bool dead_letters_delete(struct dead_letters *letters, uint64_t number);
+/* Deletes all letters; returns how many. */
+uint32_t dead_letters_delete_all(struct dead_letters *letters);
+
+struct replay_result {
+    uint32_t replayed;
+    uint32_t left;   /* still dead letters */
+    uint32_t unable; /* of these: can never be sent again */
+    int status;      /* of the last refusal among the others; 0 = none */
+};
+
+/*
+ * Sends each letter once, oldest first. The box's target gets those that came to the part itself;
+ * those that came from an output go where its outputs lead now, or, when their worker knew other
+ * outputs, where that led. In a read section. Letters that die meanwhile are not among them.
+ */
+void letter_box_replay(struct runtime *runtime, struct executor *executor,
+                       const struct letter_box *box, struct replay_result *out);
+
+#endif

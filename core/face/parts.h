@@ -1,0 +1,64 @@
+/*
+ * face/parts.h - what pools, sources and singles are made of: behaviours, restarts, outputs.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_PARTS_H
+#define FACE_PARTS_H
+
+#include <stdint.h>
+
+#include <weir/choices.h>
+#include <weir/plugin.h>
+
+struct runtime;
+struct spec;
+struct wiring;
+
+#define EVENTS_NAME_MAX 127
+#define PLACE_PATH_MAX 128   /* of a pool, source or single; with the end of the text */
+#define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
+
+struct restart {
+    uint32_t max; /* failures within `within_ms` that are replaced at once */
+    uint64_t within_ms;
+    uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
+    uint64_t backoff_ms_max;
+    enum weir_restart_then then;
+};
+
+/* What a pool of pools does by default: it opens members again a few times, then asks the pool
+ * above. */
+void escalation_usual(struct restart *out);
+/* What a pool of workers does by default: it keeps trying. */
+void restart_usual(struct restart *out);
+
+struct spec_options {
+    const struct weir_behaviour *behaviour; /* borrowed, with the settings, until `release` */
+    const void *settings;
+    const char *plugin;  /* for people; borrowed likewise; NULL: not known */
+    const char *version; /* of the plugin; likewise */
+    uint32_t generation; /* of the plugin */
+    uint32_t redeliver_max;
+    const struct restart *restart; /* borrowed until return; NULL = keep trying, as usual */
+    void (*release)(void *owner);  /* after the last reference, if this succeeds; may be NULL */
+    void *owner;
+};
+
+/* What workers are made of: one behaviour with its settings and bounds. Counted, immutable. One
+ * reference. WEIR_ENOMEM. */
+int spec_make(struct runtime *runtime, const struct spec_options *options, struct spec **out);
+/* NULL is allowed. */
+void spec_unref(struct spec *spec);
+
+struct binding {
+    weir_pid target; /* 0 = unbound */
+    enum weir_when_full when_full;
+};
+
+/* Where outputs lead; immutable. NULL when memory is out. Returns owned. */
+struct wiring *wiring_make(const struct binding *bindings, uint32_t count);
+/* NULL is allowed. Only when it was never published, or nobody reads any more. */
+void wiring_destroy(struct wiring *wiring);
+
+#endif

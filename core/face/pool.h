@@ -1,0 +1,225 @@
+/*
+ * face/pool.h - pools: making, changing in size, closing.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_POOL_H
+#define FACE_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "face/figures.h"
+#include "face/parts.h"
+
+#include <weir/pool.h>
+
+struct dispatcher;
+struct executor;
+struct pool;
+struct pool_change;
+struct runtime;
+
+struct pool_options {
+    const char *path;    /* `images/small`; borrowed until return */
+    struct pool *parent; /* NULL at the top */
+    /* For a reload: before pool_admit, the parent's senders do not see the pool, and its failures
+     * do not escalate. */
+    bool apart;
+    struct dispatcher *dispatcher;         /* of its workers */
+    struct dispatcher *manager_dispatcher; /* of its own turns; NULL = that of the workers */
+    /* the pool and its first workers open there; NULL = where they run */
+    struct dispatcher *opener;
+    struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
+    struct spec *manager;        /* takes a reference; NULL: the built-in one */
+    uint32_t size;               /* workers at first */
+    uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
+    bool clamps;                 /* a resize past the bounds is reduced to them, without an error */
+    uint32_t limit;              /* of each mailbox; 0 = unlimited */
+    uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
+    enum weir_route route;
+    enum weir_remove remove;
+    uint64_t remove_timeout_ms; /* for leaving workers, and for all at the end; 0 = no time-out */
+    const struct restart *restart; /* of its member pools; borrowed until return; NULL = usual */
+    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the defaults */
+    const struct weir_list *subscribe; /* to events; borrowed until return; NULL = to none */
+    bool fan_out;                      /* each event goes to every member */
+    uint32_t output_count;
+    const struct binding *outputs; /* borrowed until return; NULL = all unbound */
+};
+
+/*
+ * Makes a pool with its workers, which open in their first turns. Returns borrowed: it lives until
+ * pool_destroy. WEIR_EINVALID, WEIR_EEXISTS (the path), WEIR_ECLOSED (the parent), WEIR_ENOMEM.
+ */
+int pool_create(struct runtime *runtime, struct executor *executor,
+                const struct pool_options *options, struct pool **out);
+
+/* The pool of a PID; NULL: it has ended, or is no pool. Any thread, in a read section, inside which
+ * alone it may be used. */
+struct pool *pool_find(struct runtime *runtime, weir_pid pid);
+
+weir_pid pool_pid(const struct pool *pool);
+/* Borrowed while the pool is there. */
+const char *pool_path(const struct pool *pool);
+bool pool_has_parent(const struct pool *pool);
+/* From pool_close or pool_remove on. */
+bool pool_is_closing(const struct pool *pool);
+
+/*
+ * Makes room below a pool for `count` more, which pool_show_joined will show together: pools made
+ * below it from now on, and pools made apart that are admitted. Not again before they are shown or
+ * forgotten. WEIR_ENOMEM.
+ */
+int pool_prepare_join(struct pool *parent, uint32_t count);
+
+/* For a pool that was made apart: it stays. One that is not at the top belongs to its parent, which
+ * has room for it, from now on, and is taken along if that closes. Cannot fail. */
+void pool_admit(struct pool *pool, struct executor *executor);
+
+/* Shows all admitted pools to the parent's senders. Cannot fail. */
+void pool_show_joined(struct pool *parent, struct executor *executor);
+
+/* Undoes pool_prepare_join: no pool was admitted. */
+void pool_forget_join(struct pool *parent);
+
+/* The pool accepts no new message; members drain and end, nested ones first. Any thread. */
+void pool_close(struct pool *pool, struct executor *executor);
+
+/* As pool_close, for a pool that is removed while others stay: each worker treats its mailbox as
+ * the pool's `remove` says, as if it left alone. Messages that are handed over go to the pool
+ * above. Any thread. */
+void pool_remove(struct pool *pool, struct executor *executor);
+
+/* Releases its path: lookups do not find it any more, and another pool may take the name. Any
+ * thread. */
+void pool_give_up_name(struct pool *pool, struct executor *executor);
+
+/* As pool_close, but each member ends after its present message: waiting messages are dead. Also
+ * for a closing pool. Any thread. */
+void pool_stop_now(struct pool *pool, struct executor *executor);
+
+/* True once every member has ended after pool_close. */
+bool pool_has_ended(struct pool *pool);
+
+/* Frees an ended pool, after a grace period. */
+void pool_destroy(struct pool *pool, struct executor *executor);
+
+/* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
+bool pool_admits_nothing(struct pool *pool);
+
+/* How long the workers of a pool, and of those in it, may take when it is removed: the longest of
+ * their own times and `grace_ms`; `usual_ms` for those without one; 0: there are none. */
+uint64_t pool_remove_ms(struct pool *pool, uint64_t usual_ms, uint64_t grace_ms);
+
+/*
+ * True when a pool has former workers; `out_due_ns` is when the last of them must have left, on the
+ * runtime's clock; 0 = no such time. Any thread.
+ */
+bool outlet_has_former(struct pool *pool, uint64_t *out_due_ns);
+
+/* A paused pool refuses every message with WEIR_EFULL; the members go on. Any thread. */
+void pool_pause(struct pool *pool, bool paused, struct executor *executor);
+
+/* Takes the wiring: the outputs lead there from now on. */
+void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);
+
+/* Signals the workers of a pool, including leaving ones, and those of the pools below it, if their
+ * behaviour has `reopen` or they have children. Any thread, in a read section. */
+void reopening_tell(struct pool *pool, struct executor *executor);
+
+/*
+ * Sets the number of workers. Any thread, also inside a worker. `out` may be NULL. WEIR_EINVALID:
+ * out of bounds, or the members are pools; WEIR_ECLOSED; WEIR_ENOMEM. Then nothing has changed. A
+ * pool with `clamp` goes to its bound instead.
+ */
+int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
+                struct weir_resized *out);
+
+/* As pool_resize, by `count` workers more or fewer. */
+int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
+
+/* Logs who resized a pool, if that changed anything. Borrows all of it. */
+void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized);
+
+/* How many workers are in which state; one that was ordered to restart counts as begun. */
+struct renewal_counts {
+    uint32_t asked, begun, failed;
+};
+
+/* Asks each worker of a pool and of those below it. Returns how many. Any thread, in a read
+ * section. */
+uint32_t renewal_ask(struct pool *pool, struct executor *executor);
+
+/* Adds the workers of a pool and of those below it. Any thread. */
+void renewal_count(struct pool *pool, struct renewal_counts *sum);
+
+/* Those that have not begun go on as they are. Returns how many. Any thread, in a read section. */
+uint32_t renewal_take_back(struct pool *pool, struct executor *executor);
+
+/* As subscription_set in two steps, of which the second cannot fail; or abort, also after a failed
+ * prepare. */
+int subscription_prepare(struct pool *pool, struct executor *executor,
+                         const struct weir_list *names);
+void subscription_commit(struct pool *pool, struct executor *executor,
+                         const struct weir_list *names, bool fan_out);
+void subscription_abort(struct pool *pool, struct executor *executor);
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+/* True when out->size is set: no smaller than in version 1.0. */
+static inline bool pool_can_show(const struct weir_pool_stats *out)
+{
+    return out->size >= offsetof(struct weir_pool_stats, restarts) + sizeof out->restarts;
+}
+
+/* Consistent figures; the sum of all leaves for a nested pool. Fills out->size bytes. Any
+ * thread. */
+void pool_stats(struct pool *pool, struct weir_pool_stats *out);
+
+/* The target number of workers. */
+uint32_t pool_target(struct pool *pool);
+
+/*
+ * Lists its members, including leaving ones: fills up to `max` elements, each `member_size` apart,
+ * as far as the caller's struct reaches. Returns the number of members. Any thread.
+ */
+uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t member_size,
+                      uint32_t max);
+
+/* The progress of its members, including ended ones, by unit. Returns the number of units; at most
+ * `max`. */
+uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max);
+
+/* Workers that are not open: not yet, or their last open failed. */
+struct pool_opening {
+    uint32_t starting;
+    uint32_t failed;
+    int status;                     /* of one that failed */
+    char path[PLACE_PATH_MAX];      /* its path */
+    bool manager;                   /* it is the pool's manager */
+    char reason[ACTOR_DETAIL_SIZE]; /* what it said; "" = nothing */
+};
+/* Of this pool and below. Adds to `out`, which the caller has cleared. */
+void pool_opening(struct pool *pool, struct pool_opening *out);
+/* Likewise, without the pools below. */
+void pool_opening_here(struct pool *pool, struct pool_opening *out);
+/* Likewise, of the workers that a change has prepared. */
+void pool_change_opening(struct pool_change *change, struct pool_opening *out);
+
+/* Messages that its workers emitted at outputs that lead nowhere, which were freed. */
+uint64_t pool_unbound(struct pool *pool);
+
+/* Adds the dead letters of the pool and of all pools below to `out`, which the caller has cleared.
+ * They exceed the ledger's `dead`: they include emitted messages without a receiver, and messages
+ * of other lanes. */
+void pool_dead(struct pool *pool, struct dead_letters_figures *out);
+
+/* The misuses of its workers, and of all pools below. */
+uint64_t pool_misuses(struct pool *pool);
+
+/* The sum of its leaves' ledgers: exact for each. */
+void pool_ledger(struct pool *pool, struct ledger_reading *out);
+
+#endif

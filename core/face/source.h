@@ -1,0 +1,93 @@
+/*
+ * face/source.h - sources: actors that produce on demand.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_SOURCE_H
+#define FACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "face/figures.h"
+#include "face/parts.h"
+
+struct dispatcher;
+struct executor;
+struct runtime;
+struct source;
+
+struct source_options {
+    const char *path; /* its name in YAML; borrowed until return */
+    struct dispatcher *dispatcher;
+    struct dispatcher *opener;                      /* where it opens; NULL = where it runs */
+    struct spec *spec;                              /* takes a reference */
+    weir_pid target;                                /* the pool it feeds by output 0 */
+    enum weir_when_full when_full;                  /* what finds no room there after all */
+    uint32_t output_count;                          /* at least 1 */
+    bool registered;                                /* its path can be looked up */
+    bool held;                                      /* opens, but produces only after source_go */
+    const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
+};
+
+/* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
+int source_create(struct runtime *runtime, struct executor *executor,
+                  const struct source_options *options, struct source **out);
+
+/*
+ * `heir`, which is held, goes on where `source` ends, as soon as it has; the caller closes `source`
+ * then. When that one still waits for its own predecessor, the heir waits for that instead.
+ */
+void source_succeed(struct source *source, struct source *heir, struct executor *executor);
+
+/* `to`, which is held, shall go on where `from` was, which has ended. */
+void source_inherit(struct source *to, struct source *from);
+
+/* Lets a held source produce. Any thread; cannot fail. */
+void source_go(struct source *source, struct executor *executor);
+
+/* Feeds another pool from now on. Takes the wiring, whose output 0 says which. */
+void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor);
+
+/* Takes on a spec that differs in live options only. Takes the reference. */
+void source_respec(struct source *source, struct spec *spec, struct executor *executor);
+
+/* The files that it has open may have been renamed. */
+void source_reopen(struct source *source, struct executor *executor);
+
+/* Produces nothing more, and ends when its outbox is empty. Any thread. */
+void source_close(struct source *source, struct executor *executor);
+
+/* Ends behind the callback that runs now; what is in its outbox is dead. Any thread. */
+void source_stop_now(struct source *source, struct executor *executor);
+
+weir_pid source_pid(const struct source *source);
+/* Borrowed while the source is there. */
+const char *source_path(const struct source *source);
+
+/* Its actor is gone. */
+bool source_has_ended(const struct source *source);
+
+/* Frees an ended source. */
+void source_destroy(struct source *source, struct executor *executor);
+
+struct source_figures {
+    bool is_exhausted; /* it said WEIR_END */
+    uint64_t emitted;  /* messages that the pool it feeds has accepted, and those in its outbox */
+    uint64_t misuses;
+    struct dead_letters_figures dead;
+};
+void source_look(struct source *source, struct source_figures *out);
+
+/* How far it is: by unit; also after it has ended. Returns how many; at most `max`. */
+uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max);
+
+/* Whether it is open: 0; 1 not yet; or the negative status of an open that failed. */
+int source_opening(struct source *source);
+/* What it said when its open failed, cut at `size`; "" when it said nothing. */
+void source_opening_reason(struct source *source, char *text, size_t size);
+
+/* What became of the messages that were sent to it. */
+void source_ledger(struct source *source, struct ledger_reading *out);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * face/turns.h - turns that take too long, and what a thread was doing when it crashed.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_TURNS_H
+#define FACE_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "face/runtime.h"
+
+struct long_turns;
+
+/* A turn that was found. */
+struct long_turn {
+    struct dispatcher *dispatcher;
+    char name[DISPATCHER_NAME_MAX]; /* of the dispatcher */
+    uint32_t number;                /* of the dispatcher */
+    uint32_t thread;
+    uint64_t watched_ns; /* how long it has been seen to last; late by the time between two looks */
+};
+
+/* What turns were seen; used by one thread. WEIR_ENOMEM. Returns owned. */
+int long_turns_create(struct runtime *runtime, struct long_turns **out);
+/* NULL is allowed. */
+void long_turns_destroy(struct long_turns *turns);
+
+/*
+ * Looks at the threads of the dispatchers, but not of the one called `unwatched` (may be NULL), for
+ * a turn of `limit_ns` or more that was not found before. False: there is none.
+ */
+bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t now_ns,
+                     uint64_t limit_ns, struct long_turn *out);
+
+/* Sends a signal with a value to the thread of that turn. Never waits. False: not now; a look finds
+ * the turn again. */
+bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
+                       void *value);
+
+/* Whose turn it is; texts are borrowed, on the thread itself, while the turn lasts. */
+struct turn_note {
+    const char *path;
+    const char *plugin;
+    const char *tag; /* of the message in hand; NULL: none */
+    uint32_t generation;
+    uint32_t worker;
+};
+/* Of the thread of that executor, in its signal handler. False: no behaviour runs there. */
+bool executor_read_turn(const struct executor *executor, struct turn_note *out);
+
+struct note;
+struct vault_chunk;
+
+/* Keeps what a thread's callback belongs to on pages that a plugin cannot overwrite by running past
+ * the end of its memory. Used on the thread of the executor. */
+struct callback_watch {
+    struct executor *executor;
+    struct note *note; /* NULL: memory was out */
+    const struct vault_chunk *names;
+};
+void callback_watch_begin(struct callback_watch *watch, struct executor *executor);
+void callback_watch_end(struct callback_watch *watch);
+
+/* The callback that runs, or that ran last. Any text may be NULL. */
+struct callback_note {
+    const char *place; /* the path of the pool or source */
+    const char *label; /* plugin, generation and behaviour */
+    const char *tag;   /* of the message in hand */
+    uint32_t worker;
+    bool inside; /* the callback has not returned */
+};
+/* In a signal handler on the thread. False: nothing is known. */
+bool callback_watch_read(const struct callback_watch *watch, struct callback_note *out);
+
+#endif

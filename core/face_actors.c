@@ -1,0 +1,57 @@
+/* What the face shows of sources and singles: face/source.h, face/single.h. */
+#include "actor/single.h"
+#include "actor/source.h"
+
+/* --- sources -------------------------------------------------------------------------------- */
+
+weir_pid source_pid(const struct source *source)
+{
+    return source->pid;
+}
+
+const char *source_path(const struct source *source)
+{
+    return source->path;
+}
+
+bool source_has_ended(const struct source *source)
+{
+    /* Acquire pairs with the release in source.c: what the actor did is over. */
+    return atomic_load_explicit(&source->ended, memory_order_acquire);
+}
+
+void source_reopen(struct source *source, struct executor *executor)
+{
+    struct actor *actor;
+
+    if (actor_find_alive(source->runtime, source->pid, &actor) == 0)
+        (void)actor_signal(actor, actor_serial_of(source->pid), executor, SIGNAL_REOPEN);
+}
+
+void source_look(struct source *source, struct source_figures *out)
+{
+    *out = (struct source_figures){
+        .is_exhausted = atomic_load_explicit(&source->exhausted, memory_order_acquire),
+        .emitted = source_emitted(source),
+        .misuses = misuses_total(&source->misuses),
+    };
+    dead_letters_figures(&source->dead, &out->dead);
+}
+
+/* --- singles -------------------------------------------------------------------------------- */
+
+weir_pid single_pid(const struct single *single)
+{
+    return single->pid;
+}
+
+const char *single_name(const struct single *single)
+{
+    return single->name;
+}
+
+bool single_has_ended(const struct single *single)
+{
+    /* Acquire pairs with the release in single.c: what the actor did is over. */
+    return atomic_load_explicit(&single->ended, memory_order_acquire);
+}

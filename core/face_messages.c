@@ -1,0 +1,149 @@
+/* Messages of threads outside: face/messages.h. */
+#include "actor/asking.h"
+#include "actor/inspect.h"
+#include "actor/runtime.h"
+#include "actor/send.h"
+#include "actor/send_wait.h"
+#include "face/messages.h"
+
+int runtime_lookup(struct runtime *runtime, const char *name, weir_pid *out_pid)
+{
+    return names_find(&runtime->names, name, out_pid);
+}
+
+const struct weir_tag *runtime_tag(struct runtime *runtime, const char *name)
+{
+    return tag_table_get(&runtime->tags, name);
+}
+
+struct weir_message *runtime_message_new(struct runtime *runtime, const struct weir_tag *tag,
+                                         size_t size)
+{
+    struct executor *executor = runtime_borrow(runtime);
+    struct message *message;
+
+    if (!executor)
+        return NULL;
+    message = message_create(&executor->cache, tag, size);
+    runtime_give_back(executor);
+    return message ? &message->public : NULL;
+}
+
+void runtime_message_free(struct runtime *runtime, struct weir_message *message)
+{
+    struct executor *executor = message ? runtime_borrow(runtime) : NULL;
+
+    if (!message)
+        return;
+    if (!executor) {
+        message_release(runtime->memory, message_of(message));
+        return;
+    }
+    message_destroy(&executor->cache, message_of(message));
+    runtime_give_back(executor);
+}
+
+int runtime_send(struct runtime *runtime, weir_pid to, enum weir_lane lane,
+                 struct weir_message *message)
+{
+    struct executor *executor = runtime_enter(runtime);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    message->from = 0;
+    status = send_message(runtime, executor, to, lane, message_of(message));
+    runtime_leave(executor);
+    return status;
+}
+
+int runtime_send_wait(struct runtime *runtime, weir_pid to, struct weir_message *message,
+                      uint64_t timeout_ms)
+{
+    message->from = 0;
+    return send_wait(runtime, to, message_of(message), timeout_ms);
+}
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+int runtime_request(struct runtime *runtime, const struct request_options *options,
+                    struct weir_message *message, uint64_t *out_reference)
+{
+    const struct asking_options asking = { .to = options->to,
+                                           .lane = options->lane,
+                                           .timeout_ms = options->timeout_ms,
+                                           .on_answer = options->on_answer,
+                                           .on_answer_context = options->on_answer_context };
+    struct executor *executor = runtime_enter(runtime);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = asking_send(runtime, executor, &asking, message_of(message), out_reference);
+    runtime_leave(executor);
+    return status;
+}
+
+int runtime_inspect(struct runtime *runtime, const struct request_options *options,
+                    const char *const *items, uint64_t *out_reference)
+{
+    const struct inspect_options inspect = { .to = options->to,
+                                             .items = items,
+                                             .timeout_ms = options->timeout_ms,
+                                             .on_answer = options->on_answer,
+                                             .on_answer_context = options->on_answer_context };
+    struct executor *executor = runtime_enter(runtime);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = inspect_ask(runtime, executor, &inspect, out_reference);
+    runtime_leave(executor);
+    return status;
+}
+
+int runtime_await(struct runtime *runtime, uint64_t reference, struct weir_answer *out)
+{
+    struct asking_answer answer = { 0 };
+    int status;
+
+    if (!asking_can_show(out))
+        return WEIR_EINVALID;
+    if (runtime_is_own_thread(runtime))
+        return WEIR_EDEADLK;
+    status = askings_await(runtime->askings, reference, &answer);
+    asking_show(&answer, out);
+    return status;
+}
+
+int runtime_inspect_wait(struct runtime *runtime, const struct request_options *options,
+                         const char *const *items, struct weir_answer *out)
+{
+    const struct asking_answer nothing = { 0 };
+    uint64_t reference;
+    int status = WEIR_EDEADLK;
+
+    if (!asking_can_show(out))
+        return WEIR_EINVALID;
+    if (!runtime_is_own_thread(runtime))
+        status = runtime_inspect(runtime, options, items, &reference);
+    if (status == 0)
+        return runtime_await(runtime, reference, out);
+    asking_show(&nothing, out);
+    return status;
+}
+
+bool runtime_is_answered(struct runtime *runtime, uint64_t reference)
+{
+    return askings_is_answered(runtime->askings, reference);
+}
+
+int runtime_cancel(struct runtime *runtime, uint64_t reference)
+{
+    struct asking_answer answer;
+    int status = asking_cancel(runtime, reference, &answer);
+
+    if (status == 0 && answer.reply)
+        runtime_message_free(runtime, &answer.reply->public);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* What the face shows of pools: face/pool.h, face/pool_change.h. */
+#include "pool/change.h"
+#include "pool/figures.h"
+#include "pool/pool.h"
+
+weir_pid pool_pid(const struct pool *pool)
+{
+    return pool->pid;
+}
+
+const char *pool_path(const struct pool *pool)
+{
+    return pool->path;
+}
+
+bool pool_has_parent(const struct pool *pool)
+{
+    return pool->parent != NULL;
+}
+
+bool pool_is_closing(const struct pool *pool)
+{
+    /* Acquire pairs with the release of the closer: what it did before is seen. */
+    return atomic_load_explicit(&pool->closing, memory_order_acquire);
+}
+
+/* A pool whose workers make room for members takes these along: they have joined before. */
+void pool_admit(struct pool *pool, struct executor *executor)
+{
+    if (pool->parent && !pool->joined)
+        pool_join(pool, executor);
+    else
+        pool_end_trial(pool);
+}
+
+void pool_change_opening(struct pool_change *change, struct pool_opening *out)
+{
+    pool_opening_prepared(change->pool, out);
+}
+
+bool pool_admits_nothing(struct pool *pool)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct pool_opening opening = { 0 };
+
+    pool_stats(pool, &stats);
+    pool_opening(pool, &opening);
+    return atomic_load_explicit(&pool->paused, memory_order_acquire) ||
+           (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
+}
+
+/* --- how long it may take ------------------------------------------------------------------- */
+
+/* Workers without a time of their own are left behind after the usual one, and go on. */
+static uint64_t remove_ms_of_workers_locked(const struct pool *pool, uint64_t usual_ms,
+                                            uint64_t grace_ms)
+{
+    if (!pool->spec && list_empty(&pool->leavers) && list_empty(&pool->closers))
+        return 0;
+    return pool->remove_timeout_ms ? pool->remove_timeout_ms + grace_ms : usual_ms;
+}
+
+uint64_t pool_remove_ms(struct pool *pool, uint64_t usual_ms, uint64_t grace_ms)
+{
+    uint64_t longest_ms;
+
+    pthread_mutex_lock(&pool->lock);
+    longest_ms = remove_ms_of_workers_locked(pool, usual_ms, grace_ms);
+    /* Depth is bounded by the configuration; parents lock before children, always. */
+    for (uint32_t i = 0; i < pool->child_count; i++) {
+        uint64_t child_ms = pool_remove_ms(pool->children[i], usual_ms, grace_ms);
+
+        longest_ms = child_ms > longest_ms ? child_ms : longest_ms;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return longest_ms;
+}

@@ -1,0 +1,140 @@
+/* Long turns, and what a thread was doing when it crashed: face/turns.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/place.h"
+#include "actor/runtime.h"
+#include "dispatch/watchdog.h"
+#include "face/turns.h"
+
+struct long_turns {
+    struct runtime *runtime;                             /* const */
+    struct watchdog *watchdogs[RUNTIME_DISPATCHERS_MAX]; /* made when first needed */
+};
+
+int long_turns_create(struct runtime *runtime, struct long_turns **out)
+{
+    struct long_turns *turns = calloc(1, sizeof *turns);
+
+    if (!turns)
+        return WEIR_ENOMEM;
+    turns->runtime = runtime;
+    *out = turns;
+    return 0;
+}
+
+void long_turns_destroy(struct long_turns *turns)
+{
+    for (size_t i = 0; turns && i < RUNTIME_DISPATCHERS_MAX; i++)
+        free(turns->watchdogs[i]);
+    free(turns);
+}
+
+static struct watchdog *watchdog_of(struct long_turns *turns, uint32_t index)
+{
+    if (!turns->watchdogs[index]) {
+        turns->watchdogs[index] = malloc(sizeof *turns->watchdogs[index]);
+        if (turns->watchdogs[index])
+            watchdog_init(turns->watchdogs[index]);
+    }
+    return turns->watchdogs[index];
+}
+
+static bool look_at(struct long_turns *turns, uint32_t index, const char *unwatched,
+                    uint64_t now_ns, uint64_t limit_ns, struct long_turn *out)
+{
+    struct dispatcher *dispatcher = turns->runtime->dispatchers[index];
+    struct watchdog *watchdog = watchdog_of(turns, index);
+
+    if (!watchdog || !dispatcher_try_name(dispatcher, out->name) ||
+        (unwatched && strcmp(out->name, unwatched) == 0))
+        return false;
+    out->dispatcher = dispatcher;
+    out->number = index;
+    out->thread = watchdog_look(watchdog, dispatcher, now_ns, limit_ns, &out->watched_ns);
+    return out->thread != IDLE_NOBODY;
+}
+
+bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t now_ns,
+                     uint64_t limit_ns, struct long_turn *out)
+{
+    /* Acquire pairs with the release with which a dispatcher is counted: it is seen whole. */
+    uint32_t count = atomic_load_explicit(&turns->runtime->dispatcher_count, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (look_at(turns, i, unwatched, now_ns, limit_ns, out))
+            return true;
+    return false;
+}
+
+bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
+                       void *value)
+{
+    if (dispatcher_try_signal(turn->dispatcher, turn->thread, number, value))
+        return true;
+    turns->watchdogs[turn->number]->sights[turn->thread].told = false;
+    return false;
+}
+
+bool executor_read_turn(const struct executor *executor, struct turn_note *out)
+{
+    const struct actor *actor = executor->current;
+    const struct message *message = actor ? actor->current : NULL;
+
+    if (!actor || !actor->spec)
+        return false;
+    *out = (struct turn_note){
+        .path = actor_path(actor),
+        .plugin = actor->spec->plugin,
+        .tag = message && message->public.tag ? message->public.tag->name : NULL,
+        .generation = actor->spec->generation,
+        .worker = actor->place ? actor->place->index : 0,
+    };
+    return true;
+}
+
+/* --- callbacks ------------------------------------------------------------------------------ */
+
+void callback_watch_begin(struct callback_watch *watch, struct executor *executor)
+{
+    struct runtime *runtime = executor->runtime;
+
+    watch->executor = executor;
+    watch->note = vault_map(sizeof *watch->note);
+    if (watch->note)
+        executor->note = watch->note;
+    /* With the first name there is a first chunk. */
+    (void)tag_table_label(&runtime->tags, "weir");
+    watch->names = atomic_load_explicit(&runtime->tags.vault.first, memory_order_acquire);
+}
+
+void callback_watch_end(struct callback_watch *watch)
+{
+    watch->executor->note = &watch->executor->own_note;
+    vault_unmap(watch->note, sizeof *watch->note);
+    watch->note = NULL;
+    watch->executor = NULL;
+}
+
+static const char *name_of(const struct callback_watch *watch, const struct weir_tag *tag)
+{
+    return vault_holds(watch->names, tag, sizeof *tag) ? vault_text(watch->names, tag->name) : NULL;
+}
+
+/* A pointer in the note comes from memory that a plugin may have overwritten: it is followed into
+ * the vault and nowhere else. */
+bool callback_watch_read(const struct callback_watch *watch, struct callback_note *out)
+{
+    const struct note *note = watch->note;
+
+    if (!note || !note->label)
+        return false;
+    *out = (struct callback_note){
+        .place = vault_text(watch->names, note->place),
+        .label = vault_text(watch->names, note->label),
+        .tag = name_of(watch, note->tag),
+        .worker = note->worker,
+        .inside = note->inside,
+    };
+    return true;
+}
