@@ -56,6 +56,7 @@ static const char *const routes[] = { "round_robin", "least_loaded", "random", "
                                       "pull",        "broadcast",    NULL };
 static const char *const fullness[] = { "wait", "reject", "drop_newest", "dead_letter", NULL };
 static const char *const removals[] = { "drain", "reroute", "discard", NULL };
+/* In the order of enum weir_restart_then, whose 0 is what a pool of workers usually does. */
 static const char *const thens[] = { "keep_trying", "stop", "escalate", NULL };
 
 /* --- host ------------------------------------------------------------------------------------- */

@@ -27,12 +27,6 @@
 #define SETTINGS_NAME_MAX 63u         /* bytes of a name */
 #define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path, which is part of every log line */
 
-enum settings_then {
-    SETTINGS_KEEP_TRYING,
-    SETTINGS_STOP,
-    SETTINGS_ESCALATE,
-};
-
 enum settings_log_format {
     SETTINGS_LOGFMT,
     SETTINGS_JSON,
@@ -101,7 +95,7 @@ struct settings_restart {
     uint64_t within_ms;
     uint64_t backoff_ms_min;
     uint64_t backoff_ms_max;
-    uint32_t then; /* enum settings_then */
+    uint32_t then; /* enum weir_restart_then; 0 = keep trying */
 };
 
 struct settings_removal {

@@ -24,7 +24,7 @@ struct restart {
     uint64_t within_ms;
     uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
     uint64_t backoff_ms_max;
-    enum weir_restart_then then;
+    enum weir_restart_then then; /* 0 = keep trying */
 };
 
 /* What a pool of pools does by default: it opens members again a few times, then asks the pool

@@ -102,18 +102,6 @@ static void release_held(void *owner)
     held_settings_unref(owner);
 }
 
-static enum weir_restart_then then_of(const struct settings_pool *pool)
-{
-    switch (pool->restart.then) {
-    case SETTINGS_STOP:
-        return WEIR_RESTART_STOP;
-    case SETTINGS_ESCALATE:
-        return WEIR_RESTART_ESCALATE;
-    default:
-        return WEIR_RESTART_KEEP_TRYING;
-    }
-}
-
 static struct restart restart_of(const struct settings_pool *pool)
 {
     return (struct restart){
@@ -121,7 +109,7 @@ static struct restart restart_of(const struct settings_pool *pool)
         .within_ms = pool->restart.within_ms,
         .backoff_ms_min = pool->restart.backoff_ms_min,
         .backoff_ms_max = pool->restart.backoff_ms_max,
-        .then = then_of(pool),
+        .then = pool->restart.then,
     };
 }
 

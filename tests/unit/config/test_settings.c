@@ -32,7 +32,7 @@ static void test_smallest_file_has_all_defaults(void)
     CU_ASSERT_EQUAL(pool->restart.within_ms, 10000);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_min, 100);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_max, 10000);
-    CU_ASSERT_EQUAL(pool->restart.then, SETTINGS_KEEP_TRYING);
+    CU_ASSERT_EQUAL(pool->restart.then, WEIR_RESTART_USUAL);
     CU_ASSERT_EQUAL(pool->remove.mode, WEIR_REMOVE_DRAIN);
     CU_ASSERT_EQUAL(pool->remove.timeout_ms, 30000);
     CU_ASSERT_EQUAL(pool->redeliver, 0);
@@ -73,7 +73,7 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_EQUAL(pool->route, WEIR_ROUTE_HASH);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_min, 1000);
     CU_ASSERT_EQUAL(pool->restart.backoff_ms_max, 1000);
-    CU_ASSERT_EQUAL(pool->restart.then, SETTINGS_ESCALATE);
+    CU_ASSERT_EQUAL(pool->restart.then, WEIR_RESTART_ESCALATE);
     CU_ASSERT_EQUAL(pool->remove.mode, WEIR_REMOVE_DISCARD);
     CU_ASSERT_EQUAL(pool->mailbox_bytes, 1 << 20);
     CU_ASSERT_STRING_EQUAL(pool->manager.use, "count.words");
@@ -112,10 +112,10 @@ static void test_nested_pools_come_after_their_parent_in_order_of_the_file(void)
     CU_ASSERT_EQUAL(settings->pools[1].member_count, 2);
     CU_ASSERT_STRING_EQUAL(settings->pools[3].name, "a");
     CU_ASSERT_EQUAL(settings->pools[1].restart.max, 5);
-    CU_ASSERT_EQUAL(settings->pools[1].restart.then, SETTINGS_ESCALATE);
+    CU_ASSERT_EQUAL(settings->pools[1].restart.then, WEIR_RESTART_ESCALATE);
     CU_ASSERT_EQUAL(settings->pools[2].restart.within_ms, 60000);
-    CU_ASSERT_EQUAL(settings->pools[2].restart.then, SETTINGS_STOP);
-    CU_ASSERT_EQUAL(settings->pools[3].restart.then, SETTINGS_KEEP_TRYING);
+    CU_ASSERT_EQUAL(settings->pools[2].restart.then, WEIR_RESTART_STOP);
+    CU_ASSERT_EQUAL(settings->pools[3].restart.then, WEIR_RESTART_USUAL);
     CU_ASSERT_EQUAL(settings_worker_count(settings), 3 * READING_CPUS + 1);
     settings_destroy(settings);
 }
