@@ -1,8 +1,8 @@
 /* `weir probe COPY FILE` and `weir probe`: the child's side of plugin/probe.h. For weir itself, so
  * no help lists it. */
 #include "host/command/command.h"
-#include "host/plugin/loader.h"
 #include "host/plugin/probe.h"
+#include "host/plugin/shared_object.h"
 #include "host/plugin/trial.h"
 
 static int run(const struct invocation *invocation)
@@ -23,8 +23,8 @@ static int run(const struct invocation *invocation)
         probe_opened();
         probe_answer(WEIR_OK, NULL);
     }
-    status = loader_try(invocation->argv[first], invocation->argv[first + 1], probe_opened,
-                        &problem);
+    status = shared_object_try(invocation->argv[first], invocation->argv[first + 1], probe_opened,
+                               &problem);
     probe_answer(status, &problem);
 }
 

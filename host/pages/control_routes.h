@@ -18,14 +18,7 @@
 #define HOST_PAGES_CONTROL_ROUTES_H
 
 #include "host/control/control.h"
-#include "host/pages/inspections.h"
-#include "host/pages/overview.h"
-
-struct control_routes {
-    struct overview overview;
-    struct supervisor *supervisor;
-    struct inspections inspections;
-};
+#include "host/pages/inquiry.h"
 
 /* For control_setup: `context` is a struct control_routes. */
 void control_routes_ask(void *context, struct connection *connection,

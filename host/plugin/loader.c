@@ -1,21 +1,15 @@
 #include "host/plugin/loader.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "host/plugin/private_dir.h"
 #include "host/plugin/probe.h"
+#include "host/plugin/seen_files.h"
+#include "host/plugin/shared_object.h"
 #include "host/plugin/trust.h"
-
-#define FRESH_S 2           /* FAT has the coarsest time stamps: two seconds */
-#define FOREIGN_MAJOR_MAX 9 /* other SDK versions that are looked for, for a better message */
 
 /*
  * One generation that was opened. Content that was opened and then refused has a number, too, since
@@ -40,23 +34,12 @@ struct numbered {
     char name[DESCRIPTOR_NAME_MAX + 1];
 };
 
-/* A file at the time of its last load. */
-struct seen {
-    struct seen *next;
-    const struct generation *generation;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec modified;
-    char file[];
-};
-
 struct loader {
     const char *program;           /* the program that loads new content first; NULL: no trial */
     pthread_mutex_t lock;          /* held while the directory is made, removed or left */
     struct private_dir *directory; /* lock, to write; NULL before the first load */
     struct generation *generations;
-    struct seen *seen;
+    struct seen_files seen;
     struct numbered *numbered;
     uint32_t stuck; /* closed, but still mapped by the dynamic linker */
 };
@@ -85,10 +68,7 @@ void loader_destroy(struct loader *loader)
 {
     if (!loader)
         return;
-    for (struct seen *seen = loader->seen, *next; seen; seen = next) {
-        next = seen->next;
-        free(seen);
-    }
+    seen_files_finish(&loader->seen);
     for (struct generation *generation = loader->generations, *next; generation;
          generation = next) {
         next = generation->next;
@@ -110,58 +90,6 @@ void loader_leave(struct loader *loader)
     pthread_mutex_lock(&loader->lock);
     if (loader->directory)
         private_dir_leave(loader->directory);
-}
-
-static struct seen *find_seen(struct loader *loader, const char *file)
-{
-    for (struct seen *seen = loader->seen; seen; seen = seen->next) {
-        if (strcmp(seen->file, file) == 0)
-            return seen;
-    }
-    return NULL;
-}
-
-static bool is_unchanged(const struct seen *seen)
-{
-    struct stat now;
-
-    return stat(seen->file, &now) == 0 && now.st_dev == seen->device && now.st_ino == seen->inode &&
-           now.st_size == seen->size && now.st_mtim.tv_sec == seen->modified.tv_sec &&
-           now.st_mtim.tv_nsec == seen->modified.tv_nsec;
-}
-
-/*
- * True when the file was written so recently that another write could get the same time stamp. Such
- * a file is read again next time.
- */
-static bool is_fresh(const struct stat *status)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec - status->st_mtim.tv_sec < FRESH_S;
-}
-
-/* Without memory nothing is remembered: the file is read again next time. */
-static void remember(struct loader *loader, const char *file, const struct stat *status,
-                     const struct generation *generation)
-{
-    struct seen *seen = find_seen(loader, file);
-    size_t size = strlen(file) + 1;
-
-    if (!seen) {
-        seen = calloc(1, sizeof *seen + size);
-        if (!seen)
-            return;
-        memcpy(seen->file, file, size);
-        seen->next = loader->seen;
-        loader->seen = seen;
-    }
-    seen->generation = generation;
-    seen->device = status->st_dev;
-    seen->inode = status->st_ino;
-    seen->size = is_fresh(status) ? -1 : status->st_size;
-    seen->modified = status->st_mtim;
 }
 
 /* The plugin's name: the file's base name without `.so`, truncated. */
@@ -207,87 +135,13 @@ static uint32_t next_generation(struct loader *loader, const char *name)
     return ++numbered->last;
 }
 
-/* Reports the host that a file without weir_plugin_v1 was built for. */
-static int tell_foreign(void *handle, const char *file, struct problem *problem)
-{
-    for (int major = WEIR_ABI_MAJOR + 1; major <= FOREIGN_MAJOR_MAX; major++) {
-        char symbol[32];
-
-        (void)snprintf(symbol, sizeof symbol, "weir_plugin_v%d", major);
-        if (dlsym(handle, symbol))
-            return problem_set(problem, WEIR_EUNSUPPORTED,
-                               "%s: is built for SDK %d, this host speaks %d; rebuild the plugin "
-                               "or upgrade the host",
-                               file, major, WEIR_ABI_MAJOR);
-    }
-    return problem_set(problem, WEIR_EUNSUPPORTED,
-                       "%s: is no plugin: it does not export %s (WEIR_PLUGIN stands at the end of "
-                       "a plugin)",
-                       file, WEIR_PLUGIN_SYMBOL);
-}
-
-/* Removes the name of our copy from dlopen's message. */
-static const char *without_copy(const char *words, const char *copy)
-{
-    size_t length = strlen(copy);
-
-    return strncmp(words, copy, length) == 0 && strncmp(words + length, ": ", 2) == 0
-               ? words + length + 2
-               : words;
-}
-
-static int open_copy(const char *copy, const char *file, void **out_handle, struct problem *problem)
-{
-    const char *words;
-
-    *out_handle = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
-    if (*out_handle)
-        return WEIR_OK;
-    words = dlerror();
-    return problem_set(problem, WEIR_EUNSUPPORTED, "%s: cannot be loaded: %s", file,
-                       words ? without_copy(words, copy) : "no reason was given");
-}
-
-static int read_plugin(void *handle, const char *file, struct descriptor *out,
-                       struct problem *problem)
-{
-    const struct descriptor_abi abi = descriptor_abi();
-    const struct weir_plugin *plugin = dlsym(handle, WEIR_PLUGIN_SYMBOL);
-
-    if (!plugin)
-        return tell_foreign(handle, file, problem);
-    return descriptor_read(plugin, &abi, file, out, problem);
-}
-
-int loader_open(const char *copy, const char *file, struct descriptor *out, struct problem *problem)
-{
-    void *handle;
-    int status = open_copy(copy, file, &handle, problem);
-
-    return status == WEIR_OK ? read_plugin(handle, file, out, problem) : status;
-}
-
-int loader_try(const char *copy, const char *file, void (*opened)(void), struct problem *problem)
-{
-    struct descriptor descriptor;
-    void *handle;
-    int status = open_copy(copy, file, &handle, problem);
-
-    opened();
-    if (status == WEIR_OK)
-        status = read_plugin(handle, file, &descriptor, problem);
-    if (status == WEIR_OK)
-        descriptor_finish(&descriptor);
-    return status;
-}
-
 /* Checks an opened plugin, and keeps the sentence for later calls. */
 static void judge(struct generation *generation, struct problem *problem)
 {
     free(generation->reason);
     generation->reason = NULL;
-    generation->refused = read_plugin(generation->handle, generation->file,
-                                      &generation->loaded.descriptor, problem);
+    generation->refused = shared_object_read(generation->handle, generation->file,
+                                             &generation->loaded.descriptor, problem);
     if (generation->refused)
         generation->reason = strdup(problem->text);
 }
@@ -326,7 +180,7 @@ static int open_generation(struct loader *loader, struct generation *generation,
     status = private_dir_rename(loader->directory, copy, name, problem);
     if (status != WEIR_OK)
         return status;
-    status = open_copy(copy->path, generation->file, &generation->handle, problem);
+    status = shared_object_open(copy->path, generation->file, &generation->handle, problem);
     /* It is mapped and needs no file any more. */
     private_dir_discard(loader->directory, copy);
     return status;
@@ -341,7 +195,7 @@ static int answer(struct loader *loader, const char *file, const struct stat *st
     if (generation->refused)
         return problem_set(problem, generation->refused, "%s",
                            generation->reason ? generation->reason : "was refused before");
-    remember(loader, file, status, generation);
+    seen_files_remember(&loader->seen, file, status, generation);
     *out = &generation->loaded;
     return WEIR_OK;
 }
@@ -428,12 +282,12 @@ static int load_changed(struct loader *loader, const char *file, const struct lo
 int loader_load_file(struct loader *loader, const char *file, const struct loaded **out_loaded,
                      struct problem *problem)
 {
-    const struct seen *seen = find_seen(loader, file);
+    const struct seen *seen = seen_files_find(&loader->seen, file);
     int status = trust_check(file, problem);
 
     if (status != WEIR_OK)
         return status;
-    if (!seen || !is_unchanged(seen))
+    if (!seen || !seen_files_is_unchanged(seen))
         return load_changed(loader, file, out_loaded, problem);
     *out_loaded = &seen->generation->loaded;
     return WEIR_OK;
@@ -502,7 +356,7 @@ int loader_lend(struct loader *loader, const struct loaded *loaded, struct probl
     if (!is_lending(loader) && need_directory(loader, problem) != WEIR_OK)
         return WEIR_ENOTALLOWED;
     /* The place of the last find may differ from the place of the first. */
-    for (struct seen *seen = loader->seen; seen && status != WEIR_OK; seen = seen->next)
+    for (struct seen *seen = loader->seen.first; seen && status != WEIR_OK; seen = seen->next)
         if (seen->generation == generation)
             status = lend_from(loader, generation, seen->file, problem);
     return status == WEIR_OK ? status : lend_from(loader, generation, loaded->file, problem);
@@ -537,40 +391,6 @@ const struct loaded *loader_find_unused(struct loader *loader)
     return NULL;
 }
 
-static void forget_seen(struct loader *loader, const struct generation *generation)
-{
-    struct seen **link = &loader->seen;
-
-    while (*link) {
-        struct seen *seen = *link;
-
-        if (seen->generation != generation) {
-            link = &seen->next;
-            continue;
-        }
-        *link = seen->next;
-        free(seen);
-    }
-}
-
-/* True when the plugin is unmapped. The dynamic linker may refuse, for example because of a symbol
- * that is unique in the process. */
-static bool close_handle(struct generation *generation)
-{
-    struct link_map *map = NULL;
-    char name[PATH_MAX];
-    void *again;
-
-    if (dlinfo(generation->handle, RTLD_DI_LINKMAP, &map) != 0)
-        return false;
-    (void)snprintf(name, sizeof name, "%s", map->l_name);
-    (void)dlclose(generation->handle);
-    again = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-    if (again)
-        (void)dlclose(again);
-    return !again;
-}
-
 void loader_unload(struct loader *loader, const struct loaded *loaded)
 {
     struct generation **link = &loader->generations;
@@ -582,8 +402,8 @@ void loader_unload(struct loader *loader, const struct loaded *loaded)
     if (!generation)
         return;
     *link = generation->next;
-    forget_seen(loader, generation);
-    loader->stuck += !close_handle(generation);
+    seen_files_forget(&loader->seen, generation);
+    loader->stuck += !shared_object_close(generation->handle);
     generation_destroy(generation);
 }
 

@@ -71,16 +71,6 @@ void loader_unload(struct loader *loader, const struct loaded *loaded);
 /* The number of unused generations that stay mapped. */
 uint32_t loader_kept(const struct loader *loader);
 
-/*
- * Opens the copy of a plugin and reads its tables as loader_load_file does, in a process that only
- * tries it. `file` is the source of the copy. Never closed; the caller owns the tables
- * (descriptor_finish).
- */
-int loader_open(const char *copy, const char *file, struct descriptor *out,
-                struct problem *problem);
-/* As loader_open, but keeps no tables; calls `opened` before it reads them. */
-int loader_try(const char *copy, const char *file, void (*opened)(void), struct problem *problem);
-
 /* As loader_load_file, for a name without a directory, looked up in `path`. WEIR_EUNKNOWN no
  * directory has it. */
 int loader_load_name(struct loader *loader, struct plugin_path *path, const char *name,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/plugin/probe.h"
+#include "host/plugin/shared_object.h"
 
 /* --- writing -------------------------------------------------------------------------------- */
 
@@ -208,7 +209,7 @@ static void open_behaviour(struct trying *trying)
     }
     trying->tried = tried;
     tried += trying->tried_count;
-    trying->status = loader_open(copy, file, &tried->descriptor, &problem);
+    trying->status = shared_object_look(copy, file, &tried->descriptor, &problem);
     if (trying->status != WEIR_OK)
         return;
     trying->tried_count++;

@@ -13,6 +13,7 @@
 
 #include "host/plugin/loader.h"
 #include "host/plugin/private_dir.h"
+#include "host/plugin/shared_object.h"
 #include "suite.h"
 #include "workspace.h"
 
@@ -135,7 +136,8 @@ static void test_copy_has_no_name_once_it_is_mapped(void)
     CU_ASSERT_PTR_NULL(loaded->copy);
     CU_ASSERT_EQUAL_FATAL(loader_lend(stage.loader, loaded, &problem), WEIR_OK);
     CU_ASSERT_EQUAL(loader_files(&stage), 1);
-    CU_ASSERT_EQUAL_FATAL(loader_open(loaded->copy, loaded->file, &again, &problem), WEIR_OK);
+    CU_ASSERT_EQUAL_FATAL(shared_object_look(loaded->copy, loaded->file, &again, &problem),
+                          WEIR_OK);
     loader_take_back(stage.loader);
     CU_ASSERT_EQUAL(loader_files(&stage), 0);
     CU_ASSERT_EQUAL(again.behaviour_count, loaded->descriptor.behaviour_count);

@@ -1,0 +1,144 @@
+#include "host/pages/letter_routes.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "config/json.h"
+#include "host/pages/letters.h"
+
+unsigned letter_routes_summary(struct inquiry *inquiry)
+{
+    letters_summary(&inquiry->routes->overview, inquiry->request->wants_text, inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+/* Reads the number `name` of the query. */
+static bool query_number(const struct inquiry *inquiry, const char *name, uint64_t *out)
+{
+    char text[32];
+
+    return http_query(inquiry->request, name, text, sizeof text) &&
+           text_parse_u64(text, out) == TEXT_OK;
+}
+
+/* At most as many as fit into an answer; `?after=N` continues after dead letter N. */
+unsigned letter_routes_list(struct inquiry *inquiry)
+{
+    uint64_t after = 0;
+
+    (void)query_number(inquiry, "after", &after);
+    return letters_list(&inquiry->routes->overview, inquiry->rest, after,
+                        inquiry->request->wants_text, inquiry->stream)
+               ? HTTP_STATUS_OK
+               : inquiry_no_such_pool(inquiry);
+}
+
+static unsigned refuse_payload(struct inquiry *inquiry, uint64_t number, int status)
+{
+    if (status == WEIR_EUNSUPPORTED)
+        return inquiry_refuse(inquiry, HTTP_STATUS_CONFLICT,
+                              "%s: the payload of letter %ju was not kept", inquiry->rest,
+                              (uintmax_t)number);
+    if (status == WEIR_EUNKNOWN)
+        return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s has no letter %ju", inquiry->rest,
+                              (uintmax_t)number);
+    return inquiry_refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "%s",
+                          weir_status_text(status));
+}
+
+/* The numbers alone, one on each line, for programs that go through them. */
+static unsigned get_numbers(struct inquiry *inquiry)
+{
+    uint64_t after = 0;
+
+    (void)query_number(inquiry, "after", &after);
+    inquiry->reply.content_type = TYPE_TEXT;
+    return letters_numbers(&inquiry->routes->overview, inquiry->rest, after, inquiry->stream)
+               ? HTTP_STATUS_OK
+               : inquiry_no_such_pool(inquiry);
+}
+
+/* `?number=N`: the payload of dead letter N. `?after=N`: the numbers after N. */
+unsigned letter_routes_payload(struct inquiry *inquiry)
+{
+    uint64_t number = 0;
+    int status;
+
+    if (!query_number(inquiry, "number", &number))
+        return get_numbers(inquiry);
+    status = letters_payload(&inquiry->routes->overview, inquiry->rest, number, inquiry->stream);
+    if (status != 0)
+        return refuse_payload(inquiry, number, status);
+    inquiry->reply.content_type = TYPE_BYTES;
+    return HTTP_STATUS_OK;
+}
+
+unsigned letter_routes_replay(struct inquiry *inquiry)
+{
+    return letters_replay(&inquiry->routes->overview, inquiry->rest, inquiry->request->wants_text,
+                          inquiry->stream)
+               ? HTTP_STATUS_OK
+               : inquiry_no_such_pool(inquiry);
+}
+
+/* Parses numbers between commas and returns their count; 0: `text` has something else. */
+static uint32_t parse_numbers(char *text, uint64_t numbers[LETTERS_DELETED_MAX])
+{
+    uint32_t count = 0;
+    char *rest = text;
+    char *number;
+
+    while ((number = strsep(&rest, ",")))
+        if (count == LETTERS_DELETED_MAX || text_parse_u64(number, &numbers[count++]) != TEXT_OK)
+            return 0;
+    return count;
+}
+
+/* Missing numbers make the status a conflict, since the request was not carried out in full. */
+static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t missing)
+{
+    unsigned status = missing ? HTTP_STATUS_CONFLICT : HTTP_STATUS_OK;
+    struct json json;
+
+    log_event(runtime_log(inquiry->routes->overview.assembly->runtime), WEIR_LOG_INFO, "control",
+              "dead letters deleted", weir_str("path", inquiry->rest),
+              weir_uint("deleted", deleted));
+    if (inquiry->request->wants_text) {
+        fprintf(inquiry->stream, "%s: %u letters deleted", inquiry->rest, deleted);
+        if (missing)
+            fprintf(inquiry->stream, ", %u are not there", missing);
+        fputc('\n', inquiry->stream);
+        return status;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", inquiry->rest);
+    json_unsigned(&json, "deleted", deleted);
+    json_unsigned(&json, "missing", missing);
+    json_end(&json);
+    json_finish(&json);
+    return status;
+}
+
+/* `?numbers=N,N` or `?numbers=all` */
+unsigned letter_routes_delete(struct inquiry *inquiry)
+{
+    uint64_t numbers[LETTERS_DELETED_MAX];
+    char text[HTTP_TARGET_MAX];
+    uint32_t count = 0, deleted = 0;
+    bool all;
+
+    if (!http_query(inquiry->request, "numbers", text, sizeof text))
+        text[0] = '\0';
+    all = strcmp(text, "all") == 0;
+    if (!all)
+        count = parse_numbers(text, numbers);
+    if (!all && count == 0)
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
+                              "numbers must be those of letters, at most %d, or all",
+                              LETTERS_DELETED_MAX);
+    if (letters_delete(&inquiry->routes->overview, inquiry->rest, all ? NULL : numbers, count,
+                       &deleted) != 0)
+        return inquiry_no_such_pool(inquiry);
+    return tell_deleted(inquiry, deleted, all ? 0 : count - deleted);
+}
