@@ -411,9 +411,9 @@ static int open_first(struct weir_self *self, struct probe *probe)
 
 static bool all_have_tried(void *context)
 {
-    struct probe *probe = context;
+    struct fixture *f = context;
 
-    return atomic_load(&probe->opened) == 1 && atomic_load(&probe->refused) >= WORKERS - 1;
+    return rig_stats(f->pool).live == 1 && atomic_load(&f->probe->refused) >= WORKERS - 1;
 }
 
 /* Again and again: one that has failed to open may not have looked at the clock yet. */
@@ -440,7 +440,7 @@ static void test_member_that_is_not_open_yet_is_counted(void)
     options.spec = rig_spec(f.probe);
     f.pool = rig_pool(&f.rig, &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f.pool);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, all_have_tried, f.probe));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, all_have_tried, &f));
     CU_ASSERT_EQUAL(send(&f, NULL, 1), 0);
     CU_ASSERT_EQUAL(rig_ledger(f.pool).accepted, 1);
     CU_ASSERT_EQUAL(rig_stats(f.pool).refused, WORKERS - 1);
