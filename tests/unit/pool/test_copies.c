@@ -33,13 +33,21 @@ static void begin(struct fixture *f, struct pool_options options)
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }
 
-static struct ledger_reading finish(struct fixture *f)
+/* The probe can still be asked afterwards. */
+static struct ledger_reading end(struct fixture *f)
 {
     struct ledger_reading ledger;
 
     gate_open(&f->probe->gate);
     CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
     rig_finish(&f->rig);
+    return ledger;
+}
+
+static struct ledger_reading finish(struct fixture *f)
+{
+    struct ledger_reading ledger = end(f);
+
     probe_destroy(f->probe);
     return ledger;
 }
@@ -187,8 +195,9 @@ static void finish_waiting(struct fixture *f, struct feeding *feeding)
     CU_ASSERT_TRUE(rig_drained(&f->rig, feeding->pool));
     CU_ASSERT_EQUAL(rig_dead(feeding->pool, DEAD_NO_TARGET), 0);
     end_feeding(f, feeding);
-    (void)finish(f);
+    (void)end(f);
     CU_ASSERT_EQUAL(probe_times(f->probe, 77), 2);
+    probe_destroy(f->probe);
 }
 
 static void replace_workers(struct fixture *f, uint32_t size)
