@@ -153,8 +153,12 @@ static void finish(struct fixture *f, uint64_t count)
     CU_ASSERT_TRUE(rig_wait(&f->rig, has_ended, f->source));
     CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
     CU_ASSERT_EQUAL(ledger.done, count);
+    /* The worker may take its first message when some have been dropped, and so make room. */
     for (uint32_t i = 0; i < count; i++)
-        CU_ASSERT_EQUAL(probe_get(f->probe, i), i);
+        if (f->script.when_full == WEIR_FULL_DROP_NEWEST)
+            CU_ASSERT_TRUE(i == 0 || probe_get(f->probe, i) > probe_get(f->probe, i - 1))
+        else
+            CU_ASSERT_EQUAL(probe_get(f->probe, i), i);
     CU_ASSERT_EQUAL(source_emitted(f->source), count);
     forget(f);
 }
