@@ -1,0 +1,90 @@
+#include "pool/scale_law.h"
+
+static uint32_t at_least_one(uint32_t number)
+{
+    return number > 0 ? number : 1;
+}
+
+/* On demand: messages that neither an idle worker takes nor one that opens. */
+static uint64_t demand(const struct scale_figures *figures)
+{
+    uint64_t takers = (uint64_t)figures->idle + figures->pending;
+
+    return figures->waiting > takers ? figures->waiting - takers : 0;
+}
+
+static bool has_waited(const struct scale_law *law, const struct scale_figures *figures)
+{
+    return figures->waiting > 0 && figures->oldest_ns >= law->wait_ns && figures->idle == 0 &&
+           figures->grown_ns >= law->wait_ns;
+}
+
+/* By half of the open workers, less those that are to come. */
+static uint64_t step(const struct scale_law *law, const struct scale_figures *figures)
+{
+    uint32_t wanted = at_least_one(figures->busy / 2);
+
+    if (wanted > figures->pending)
+        return wanted - figures->pending;
+    return figures->busy > 0 && figures->grown_ns / SCALE_PATIENCE >= law->wait_ns;
+}
+
+/* As many workers as it lacks, without a look at the maximum. */
+static uint64_t growth(const struct scale_law *law, const struct scale_figures *figures)
+{
+    if (figures->target == 0)
+        return figures->waiting > 0;
+    if (law->wait_ns == 0)
+        return demand(figures);
+    return has_waited(law, figures) ? step(law, figures) : 0;
+}
+
+static bool may_shrink(const struct scale_law *law, const struct scale_figures *figures)
+{
+    return figures->target > law->min && figures->unused_ns > 0 &&
+           figures->unused_ns >= law->idle_ns && figures->grown_ns >= law->idle_ns &&
+           figures->shrunk_ns >= law->idle_ns / SCALE_SHARE &&
+           (figures->waiting == 0 || figures->waiting < figures->idle);
+}
+
+static struct scale_verdict grow(const struct scale_law *law, const struct scale_figures *figures,
+                                 uint64_t by)
+{
+    uint32_t room = law->max - figures->target;
+    enum scale_cause cause = law->wait_ns == 0 || figures->target == 0 ? SCALE_DEMAND
+                                                                       : SCALE_WAITED;
+
+    if (room == 0)
+        return (struct scale_verdict){ figures->target, SCALE_FULL };
+    return (struct scale_verdict){ figures->target + (by < room ? (uint32_t)by : room), cause };
+}
+
+struct scale_verdict scale_decide(const struct scale_law *law, const struct scale_figures *figures)
+{
+    uint64_t by;
+
+    if (figures->target < law->min)
+        return (struct scale_verdict){ law->min, SCALE_BOUNDS };
+    if (figures->target > law->max)
+        return (struct scale_verdict){ law->max, SCALE_BOUNDS };
+    by = growth(law, figures);
+    if (by > 0)
+        return grow(law, figures, by);
+    if (may_shrink(law, figures))
+        return (struct scale_verdict){ figures->target - 1, SCALE_UNUSED };
+    return (struct scale_verdict){ figures->target, SCALE_STAYS };
+}
+
+const char *scale_cause_text(enum scale_cause cause)
+{
+    static const char *const texts[] = {
+        [SCALE_STAYS] = "it stays as it is",
+        [SCALE_BOUNDS] = "it was outside its bounds",
+        [SCALE_WAITED] = "messages have waited for too long",
+        [SCALE_DEMAND] = "a message found no idle worker",
+        [SCALE_UNUSED] = "a worker is unused",
+        [SCALE_FULL] = "messages wait, and it has its maximum",
+    };
+
+    return texts[cause];
+}
