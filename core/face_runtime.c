@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "actor/runtime.h"
+#include "dispatch/timekeeper.h"
 
 const struct log_sink *runtime_log(const struct runtime *runtime)
 {

@@ -9,6 +9,8 @@
 #include "actor/extra.h"
 #include "actor/port.h"
 #include "actor/send.h"
+#include "dispatch/rest.h"
+#include "dispatch/timekeeper.h"
 #include "host_table.h"
 
 int runtime_create(const struct runtime_options *options, struct runtime **out)
@@ -97,7 +99,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .memory = runtime->memory,
         .reclaim = &runtime->reclaim,
         .clock = runtime->options.clock,
-        .timekeeper = runtime->timekeeper,
+        .doze = timekeeper_doze(runtime->timekeeper),
         .thread_start = runtime->options.thread_start,
         .thread_end = runtime->options.thread_end,
         .stir = runtime->options.stir,

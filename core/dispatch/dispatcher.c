@@ -7,6 +7,8 @@
 
 #include <weir/status.h>
 
+#include "dispatch/doze.h"
+
 static bool is_power_of_two(uint32_t n)
 {
     return n && (n & (n - 1)) == 0;
@@ -287,20 +289,6 @@ void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
     pthread_mutex_unlock(&dispatcher->lock);
 }
 
-bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor)
-{
-    bool goes;
-
-    pthread_mutex_lock(&dispatcher->lock);
-    goes = executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
-    if (goes) {
-        executor->left = true;
-        atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
-    }
-    pthread_mutex_unlock(&dispatcher->lock);
-    return goes;
-}
-
 bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value)
 {
     struct executor *executor = dispatcher_executor(dispatcher, index);
@@ -430,18 +418,10 @@ void dispatcher_destroy(struct dispatcher *dispatcher)
     free(dispatcher);
 }
 
-void dispatcher_notify(struct dispatcher *dispatcher)
-{
-    uint32_t picked = idle_pick(&dispatcher->idle);
-
-    if (picked != IDLE_NOBODY)
-        executor_wake(dispatcher->executors[picked], EXECUTOR_WOKEN);
-}
-
 void dispatcher_arm(struct dispatcher *dispatcher, struct timer *timer, uint64_t due_ns)
 {
-    if (timers_arm(&dispatcher->timers, timer, due_ns) && dispatcher->options.timekeeper)
-        timekeeper_expect(dispatcher->options.timekeeper, due_ns);
+    if (timers_arm(&dispatcher->timers, timer, due_ns) && dispatcher->options.doze)
+        doze_expect(dispatcher->options.doze, due_ns);
 }
 
 uint64_t dispatcher_steals(const struct dispatcher *dispatcher)
@@ -460,26 +440,4 @@ uint64_t dispatcher_turns(const struct dispatcher *dispatcher)
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
         sum += atomic_load_explicit(&dispatcher->executors[i]->turns, memory_order_relaxed) / 2;
     return sum;
-}
-
-bool dispatcher_rest(struct dispatcher *dispatcher)
-{
-    /*
-     * [R1] seq_cst: written before the counts are read; a waking or new thread is counted before it
-     * reads this. So this thread sees it awake, or it sees that it must call `stir`.
-     */
-    atomic_store_explicit(&dispatcher->rests, true, memory_order_seq_cst);
-    return idle_parked_count(&dispatcher->idle) ==
-           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
-}
-
-void dispatcher_end_rest(struct dispatcher *dispatcher)
-{
-    atomic_store_explicit(&dispatcher->rests, false, memory_order_seq_cst);
-}
-
-void dispatcher_tell_stir(struct dispatcher *dispatcher)
-{
-    if (atomic_exchange_explicit(&dispatcher->rests, false, memory_order_seq_cst))
-        dispatcher->options.stir(dispatcher->options.stir_context);
 }

@@ -20,59 +20,8 @@
 #ifndef DISPATCH_DISPATCHER_H
 #define DISPATCH_DISPATCHER_H
 
-#include <stdbool.h>
-
 #include "dispatch/executor.h"
-#include "dispatch/global_queue.h"
-#include "dispatch/idle.h"
-#include "dispatch/timekeeper.h"
-#include "dispatch/timer.h"
-#include "face/runtime.h"
-
-#define DISPATCHER_BUDGET 32 /* seed 2: amortises a trip through the run queue */
-
-struct dispatcher_options {
-    const char *name;       /* borrowed until return */
-    uint32_t threads;       /* 1..IDLE_THREADS_MAX */
-    uint32_t budget;        /* messages a turn; 0 = DISPATCHER_BUDGET */
-    uint32_t ring_capacity; /* 0 = RING_CAPACITY; small in tests */
-    void *runtime;          /* given to every executor */
-    struct reclaim *reclaim;
-    struct clock clock;
-    /* the cap of which its threads hold shares; NULL: no bytes are counted */
-    struct memory *memory;
-    void (*thread_start)(struct executor *executor); /* on each new thread, first; may be NULL */
-    void (*thread_end)(struct executor *executor);   /* on each thread, last; may be NULL */
-    struct timekeeper *timekeeper; /* NULL: deadlines and long turns have no timekeeper */
-    void (*stir)(void *context);   /* see dispatcher_rest; may be NULL when that is never called */
-    void *stir_context;
-};
-
-struct dispatcher {
-    char name[DISPATCHER_NAME_MAX];               /* const, except for dispatcher_rename */
-    struct dispatcher_options options;            /* const */
-    struct executor *executors[IDLE_THREADS_MAX]; /* each written once, before slot_count says so */
-    _Atomic uint32_t slot_count;   /* number of executors; written under lock, never decreases */
-    _Atomic uint32_t thread_count; /* wanted, and spares; written under lock, read by all */
-    _Atomic uint32_t running;      /* threads that have not left; by starting and leaving threads */
-    _Atomic uint64_t users_begun;  /* actors that run here, begun by other threads than its own */
-    _Atomic uint64_t users_ended;
-    struct global_queue global;
-    struct timers timers;
-    struct idle idle;
-    _Atomic uint32_t budget; /* written by a reload, read by turns */
-    _Atomic bool stopping;
-    _Atomic bool rests; /* a waking thread calls `stir`; see dispatcher_rest */
-
-    /* By the timekeeper. */
-    alignas(64) _Atomic uint32_t beat; /* grows each millisecond while a thread is awake */
-    _Atomic uint32_t stuck;            /* threads whose turn takes too long; see timekeeper.h */
-    _Atomic uint32_t spares;           /* threads that take the place of stuck ones */
-
-    pthread_mutex_t lock;
-    uint32_t wanted; /* lock: threads, without spares */
-    bool started;    /* lock */
-};
+#include "dispatch/layout.h"
 
 /* WEIR_EINVALID, WEIR_ENOMEM. Returns owned in *out. */
 int dispatcher_create(const struct dispatcher_options *options, struct dispatcher **out);
@@ -110,52 +59,10 @@ bool dispatcher_is_own_thread(struct dispatcher *dispatcher);
 void dispatcher_destroy(struct dispatcher *dispatcher);
 
 /*
- * Requests one call of `stir` when a thread wakes. True when all of them sleep; false: one is
- * awake, and may go on without the call. Any thread.
- */
-bool dispatcher_rest(struct dispatcher *dispatcher);
-/* Cancels the request. The call may be under way all the same. */
-void dispatcher_end_rest(struct dispatcher *dispatcher);
-
-/* --- for executor.c -------------------------------------------------------------------------- */
-
-static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher, uint32_t index)
-{
-    return dispatcher->executors[index];
-}
-
-/* [E1] acquire pairs with the release in make_executor: the pointers below the count are set. */
-static inline uint32_t dispatcher_slot_count(const struct dispatcher *dispatcher)
-{
-    return atomic_load_explicit(&dispatcher->slot_count, memory_order_acquire);
-}
-
-void dispatcher_tell_stir(struct dispatcher *dispatcher);
-
-/* The calling thread is awake and not counted as parked any more: calls `stir` if requested. */
-static inline void dispatcher_stir(struct dispatcher *dispatcher)
-{
-    /* [R1] seq_cst: see dispatcher_rest. */
-    if (atomic_load_explicit(&dispatcher->rests, memory_order_seq_cst))
-        dispatcher_tell_stir(dispatcher);
-    if (dispatcher->options.timekeeper)
-        timekeeper_stir(dispatcher->options.timekeeper);
-}
-
-/* True when the calling thread may leave: its index is still too high. It takes no work after
- * this. */
-bool dispatcher_let_go(struct dispatcher *dispatcher, struct executor *executor);
-
-/*
  * Sends a signal with a value to one of its threads; false: that thread does not exist, or another
  * thread is changing the threads. Any thread; never waits.
  */
 bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value);
-
-/* --- any thread ------------------------------------------------------------------------------ */
-
-/* Wakes one parked thread unless a thread searches already. Any thread. */
-void dispatcher_notify(struct dispatcher *dispatcher);
 
 /* Arms a timer, and ensures that a thread is awake when it is due. Any thread. */
 void dispatcher_arm(struct dispatcher *dispatcher, struct timer *timer, uint64_t due_ns);

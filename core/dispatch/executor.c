@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#include "dispatch/dispatcher.h"
 #include "dispatch/futex.h"
+#include "dispatch/layout.h"
+#include "dispatch/rest.h"
 #include "dispatch/schedulable.h"
 
 #define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
@@ -109,6 +110,14 @@ void executor_wake(struct executor *executor, uint32_t bits)
 {
     atomic_fetch_or_explicit(&executor->token, bits, memory_order_seq_cst);
     futex_wake(&executor->token);
+}
+
+void dispatcher_notify(struct dispatcher *dispatcher)
+{
+    uint32_t picked = idle_pick(&dispatcher->idle);
+
+    if (picked != IDLE_NOBODY)
+        executor_wake(dispatcher->executors[picked], EXECUTOR_WOKEN);
 }
 
 /* --- putting work in ------------------------------------------------------------------------ */
@@ -503,13 +512,29 @@ static void hand_over_work(struct executor *executor)
         dispatcher_notify(dispatcher);
 }
 
+/* True when the calling thread may leave: its index is still too high. It takes no work after
+ * this. */
+static bool let_go(struct dispatcher *dispatcher, struct executor *executor)
+{
+    bool goes;
+
+    pthread_mutex_lock(&dispatcher->lock);
+    goes = executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    if (goes) {
+        executor->left = true;
+        atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
+    }
+    pthread_mutex_unlock(&dispatcher->lock);
+    return goes;
+}
+
 /* True when this thread is to end; what it has queued is taken care of. */
 static bool leave(struct executor *executor)
 {
     if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst))
         return true;
     hand_over_work(executor);
-    return dispatcher_let_go(executor->dispatcher, executor);
+    return let_go(executor->dispatcher, executor);
 }
 
 bool executor_step(struct executor *executor)

@@ -110,6 +110,9 @@ bool executor_step(struct executor *executor);
  */
 uint32_t executor_hand_over(struct executor *executor);
 
+/* Wakes one parked thread of a dispatcher, unless one searches already. Any thread. */
+void dispatcher_notify(struct dispatcher *dispatcher);
+
 /* Makes a schedulable run that was just woken, on `dispatcher`. */
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);

@@ -9,6 +9,7 @@
 #include <weir/status.h>
 
 #include "dispatch/dispatcher.h"
+#include "dispatch/doze.h"
 #include "dispatch/futex.h"
 
 #define BEAT_NS 1000000u
@@ -46,10 +47,8 @@ struct timekeeper {
     _Atomic uint32_t watched_count;
 
     /* by any */
-    _Atomic uint32_t token;    /* futex: 1 = look */
-    _Atomic bool dozes;        /* a waking thread must call timekeeper_stir */
-    _Atomic bool stopping;     /* set once */
-    _Atomic uint64_t until_ns; /* until when it sleeps */
+    struct doze doze;
+    _Atomic bool stopping; /* set once */
     _Atomic uint32_t spare_after_ms;
 };
 
@@ -75,10 +74,8 @@ int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock
     timekeeper->pace = clock_monotonic();
     timekeeper->can_interrupt = register_barrier();
     atomic_init(&timekeeper->watched_count, 0);
-    atomic_init(&timekeeper->token, 0);
-    atomic_init(&timekeeper->dozes, false);
+    doze_init(&timekeeper->doze);
     atomic_init(&timekeeper->stopping, false);
-    atomic_init(&timekeeper->until_ns, TIMER_NEVER);
     atomic_init(&timekeeper->spare_after_ms, 0);
     *out = timekeeper;
     return 0;
@@ -123,27 +120,14 @@ void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms)
     atomic_store_explicit(&timekeeper->spare_after_ms, ms, memory_order_relaxed);
 }
 
-/* --- waking it ------------------------------------------------------------------------------ */
+struct doze *timekeeper_doze(struct timekeeper *timekeeper)
+{
+    return &timekeeper->doze;
+}
 
 void timekeeper_look(struct timekeeper *timekeeper)
 {
-    atomic_store_explicit(&timekeeper->token, 1, memory_order_seq_cst);
-    futex_wake(&timekeeper->token);
-}
-
-void timekeeper_expect(struct timekeeper *timekeeper, uint64_t due_ns)
-{
-    /* [T1] seq_cst: see publish_locked in timer.c. */
-    if (atomic_load_explicit(&timekeeper->until_ns, memory_order_seq_cst) > due_ns)
-        timekeeper_look(timekeeper);
-}
-
-void timekeeper_stir(struct timekeeper *timekeeper)
-{
-    /* [K2] */
-    if (atomic_load_explicit(&timekeeper->dozes, memory_order_seq_cst) &&
-        atomic_exchange_explicit(&timekeeper->dozes, false, memory_order_seq_cst))
-        timekeeper_look(timekeeper);
+    doze_end(&timekeeper->doze);
 }
 
 /* --- long turns ----------------------------------------------------------------------------- */
@@ -287,16 +271,16 @@ static bool is_any_awake(struct timekeeper *timekeeper)
 }
 
 /*
- * True when the timekeeper may sleep without beats. [K2] seq_cst: `dozes` is written before the
- * threads are counted; a thread that wakes is counted before it reads `dozes`. So the thread is
+ * True when the timekeeper may sleep without beats. [K2] seq_cst: `is_deep` is written before the
+ * threads are counted; a thread that wakes is counted before it reads `is_deep`. So the thread is
  * seen awake here, or it rouses the timekeeper.
  */
 static bool may_doze(struct timekeeper *timekeeper)
 {
-    atomic_store_explicit(&timekeeper->dozes, true, memory_order_seq_cst);
+    atomic_store_explicit(&timekeeper->doze.is_deep, true, memory_order_seq_cst);
     if (!is_any_awake(timekeeper))
         return true;
-    atomic_store_explicit(&timekeeper->dozes, false, memory_order_seq_cst);
+    atomic_store_explicit(&timekeeper->doze.is_deep, false, memory_order_seq_cst);
     return false;
 }
 
@@ -322,11 +306,11 @@ static uint64_t time_to_sleep(struct timekeeper *timekeeper, uint64_t longest_ns
     uint64_t due;
 
     /* [T1] published before the deadlines are read: see timer.c. */
-    atomic_store_explicit(&timekeeper->until_ns, until, memory_order_seq_cst);
+    atomic_store_explicit(&timekeeper->doze.until_ns, until, memory_order_seq_cst);
     due = next_due(timekeeper);
     if (due < until) {
         until = due;
-        atomic_store_explicit(&timekeeper->until_ns, until, memory_order_seq_cst);
+        atomic_store_explicit(&timekeeper->doze.until_ns, until, memory_order_seq_cst);
     }
     if (until == TIMER_NEVER)
         return UINT64_MAX;
@@ -343,10 +327,10 @@ static void rest(struct timekeeper *timekeeper, bool active)
         longest = UINT64_MAX;
     sleep_ns = time_to_sleep(timekeeper, longest);
     if (sleep_ns > 0)
-        futex_wait(&timekeeper->token, 0, sleep_ns);
-    atomic_store_explicit(&timekeeper->dozes, false, memory_order_relaxed);
-    atomic_store_explicit(&timekeeper->until_ns, 0, memory_order_relaxed);
-    atomic_exchange_explicit(&timekeeper->token, 0, memory_order_seq_cst);
+        futex_wait(&timekeeper->doze.token, 0, sleep_ns);
+    atomic_store_explicit(&timekeeper->doze.is_deep, false, memory_order_relaxed);
+    atomic_store_explicit(&timekeeper->doze.until_ns, 0, memory_order_relaxed);
+    atomic_exchange_explicit(&timekeeper->doze.token, 0, memory_order_seq_cst);
 }
 
 static void *timekeeper_main(void *argument)

@@ -13,10 +13,10 @@
  *
  * Life: create, watch .. , start, stop, destroy. The dispatchers stay until after stop.
  *
- *                       | start stop | watch | expect stir set look
- *   start stop          |     X      |   X   |        -           X = one thread at a time
- *   watch               |     X      |   X   |        -           - = any threads at once
- *   expect stir set look|     -      |   -   |        -
+ *                       | start stop | watch | set look
+ *   start stop          |     X      |   X   |    -          X = one thread at a time
+ *   watch               |     X      |   X   |    -          - = any threads at once
+ *   set look            |     -      |   -   |    -
  */
 #ifndef DISPATCH_TIMEKEEPER_H
 #define DISPATCH_TIMEKEEPER_H
@@ -26,6 +26,7 @@
 #define TIMEKEEPER_DISPATCHERS_MAX 128
 
 struct dispatcher;
+struct doze;
 struct timekeeper;
 
 /* Its thread is not started yet. `runtime` and `reclaim` as for an executor. WEIR_ENOMEM. Returns
@@ -48,12 +49,8 @@ void timekeeper_destroy(struct timekeeper *timekeeper);
 /* A turn that lasts so long gets a spare thread; 0, the default: none does. */
 void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms);
 
-/* A timer was armed for that time: the timekeeper will be awake. */
-void timekeeper_expect(struct timekeeper *timekeeper, uint64_t due_ns);
-
-/* The calling thread is awake and not counted as parked any more: wakes the timekeeper if
- * needed. */
-void timekeeper_stir(struct timekeeper *timekeeper);
+/* For the options of its dispatchers, which wake it (doze.h). Borrowed until destroy. */
+struct doze *timekeeper_doze(struct timekeeper *timekeeper);
 
 /* The timekeeper looks at the clock now: for a clock that a test moves. */
 void timekeeper_look(struct timekeeper *timekeeper);

@@ -8,6 +8,7 @@
 #include "dispatch/dispatcher.h"
 
 #include "dispatch/schedulable.h"
+#include "dispatch/timekeeper.h"
 #include "unit/host/suite.h"
 #include "unit/support/gate.h"
 
@@ -61,7 +62,7 @@ static void begin_without_beats(struct stage *stage, uint32_t threads, uint32_t 
 
     reclaim_init(&stage->reclaim);
     CU_ASSERT_EQUAL(timekeeper_create(NULL, &stage->reclaim, options.clock, &stage->timekeeper), 0);
-    options.timekeeper = stage->timekeeper;
+    options.doze = timekeeper_doze(stage->timekeeper);
     CU_ASSERT_EQUAL(dispatcher_create(&options, &stage->dispatcher), 0);
     CU_ASSERT_EQUAL(executor_init(&stage->outside, NULL, NULL, &stage->reclaim, options.clock), 0);
     for (uint32_t i = 0; i < MANY; i++) {

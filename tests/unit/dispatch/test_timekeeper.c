@@ -8,6 +8,7 @@
  * for itself, so that no thread runs out of work. Long turns last until the timekeeper has made two
  * beats, and are counted; no outcome depends on how long that is.
  */
+#include "dispatch/timekeeper.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

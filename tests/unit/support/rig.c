@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/send.h"
+#include "dispatch/timekeeper.h"
 
 #include "unit/support/patience.h"
 

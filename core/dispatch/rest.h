@@ -1,0 +1,33 @@
+/*
+ * dispatch/rest.h - tells the program, and the timekeeper, when a thread wakes.
+ *
+ * A program that has nothing to look at while all threads sleep rests, and asks for one call when
+ * the first of them wakes. Any thread.
+ */
+#ifndef DISPATCH_REST_H
+#define DISPATCH_REST_H
+
+#include "dispatch/doze.h"
+#include "dispatch/layout.h"
+
+/*
+ * Requests one call of `stir` when a thread wakes. True when all of them sleep; false: one is
+ * awake, and may go on without the call. Any thread.
+ */
+bool dispatcher_rest(struct dispatcher *dispatcher);
+/* Cancels the request. The call may be under way all the same. */
+void dispatcher_end_rest(struct dispatcher *dispatcher);
+
+void dispatcher_tell_stir(struct dispatcher *dispatcher);
+
+/* The calling thread is awake and not counted as parked any more: calls `stir` if requested. */
+static inline void dispatcher_stir(struct dispatcher *dispatcher)
+{
+    /* [R1] seq_cst: see dispatcher_rest. */
+    if (atomic_load_explicit(&dispatcher->rests, memory_order_seq_cst))
+        dispatcher_tell_stir(dispatcher);
+    if (dispatcher->options.doze)
+        doze_stir(dispatcher->options.doze);
+}
+
+#endif
