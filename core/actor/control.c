@@ -36,7 +36,7 @@ static bool is_alive(const struct actor *actor)
     return actor->spec && actor_state(actor) == ACTOR_OPEN;
 }
 
-/* A pool's manager is another behaviour from now on, or none. Takes `spec`. */
+/* Replaces the behaviour of a pool's manager; `spec` may be NULL. Takes `spec`. */
 static void change_manager(struct actor *actor, struct spec *spec)
 {
     struct spec *former = spec;
@@ -63,7 +63,7 @@ static void respec(struct actor *actor)
         incarnation_respec(actor, spec);
 }
 
-/* Its children are told by it. */
+/* Calls `reopen` of the behaviour, then signals the actor's children to do the same. */
 static void reopen(struct actor *actor)
 {
     if (actor->spec->behaviour->reopen) {
@@ -74,8 +74,8 @@ static void reopen(struct actor *actor)
     children_reopen(actor);
 }
 
-/* Whoever linked itself to the actor before it killed the actor is told of the end: the control
- * messages come first. */
+/* The control messages are handled first, so a link that was made before the kill gets its
+ * WEIR_EXIT. */
 static void kill_actor(struct actor *actor)
 {
     enum actor_state state = actor_state(actor);
@@ -149,7 +149,8 @@ static void linked_ended(struct actor *actor, struct message *message)
         incarnation_fail(actor, reason);
 }
 
-/* A WEIR_EXIT or WEIR_DOWN: counts only while the tie does, and a monitor's only when open. */
+/* A WEIR_EXIT or WEIR_DOWN: handled only while its link or monitor exists; WEIR_DOWN only by an
+ * open actor. */
 static void told_of_an_end(struct actor *actor, struct message *message)
 {
     bool is_current = tie_is_current(actor, message);

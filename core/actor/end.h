@@ -7,21 +7,22 @@
 #include "actor/actor.h"
 
 enum end_when {
-    END_FLUSHED, /* what waits in the outbox is sent first */
-    END_NOW,     /* that is dead `no_target` */
+    END_FLUSHED, /* the messages in the outbox are sent first */
+    END_NOW,     /* the messages in the outbox become dead letters, `no_target` */
 };
 
 /*
  * Ends the actor for good: closes its incarnation, settles what is left, tells the owner and all
- * who watch it, and gives the slot back. While the outbox or children are left it is CLOSED; its
- * turn calls this again when they have gone. Owner.
+ * linked and monitoring actors, and gives the slot back. While its outbox has messages or children
+ * live, the actor is CLOSED, and its turn calls this function again when they are gone. Owner.
  */
 void end_actor(struct actor *actor, enum weir_end_reason reason, enum end_when when);
 
-/* Settles the input that waits for the outbox, if there is one. The outbox is empty. Owner. */
+/* Settles the message that could only be settled after the outbox was sent, if there is one. The
+ * outbox is empty. Owner. */
 void end_settle_input(struct actor *actor);
 
-/* An actor that was created and never begun: gives everything back. */
+/* Frees everything that an actor holds which was created and never started. */
 void end_unborn(struct actor *actor, struct executor *executor);
 
 /* Frees what an actor holds when nobody runs any more (the runtime is destroyed). */

@@ -20,7 +20,7 @@
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-/* Of a behaviour that has none; nobody may write there. */
+/* The state of a behaviour without state; nobody may write there. */
 static const max_align_t no_state;
 
 static void *make_state(const struct weir_behaviour *behaviour)
@@ -37,7 +37,8 @@ void incarnation_free_state(struct actor *actor)
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-/* On threads that are there to open: one that never returns holds nothing up. */
+/* An opener's threads run nothing but `open`: one that never returns delays no other actor's
+ * messages. */
 static int call_behaviour(struct actor *actor)
 {
     struct executor *executor = actor->executor;
@@ -109,7 +110,7 @@ static void publish_opening(struct actor *actor, int status)
     atomic_fetch_add_explicit(&place->opens, 1, memory_order_release);
 }
 
-/* What a reload makes has an opener until it has opened. */
+/* An actor that a reload creates has an opener until it is open. */
 static const char *effect_of_failed_open(const struct actor *actor)
 {
     if (actor->place && actor->place->child)
@@ -131,16 +132,16 @@ static void has_opened(struct actor *actor)
     actor->incarnation++;
     if (actor->place)
         actor->place->opener = NULL;
-    /* Without a pause nobody asks since when it lives. */
+    /* Without a pause nobody reads the time at which the actor opened. */
     if (actor->place && actor->place->backoff.pause_ms)
         backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));
-    /* Who sees it open is let in: the state, and that it was opened, come last. */
+    /* The mailbox is opened first: another thread that sees the state OPEN may send at once. */
     let_in(actor);
     lifecycle_apply(actor, LIFE_OPENED);
     publish_opening(actor, 0);
 }
 
-/* To be tried again. Without memory for a place that is in its next turn. */
+/* Schedules the next attempt. When memory for a place is out, the next turn tries. */
 static void has_not_opened(struct actor *actor, int status)
 {
     struct place *place = place_get(actor);
@@ -169,7 +170,8 @@ void incarnation_open(struct actor *actor)
     else
         has_not_opened(actor, status);
     if (status != 0 && actor->place && actor->place->child) {
-        /* A child is not tried again: who watches it is told why. */
+        /* A child is not restarted: its end, with the reason, is sent to all linked and monitoring
+         * actors. */
         tie_tell_all(actor, WEIR_END_CRASH, status);
         end_actor(actor, WEIR_END_CRASH, END_NOW);
         return;

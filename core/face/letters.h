@@ -54,10 +54,11 @@ struct wiring_slot;
 /* The dead letters of one part; valid while the part is. */
 struct letter_box {
     struct dead_letters *letters;
-    struct wiring_slot *wiring; /* where the part's outputs lead */
-    weir_pid target;            /* of what came to the part itself; 0: a source */
+    struct wiring_slot *wiring; /* the targets of the part's outputs */
+    /* receives dead letters that were sent to the part itself; 0: none, of a source */
+    weir_pid target;
 };
-/* In a read section, but of sources and singles. */
+/* Called in a read section, except for sources and singles. */
 struct letter_box pool_letters(struct pool *pool);
 struct letter_box source_letters(struct source *source);
 struct letter_box single_letters(struct single *single);
@@ -84,15 +85,16 @@ uint32_t dead_letters_delete_all(struct dead_letters *letters);
 
 struct replay_result {
     uint32_t replayed;
-    uint32_t left;   /* still dead letters */
+    uint32_t left;   /* these are still dead letters */
     uint32_t unable; /* of these: can never be sent again */
     int status;      /* of the last refusal among the others; 0 = none */
 };
 
 /*
- * Sends each letter once, oldest first. The box's target gets those that came to the part itself;
- * those that came from an output go where its outputs lead now, or, when their worker knew other
- * outputs, where that led. In a read section. Letters that die meanwhile are not among them.
+ * Sends each letter once, oldest first. A letter that was sent to the part itself goes to the box's
+ * target. A letter that came from an output goes to the present target of that output, or to its
+ * former target when the table of outputs has changed since. A message that becomes a dead letter
+ * during the call is not sent. Called in a read section.
  */
 void letter_box_replay(struct runtime *runtime, struct executor *executor,
                        const struct letter_box *box, struct replay_result *out);

@@ -68,17 +68,17 @@ bool pool_has_parent(const struct pool *pool);
 bool pool_is_closing(const struct pool *pool);
 
 /*
- * Makes room below a pool for `count` more, which pool_show_joined will show together: pools made
- * below it from now on, and pools made apart that are admitted. Not again before they are shown or
- * forgotten. WEIR_ENOMEM.
+ * Reserves memory in a pool for `count` more members: pools that are made below it from now on, and
+ * pools made apart that are admitted. pool_show_joined publishes them all at once. Called again
+ * only after pool_show_joined or pool_forget_join. WEIR_ENOMEM.
  */
 int pool_prepare_join(struct pool *parent, uint32_t count);
 
-/* For a pool that was made apart: it stays. One that is not at the top belongs to its parent, which
- * has room for it, from now on, and is taken along if that closes. Cannot fail. */
+/* Makes a pool permanent that was made apart. If it has a parent, which has reserved memory for it,
+ * it is its parent's member from now on, and closes with its parent. Cannot fail. */
 void pool_admit(struct pool *pool, struct executor *executor);
 
-/* Shows all admitted pools to the parent's senders. Cannot fail. */
+/* Publishes all admitted pools to the parent's senders. Cannot fail. */
 void pool_show_joined(struct pool *parent, struct executor *executor);
 
 /* Undoes pool_prepare_join: no pool was admitted. */
@@ -88,8 +88,8 @@ void pool_forget_join(struct pool *parent);
 void pool_close(struct pool *pool, struct executor *executor);
 
 /* As pool_close, for a pool that is removed while others stay: each worker treats its mailbox as
- * the pool's `remove` says, as if it left alone. Messages that are handed over go to the pool
- * above. Any thread. */
+ * the pool's `remove` says, as if it left alone. Messages that are passed on go to the pool above.
+ * Any thread. */
 void pool_remove(struct pool *pool, struct executor *executor);
 
 /* Releases its path: lookups do not find it any more, and another pool may take the name. Any
@@ -106,11 +106,13 @@ bool pool_has_ended(struct pool *pool);
 /* Frees an ended pool, after a grace period. */
 void pool_destroy(struct pool *pool, struct executor *executor);
 
-/* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
+/* True when the pool cannot open, is paused or has no worker: a sender that waits for room there
+ * may wait for ever. */
 bool pool_admits_nothing(struct pool *pool);
 
-/* How long the workers of a pool, and of those in it, may take when it is removed: the longest of
- * their own times and `grace_ms`; `usual_ms` for those without one; 0: there are none. */
+/* The time that the workers of a pool, and of the pools below, may take when the pool is removed:
+ * the longest of their `remove_timeout_ms` and of `grace_ms`. A worker without a time-out counts as
+ * `usual_ms`. 0: there are no workers. */
 uint64_t pool_remove_ms(struct pool *pool, uint64_t usual_ms, uint64_t grace_ms);
 
 /*
@@ -122,11 +124,11 @@ bool outlet_has_former(struct pool *pool, uint64_t *out_due_ns);
 /* A paused pool refuses every message with WEIR_EFULL; the members go on. Any thread. */
 void pool_pause(struct pool *pool, bool paused, struct executor *executor);
 
-/* Takes the wiring: the outputs lead there from now on. */
+/* Takes the wiring, which holds the targets of the outputs from now on. */
 void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor);
 
-/* Signals the workers of a pool, including leaving ones, and those of the pools below it, if their
- * behaviour has `reopen` or they have children. Any thread, in a read section. */
+/* Signals each worker whose behaviour has `reopen` or that has children: the workers of the pool,
+ * including leaving ones, and of the pools below. Any thread, in a read section. */
 void reopening_tell(struct pool *pool, struct executor *executor);
 
 /*
@@ -143,19 +145,21 @@ int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct
 /* Logs who resized a pool, if that changed anything. Borrows all of it. */
 void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized);
 
-/* How many workers are in which state; one that was ordered to restart counts as begun. */
+/* The number of workers by the state of their restart. A worker that a signal has ordered to
+ * restart counts as begun. */
 struct renewal_counts {
     uint32_t asked, begun, failed;
 };
 
-/* Asks each worker of a pool and of those below it. Returns how many. Any thread, in a read
- * section. */
+/* Asks each worker of a pool, and of the pools below, to restart. Returns how many. Any thread, in
+ * a read section. */
 uint32_t renewal_ask(struct pool *pool, struct executor *executor);
 
 /* Adds the workers of a pool and of those below it. Any thread. */
 void renewal_count(struct pool *pool, struct renewal_counts *sum);
 
-/* Those that have not begun go on as they are. Returns how many. Any thread, in a read section. */
+/* Cancels the restart of workers that have not begun it. Returns how many. Any thread, in a read
+ * section. */
 uint32_t renewal_take_back(struct pool *pool, struct executor *executor);
 
 /* As subscription_set in two steps, of which the second cannot fail; or abort, also after a failed

@@ -21,7 +21,8 @@ struct runtime;
 #define DISPATCHER_NAME_MAX 32 /* with the end of the text */
 
 /*
- * Who waits for descriptors on behalf of the runtime, which has no I/O of its own.
+ * A poller waits until descriptors are ready. The host or the program provides it, since the
+ * runtime has no I/O of its own.
  *
  *              | begin                    end
  *  begin, end  | any thread, at the same time; the poller synchronises
@@ -76,14 +77,15 @@ int runtime_stop(struct runtime *runtime);
 void runtime_destroy(struct runtime *runtime);
 
 /*
- * An executor for the calling outside thread, in a read section. NULL when memory is out. No look
- * at the clock: executor_time does that when somebody needs the time. Takes no lock, unless there
- * are more threads in the runtime than ever before.
+ * An executor for the calling outside thread, in a read section. NULL when memory is out. Does not
+ * read the clock: executor_time does when a caller needs the time. Takes a lock only when more
+ * threads are in the runtime than ever before.
  */
 struct executor *runtime_enter(struct runtime *runtime);
 void runtime_leave(struct executor *executor);
 
-/* Between enter and leave: leaves the read section to wait, and enters it again. */
+/* Called between enter and leave: runtime_pause leaves the read section so that the thread may
+ * wait, runtime_resume enters it again. */
 void runtime_pause(struct executor *executor);
 void runtime_resume(struct executor *executor);
 
@@ -102,26 +104,26 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
 
 /*
  * From the poller: the descriptor of `token` is ready for `readiness`, or WEIR_EINVALID it was
- * closed. Any thread outside. WEIR_ENOMEM: nobody was told, ask again; what nobody waits for any
- * more is 0.
+ * closed. Any thread outside. WEIR_ENOMEM: the watching actor was not notified; call again. 0 also
+ * when no actor watches the descriptor any more.
  */
 int runtime_ready(struct runtime *runtime, uint64_t token, int readiness);
 
 /*
- * Asks to be told, by options.stir, when a thread of a dispatcher wakes; once or more, on that
- * thread, before it does anything. True when all of them sleep, so that nothing moves until then;
- * false: one is awake, and it may not be told. Any one thread at a time.
+ * Requests a call of options.stir when a thread of a dispatcher wakes: once or more, on that
+ * thread, before it does anything. True: all threads of the dispatchers sleep, and no actor runs
+ * before that call. False: a thread is awake, and the call may not come. One thread at a time, any.
  */
 bool runtime_rest(struct runtime *runtime);
 
 /* Where its log lines go. Borrowed while the runtime lives. */
 const struct log_sink *runtime_log(const struct runtime *runtime);
 
-/* Another cap on the bytes of messages; 0 = none. */
+/* Sets the cap on the bytes of messages; 0 = none. */
 void runtime_set_memory(struct runtime *runtime, uint64_t limit);
 
-/* A turn that lasts so long gets a spare thread, and the log names a message that is kept for
- * `kept_ns`; 0 = none, as at first. */
+/* A turn of `turn_ms` or more gets a spare thread, and the log reports a message that a worker
+ * keeps for `kept_ns`. 0 = off, as at first. */
 void runtime_set_turn_warning(struct runtime *runtime, uint64_t turn_ms, uint64_t kept_ns);
 
 struct runtime_figures {
@@ -145,25 +147,26 @@ void runtime_figures(struct runtime *runtime, struct runtime_figures *out);
 int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
                            uint32_t budget, struct dispatcher **out);
 /*
- * Takes a dispatcher away again: its threads leave. False, and nothing happens, while actors run
- * on it. Nobody makes any there meanwhile.
+ * Retires a dispatcher: its threads end. False, and nothing has changed, while actors belong to it.
+ * No caller creates actors there during the call.
  */
 bool runtime_retire_dispatcher(struct dispatcher *dispatcher);
 /* NULL: no such dispatcher. */
 struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *name);
 
 struct dispatcher_figures {
-    char name[DISPATCHER_NAME_MAX]; /* "?" while somebody changes it */
+    char name[DISPATCHER_NAME_MAX]; /* "?" while it is being changed */
     uint32_t threads;               /* spares included */
     uint32_t budget;
     uint32_t stuck;  /* threads in a turn that takes too long */
-    uint32_t spares; /* threads in their place */
+    uint32_t spares; /* threads that stand in for the stuck ones */
 };
-/* Of the dispatcher of this number, from 0 on; false: there are not so many. Any thread. */
+/* Reads the figures of the dispatcher of this number, counted from 0. False: there are not so many.
+ * Any thread. */
 bool runtime_look_at_dispatcher(struct runtime *runtime, uint32_t number,
                                 struct dispatcher_figures *out);
 
-/* The same of one that is known. */
+/* Reads the figures of one dispatcher. */
 void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *out);
 
 /*
@@ -173,16 +176,16 @@ void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *o
  */
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
 
-/* Messages a turn; 0 = the default. Counts from some turn on. */
+/* Messages a turn; 0 = the default. In effect from one of the next turns on. */
 void dispatcher_set_budget(struct dispatcher *dispatcher, uint32_t budget);
 
-/* The number of actors that run here; never too low unless other threads than its own make some
- * meanwhile. */
+/* The number of actors that belong to this dispatcher. It may be too low only while other threads
+ * than its own create some. */
 uint64_t dispatcher_users(const struct dispatcher *dispatcher);
 
 /* Joins threads that have left, to free their resources. Not on one of its threads. */
 void dispatcher_reap(struct dispatcher *dispatcher);
-/* The same of all dispatchers; while none is added. */
+/* Does the same for all dispatchers. No dispatcher is added during the call. */
 void runtime_reap(struct runtime *runtime);
 
 #endif

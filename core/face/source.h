@@ -20,13 +20,13 @@ struct source;
 struct source_options {
     const char *path; /* its name in YAML; borrowed until return */
     struct dispatcher *dispatcher;
-    struct dispatcher *opener;                      /* where it opens; NULL = where it runs */
-    struct spec *spec;                              /* takes a reference */
-    weir_pid target;                                /* the pool it feeds by output 0 */
-    enum weir_when_full when_full;                  /* what finds no room there after all */
-    uint32_t output_count;                          /* at least 1 */
-    bool registered;                                /* its path can be looked up */
-    bool held;                                      /* opens, but produces only after source_go */
+    struct dispatcher *opener;     /* where it opens; NULL = where it runs */
+    struct spec *spec;             /* takes a reference */
+    weir_pid target;               /* the pool it feeds by output 0 */
+    enum weir_when_full when_full; /* for a message that the pool refuses although it had room */
+    uint32_t output_count;         /* at least 1 */
+    bool registered;               /* its path can be looked up */
+    bool held;                     /* opens, but produces only after source_go */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
 };
 
@@ -35,37 +35,40 @@ int source_create(struct runtime *runtime, struct executor *executor,
                   const struct source_options *options, struct source **out);
 
 /*
- * `heir`, which is held, goes on where `source` ends, as soon as it has; the caller closes `source`
- * then. When that one still waits for its own predecessor, the heir waits for that instead.
+ * `heir`, which is held, starts at the last position of `source` as soon as that has ended; the
+ * caller closes `source` after this call. While `source` itself still waits for its predecessor,
+ * `heir` waits for that predecessor instead.
  */
 void source_succeed(struct source *source, struct source *heir, struct executor *executor);
 
-/* `to`, which is held, shall go on where `from` was, which has ended. */
+/* `to`, which is held, starts at the last position of `from`, which has ended. */
 void source_inherit(struct source *to, struct source *from);
 
 /* Lets a held source produce. Any thread; cannot fail. */
 void source_go(struct source *source, struct executor *executor);
 
-/* Feeds another pool from now on. Takes the wiring, whose output 0 says which. */
+/* Sets the pool that the source feeds. Takes the wiring, whose output 0 is that pool. */
 void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor);
 
-/* Takes on a spec that differs in live options only. Takes the reference. */
+/* Replaces the spec by one that differs in live options only. Takes the reference. */
 void source_respec(struct source *source, struct spec *spec, struct executor *executor);
 
-/* The files that it has open may have been renamed. */
+/* Tells the source that the files it has open may have been renamed: calls `reopen` of its
+ * behaviour. */
 void source_reopen(struct source *source, struct executor *executor);
 
 /* Produces nothing more, and ends when its outbox is empty. Any thread. */
 void source_close(struct source *source, struct executor *executor);
 
-/* Ends behind the callback that runs now; what is in its outbox is dead. Any thread. */
+/* Ends the source after the callback that runs now; messages in its outbox become dead letters. Any
+ * thread. */
 void source_stop_now(struct source *source, struct executor *executor);
 
 weir_pid source_pid(const struct source *source);
 /* Borrowed while the source is there. */
 const char *source_path(const struct source *source);
 
-/* Its actor is gone. */
+/* True once its actor has ended. */
 bool source_has_ended(const struct source *source);
 
 /* Frees an ended source. */
@@ -79,15 +82,15 @@ struct source_figures {
 };
 void source_look(struct source *source, struct source_figures *out);
 
-/* How far it is: by unit; also after it has ended. Returns how many; at most `max`. */
+/* Its progress by unit; also after it has ended. Returns how many units; at most `max`. */
 uint32_t source_progress(struct source *source, struct pool_progress *out, uint32_t max);
 
-/* Whether it is open: 0; 1 not yet; or the negative status of an open that failed. */
+/* 0: it is open; 1: not yet; negative: the status of an open that failed. */
 int source_opening(struct source *source);
-/* What it said when its open failed, cut at `size`; "" when it said nothing. */
+/* The reason that its behaviour gave when open failed, cut at `size`; "" when it gave none. */
 void source_opening_reason(struct source *source, char *text, size_t size);
 
-/* What became of the messages that were sent to it. */
+/* The ledger of the messages that were sent to it. */
 void source_ledger(struct source *source, struct ledger_reading *out);
 
 #endif

@@ -37,10 +37,10 @@ enum message_flags {
     MESSAGE_KEPT = 1u << 1,     /* with a worker that settles it later */
     MESSAGE_ASIDE = 1u << 2,    /* outside the ledger: urgent, high or control */
     MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
-    MESSAGE_ORIGIN = 1u << 4,   /* `origin` is told the outcome; never a request */
+    MESSAGE_ORIGIN = 1u << 4,   /* `origin` is notified of the outcome; never set on a request */
+    MESSAGE_BLOB = 1u << 5,     /* the payload belongs to a blob; holds a reference to it */
     MESSAGE_BOUND = 1u << 6,    /* broadcast: the worker's siblings have copies of their own */
     MESSAGE_WEIGHED = 1u << 7,  /* its bytes count in the mailbox where it waits */
-    MESSAGE_BLOB = 1u << 5,     /* the payload is that of a blob, which the message holds */
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
     MESSAGE_COUNTED = 1u << 16, /* counted in the cap on memory */
     MESSAGE_GIVEN = 1u << 17,   /* a plugin has passed it to the host: actor/giving.h */
