@@ -7,14 +7,9 @@
  * waiter overtake. The message in each other place wakes the next waiter when it is popped. */
 static uint32_t still_free(struct actor *actor, uint32_t places)
 {
-    uint32_t limit = atomic_load_explicit(&actor->mailbox.limit, memory_order_relaxed);
-    uint32_t waiting = mailbox_waiting(&actor->mailbox);
+    uint32_t room = mailbox_room(&actor->mailbox);
 
-    if (limit == 0)
-        return places;
-    if (waiting >= limit)
-        return 0;
-    return limit - waiting < places ? limit - waiting : places;
+    return room < places ? room : places;
 }
 
 /* seq_cst as waiters.h requires: after the read-modify-write that ended the turn. */

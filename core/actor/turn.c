@@ -134,7 +134,7 @@ static void drop(struct actor *actor, struct message *message, int status)
 }
 
 /* Before a handler of an actor that is not known to be quick: a mark must not wait for its end. */
-static inline void give_back_if_slow(struct actor *actor, struct turn_context *context)
+static inline void unmark_if_slow(struct actor *actor, struct turn_context *context)
 {
     if (!(actor->flags & ACTOR_QUICK))
         freed_unmark(&context->freed, actor);
@@ -159,7 +159,7 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         freed_tell_now(&context->freed, actor);
     else
-        give_back_if_slow(actor, context);
+        unmark_if_slow(actor, context);
     handling_run(actor, message);
     watch_clock(actor, context);
 }
@@ -311,26 +311,39 @@ static bool is_plain(const struct actor *actor)
            !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor);
 }
 
-/* Handles messages of the normal lane while the worker is uneventful. False: the lane is empty. */
+/*
+ * Handles messages of the normal lane while the worker is uneventful. False: the lane is empty.
+ * Returns places in batches, so that senders and the owner seldom share a line; one by one if the
+ * worker is not known to be quick, since a place must not wait for the end of a long handler.
+ */
 static bool run_plain(struct actor *actor, struct turn_context *context)
 {
+    const uint32_t batch = mailbox_batch(&actor->mailbox);
+    struct message *message;
+    uint32_t owed = 0;
+
     actor->high_streak = 0;
     do {
-        struct message *message = mailbox_pop(&actor->mailbox);
-
+        message = mailbox_take(&actor->mailbox);
         if (!message)
-            return false;
+            break;
         context->freed.places++;
+        if (++owed == batch || !(actor->flags & ACTOR_QUICK)) {
+            mailbox_return(&actor->mailbox);
+            owed = 0;
+        }
         if (message->public.reserved & MESSAGE_EXPIRES) {
             give(actor, message, context);
-            return true;
+            break;
         }
         context->handled++;
-        give_back_if_slow(actor, context);
+        unmark_if_slow(actor, context);
         handling_run(actor, message);
         watch_clock(actor, context);
     } while (context->handled < actor->executor->budget && !context->hog && is_uneventful(actor));
-    return true;
+    if (owed)
+        mailbox_return(&actor->mailbox);
+    return message != NULL;
 }
 
 /* --- the end of a turn ---------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "message/mailbox.h"
 
 #define TAIL_MASK 0xffffffffull
+#define BATCH_MAX 16u /* the line that senders write moves once for as many messages */
 #define LIMIT_MAX ((uint32_t)INT32_MAX) /* more messages than fit any memory; see is_full */
 
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
@@ -10,6 +11,7 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->signals, 0);
     atomic_init(&mailbox->first, NULL);
     atomic_init(&mailbox->head, 0);
+    atomic_init(&mailbox->taken, 0);
     atomic_init(&mailbox->waker, NULL);
     atomic_init(&mailbox->bytes_limit, 0);
     atomic_init(&mailbox->bytes, 0);
@@ -24,10 +26,6 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
 
 void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
 {
-    /* Relaxed: published by the limit. Without a limit nobody had looked at head. */
-    atomic_store_explicit(&mailbox->head_seen,
-                          (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_relaxed),
-                          memory_order_relaxed);
     /* Release for is_full. Before the look at who waits: see actor/waiters.h. */
     atomic_store_explicit(&mailbox->limit, limit < LIMIT_MAX ? limit : LIMIT_MAX,
                           memory_order_seq_cst);
@@ -40,19 +38,13 @@ void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
  */
 static inline bool is_full(struct mailbox *mailbox, uint32_t tail)
 {
-    /* A changed limit counts from when it is seen, with head_seen as of its change. */
+    /* A changed limit counts from when it is seen. */
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_acquire);
-    uint32_t head;
 
-    if (limit == 0)
-        return false;
-    head = atomic_load_explicit(&mailbox->head_seen, memory_order_relaxed);
-    if (tail - head < limit)
-        return false;
-    /* [M1] pairs with the release store of head in mailbox_pop: the place has been emptied. */
-    head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire);
-    atomic_store_explicit(&mailbox->head_seen, head, memory_order_relaxed);
-    return (int32_t)(tail - head) >= (int32_t)limit;
+    /* [M1] pairs with the release in mailbox_return: the places have been emptied. */
+    return limit != 0 &&
+           (int32_t)(tail - atomic_load_explicit(&mailbox->head, memory_order_acquire)) >=
+               (int32_t)limit;
 }
 
 /* Whether the mailbox is that of the serial, and open. */
@@ -220,8 +212,7 @@ static uint32_t room_for(struct mailbox *mailbox, uint32_t tail, uint32_t count)
     if (limit == 0)
         return count;
     /* [M1] as in is_full. */
-    waiting = (int32_t)(tail -
-                        (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire));
+    waiting = (int32_t)(tail - atomic_load_explicit(&mailbox->head, memory_order_acquire));
     if (waiting < 0)
         waiting = 0;
     if ((uint32_t)waiting >= limit)
@@ -345,15 +336,40 @@ static inline struct message *take_first(struct mailbox *mailbox)
     return message;
 }
 
-struct message *mailbox_pop(struct mailbox *mailbox)
+struct message *mailbox_take(struct mailbox *mailbox)
 {
     struct message *message = take_first(mailbox);
     /* Relaxed: only the owner writes it. */
-    uint64_t head = atomic_load_explicit(&mailbox->head, memory_order_relaxed);
+    uint64_t taken = atomic_load_explicit(&mailbox->taken, memory_order_relaxed);
 
-    /* [M1] the release gives the place to senders. */
+    /* Release: a reader that sees the count sees that the message was admitted. */
     if (message)
-        atomic_store_explicit(&mailbox->head, head + 1, memory_order_release);
+        atomic_store_explicit(&mailbox->taken, taken + 1, memory_order_release);
+    return message;
+}
+
+void mailbox_return(struct mailbox *mailbox)
+{
+    /* [M1] the release gives the places to senders. */
+    atomic_store_explicit(&mailbox->head,
+                          (uint32_t)atomic_load_explicit(&mailbox->taken, memory_order_relaxed),
+                          memory_order_release);
+}
+
+uint32_t mailbox_batch(struct mailbox *mailbox)
+{
+    /* Relaxed: a changed limit counts from when it is seen. */
+    uint32_t quarter = atomic_load_explicit(&mailbox->limit, memory_order_relaxed) / 4;
+
+    return quarter == 0 ? 1 : quarter < BATCH_MAX ? quarter : BATCH_MAX;
+}
+
+struct message *mailbox_pop(struct mailbox *mailbox)
+{
+    struct message *message = mailbox_take(mailbox);
+
+    if (message)
+        mailbox_return(mailbox);
     return message;
 }
 
@@ -365,9 +381,9 @@ bool mailbox_empty(struct mailbox *mailbox)
 bool mailbox_try_idle(struct mailbox *mailbox)
 {
     uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
-    uint32_t head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_relaxed);
+    uint32_t taken = (uint32_t)atomic_load_explicit(&mailbox->taken, memory_order_relaxed);
 
-    if ((uint32_t)word != head || (word & MAILBOX_OTHER))
+    if ((uint32_t)word != taken || (word & MAILBOX_OTHER))
         return false;
     /* [M2] releases the actor to the sender that takes IDLE down. Any sender that was faster has
      * changed the word. */
@@ -415,27 +431,42 @@ bool mailbox_is_closed(struct mailbox *mailbox)
     return atomic_load_explicit(&mailbox->word, memory_order_seq_cst) & MAILBOX_CLOSED;
 }
 
-uint32_t mailbox_waiting(struct mailbox *mailbox)
+/* The tail and `taken` of one instant: `taken` is read around the word until it is equal. */
+static uint32_t read_tail(struct mailbox *mailbox, uint64_t *out_taken)
 {
-    uint32_t head;
     uint64_t word;
 
-    /* Read head around the word: an equal head means that both are of one instant. */
     do {
-        head = (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire);
+        *out_taken = mailbox_taken(mailbox);
         word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
-    } while (head != (uint32_t)atomic_load_explicit(&mailbox->head, memory_order_acquire));
-    return (uint32_t)word - head;
+    } while (*out_taken != mailbox_taken(mailbox));
+    return (uint32_t)word;
+}
+
+uint32_t mailbox_waiting(struct mailbox *mailbox)
+{
+    uint64_t taken;
+    uint32_t tail = read_tail(mailbox, &taken);
+
+    return tail - (uint32_t)taken;
 }
 
 uint64_t mailbox_accepted(struct mailbox *mailbox)
 {
-    uint64_t head;
-    uint64_t word;
+    uint64_t taken;
+    uint32_t tail = read_tail(mailbox, &taken);
 
-    do {
-        head = atomic_load_explicit(&mailbox->head, memory_order_acquire);
-        word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
-    } while (head != atomic_load_explicit(&mailbox->head, memory_order_acquire));
-    return head + (uint32_t)((uint32_t)word - (uint32_t)head);
+    return taken + (uint32_t)(tail - (uint32_t)taken);
+}
+
+uint32_t mailbox_room(struct mailbox *mailbox)
+{
+    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
+    /* The head first: so the room is never overestimated. */
+    uint32_t head = atomic_load_explicit(&mailbox->head, memory_order_acquire);
+    uint32_t occupied = (uint32_t)atomic_load_explicit(&mailbox->word, memory_order_acquire) - head;
+
+    if (limit == 0)
+        return UINT32_MAX;
+    return occupied < limit ? limit - occupied : 0;
 }

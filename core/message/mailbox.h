@@ -14,7 +14,10 @@
  * The owner goes idle by a compare-and-swap on the same word: a sender that was first makes it
  * fail. There is no second flag to race with, hence no wake-up to lose.
  *
- * `head` counts what has left the queue; waiting = tail - head, exact.
+ * `taken`, on the owner's line, counts the messages that have left the queue: tail - taken messages
+ * wait, exactly. The owner returns places in batches: `head`, on the senders' line, is the value of
+ * `taken` at the last return, and there is a place while tail - head < limit. A place that is not
+ * returned yet counts as occupied for senders, so the limit stays an upper bound.
  *
  * A limit of bytes is a second word: a sender takes its bytes before its place, and gives them back
  * when it gets none. So the payload that waits never passes the limit, under any number of senders;
@@ -51,7 +54,7 @@ struct mailbox {
     _Atomic uint64_t word;
     _Atomic(struct message *) tail;  /* last linked; NULL = empty */
     _Atomic(struct message *) other; /* stack of urgent, high, replies, exits, downs */
-    _Atomic uint32_t head_seen;      /* advisory: some earlier head; backstop: head itself */
+    _Atomic uint32_t head;           /* written by the owner, by mailbox_return */
     _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
     _Atomic uint16_t signals;        /* bits of the owner's choosing, set by anybody */
     _Atomic uint64_t bytes_limit;    /* written by whoever reconfigures; 0 = unlimited */
@@ -60,7 +63,7 @@ struct mailbox {
 
     /* written by the owner */
     _Atomic(struct message *) first; /* also by the sender that found it empty */
-    _Atomic uint64_t head;
+    _Atomic uint64_t taken;          /* read by those who read figures */
     _Atomic(struct message *) waker; /* the message that woke it, until taken; by its sender, too */
 };
 
@@ -88,7 +91,18 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
 int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message *const *messages,
                        uint32_t count, bool *out_wake);
 
-/* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. */
+/* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. Its
+ * place stays occupied until mailbox_return. */
+struct message *mailbox_take(struct mailbox *mailbox);
+
+/* Returns the places of all messages that were taken: senders may use them. */
+void mailbox_return(struct mailbox *mailbox);
+
+/* The largest number of places that the owner may hold back: a quarter of the limit. At least 1,
+ * which means that it returns each place at once. */
+uint32_t mailbox_batch(struct mailbox *mailbox);
+
+/* mailbox_take, and mailbox_return. */
 struct message *mailbox_pop(struct mailbox *mailbox);
 
 /* True when the other lanes or the signals may have something: see aside.h. */
@@ -135,6 +149,16 @@ void mailbox_end(struct mailbox *mailbox);
  * some instant of the call. */
 uint64_t mailbox_accepted(struct mailbox *mailbox);
 uint32_t mailbox_waiting(struct mailbox *mailbox);
+
+/* Messages that have left the queue. Any thread. */
+static inline uint64_t mailbox_taken(const struct mailbox *mailbox)
+{
+    return atomic_load_explicit(&mailbox->taken, memory_order_acquire);
+}
+
+/* The number of free places; UINT32_MAX without a limit. Any thread. A hint: senders and the owner
+ * change it at any time. */
+uint32_t mailbox_room(struct mailbox *mailbox);
 
 static inline uint32_t mailbox_serial(uint64_t word)
 {

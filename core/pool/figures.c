@@ -36,7 +36,7 @@ static void look_at_age(struct tally *tally, struct place *place)
     struct actor *actor = place->actor;
     uint64_t admitted = mailbox_accepted(&actor->mailbox);
     uint64_t now_ns = clock_now_ns(&actor->runtime->options.clock);
-    uint64_t taken = atomic_load_explicit(&actor->mailbox.head, memory_order_acquire);
+    uint64_t taken = mailbox_taken(&actor->mailbox);
 
     if (!place->age)
         place->age = calloc(1, sizeof *place->age);

@@ -288,15 +288,11 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
 static uint32_t room_in(struct actor *actor)
 {
     struct mailbox *mailbox = &actor->mailbox;
-    bool is_closed = mailbox_is_closed(mailbox);
-    uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
-    uint32_t waiting = mailbox_waiting(mailbox);
+    uint32_t room = mailbox_room(mailbox);
 
-    if (is_closed || mailbox_bytes_full(mailbox))
+    if (mailbox_is_closed(mailbox) || mailbox_bytes_full(mailbox))
         return 0;
-    if (limit == 0)
-        return UNLIMITED_ROOM;
-    return waiting < limit ? limit - waiting : 0;
+    return room == UINT32_MAX ? UNLIMITED_ROOM : room;
 }
 
 static uint32_t room_to_pull(struct pool *pool, uint32_t members)

@@ -50,7 +50,7 @@ static struct counts collect(struct ledger *ledger, struct mailbox *mailbox)
         .pulled = atomic_load_explicit(&ledger->pulled, memory_order_acquire),
         .put_by = atomic_load_explicit(&ledger->put_by, memory_order_acquire),
         .resumed = atomic_load_explicit(&ledger->resumed, memory_order_acquire),
-        .popped = atomic_load_explicit(&mailbox->head, memory_order_acquire),
+        .popped = mailbox_taken(mailbox),
     };
 }
 

@@ -304,7 +304,8 @@ static void pass(struct box *box, uint64_t count)
 {
     uint64_t word = atomic_load(&box->mailbox.word) & ~0xffffffffull;
 
-    atomic_store(&box->mailbox.head, count);
+    atomic_store(&box->mailbox.taken, count);
+    mailbox_return(&box->mailbox);
     atomic_store(&box->mailbox.word, word | (uint32_t)count);
 }
 
