@@ -5,9 +5,9 @@
 #include "embed/part.h"
 
 #define NS_PER_MS 1000000u
-#define DEAD_LETTERS_MANY 65536u /* read at a time: a list that somebody looks at */
+#define DEAD_LETTERS_MANY 65536u /* read at a time: enough for a list that a person reads */
 
-/* `size` bytes of `known`, as far as they are known here; `size` stands in front of both. */
+/* Copies `size` bytes of `known`, up to `known_size`; both structs begin with their size. */
 static void give_out(void *out, uint32_t size, void *known, uint32_t known_size)
 {
     uint32_t given = size < known_size ? size : known_size;
@@ -117,7 +117,7 @@ int weir_runtime_dead_letters_sized(struct weir_runtime *runtime, weir_pid pid,
         uint32_t shown = show_letters(part, letters, out, letter_size, wanted);
         uint32_t kept = count_kept(part);
 
-        *out_count = kept > shown ? kept : shown; /* some may have come in between, or gone */
+        *out_count = kept > shown ? kept : shown; /* the number may have changed in between */
         status = 0;
     }
     free(letters);

@@ -5,7 +5,7 @@
 #include "embed/part.h"
 #include "embed/use.h"
 
-#define NO_ROOM_MS 10000u /* as long as the longest usual pause between two opens */
+#define NO_ROOM_MS 10000u /* the default of the longest pause between two opens */
 
 /* Of struct weir_runtime_options: what it had before `log_level`. */
 #define OPTIONS_SIZE_MIN offsetof(struct weir_runtime_options, log_level)
@@ -26,7 +26,7 @@ static int start(struct runtime *core, const struct weir_runtime_options *option
     return status == 0 ? runtime_start(core) : status;
 }
 
-/* Takes what the program knows of it. */
+/* Copies the part of the struct that the program's version has. */
 static int read_poller(const struct weir_poller *given, struct poller *out)
 {
     struct weir_poller known;
@@ -34,7 +34,7 @@ static int read_poller(const struct weir_poller *given, struct poller *out)
     if (!given)
         return 0;
     if (given->size < sizeof known)
-        return WEIR_EINVALID; /* all of it is of version 0.1 */
+        return WEIR_EINVALID; /* all fields exist since version 0.1 */
     use_copy(&known, sizeof known, given, given->size);
     if (!known.begin || !known.end)
         return WEIR_EINVALID;
@@ -131,7 +131,7 @@ int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
 void weir_runtime_destroy(struct weir_runtime *runtime)
 {
     if (!runtime || runtime_stop(runtime->core) != 0)
-        return;                            /* from a callback: the thread that runs it cannot end */
+        return; /* called from a callback: its own thread cannot be joined */
     while (!list_empty(&runtime->parts)) { /* newest first: a pool after those nested in it */
         struct part *part = LIST_ENTRY(runtime->parts.previous, struct part, link);
 

@@ -20,7 +20,7 @@ static int find_dispatcher(struct weir_runtime *runtime, const char *name, struc
     return *out ? 0 : WEIR_EUNKNOWN;
 }
 
-/* What is 0 stays as it is. */
+/* Fields that are 0 keep their defaults. */
 static int restart_of(const struct weir_pool_options *given, struct restart *restart)
 {
     if (given->restart_then > WEIR_RESTART_KEEP_TRYING)
@@ -42,7 +42,7 @@ static int restart_of(const struct weir_pool_options *given, struct restart *res
     return 0;
 }
 
-/* What of the options can be said without making anything; no spec, no outputs. */
+/* Translates the options that need no memory: all but spec and outputs. */
 static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
                      struct pool_options *out)
 {
@@ -134,7 +134,7 @@ static int create_with_specs(struct weir_runtime *runtime, const struct weir_poo
     return status;
 }
 
-/* Before the pool is made, which may write lines. */
+/* Called before the pool is made, which may log. */
 static int set_level(struct weir_runtime *runtime, const struct weir_pool_options *given,
                      const struct part *parent, struct part *part)
 {

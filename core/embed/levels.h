@@ -1,9 +1,8 @@
 /*
- * embed/levels.h - how important a line of the log must be: for the runtime, and for each pool that
- * has a level of its own.
+ * embed/levels.h - log levels: the runtime's, and those of pools that have their own.
  *
- * A level is 1 + one of enum weir_log_level; 0 = none of its own. Any thread; the lock is the last
- * that anybody takes, since others are held while lines are written.
+ * A level is 1 + one of enum weir_log_level; 0 = none of its own. Any thread. This lock is the last
+ * in the lock order, since others are held while lines are written.
  */
 #ifndef EMBED_LEVELS_H
 #define EMBED_LEVELS_H
@@ -20,7 +19,7 @@ struct level;
 struct levels {
     pthread_mutex_t lock;
     struct table by_path; /* lock: of pools */
-    uint32_t usual;       /* const: of all else */
+    uint32_t usual;       /* const: for all other components */
 };
 
 void levels_init(struct levels *levels, uint32_t given);
@@ -28,7 +27,7 @@ void levels_finish(struct levels *levels);
 
 /* Gives the lines of a pool a level; borrows the path. NULL when memory is out. */
 struct level *levels_add(struct levels *levels, const char *path, uint32_t level);
-/* Takes that back. NULL is allowed. */
+/* Removes the level of a pool. NULL is allowed. */
 void levels_remove(struct levels *levels, struct level *level);
 
 /* Whether a line is to be shown. `component` is the path of a pool, or of a worker below it. */

@@ -7,7 +7,7 @@
 /* The end in progress. */
 struct ending {
     struct weir_runtime *runtime;
-    struct part **parts; /* in the order of their waves; those before `first` are done with */
+    struct part **parts; /* in the order of their waves; those before `first` are closed */
     uint32_t *waves;     /* of each part */
     uint32_t first;
     uint32_t count;
@@ -41,7 +41,8 @@ static void name_left_behind(struct ending *ending, struct part *part)
               weir_str("effect", "left behind"));
 }
 
-/* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
+/* True when a part cannot open, is paused or has no worker: a sender that waits for room there may
+ * wait for ever. */
 static bool admits_nothing(struct part *part)
 {
     if (part_has_ended(part))
@@ -51,7 +52,8 @@ static bool admits_nothing(struct part *part)
     return part->kind == PART_SINGLE && single_opening(part->single) < 0;
 }
 
-/* What waits for them is dead `no_target` then, and those who have it can end. */
+/* Closes those parts: messages that wait for them become dead letters, `no_target`, and their
+ * senders can end. */
 static void close_what_admits_nothing(struct ending *ending)
 {
     for (uint32_t i = ending->first; i < ending->count; i++) {
@@ -82,7 +84,7 @@ static void wait_for_end(struct ending *ending, struct part *part)
     ending->in_time = false;
 }
 
-/* Closes the parts of the next wave together; they are done with then. */
+/* Closes all parts of the next wave together. */
 static void close_wave(struct ending *ending)
 {
     uint32_t end = ending->first;
@@ -111,7 +113,7 @@ static int find_waves(struct ending *ending)
         runtime_leave(executor);
     }
     free(feeders);
-    /* Sources before all others, whoever feeds them. */
+    /* Sources close before all others. */
     for (uint32_t i = 0; i < ending->count; i++)
         ending->waves[i] = ending->parts[i]->kind == PART_SOURCE ? 0 : ending->waves[i] + 1;
     return status;

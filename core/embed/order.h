@@ -7,10 +7,11 @@
 #include "embed/part.h"
 
 /*
- * Sources first; then each part after all whose outputs feed it, and a pool after those nested in
- * it; what feeds itself in a circle closes as one. While a part does not end for `no_room_ms`,
- * those that let nothing in, for which it may wait, are closed before their turn. Waits, not on a
- * dispatcher's thread. 0, or WEIR_ETIMEOUT: what is left has been named in the log. WEIR_ENOMEM.
+ * Closes sources first, then each part after all parts whose outputs feed it, and a pool after the
+ * pools nested in it. Parts that feed each other in a cycle close together. When a part has not
+ * ended for `no_room_ms`, parts that accept no message, for which it may wait, are closed early.
+ * Waits; not on a dispatcher's thread. 0, or WEIR_ETIMEOUT: the log names the parts that have not
+ * ended. WEIR_ENOMEM.
  */
 int order_close_all(struct weir_runtime *runtime, uint64_t timeout_ms);
 

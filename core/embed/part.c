@@ -22,11 +22,11 @@ void part_unref(struct part *part)
 {
     struct executor *executor;
 
-    /* Each release pairs with the acquire of the last one: all uses were before. */
+    /* Each release pairs with the acquire of the last one: all uses came before. */
     if (!part || atomic_fetch_sub_explicit(&part->references, 1, memory_order_acq_rel) != 1)
         return;
     executor = runtime_enter(part->runtime->core);
-    if (executor) { /* else it is left: nobody else can reach it */
+    if (executor) { /* otherwise it is leaked: no other thread can reach it */
         destroy_what_it_is(part, executor);
         runtime_leave(executor);
     }
@@ -145,7 +145,7 @@ void part_unlink_locked(struct part *part)
     table_remove(&part->runtime->by_pid, &part->node);
 }
 
-/* Takes out one that is nested in a part, or the part itself, the deepest first; NULL: it was
+/* Removes one part that is nested in this one, or the part itself, the deepest first; NULL: it was
  * forgotten already. */
 static struct part *unlink_locked(struct part *part)
 {
@@ -168,7 +168,7 @@ void part_forget(struct part *part)
     do {
         pthread_mutex_lock(&runtime->lock);
         unlinked = unlink_locked(part);
-        /* A parent keeps the figures of those that were in it. */
+        /* A parent keeps the figures of the parts that were nested in it. */
         if (unlinked == part && part->parent == 0)
             ledger_reading_add(&runtime->gone, &reading);
         pthread_mutex_unlock(&runtime->lock);

@@ -1,8 +1,8 @@
 /*
- * embed/part.h - what an embedding program has made, found by its PID: pools, actors, sources.
+ * embed/part.h - a pool, actor or source of an embedding program, found by its PID.
  *
  * A part is counted: by its runtime until it is forgotten, and by each call that works with it, so
- * that one may wait for an end while another thread forgets it.
+ * that one thread may wait for its end while another forgets it.
  */
 #ifndef EMBED_PART_H
 #define EMBED_PART_H
@@ -58,13 +58,11 @@ struct weir_runtime {
     struct ledger_reading gone; /* lock: of parts that were forgotten */
 };
 
-/*
- * Begins to make one: on 0 the runtime is locked until part_end_locked, which takes the part and
- * adds it if `status` is 0. WEIR_ENOMEM, WEIR_ECLOSED.
- */
+/* Begins to make a part: on 0 the runtime is locked until part_end_locked, which takes the part and
+ * adds it if `status` is 0. WEIR_ENOMEM, WEIR_ECLOSED. */
 int part_begin(struct weir_runtime *runtime, struct part **out);
 void part_end_locked(struct part *part, int status);
-/* In between: borrowed; NULL: no such part. */
+/* Between part_begin and part_end_locked: borrowed; NULL: no such part. */
 struct part *part_find_locked(struct weir_runtime *runtime, weir_pid pid);
 
 /* Counted for the caller; NULL: no such part. */
@@ -74,13 +72,15 @@ struct part *part_find_pool(struct weir_runtime *runtime, weir_pid pid);
 /* NULL is allowed. */
 void part_unref(struct part *part);
 
-/* All of them, counted, oldest first; NULL when memory is out. Returns owned: free it. */
+/* All parts, each with a reference, oldest first; NULL when memory is out. Returns owned: free it.
+ * */
 struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count);
 
-/* Takes it out of the runtime, whose reference goes to the caller. */
+/* Removes a part from the runtime, whose reference goes to the caller. */
 void part_unlink_locked(struct part *part);
 
-/* Takes a part that has ended, and what is nested in it, out of the runtime; adds to `gone`. */
+/* Removes a part that has ended, and the parts nested in it, from the runtime; adds their figures
+ * to `gone`. */
 void part_forget(struct part *part);
 
 /* Its ledger, also after its end. */
@@ -88,11 +88,11 @@ void part_ledger(struct part *part, struct ledger_reading *out);
 
 /* Accepts nothing new; finishes and ends. */
 void part_close(struct part *part);
-/* Likewise, without what waits. */
+/* Likewise; waiting messages become dead letters. */
 void part_stop_now(struct part *part);
 bool part_has_ended(struct part *part);
 
-/* For people. */
+/* Its path or name, for people. */
 const char *part_name(const struct part *part);
 
 /* Its dead letters, and where its outputs lead; in a read section. */

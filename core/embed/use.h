@@ -1,5 +1,5 @@
 /*
- * embed/use.h - a behaviour as an embedding program hands it over: copied, with its settings.
+ * embed/use.h - a copy of the behaviour that an embedding program passes in, with its settings.
  */
 #ifndef EMBED_USE_H
 #define EMBED_USE_H
@@ -25,7 +25,7 @@ struct use {
     void (*release)(void *settings); /* after the last use; NULL at first: borrowed */
 };
 
-/* A spec with one reference, and what it is made of. WEIR_EINVALID, WEIR_ENOMEM. */
+/* Returns a spec with one reference. WEIR_EINVALID, WEIR_ENOMEM. */
 int use_create_spec(struct weir_runtime *runtime, const struct use_options *options,
                     struct spec **out_spec, struct use **out_use);
 

@@ -1,5 +1,5 @@
 /*
- * embed/usual.h - what an option of an embedding program that is 0 stands for: the default of the
+ * embed/usual.h - the value of an option that an embedding program leaves 0: the default of the
  * same key in a file. A test compares these with the tables of config/language.c.
  */
 #ifndef EMBED_USUAL_H

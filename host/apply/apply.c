@@ -4,7 +4,8 @@
 #include "host/apply/opening.h"
 #include "host/run/closing.h"
 
-#define REOPEN_PAUSE_MS 100 /* between two tries to get the memory for what was running before */
+/* between two attempts to open the former workers again when memory is out */
+#define REOPEN_PAUSE_MS 100
 
 /* --- preparing ------------------------------------------------------------------------------ */
 
@@ -93,7 +94,7 @@ static int open_successors(struct apply *apply)
     return status == 0 ? wait_until_open(apply) : status;
 }
 
-/* Stops what cannot live beside its successor, and opens that. */
+/* Stops the parts that cannot run beside their successors, then opens the successors. */
 static int exchange(struct apply *apply)
 {
     int status = stop_exclusive(apply);
@@ -129,7 +130,8 @@ static void set_changing(struct assembly *assembly, bool changing)
     pthread_mutex_unlock(&assembly->lock);
 }
 
-/* What every end needs: settings that are counted, and an executor. */
+/* Acquires everything that commit and abandon need, so that these cannot fail: counted settings and
+ * an executor. */
 static int begin(struct apply *apply, struct settings *settings)
 {
     struct runtime *runtime = apply->transition.assembly->runtime;
@@ -210,7 +212,8 @@ void apply_commit(struct apply *apply)
     apply->times.commit_ns = now_ns() - start_ns;
 }
 
-/* Sources that were replaced or removed end; then the pools that only they fed. */
+/* First the sources end that were replaced or removed, then the pools that only those sources fed.
+ * */
 void apply_drain(struct apply *apply)
 {
     struct assembly *assembly = apply->transition.assembly;
@@ -251,8 +254,8 @@ static int reopen(struct apply *apply)
     return status;
 }
 
-/* Opens again what was stopped, when its successor has ended or had `time` for that. Without memory
- * it is tried again, until there is some or the host ends. */
+/* Reopens the parts that were stopped, once their successors have ended or `time` is over. When
+ * memory is out, it retries until there is enough or the host ends. */
 static void reopen_exclusive(struct apply *apply, const struct closing_time *time)
 {
     struct assembly *assembly = apply->transition.assembly;
@@ -263,7 +266,7 @@ static void reopen_exclusive(struct apply *apply, const struct closing_time *tim
         ;
 }
 
-/* The pools and sources made here end before anybody knew of them. */
+/* Ends the pools and sources that prepare made: nothing was published yet. */
 void apply_abandon(struct apply *apply)
 {
     struct assembly *assembly = apply->transition.assembly;

@@ -1,9 +1,9 @@
 /*
  * apply/apply.h - carries out a plan, from the running settings to new ones, as a transaction.
  *
- * Prepare makes and opens everything new. Then either the commit, which cannot fail, and the drain
- * of what was removed, in output order; or, when prepare has failed, those who asked are told, and
- * what was made is taken back.
+ * Prepare makes and opens everything new. After a successful prepare, commit publishes it, which
+ * cannot fail, and drain ends what was removed, in the order of the outputs. After a failed
+ * prepare, the caller reports the reason and abandon undoes what was made.
  *
  * Life: apply_prepare, then apply_commit and apply_drain, or apply_abandon. On the thread
  * of the supervisor, not in a read section.
@@ -36,8 +36,8 @@ struct apply {
 
 /*
  * Prepares `plan`, which was made from the settings in force to `settings`. Takes the settings,
- * also on failure. Reports why not: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ENOMEM;
- * then apply_abandon is needed.
+ * also on failure. Reports the reason of a failure: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ENOMEM; the
+ * caller then calls apply_abandon.
  */
 int apply_prepare(struct apply *apply, struct assembly *assembly, struct settings *settings,
                   const struct plan *plan, struct report *report);
@@ -45,18 +45,19 @@ int apply_prepare(struct apply *apply, struct assembly *assembly, struct setting
 /* After a prepare that succeeded: cannot fail. */
 void apply_commit(struct apply *apply);
 
-/* Then waits for what was removed, as long as that may; the log names what does not end. */
+/* After the commit: waits for the removed parts until their time-outs; the log names those that do
+ * not end. */
 void apply_drain(struct apply *apply);
 
-/* After a prepare that failed: everything is as it was before. What does not end at once is named
+/* After a prepare that failed: restores the former state. Parts that do not end at once are named
  * in the log and left behind. */
 void apply_abandon(struct apply *apply);
 
 /*
  * The start: carries out the plan from nothing to `settings`, and waits until all workers are open.
- * Takes the settings, also on failure; then nothing of it is left but what does not end at once.
- * Sources do not produce yet: assembly_go. Reports what failed: WEIR_ENOMEM, WEIR_EINVALID (an open
- * failed), WEIR_ETIMEOUT. Instead of all the above, once.
+ * Takes the settings, also on failure; then everything is undone, except parts that do not end at
+ * once. Sources do not produce yet: assembly_go. Reports what failed: WEIR_ENOMEM, WEIR_EINVALID
+ * (an open failed), WEIR_ETIMEOUT. Called once, in place of the functions above.
  */
 int apply_from_nothing(struct assembly *assembly, struct settings *settings, struct report *report);
 

@@ -72,7 +72,7 @@ void dispatcher_change_commit(struct dispatcher_change *change)
     }
 }
 
-/* True when the dispatcher has gone, or sleeps until it is added again. */
+/* True when the dispatcher is retired, or is idle until it is added again. */
 static bool try_retire(struct assembly *assembly, uint32_t index)
 {
     if (!runtime_retire_dispatcher(assembly->dispatchers[index]))
@@ -91,7 +91,7 @@ void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *
             (void)dispatcher_resize(dispatcher, change->parts[i].before);
     }
     change->count = 0;
-    /* The new ones are named by no settings in force; the last turn on them may not be over yet. */
+    /* No settings in force name the new dispatchers, but their last turns may not be over yet. */
     dispatcher_change_collect(assembly, timeout_ms);
 }
 
@@ -120,7 +120,7 @@ static bool follow(struct assembly *assembly, struct settings_dispatcher *follow
     tell_follow(assembly, follower, wanted, effective_cpus, status);
     if (status != 0)
         return false;
-    /* What is in force is what the next plan compares with. */
+    /* The next plan compares with the settings in force. */
     pthread_mutex_lock(&assembly->lock);
     follower->threads = wanted;
     pthread_mutex_unlock(&assembly->lock);

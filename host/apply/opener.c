@@ -1,9 +1,9 @@
 #include "host/apply/opener.h"
 
-#define THREADS_MAX 64u /* at work for one reload */
-#define STUCK_MAX 64u   /* in opens of former reloads, when another begins */
+#define THREADS_MAX 64u /* that work for one reload */
+#define STUCK_MAX 64u   /* threads in opens of former reloads */
 
-/* Exact between two reloads but for opens that return at this moment. */
+/* Exact between two reloads, except for opens that return at this moment. */
 static uint32_t stuck_count(const struct assembly *assembly)
 {
     struct runtime_figures figures;
@@ -44,8 +44,8 @@ void opener_run(const struct assembly *assembly, const struct settings *settings
         threads = THREADS_MAX;
     if (threads > count)
         threads = count;
-    /* Without memory for more it stays as it is: the opens take longer, and are told when they take
-     * too long. */
+    /* When memory for more threads is out, the number stays: opens take longer, and a time-out
+     * reports those that take too long. */
     (void)dispatcher_resize(assembly->opener, stuck + (threads ? threads : 1));
 }
 

@@ -2,8 +2,8 @@
  * apply/opener.h - the threads on which the workers and sources of a reload open.
  *
  * They belong to no pool: an `open` that never returns keeps one of them, and no pool waits for it.
- * After a refusal, what has begun to open is left behind, and what has not begun is ended without
- * an `open`. Their number is bounded: docs/decisions/088.
+ * After a refusal, actors in `open` are left behind, and actors that have not begun end without an
+ * `open`. The number of these threads is bounded: docs/decisions/088.
  *
  * Life: opener_create with the supervisor; then opener_begin, opener_run .., opener_rest around
  * each reload. On the thread of the supervisor. At the start there is no opener: workers open on
@@ -20,16 +20,16 @@
 /* WEIR_ENOMEM: its thread cannot start. */
 int opener_create(struct assembly *assembly);
 
-/* Before anything is made: how many opens of former reloads have not returned. WEIR_EFULL,
- * reported: too many. */
+/* Called before anything is made. Returns the number of opens of former reloads that have not
+ * returned. WEIR_EFULL, reported: too many. */
 int opener_begin(const struct assembly *assembly, uint32_t *out_stuck, struct report *report);
 
-/* Has threads for `count` that are to open, as many as the dispatchers of `settings` have, beside
- * those that are `stuck`. */
+/* Starts threads for `count` parts that are to open: as many as the dispatchers of `settings` have,
+ * besides the `stuck` ones. */
 void opener_run(const struct assembly *assembly, const struct settings *settings, uint32_t count,
                 uint32_t stuck);
 
-/* Keeps one thread that is free, which ends what is not to be opened any more. */
+/* Keeps one free thread, which ends the actors that are no longer to open. */
 void opener_rest(const struct assembly *assembly);
 
 #endif

@@ -3,7 +3,7 @@
 #define SOURCE_TIMEOUT_MS 10000 /* as the default open_timeout of pools */
 #define OTHERS_MS 500 /* after a failure: so that one report tells all that fail at once */
 
-/* How things stand: counted anew at each look. */
+/* The state of all parts, counted again by each look. */
 struct look {
     const struct opening *opening;
     uint32_t starting;
@@ -23,7 +23,7 @@ static bool is_stopping(const struct opening *opening)
     return atomic_load_explicit(opening->stopping, memory_order_acquire);
 }
 
-/* Counts; true when there is nothing more to wait for. */
+/* Counts, and returns true when there is nothing more to wait for. */
 static bool have_all_tried(void *context)
 {
     struct look *look = context;
@@ -74,7 +74,7 @@ static uint64_t longest_timeout_ms(const struct opening *opening)
     return longest;
 }
 
-/* The status in words, and what the behaviour said itself. */
+/* The status in words, and the reason that the behaviour gave. */
 struct reason {
     char text[256];
 };
@@ -101,7 +101,8 @@ static void tell_failed_pool(const struct settings_pool *pool, const struct pool
                        reason.text);
 }
 
-/* Who is still opening is late only when nobody has failed: else there was no more waiting. */
+/* A part that is still opening is late only if none has failed: after a failure, the wait was cut
+ * short. */
 static void tell_pool(const struct look *look, uint32_t index, struct report *report)
 {
     const struct settings_pool *pool = &look->opening->settings->pools[index];
@@ -146,7 +147,7 @@ int opening_wait(const struct opening *opening, struct runtime *runtime, struct 
     struct look look = { .opening = opening };
     bool decided;
 
-    do { /* one that failed may have opened at its next try, while the others were waited for */
+    do { /* a failed part may have opened at its next attempt during the wait for the others */
         decided = runtime_wait(runtime, is_decided, &look, longest_timeout_ms(opening));
         if (look.failed > 0)
             (void)runtime_wait(runtime, have_all_tried, &look, OTHERS_MS);

@@ -8,9 +8,9 @@
 #include "config/settings.h"
 #include "weir_core.h"
 
-/* What to wait for. Any of the arrays may hold NULL; `changes` may be NULL itself. */
+/* The parts to wait for. Any of the arrays may hold NULL; `changes` may be NULL itself. */
 struct opening {
-    const struct settings *settings; /* whose open_timeout counts, for the pools by index */
+    const struct settings *settings; /* their open_timeout applies, for the pools by index */
     struct pool *const *pools;       /* all of their workers */
     uint32_t pool_count;
     struct pool_change *const *changes; /* of pool_count: their prepared workers */
@@ -19,12 +19,13 @@ struct opening {
     const _Atomic bool *stopping; /* set: waiting ends */
 };
 
-/* How many have not tried yet. Not inside a read section. */
+/* The number of parts that have not tried to open yet. Not inside a read section. */
 uint32_t opening_count(const struct opening *opening);
 
 /*
- * 0 when all are open. Otherwise reports each that failed, or is not open in time, by its path:
- * WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ECANCELLED (the host is to end). Not inside a read section.
+ * 0 when all are open. Otherwise reports each part that failed, or was not open in time, by its
+ * path: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ECANCELLED (the host is to end). Not inside a read
+ * section.
  */
 int opening_wait(const struct opening *opening, struct runtime *runtime, struct report *report);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* What the plan says of one pool. */
+/* The plan's steps for one pool. */
 struct pool_task {
     uint32_t index; /* in the new settings */
     uint32_t effects;
@@ -58,7 +58,7 @@ static void take_tasks(struct pool_changes *changes)
     }
 }
 
-/* The pools that stay keep their places in the new order. */
+/* Enters the pools that stay at their indexes in the new settings. */
 static void take_present(struct pool_changes *changes)
 {
     const struct transition *transition = changes->transition;
@@ -70,7 +70,7 @@ static void take_present(struct pool_changes *changes)
 
 /* --- making --------------------------------------------------------------------------------- */
 
-/* Room below pool `index` for all that the file says to be there; once. */
+/* Reserves memory in pool `index` for all members that the file names; once. */
 static int make_room(struct pool_changes *changes, uint32_t index)
 {
     const struct settings_pool *wanted = &changes->transition->settings->pools[index];
@@ -81,7 +81,8 @@ static int make_room(struct pool_changes *changes, uint32_t index)
     return pool_prepare_join(changes->all[index], wanted->member_count);
 }
 
-/* The pool above, if that has room for the pool of a task and was not told what came of it. */
+/* The pool above, if it has reserved memory for this pool and is not notified of the outcome yet.
+ * */
 static struct pool *parent_to_tell(struct pool_changes *changes, const struct pool_task *task)
 {
     uint32_t parent = wanted_of(changes, task)->parent;
@@ -92,8 +93,8 @@ static struct pool *parent_to_tell(struct pool_changes *changes, const struct po
     return changes->all[parent];
 }
 
-/* A pool at the top or below one that runs is made apart: nobody sends to it before it is bound and
- * committed, and what fails in it until then is the reload's. */
+/* A pool at the top, or below one that runs, is made apart: it gets no message before it is bound
+ * and committed, and its failures until then are the reload's. */
 static int make_pool(struct pool_changes *changes, const struct pool_task *task,
                      struct executor *executor)
 {
@@ -114,7 +115,7 @@ static int make_pool(struct pool_changes *changes, const struct pool_task *task,
     return status;
 }
 
-/* Those that are new; members come after the pool that they are in. */
+/* Makes the new pools; members come after the pool that contains them. */
 static int make_pools(struct pool_changes *changes, struct executor *executor)
 {
     for (uint32_t i = 0; i < changes->task_count; i++) {
@@ -131,7 +132,7 @@ static int make_pools(struct pool_changes *changes, struct executor *executor)
     return 0;
 }
 
-/* The new ones are bound once all of them are there. */
+/* Binds the new pools, after all of them are made. */
 static int wire(struct pool_changes *changes, struct executor *executor)
 {
     for (uint32_t i = 0; i < changes->task_count; i++) {
@@ -157,7 +158,7 @@ static bool was_nested(const struct pool_changes *changes, uint32_t index)
     return transition->old_settings->pools[transition->plan->old_pools[index]].nested;
 }
 
-/* What of `out` is owned is the caller's, also when this fails. */
+/* The caller owns everything in `out` that is owned, also when this fails. */
 static int make_options(struct pool_changes *changes, const struct pool_task *task,
                         struct pool_change_options *out)
 {
@@ -200,7 +201,7 @@ static int prepare_change(struct pool_changes *changes, const struct pool_task *
     return status;
 }
 
-/* Events: nobody gets any of the new ones before the commit. */
+/* Prepares the subscriptions: no event is delivered by them before the commit. */
 static int subscribe(struct pool_changes *changes, struct pool_task *task,
                      struct executor *executor)
 {
@@ -209,7 +210,7 @@ static int subscribe(struct pool_changes *changes, struct pool_task *task,
                                 &wanted_of(changes, task)->subscribe);
 }
 
-/* The changes of the tasks with `effects` of those that make them exclusive. */
+/* Prepares the changes of the tasks with `effects`, of those that make a behaviour exclusive. */
 static int prepare_changes(struct pool_changes *changes, uint32_t effects,
                            struct executor *executor)
 {
@@ -284,7 +285,7 @@ int pool_changes_exchange(struct pool_changes *changes, struct executor *executo
 
 /* --- committing ----------------------------------------------------------------------------- */
 
-/* Moves the removed pools to those that drain. */
+/* Moves the removed pools to the list of draining pools. */
 static void set_gone(struct pool_changes *changes, struct executor *executor)
 {
     const struct plan *plan = changes->transition->plan;
@@ -296,7 +297,7 @@ static void set_gone(struct pool_changes *changes, struct executor *executor)
     for (uint32_t i = 0; i < plan->closing_count; i++) {
         struct pool *pool = assembly->pools[plan->closing[i].pool];
 
-        pool_give_up_name(pool, executor); /* a file may name another one so while this drains */
+        pool_give_up_name(pool, executor); /* a new pool may take the name while this one drains */
         changes->gone_pools[count++] = pool;
     }
     free(assembly->gone);
@@ -346,7 +347,8 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
 
 /* --- going back ----------------------------------------------------------------------------- */
 
-/* Its name is free at once: an open that never returns must not keep the next file from it. */
+/* Releases its name at once: an open that never returns must not block that name for the next file.
+ * */
 static void dismiss(struct pool *pool, struct executor *executor)
 {
     pool_close(pool, executor);

@@ -1,11 +1,13 @@
 /*
  * apply/pool_changes.h - the pools' part of a plan that is carried out, as a transaction.
  *
- * It walks the plan's tasks. New pools are made apart, changes of present ones prepared; nobody
- * sees any of it before the commit, whose work grows with what changes, not with what there is.
+ * It walks the plan's tasks. New pools are made apart, and changes of present pools are prepared.
+ * Nothing is visible before the commit. The work of the commit grows with the changes, not with the
+ * number of pools.
  *
  * Two workers of an exclusive behaviour cannot live side by side. So the changes of such pools are
- * prepared last, after their workers have stopped; an abort is followed by opening them again.
+ * prepared last, after their workers have stopped, and an abort is followed by a reopen of those
+ * workers.
  *
  * Life: prepare, [stop, exchange], commit or abort [reopen], then finish. Inside a read section
  * where an executor is taken. One thread at a time.
@@ -18,24 +20,26 @@
 
 struct pool_changes {
     const struct transition *transition;
-    struct pool_task *tasks; /* those of the plan that are about pools that stay or come */
+    struct pool_task *tasks; /* the plan's steps for pools that stay or are new */
     uint32_t task_count;
     /* by index of the new settings */
-    struct pool **all;            /* every one of them */
-    struct pool **made;           /* those made here */
-    struct pool_change **changes; /* of those that were there */
-    bool *is_parent;              /* those that run and get new members */
-    struct pool **gone_pools;     /* room for the removed ones, and for those that have not ended */
-    uint32_t exclusive_count;     /* tasks whose old workers stop before the new ones open */
-    bool allocated;               /* all of these tables are there */
+    struct pool **all;            /* all pools */
+    struct pool **made;           /* new pools, made here */
+    struct pool_change **changes; /* of pools that stay */
+    bool *is_parent;              /* running pools that get new members */
+    /* room for the removed pools, and for those that have not ended yet */
+    struct pool **gone_pools;
+    uint32_t exclusive_count; /* tasks whose old workers stop before the new ones open */
+    bool allocated;           /* all of these tables are allocated */
 };
 
-/* Makes and prepares everything; reports what cannot be. Finish is needed also on failure. */
+/* Makes and prepares everything; reports the reason of a failure. Finish is needed also on failure.
+ * */
 int pool_changes_prepare(struct pool_changes *changes, const struct transition *transition,
                          struct executor *executor);
 
-/* The exclusive ones: tells the old workers to end; whether all who were told so have ended;
- * prepares the changes. What cannot be is reported. */
+/* For exclusive behaviours: orders the old workers to end; checks whether all of these have ended;
+ * prepares the changes. Reports the reason of a failure. */
 int pool_changes_stop(struct pool_changes *changes, struct executor *executor);
 bool pool_changes_have_stopped(const struct pool_changes *changes);
 int pool_changes_exchange(struct pool_changes *changes, struct executor *executor);
@@ -47,7 +51,7 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
 void pool_changes_abort(struct pool_changes *changes, struct executor *executor);
 void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time);
 
-/* After an abort: opens workers like those that were stopped. WEIR_ENOMEM: not all yet. */
+/* After an abort: opens new workers in place of the stopped ones. WEIR_ENOMEM: not all yet. */
 int pool_changes_reopen(struct pool_changes *changes, struct executor *executor);
 
 /* Frees the tables. */

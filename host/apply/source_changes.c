@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-/* What the plan says of one source. */
+/* The plan's steps for one source. */
 struct source_task {
     uint32_t old_index; /* SETTINGS_NONE: it is new */
-    uint32_t new_index; /* SETTINGS_NONE: it goes */
+    uint32_t new_index; /* SETTINGS_NONE: it is removed */
     uint32_t effects;
-    struct source *made;   /* here; NULL: the old one stays */
-    struct wiring *wiring; /* it feeds another pool now */
-    struct spec *spec;     /* its changed options are live */
+    struct source *made;   /* the new source; NULL: the old one stays */
+    struct wiring *wiring; /* the new target pool */
+    struct spec *spec;     /* with changed live options */
     bool is_stopped;       /* the old one has been told to end before the new one opens */
 };
 
@@ -25,7 +25,7 @@ static struct source *old_of(const struct source_changes *changes, const struct 
     return changes->transition->assembly->sources[task->old_index];
 }
 
-/* Another one takes its place, or it goes. */
+/* True when another source replaces it, or it is removed. */
 static bool ends_old(const struct source_task *task)
 {
     return task->effects & (PLAN_REMAKES | PLAN_REMOVES);
@@ -239,7 +239,7 @@ bool source_changes_are_vacant(const struct source_changes *changes)
     return true;
 }
 
-/* One like it goes on where it was, in the place of the one that was stopped. */
+/* Makes a new source of the old spec, which starts at the last position of the stopped one. */
 static int open_again(struct source_changes *changes, struct source_task *task,
                       struct executor *executor)
 {
@@ -279,7 +279,7 @@ void source_changes_forget(struct source_changes *changes, const struct closing_
     struct assembly *assembly;
 
     if (!changes->made)
-        return; /* what comes before them has failed */
+        return; /* an earlier step has failed */
     assembly = changes->transition->assembly;
     closing_forget_sources(assembly, changes->made, changes->transition->settings->source_count,
                            time);

@@ -1,5 +1,5 @@
 /*
- * apply/transition.h - what the parts of a reload share: from which settings to which.
+ * apply/transition.h - the settings before and after a reload, which its parts share.
  */
 #ifndef HOST_APPLY_TRANSITION_H
 #define HOST_APPLY_TRANSITION_H
@@ -7,13 +7,14 @@
 #include "config/plan.h"
 #include "host/run/assembly.h"
 
-/* Const until the commit, but for the report. */
+/* Const until the commit, except for the report. */
 struct transition {
     struct assembly *assembly;
     const struct plan *plan;
     struct report *report;
-    struct held_settings *old_held;      /* in force until the commit; NULL at the start */
-    struct held_settings *held;          /* in force after it; then what is to be dropped */
+    struct held_settings *old_held; /* in force until the commit; NULL at the start */
+    /* in force after it; from then on, the former settings, to be released */
+    struct held_settings *held;
     const struct settings *old_settings; /* NULL at the start */
     const struct settings *settings;
 };

@@ -14,12 +14,13 @@ struct account {
     uint64_t unbound;
 };
 
-/* Counts dead letters outside every ledger: emitted and refused for good, or from other lanes. */
+/* Counts dead letters that no ledger counts: emitted messages that were refused for good, and
+ * messages of other lanes. */
 static uint64_t outside(const struct account *account)
 {
     uint64_t total = dead_letters_total(&account->dead);
 
-    /* A worker writes the dead letter before the ledger: meanwhile there may be one too many, never
+    /* A worker counts the dead letter before its ledger: so a reading may count one too many, never
      * too few. */
     return total > account->ledger.dead ? total - account->ledger.dead : 0;
 }
@@ -149,7 +150,7 @@ static void add_pool(struct progress_figures *out, const struct settings_pool *s
         return;
     pool_stats(pool, &stats);
     if (stats.live == 0 && stats.starting == 0)
-        return; /* it has ended, or will soon: it has no fill to show */
+        return; /* it has ended or is closing: no fill to show */
     figure = &out->pools[out->pool_count++];
     (void)snprintf(figure->path, sizeof figure->path, "%s", settings->path);
     figure->live = stats.live;

@@ -38,8 +38,8 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out);
 
 /*
  * True when there are sources, all of them have ended, and no message waits or is handled. Compares
- * two looks in a row: when the messages settled before the first look ended are as many as those
- * accepted when the second one ended, no message moved between them, and none can move any more.
+ * two successive readings: if the first reading counts as many settled messages as the second one
+ * counts accepted messages, no message moved between them, and none can move any more.
  */
 bool accounts_are_done(struct assembly *assembly);
 

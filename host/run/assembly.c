@@ -72,7 +72,7 @@ void held_settings_unref(struct held_settings *held)
 
 void assembly_finish(struct assembly *assembly)
 {
-    /* After a failed start there are neither of them. */
+    /* After a failed start there are none. */
     uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
     uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
     struct executor *executor = runtime_enter(assembly->runtime);

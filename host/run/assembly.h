@@ -1,8 +1,8 @@
 /*
  * run/assembly.h - the running parts that the settings describe: dispatchers, pools, sources.
  *
- * `pools[i]` and `sources[i]` belong to index i of the settings in force. It is empty at first;
- * apply.h makes and changes it.
+ * `pools[i]` and `sources[i]` belong to index i of the settings in force. The assembly is empty at
+ * first; apply.h fills and changes it.
  *
  * Life: assembly_init, apply_from_nothing .. assembly_finish, after the runtime has stopped and
  * before it is destroyed. Changes: one thread at a time (the start, then the supervisor), under
@@ -41,13 +41,14 @@ struct assembly {
     uint64_t gone_misuses;                 /* lock: of those pools */
     uint64_t gone_unbound;                 /* lock: of removed pools that have ended */
     uint32_t generation;   /* lock: 1 after the start, then one more with each reload */
-    bool changing;         /* lock: by a reload; a missing source may come back */
+    bool changing;         /* lock: a reload is under way; a missing source may come back */
     _Atomic bool stopping; /* the host ends: no further waits */
 
     /* Const after the start: workers and sources of a reload open there; NULL: where they run. */
     struct dispatcher *opener;
 
-    /* Those of the settings, and old ones that are still in use. Its thread. */
+    /* The dispatchers of the settings, and old ones that are still in use. Changed by one thread.
+     * */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     uint32_t dispatcher_count;
 };

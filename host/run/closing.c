@@ -36,7 +36,7 @@ static uint64_t usual_or_left_ms(const struct closing_time *time)
 
 /* --- one by one ------------------------------------------------------------------------------ */
 
-/* What is waited for, unless the host is to end first. */
+/* The part that is waited for, unless the host is to end first. */
 struct awaited {
     const struct assembly *assembly; /* NULL: also while the host ends */
     struct source *source;
@@ -76,7 +76,7 @@ static void name_left_behind(struct assembly *assembly, const char *path, struct
               weir_uint("held", stats.held), weir_str("effect", "left behind"));
 }
 
-/* Frees an ended source; what of it is dead stays in the sum. */
+/* Frees an ended source; its dead letters stay in the sum. */
 static void forget_source(struct assembly *assembly, struct source *source)
 {
     struct executor *executor = runtime_enter(assembly->runtime);
@@ -122,7 +122,7 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
     }
 }
 
-/* Takes one that has ended off the list; NULL: there is none. */
+/* Removes one that has ended from the list; NULL: there is none. */
 static struct source *take_ended(struct assembly *assembly)
 {
     struct source *source = NULL;
@@ -146,7 +146,8 @@ static void collect_gone_sources(struct assembly *assembly)
         forget_source(assembly, source);
 }
 
-/* In one step with the sum, under the lock: whoever adds up sees the pool once, and never freed. */
+/* Done with the sum under one lock, so that a reader counts the pool once, and never a freed one.
+ * */
 static void unlist_gone_locked(struct assembly *assembly, const struct pool *pool)
 {
     uint32_t kept = 0;
@@ -157,7 +158,7 @@ static void unlist_gone_locked(struct assembly *assembly, const struct pool *poo
     assembly->gone_count = kept;
 }
 
-/* Frees an ended pool, which is no longer among the gone; its ledger stays in the sum. */
+/* Frees an ended pool that was removed from `gone`; its ledger stays in the sum. */
 static void forget_pool(struct assembly *assembly, struct pool *pool)
 {
     struct executor *executor = runtime_enter(assembly->runtime);
@@ -212,13 +213,14 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
 /* --- former workers ------------------------------------------------------------------------- */
 
 /*
- * Former workers emit where their outputs led when their pool got another behaviour: no file says
- * that any more, so the output order does not know it. What may be their target closes after them.
+ * Former workers keep the outputs that their pool had before it got another behaviour. The present
+ * settings do not name these outputs, so the output order does not include them. Parts that may be
+ * such a target close after the former workers.
  */
 struct formers {
     const struct assembly *assembly;
-    bool while_stopping; /* they are waited for also while the host ends */
-    uint32_t next;       /* pools before that number have none, and get none meanwhile */
+    bool while_stopping; /* the wait continues while the host ends */
+    uint32_t next;       /* pools before this index have no former workers and get none meanwhile */
 };
 
 static struct pool *pool_at(const struct assembly *assembly, uint32_t index)
@@ -244,7 +246,7 @@ static bool formers_are_over(void *context)
     return !pool;
 }
 
-/* How long the last of them may take: none of them is waited for who should have left long ago. */
+/* The longest time that a former worker may take; those that are overdue do not count. */
 static uint64_t formers_timeout_ms(const struct assembly *assembly)
 {
     struct clock clock = clock_monotonic();
@@ -291,7 +293,7 @@ uint64_t closing_timeout_ms(struct pool *pool)
     return pool_remove_ms(pool, CLOSING_TIMEOUT_MS, CLOSING_GRACE_MS);
 }
 
-/* Where the group of number `first` ends. */
+/* The end of the group that begins at number `first`. */
 static uint32_t group_end(const struct plan *plan, uint32_t first)
 {
     uint32_t end = first + 1;
@@ -302,9 +304,9 @@ static uint32_t group_end(const struct plan *plan, uint32_t first)
 }
 
 /*
- * Frees those of the gone from number `first` to `end` that end in time; returns how many did not.
- * That is `timeout_ms` for each, or less if their own is shorter. `watched`: its end is not waited
- * for.
+ * Frees the pools of `gone` from number `first` to `end` that end within `timeout_ms`, or within
+ * their own time-out if that is shorter; returns how many did not. `watched`: waiting stops when
+ * this host is to end.
  */
 static uint32_t drain_gone(struct assembly *assembly, const struct assembly *watched,
                            uint32_t first, uint32_t end, uint64_t timeout_ms)
@@ -330,7 +332,7 @@ static uint32_t drain_gone(struct assembly *assembly, const struct assembly *wat
 
 void closing_drain(struct assembly *assembly, const struct plan *plan)
 {
-    /* Those before them have been waited for: they must not hold up every reload that follows. */
+    /* Earlier pools of the list have had their wait: they must not delay each following reload. */
     uint32_t first = assembly->gone_count - plan->closing_count;
 
     if (plan->closing_count == 0)

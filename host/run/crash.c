@@ -14,18 +14,18 @@
 #include "host/log/line.h"
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
-#define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, whatever the page is */
+#define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, of any page size */
 #define WORDS_SIZE 1024
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
 #define SIGNALS_COUNT (sizeof signals / sizeof signals[0])
 
-/* A handler gets no argument of ours, so this one thing is the process's. Written by install. */
+/* A signal handler gets no argument of ours, so this state is global. Written by crash_install. */
 static struct {
     const struct crash_note *(*current)(void);
     int descriptor;
-    bool terminal; /* then there may be a progress line, which the words must not continue */
+    bool terminal; /* a progress line may be there, which the report must not continue */
     struct sigaction before[SIGNALS_COUNT];
     atomic_flag telling; /* taken by the first thread to fault */
 } crash = { .descriptor = -1, .telling = ATOMIC_FLAG_INIT };
@@ -103,8 +103,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
     (void)context;
     /*
-     * All our signals are blocked in here, so a fault while telling ends the process at once, and
-     * whoever comes second is another thread. It must not end the process before the first told.
+     * All our signals are blocked in here, so a fault in the handler ends the process at once, and
+     * a second caller is another thread. It must not end the process before the first thread has
+     * written its report.
      */
     while (atomic_flag_test_and_set(&crash.telling))
         pause();

@@ -10,7 +10,7 @@ struct watched_thread {
     struct crash_note told;
 };
 
-/* A signal handler runs on the thread that crashed and has nothing else to start from. */
+/* A signal handler runs on the thread that crashed, and has only this variable to start from. */
 static struct watched_thread *this_thread(void)
 {
     static _Thread_local struct watched_thread thread;

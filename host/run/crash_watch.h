@@ -1,5 +1,5 @@
 /*
- * run/crash_watch.h - tells the crash handler whose turn runs on which thread.
+ * run/crash_watch.h - tells the crash handler which turn runs on which thread.
  */
 #ifndef HOST_RUN_CRASH_WATCH_H
 #define HOST_RUN_CRASH_WATCH_H
@@ -17,8 +17,8 @@ void crash_watch_thread_start(struct executor *executor);
 void crash_watch_thread_end(struct executor *executor);
 
 /*
- * Whose callback runs, or ran last, on the calling thread, as its turn has noted on pages that no
- * plugin overwrites by mistake; NULL: nobody's. For signal handlers. Borrowed until the next call.
+ * The callback that runs, or ran last, on the calling thread, read from a note on pages that no
+ * plugin overwrites by mistake; NULL: none. For signal handlers. Borrowed until the next call.
  */
 const struct crash_note *crash_watch_current(void);
 

@@ -1,5 +1,5 @@
 /*
- * run/ending.h - what a run came to: its exit code, and in words what went wrong.
+ * run/ending.h - the result of a run: its exit code, and in words what went wrong.
  *
  * Any thread that may take assembly->lock.
  */
@@ -9,20 +9,20 @@
 #include "host/run/accounts.h"
 
 struct ending {
-    bool has_escalated;  /* a pool has given up */
+    bool has_escalated;  /* a pool at the top has escalated */
     bool is_complete;    /* drained, and no finite source was stopped before its end */
-    bool is_finite;      /* it has sources, and each has an end */
-    bool allows_dead;    /* dead letters are no reason for an exit code */
-    int asked;           /* the largest status that a worker asked for */
-    uint64_t lost_bytes; /* of what workers printed */
+    bool is_finite;      /* it has sources, and each is finite */
+    bool allows_dead;    /* dead letters do not change the exit code */
+    int asked;           /* the largest exit status that a worker requested */
+    uint64_t lost_bytes; /* of printed text */
     struct accounts_result accounts;
 };
 
 /* Logs the ledger, and fills in what the runtime and the assembly know. */
 void ending_look(struct ending *ending, struct assembly *assembly);
 
-/* The first reason that holds gives it: what ended the host, then what workers asked for, then what
- * was lost. */
+/* The code of the first reason that applies: the event that ended the host, then the status that
+ * workers requested, then lost messages or text. */
 int ending_exit_code(const struct ending *ending);
 
 /* The last lines of the log: lost text, and that the host has ended. */

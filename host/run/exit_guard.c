@@ -17,10 +17,10 @@
 
 #define WORDS_SIZE 1024
 #define HANDLERS_MORE 8  /* for the first thread, and those that plugins start themselves */
-#define PATIENCE_MS 5000 /* the I/O thread has some lines to write */
+#define PATIENCE_MS 5000 /* time for the I/O thread to write some lines */
 
-/* Those that end a process and that nobody sends a host on purpose. The crash handler has others,
- * and the I/O thread has its own. */
+/* Signals that end a process and that nobody sends to a host on purpose. The crash handler and the
+ * I/O thread handle the others. */
 static const int signals[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO,    SIGXCPU,
                                SIGPWR,  SIGTRAP,   SIGSYS,  SIGSTKFLT };
 
@@ -36,7 +36,7 @@ static struct {
     struct sigaction before[SIGNALS_COUNT];
     _Atomic(void (*)(void *)) wake; /* written by the owner, behind `context` */
     void *context;
-    _Atomic uint32_t threads;  /* of ours */
+    _Atomic uint32_t threads;  /* the host's threads */
     _Atomic uint32_t handlers; /* that are registered; never fewer than threads */
     atomic_flag telling;       /* taken by the first thread */
     atomic_bool asked;
@@ -75,7 +75,7 @@ static void write_words(struct line *line)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-/* Other threads go on: one of them is to end the process. */
+/* Other threads run on: one of them is to end the process. */
 static void wait_for_the_end(void)
 {
     (void)poll(NULL, 0, PATIENCE_MS);
@@ -96,7 +96,7 @@ static void end_process(void)
     _exit(EXIT_GUARD_CODE);
 }
 
-/* True for the first thread, which is to say why; the others wait. */
+/* True for the first thread, which writes the report; the others wait. */
 static bool is_first(void)
 {
     if (!atomic_flag_test_and_set(&guard.telling))
@@ -172,7 +172,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* Whoever handles a signal already, a profiler for instance, keeps it. */
+/* A signal that has a handler already, a profiler's for instance, keeps it. */
 static void install_signals(void)
 {
     struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
@@ -193,11 +193,13 @@ static void uninstall_signals(void)
     }
 }
 
-/* `exit` takes each handler off its list before it calls it. So each thread that calls it while the
- * first one waits in its handler needs another one, or it ends the process by itself. */
+/* `exit` takes each handler off its list before it calls it. So each thread that calls `exit` while
+ * the first one waits in its handler needs one more handler; without it, that thread ends the
+ * process. */
 static bool register_handlers(uint32_t wanted)
 {
-    /* Relaxed: whoever raises the count registers; nothing else is ordered by it. */
+    /* Relaxed: the thread that raises the count registers the handler; the count orders nothing
+     * else. */
     uint32_t count = atomic_load_explicit(&guard.handlers, memory_order_relaxed);
 
     while (count < wanted) {
@@ -224,14 +226,14 @@ int exit_guard_begin(int descriptor)
     guard.descriptor = descriptor;
     guard.terminal = isatty(descriptor);
     install_signals();
-    /* Release pairs with the acquire in is_armed: all of it is there. */
+    /* Release pairs with the acquire in is_armed: all fields are set. */
     atomic_store_explicit(&guard.armed, true, memory_order_release);
     return WEIR_OK;
 }
 
 void exit_guard_end(void)
 {
-    /* Exchanged, so that it may be called when nothing was begun. */
+    /* An exchange, so that a call without a begin does nothing. */
     if (!atomic_exchange_explicit(&guard.armed, false, memory_order_acq_rel))
         return;
     uninstall_signals();
@@ -252,7 +254,8 @@ bool exit_guard_is_asked(void)
 
 void exit_guard_thread_start(struct executor *executor)
 {
-    /* Relaxed: see register_handlers. Without memory a second thread may have its own way. */
+    /* Relaxed: see register_handlers. When memory is out, a second thread may end the process
+     * unreported. */
     uint32_t threads = atomic_fetch_add_explicit(&guard.threads, 1, memory_order_relaxed) + 1;
 
     (void)register_handlers(threads + HANDLERS_MORE);

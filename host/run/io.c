@@ -26,7 +26,7 @@ struct io {
     uint64_t beat_ms; /* until the next beat; up to tick_ms */
     int signal_descriptor;
     uint32_t stop_signals;
-    struct signalfd_siginfo last_stop; /* of the signal that was counted last */
+    struct signalfd_siginfo last_stop; /* the signal that was counted last */
     uint64_t last_stop_ns;             /* the clock after its callback */
     atomic_bool stopping;              /* by io_stop on any thread; read by the I/O thread */
 };
@@ -71,7 +71,7 @@ void io_block_signals(void)
 void io_hold_standard_descriptors(void)
 {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
-        /* The lowest that is free is taken, which is this one. */
+        /* The lowest free descriptor is taken, which is this one. */
         if (fcntl(descriptor, F_GETFD) < 0)
             (void)open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
@@ -105,7 +105,8 @@ static bool is_same_stop(const struct io *io, const struct signalfd_siginfo *sig
            now_ns(io) - io->last_stop_ns <= IO_SAME_STOP_MS * NS_PER_MS;
 }
 
-/* The time counts from the end of the callback: a signal that arrives in it is read after it. */
+/* The time counts from the end of the callback, since a signal that arrives during it is read
+ * afterwards. */
 static void stop(struct io *io, const struct signalfd_siginfo *signal)
 {
     if (is_same_stop(io, signal))
@@ -193,7 +194,7 @@ static void finish_loop(struct io *io)
     uv_loop_close(&io->loop);
 }
 
-/* All handles of the loop. 0 or libuv's error; what was made is closed by finish_loop. */
+/* Makes all handles of the loop. 0 or libuv's error; finish_loop closes those that were made. */
 static int init_handles(struct io *io, uint64_t tick_ms)
 {
     int error = uv_async_init(&io->loop, &io->wake, on_wake);

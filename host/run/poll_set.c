@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-#define READY_MAX 64         /* told at a time; the loop comes again for the rest */
+#define READY_MAX 64         /* events read at a time; the loop calls again for the rest */
 #define SWEEP_MS 1000        /* a descriptor that is closed is a plugin's mistake: no hurry */
 #define DESCRIPTORS_FIRST 64 /* in the table; doubled as larger ones are watched */
 
@@ -19,7 +19,7 @@
 struct interest {
     uint64_t token;  /* lock */
     uint32_t serial; /* lock: grows with each watch, so that a late event is known */
-    uint32_t events; /* lock: of epoll; 0 = nobody waits */
+    uint32_t events; /* lock: epoll's; 0 = not watched */
 };
 
 struct poll_set {
@@ -31,7 +31,7 @@ struct poll_set {
     pthread_mutex_t lock;
     struct interest *interests; /* lock: by descriptor */
     uint32_t count;             /* lock: of the array */
-    uint64_t *lost;             /* lock: tokens of closed files whose number is watched anew */
+    uint64_t *lost;             /* lock: tokens of closed files whose number is watched again */
     uint32_t lost_count;        /* lock */
     uint32_t lost_size;         /* lock: of the array */
 };
@@ -44,7 +44,8 @@ static uint32_t epoll_events(uint32_t events)
            (events & WEIR_WRITABLE ? (uint32_t)EPOLLOUT : 0u);
 }
 
-/* An error or a hang-up is for whoever asked for anything: reading or writing tells it. */
+/* An error or a hang-up is reported as every readiness that was requested: reading or writing then
+ * returns the error. */
 static int readiness(uint32_t seen, uint32_t wanted)
 {
     bool failed = seen & (EPOLLERR | EPOLLHUP);
@@ -103,7 +104,7 @@ static void *reserve(void *table, uint32_t *count, uint32_t index, size_t elemen
     return grown;
 }
 
-/* Room for this descriptor, and to note that whoever waits for it has lost it. */
+/* Reserves room for this descriptor, and for a note that its watcher has lost it. */
 static bool reserve_locked(struct poll_set *set, uint32_t descriptor)
 {
     void *table = reserve(set->interests, &set->count, descriptor, sizeof *set->interests);
@@ -119,8 +120,8 @@ static bool reserve_locked(struct poll_set *set, uint32_t descriptor)
 }
 
 /*
- * One that was told stays in the set, disarmed, and is only armed again: the usual case. Where
- * somebody waits, and the number can be added all the same, the old file was closed.
+ * A reported descriptor stays in the set, disarmed, and is only armed again: the usual case. If the
+ * descriptor is watched and can be added again, the old file was closed.
  */
 static int arm_locked(struct poll_set *set, int descriptor, const struct interest *interest,
                       bool was_open)
@@ -136,7 +137,7 @@ static int begin_locked(struct poll_set *set, int descriptor, struct interest fr
     bool was_open;
     int status;
 
-    /* The table is as long as the largest number: one that is no descriptor must not make it so. */
+    /* The table is as long as the largest descriptor, so an invalid number must not lengthen it. */
     if ((uint32_t)descriptor >= set->count && fcntl(descriptor, F_GETFD) < 0)
         return WEIR_EINVALID;
     if (!reserve_locked(set, (uint32_t)descriptor))
@@ -187,7 +188,7 @@ struct poller poll_set_poller(struct poll_set *set)
 
 /* --- telling -------------------------------------------------------------------------------- */
 
-/* What the descriptor of an event is ready for, and for whom; 0: nobody waits any more. */
+/* The readiness of an event's descriptor, with its watcher; 0: nobody watches it any more. */
 static int take_ready(struct poll_set *set, const struct epoll_event *event, struct interest *out)
 {
     struct interest *interest;
@@ -204,7 +205,7 @@ static int take_ready(struct poll_set *set, const struct epoll_event *event, str
     return ready;
 }
 
-/* There was no memory to tell: it is waited for once more. */
+/* Memory to report it was out: the descriptor is armed again. */
 static void put_back(struct poll_set *set, const struct epoll_event *event,
                      const struct interest *taken)
 {
@@ -237,7 +238,7 @@ static void on_ready(uv_poll_t *handle, int status, int uv_events)
 
 /* --- closed under a watch ------------------------------------------------------------------- */
 
-/* The next descriptor from `*index` on that is not the file any more that is waited for. */
+/* The next descriptor from `*index` on whose file is no longer the watched one. */
 static bool find_closed(struct poll_set *set, uint32_t *index, struct interest *out)
 {
     bool found = false;
@@ -246,7 +247,8 @@ static bool find_closed(struct poll_set *set, uint32_t *index, struct interest *
     for (; *index < set->count && !found; ++*index) {
         const struct interest *interest = &set->interests[*index];
 
-        /* To arm what is armed changes nothing, and fails for another file, or none. */
+        /* To arm an armed descriptor changes nothing; it fails when the file is another one or
+         * closed. */
         if (interest->events && control(set, EPOLL_CTL_MOD, (int)*index, interest) != 0) {
             *out = *interest;
             found = true;
@@ -267,7 +269,7 @@ static void forget(struct poll_set *set, uint32_t descriptor, uint32_t serial)
     pthread_mutex_unlock(&set->lock);
 }
 
-/* One of those whose descriptor another one watches by now; false: there is none. */
+/* A watcher whose descriptor number is watched for another file by now; false: there is none. */
 static bool get_lost(struct poll_set *set, uint64_t *out_token)
 {
     bool found;
@@ -287,7 +289,7 @@ static void drop_lost(struct poll_set *set)
     pthread_mutex_unlock(&set->lock);
 }
 
-/* Who cannot be told for want of memory is told at the next sweep. */
+/* A watcher that is not notified because memory is out is notified by the next sweep. */
 static void sweep(struct poll_set *set)
 {
     struct interest closed;

@@ -1,5 +1,6 @@
 /*
- * run/printing.h - what workers print, from the runtime to standard output, and its end.
+ * run/printing.h - passes printed text from the runtime to standard output, and flushes it at the
+ * end.
  *
  * Life: printing_init .. printing_finish. On the program's first thread.
  */
@@ -13,21 +14,22 @@
 
 struct printing {
     struct printer printer;
-    uint64_t until_ms; /* what is not written by then is lost; 0 = it is not over yet */
+    uint64_t until_ms; /* text that is not written by then is lost; 0 = printing goes on */
 };
 
 /* Borrows screen and sink. WEIR_ENOMEM. */
 int printing_init(struct printing *printing, struct screen *screen, const struct log_sink *sink);
 
-/* Has a runtime print there. */
+/* Makes a runtime print there. */
 void printing_connect(struct printing *printing, struct runtime_options *out_options);
 
-/* Nobody prints any more: true when all is written, or `timeout_ms` have passed since the first
- * call. False: ask again when `on_empty` is called, on another thread, and now and then. */
+/* Called when no worker prints any more. True: all text is written, or `timeout_ms` have passed
+ * since the first call. False: call again when `on_empty` is called, which happens on another
+ * thread, and from time to time. */
 bool printing_is_over(struct printing *printing, uint64_t timeout_ms,
                       void (*on_empty)(void *context), void *context);
 
-/* Waits a moment for what is not written. False: its thread still needs screen and sink. */
+/* Waits briefly for text that is not written. False: its thread still needs screen and sink. */
 bool printing_finish(struct printing *printing);
 
 #endif

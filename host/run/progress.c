@@ -5,11 +5,11 @@
 
 #include "host/log/line.h"
 
-#define RATE_MS_MIN 400   /* a shorter window says nothing */
+#define RATE_MS_MIN 400   /* a shorter window gives no useful rate */
 #define LINE_MAX_SIZE 512 /* a wider terminal is left empty on the right */
 #define PART_SIZE 160
 #define BAR_CELLS 8
-#define LEFT_S_MAX 359999 /* 99:59:59; more is no estimate */
+#define LEFT_S_MAX 359999 /* a larger estimate is not shown */
 
 struct progress_display {
     struct progress_setup setup; /* const */

@@ -1,8 +1,9 @@
 /*
- * run/progress.h - how far the work is: a line below the log on a terminal, else lines in the log.
+ * run/progress.h - shows progress: a line below the log on a terminal, else lines in the log.
  *
- * The figures come from a callback that the host fills in; the rate is taken over the last ten
- * seconds, the time left from it. Everything up to the writing is pure, with the time passed in.
+ * The figures come from a callback that the host fills in; the rate is that of the last ten
+ * seconds, and gives the time left. All functions but those that write are pure and get the time as
+ * an argument.
  *
  * Life: progress_create .. progress_destroy. Not synchronised: one thread, the I/O thread, calls
  * progress_tick.
@@ -21,7 +22,7 @@
 #define PROGRESS_LOG_MS 10000 /* without a terminal */
 #define PROGRESS_SAMPLES 51   /* ten seconds of draws, both ends */
 
-/* What weir_progress told, added up over one pool or source. */
+/* The values of weir_progress, added up over one pool or source. */
 struct progress_unit {
     char owner[PROGRESS_NAME_SIZE]; /* path of the pool or source */
     char unit[PROGRESS_NAME_SIZE];  /* `files`, `bytes` */
@@ -34,7 +35,7 @@ struct progress_pool {
     uint32_t live;
     uint32_t busy;
     uint64_t queued;
-    uint64_t room; /* places in all mailboxes; 0 = unlimited */
+    uint64_t room; /* sum of the limits of all mailboxes; 0 = unlimited */
 };
 
 /* Filled by the callback, in the order in which it shall be shown. Counts within the limits. */
@@ -59,11 +60,11 @@ struct progress_window {
     size_t unit_count; /* of the samples; other units begin a new window */
 };
 
-/* Adds a sample. The window begins empty: all zeros. */
+/* Adds a sample. A window of zeros is empty. */
 void progress_window_add(struct progress_window *window, uint64_t now_ms,
                          const struct progress_figures *figures);
 
-/* Units a second over the window; 0 while it is shorter than a moment. */
+/* Units a second over the window; 0 while it is too short for a rate. */
 double progress_window_rate(const struct progress_window *window, size_t unit);
 
 /*
@@ -77,7 +78,7 @@ struct progress_display;
 
 struct progress_setup {
     struct screen *screen;       /* borrowed until progress_destroy */
-    const struct log_sink *sink; /* likewise; gets a line now and then without a terminal */
+    const struct log_sink *sink; /* likewise; gets a line at intervals without a terminal */
     void (*read)(void *context, struct progress_figures *out);
     void *context;
 };
@@ -87,7 +88,8 @@ struct progress_display *progress_create(const struct progress_setup *setup, uin
 /* Wipes the line. NULL is allowed. */
 void progress_destroy(struct progress_display *progress);
 
-/* Draws or logs when it is time to. Monotonic milliseconds; call it some ten times a second. */
+/* Draws or logs when the next line is due. Monotonic milliseconds; call it some ten times a second.
+ * */
 void progress_tick(struct progress_display *progress, uint64_t now_ms);
 
 /* Wipes the line, and logs the figures once more if they were being logged: with the rate since

@@ -19,23 +19,24 @@
 #define FRAMES_TOLD 12
 #define WORD_SIZE 128
 #define STACK_SIZE 1024
-#define KEPT_TURNS 30u        /* limits long: then a message is kept for long */
-#define ANSWER_NS 2000000000u /* a thread that takes longer is in the kernel and hears nothing */
+#define KEPT_TURNS 30u /* times the limit: then a message is kept for too long */
+/* a thread that takes longer is in the kernel, where no signal reaches it */
+#define ANSWER_NS 2000000000u
 
-/* What a probe is about. */
+/* Who owns the probe. */
 enum probe_state {
     PROBE_FREE,     /* the I/O thread's */
     PROBE_SENT,     /* the handler's */
     PROBE_ANSWERED, /* the I/O thread's again */
 };
 
-/* What the handler on the slow thread writes down. Of strings the handler takes copies: the turn
- * may be over, and its worker gone, when they are read. */
+/* The record of the handler on the slow thread. It holds copies of strings: the turn may be over,
+ * and its worker destroyed, when the record is read. */
 struct probe {
     _Atomic int state;
-    struct probe *next; /* of those that were given up */
+    struct probe *next; /* in the list of probes that were given up */
     uint64_t sent_ns;
-    bool found; /* somebody ran there */
+    bool found; /* a callback was running */
     uint32_t generation;
     uint32_t worker;
     char path[WORD_SIZE];
@@ -50,11 +51,11 @@ struct turn_watch {
     const struct log_sink *sink; /* const */
     const char *unwatched;       /* const */
     struct sigaction before;     /* const */
-    _Atomic uint64_t limit_ns;   /* advisory: a changed one counts from some look on */
+    _Atomic uint64_t limit_ns; /* advisory: a change is in effect from one of the next checks on */
     struct long_turns *turns;
     struct probe *probe;    /* NULL: memory was out */
-    struct probe *given_up; /* a thread may answer them yet */
-    struct long_turn turn;  /* that was probed */
+    struct probe *given_up; /* a thread may still answer them */
+    struct long_turn turn;  /* the turn that was probed */
 };
 
 /* --- on the slow thread ---------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static void write_down(struct probe *probe)
     copy_word(probe->tag, turn.tag);
     probe->generation = turn.generation;
     probe->worker = turn.worker;
-    /* Its first call loads a library; that was made in turn_watch_create. */
+    /* The first call of backtrace loads a library; turn_watch_create has made it. */
     probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
 }
 
@@ -90,14 +91,14 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
     (void)number;
     (void)context;
-    /* From anybody else it means nothing here. */
+    /* A SIGURG of another sender is ignored. */
     if (info->si_code != SI_QUEUE || info->si_pid != getpid() || !probe)
         return;
-    /* Acquire pairs with the release in probe_one: what the thread before wrote is over. */
+    /* Acquire pairs with the release in probe_one: the I/O thread's former writes are visible. */
     if (atomic_load_explicit(&probe->state, memory_order_acquire) != PROBE_SENT)
         return;
     write_down(probe);
-    /* Release pairs with the acquire in tell_answer: what was written down is seen. */
+    /* Release pairs with the acquire in tell_answer: the record is visible there. */
     atomic_store_explicit(&probe->state, PROBE_ANSWERED, memory_order_release);
     errno = before;
 }
@@ -208,7 +209,7 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
               weir_str("stack", stack), weir_str("effect", effect(watch)));
 }
 
-/* The thread cannot even hear a signal: tells what is known, and goes on with another probe. */
+/* The thread does not take the signal: reports what is known, and uses another probe. */
 static void give_up(struct turn_watch *watch)
 {
     struct probe *probe = watch->probe;
@@ -235,7 +236,7 @@ static bool tell_answer(struct turn_watch *watch, uint64_t now_ns)
         return false;
     if (state == PROBE_ANSWERED && probe->found)
         log_probe(watch, probe);
-    /* Relaxed: nobody but this thread looks at a free one. */
+    /* Relaxed: only this thread reads a free probe. */
     if (state == PROBE_ANSWERED)
         atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
     return watch->probe != NULL;
