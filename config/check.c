@@ -372,7 +372,7 @@ static void check_memory(struct checking *checking)
         const struct settings_pool *pool = &settings->pools[i];
         uint64_t bytes = 0;
 
-        if (__builtin_mul_overflow(pool->mailbox_bytes, pool->nested ? 0 : pool->size_max,
+        if (__builtin_mul_overflow(pool->core.mailbox_bytes, pool->nested ? 0 : pool->core.size_max,
                                    &bytes) ||
             __builtin_add_overflow(total, bytes, &total))
             total = UINT64_MAX;

@@ -15,9 +15,9 @@ struct keyless_way {
 
 static bool refuses(const struct settings_pool *pool, const struct keyless_way *way)
 {
-    if (pool->route == WEIR_ROUTE_HASH)
+    if (pool->core.route == WEIR_ROUTE_HASH)
         return true;
-    if (pool->route == WEIR_ROUTE_BROADCAST)
+    if (pool->core.route == WEIR_ROUTE_BROADCAST)
         return way->refusing > 0; /* all of its members, or none */
     return way->refusing > 0 && way->refusing == pool->member_count;
 }
@@ -30,7 +30,7 @@ static void find_ways(const struct settings *settings, struct keyless_way *ways)
         struct keyless_way *above;
 
         ways[i].is_refused = refuses(pool, &ways[i]);
-        if (pool->route == WEIR_ROUTE_HASH)
+        if (pool->core.route == WEIR_ROUTE_HASH)
             ways[i].hash = pool;
         if (pool->parent == SETTINGS_NONE)
             continue;

@@ -137,18 +137,18 @@ const struct language_row language_source[] = {
 /* --- pools ------------------------------------------------------------------------------------ */
 
 static const struct language_row pool_restart[] = {
-    VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
+    VALUE(struct restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
           .help = "failures within `within` after which a worker is replaced at once; after "
                   "further failures it waits for `backoff`"),
-    VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
-          .min = 1, .max = DAY_MS, .help = "period in which failures are counted"),
+    VALUE(struct restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s", .min = 1,
+          .max = DAY_MS, .help = "period in which failures are counted"),
     OTHER(0, "backoff", LANGUAGE_RANGE,
-          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
-          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+          .offset = (uint32_t)offsetof(struct restart, backoff_ms_min), .fallback = "100ms..10s",
+          .min = 1, .max = HOUR_MS,
           .help = "pause before a worker that failed more than `max` times, or failed to open, is "
                   "opened again: it doubles from the first value to the second, and begins again "
                   "at the first after the worker has run for `within` without a failure"),
-    VALUE(struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
+    VALUE(struct restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
           .choices = thens,
           .help = "what happens after more than `max` failures: the worker is opened again without "
                   "end; it stops until a reload or `weir restart`; or the pool above decides by "
@@ -158,20 +158,19 @@ static const struct language_row pool_restart[] = {
 
 /* For a pool of pools: the policy for members whose own `then` is `escalate`. */
 static const struct language_row pools_restart[] = {
-    VALUE(struct settings_restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
+    VALUE(struct restart, max, "max", uint32_t, WEIR_U32, .fallback = "5", .max = 1000,
           .help = "escalations of a member within `within` after which all its workers are opened "
                   "again at once; after further ones they wait for `backoff`"),
-    VALUE(struct settings_restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s",
-          .min = 1, .max = DAY_MS, .help = "period in which failures are counted"),
+    VALUE(struct restart, within_ms, "within", uint64_t, WEIR_DURATION, .fallback = "10s", .min = 1,
+          .max = DAY_MS, .help = "period in which failures are counted"),
     OTHER(0, "backoff", LANGUAGE_RANGE,
-          .offset = (uint32_t)offsetof(struct settings_restart, backoff_ms_min),
-          .fallback = "100ms..10s", .min = 1, .max = HOUR_MS,
+          .offset = (uint32_t)offsetof(struct restart, backoff_ms_min), .fallback = "100ms..10s",
+          .min = 1, .max = HOUR_MS,
           .help = "pause before a member that escalated more than `max` times is opened again: it "
                   "doubles from the first value to the second, and begins again at the first after "
                   "`within` without an escalation"),
     VALUE(
-        struct settings_restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
-        .choices = thens,
+        struct restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate", .choices = thens,
         .help = "what happens after more than `max` escalations: the member is opened again "
                 "without end; its failed workers stay closed until a reload or `weir restart`; or "
                 "the pool above decides (without a pool above the host ends with exit code 70)"),
@@ -180,13 +179,12 @@ static const struct language_row pools_restart[] = {
 
 static const struct language_row pool_remove[] = {
     VALUE(
-        struct settings_removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain",
-        .choices = removals,
+        struct removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain", .choices = removals,
         .help =
             "what happens to the mailbox of a removed worker, also when the whole pool is removed: "
             "the worker handles it; other workers of the pool get it; or it becomes dead letters"),
-    VALUE(struct settings_removal, timeout_ms, "timeout", uint64_t, WEIR_DURATION,
-          .fallback = "30s", .max = DAY_MS,
+    VALUE(struct removal, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "30s",
+          .max = DAY_MS,
           .help = "how long a removed worker may take, also when the whole pool is removed; after "
                   "that its messages become dead letters"),
     END,
@@ -207,17 +205,17 @@ const struct language_row language_pool[] = {
           .help = "number of workers, or the bounds {min, max} of the number at run time, which "
                   "begins with min; default: the number of CPUs that the host may use. With "
                   "`pool`: number of copies"),
-    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, clamp, "clamp", bool, WEIR_BOOL,
+    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.clamp, "clamp", bool, WEIR_BOOL,
            .fallback = "false",
            .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "
                    "not an error"),
-    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, mailbox, "mailbox", uint32_t, WEIR_U32,
+    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.mailbox, "mailbox", uint32_t, WEIR_U32,
            .fallback = "64", .max = 1000000,
            .help = "messages that may wait at each worker; 0 = unlimited"),
-    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, mailbox_bytes, "mailbox_bytes", uint64_t,
+    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.mailbox_bytes, "mailbox_bytes", uint64_t,
            WEIR_SIZE, .fallback = "0", .max = INT64_MAX,
            .help = "bytes of payload that may wait at each worker; 0 = unlimited"),
-    VALUE(struct settings_pool, route, "route", uint32_t, WEIR_ENUM, .fallback = "round_robin",
+    VALUE(struct settings_pool, core.route, "route", uint32_t, WEIR_ENUM, .fallback = "round_robin",
           .choices = routes,
           .help = "which member gets a message: the next with room; the one with the least work; "
                   "the one with less work of two random ones; the owner of the key; any idle "
@@ -227,9 +225,9 @@ const struct language_row language_pool[] = {
                   "that may block, else `default`"),
     OTHER(LANGUAGE_OF_WORKERS, "outputs", LANGUAGE_OUTPUTS,
           .help = "the pools that get the messages of the behaviour's outputs"),
-    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, restart, "restart", pool_restart,
+    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.restart, "restart", pool_restart,
             .help = "what happens when workers fail"),
-    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, remove, "remove", pool_remove,
+    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.remove, "remove", pool_remove,
             .help = "how workers are removed"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, redeliver, "redeliver", uint32_t, WEIR_U32,
            .fallback = "0", .max = 16,
@@ -252,7 +250,7 @@ const struct language_row language_pool[] = {
       .scope = LANGUAGE_OF_POOLS },
     OTHER(LANGUAGE_OF_POOLS, "pool", LANGUAGE_POOL,
           .help = "a pool; this pool has `size` copies of it as members"),
-    SECTION(LANGUAGE_OF_POOLS, struct settings_pool, restart, "restart", pools_restart,
+    SECTION(LANGUAGE_OF_POOLS, struct settings_pool, core.restart, "restart", pools_restart,
             .help = "what happens when members escalate"),
     END,
 };

@@ -28,7 +28,8 @@ static const char *size_text(struct planning *planning, const struct settings_po
 {
     const char *text = settings_has_fixed_size(pool)
                            ? plan_text(planning, "%u", pool->size)
-                           : plan_text(planning, "%u..%u", pool->size_min, pool->size_max);
+                           : plan_text(planning, "%u..%u", pool->core.size_min,
+                                       pool->core.size_max);
 
     if (pool->size_now == SETTINGS_NONE || pool->size_now == pool->size)
         return text;
@@ -39,7 +40,8 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
     uint32_t now = older->size_now == SETTINGS_NONE ? older->size : older->size_now;
-    bool same_bounds = older->size_min == newer->size_min && older->size_max == newer->size_max;
+    bool same_bounds = older->core.size_min == newer->core.size_min &&
+                       older->core.size_max == newer->core.size_max;
 
     if (!same_bounds || settings_size_after(newer, now) != now)
         plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older),

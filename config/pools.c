@@ -244,13 +244,13 @@ static int read_range(const struct pool_reading *at, const struct config_node *n
 
     if (!min || !max || node->count != 2)
         return refuse(at, &node->mark, "size", "must be a number, or {min: number, max: number}");
-    min_status = read_count(at, &count_row, min, "size.min", &pool->size_min);
-    max_status = read_count(at, &count_row, max, "size.max", &pool->size_max);
+    min_status = read_count(at, &count_row, min, "size.min", &pool->core.size_min);
+    max_status = read_count(at, &count_row, max, "size.max", &pool->core.size_max);
     if (min_status != WEIR_OK || max_status != WEIR_OK)
         return WEIR_EINVALID;
-    if (pool->size_min > pool->size_max)
+    if (pool->core.size_min > pool->core.size_max)
         return refuse(at, &min->mark, "size.min", "is larger than size.max");
-    pool->size = pool->size_min;
+    pool->size = pool->core.size_min;
     return WEIR_OK;
 }
 
@@ -265,8 +265,8 @@ static int read_size(const struct pool_reading *at)
     pool->size = at->checking->cpus;
     if (node)
         status = read_count(at, &count_row, node, "size", &pool->size);
-    pool->size_min = pool->size;
-    pool->size_max = pool->size;
+    pool->core.size_min = pool->size;
+    pool->core.size_max = pool->size;
     return status;
 }
 
@@ -318,7 +318,7 @@ static int check_nesting(const struct pool_reading *at)
     if (config_find(node, "members") && config_find(node, "pool"))
         return refuse(at, &at->waiting->at.mark, "",
                       "has both members and a template `pool`: one of them");
-    if (pool->route == WEIR_ROUTE_PULL && route)
+    if (pool->core.route == WEIR_ROUTE_PULL && route)
         return refuse(at, &route->mark, "route", "pull needs workers as members, not pools");
     return WEIR_OK;
 }
@@ -334,8 +334,8 @@ static int read_nested(const struct pool_reading *at)
     if (status != WEIR_OK)
         return status;
     status = members ? read_members(at, members) : read_copies(at, config_find_pair(node, "pool"));
-    pool->size_min = pool->size;
-    pool->size_max = pool->size;
+    pool->core.size_min = pool->size;
+    pool->core.size_max = pool->size;
     return status;
 }
 
@@ -361,12 +361,12 @@ static int bound_alone(const struct pool_reading *at)
 
     if (!pool->use.entry || !(pool->use.entry->behaviour->flags & WEIR_ALONE))
         return WEIR_OK;
-    if (node && pool->size_max > 1)
+    if (node && pool->core.size_max > 1)
         return refuse(at, &node->mark, "size", "must be 1: a worker of this behaviour is alone");
     if (!node)
         pool->size = 1;
-    pool->size_min = 0;
-    pool->size_max = 1;
+    pool->core.size_min = 0;
+    pool->core.size_max = 1;
     return WEIR_OK;
 }
 

@@ -49,16 +49,16 @@ uint32_t settings_find_dispatcher(const struct settings *settings, const char *n
 
 bool settings_has_fixed_size(const struct settings_pool *pool)
 {
-    return pool->size_min == pool->size_max;
+    return pool->core.size_min == pool->core.size_max;
 }
 
 uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now)
 {
     if (settings_has_fixed_size(pool))
         return pool->size;
-    if (now < pool->size_min)
-        return pool->size_min;
-    return now > pool->size_max ? pool->size_max : now;
+    if (now < pool->core.size_min)
+        return pool->core.size_min;
+    return now > pool->core.size_max ? pool->core.size_max : now;
 }
 
 uint64_t settings_worker_count(const struct settings *settings)

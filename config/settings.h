@@ -14,10 +14,9 @@
 #define CONFIG_SETTINGS_H
 
 #include "base/options.h"
+#include "base/pool_settings.h"
 #include "config/catalogue.h"
 #include "config/written.h"
-
-#include <weir/choices.h>
 
 #define SETTINGS_NONE UINT32_MAX /* no index, no number */
 /* with copies written out; each is an actor and a line of `status` */
@@ -90,19 +89,6 @@ struct settings_source {
     struct written written;
 };
 
-struct settings_restart {
-    uint32_t max; /* failures within `within_ms` */
-    uint64_t within_ms;
-    uint64_t backoff_ms_min;
-    uint64_t backoff_ms_max;
-    uint32_t then; /* enum weir_restart_then; 0 = keep trying */
-};
-
-struct settings_removal {
-    uint32_t mode; /* enum weir_remove */
-    uint64_t timeout_ms;
-};
-
 struct settings_pool {
     const char *path; /* `images/small` */
     const char *name; /* its last part */
@@ -113,15 +99,9 @@ struct settings_pool {
     uint32_t member_count; /* of a nested pool */
 
     struct settings_use use;
-    uint32_t size;               /* workers at the start; of a nested pool: its members */
-    uint32_t size_min, size_max; /* bounds of run-time changes; equal = the size is fixed */
-    bool clamp;                  /* a change at run time beyond the bounds is reduced to them */
-    uint32_t size_now;      /* written by the host before a plan is made; SETTINGS_NONE = unknown */
-    uint32_t mailbox;       /* limit; 0 = unlimited */
-    uint64_t mailbox_bytes; /* 0 = no limit but `mailbox` */
-    uint32_t route;         /* enum weir_route */
-    struct settings_restart restart;
-    struct settings_removal remove;
+    uint32_t size;             /* workers at the start; of a nested pool: its members */
+    struct pool_settings core; /* `size_min` equal to `size_max` = the size is fixed */
+    uint32_t size_now; /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     uint32_t redeliver;
     uint64_t open_timeout_ms;
     uint32_t output_count;           /* rows of the behaviour's table, in its order */

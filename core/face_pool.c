@@ -57,7 +57,8 @@ static uint64_t remove_ms_of_workers_locked(const struct pool *pool, uint64_t us
 {
     if (!pool->spec && list_empty(&pool->leavers) && list_empty(&pool->closers))
         return 0;
-    return pool->remove_timeout_ms ? pool->remove_timeout_ms + grace_ms : usual_ms;
+    return pool->settings.remove.timeout_ms ? pool->settings.remove.timeout_ms + grace_ms
+                                            : usual_ms;
 }
 
 uint64_t pool_remove_ms(struct pool *pool, uint64_t usual_ms, uint64_t grace_ms)

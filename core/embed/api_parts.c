@@ -51,14 +51,16 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     *out = (struct pool_options){
         .path = given->path,
         .size = given->behaviour ? given->workers : 0,
-        .size_min = given->workers_min,
-        .size_max = given->workers_max,
-        .clamps = given->clamp,
+        .settings = { .size_min = given->workers_min,
+                      .size_max = given->workers_max,
+                      .clamp = given->clamp,
+                      .mailbox = usual_limit(given->limit),
+                      .mailbox_bytes = given->mailbox_bytes,
+                      .route = given->route,
+                      .remove = { given->remove,
+                                  usual_remove_timeout_ms(given->remove_timeout_ms) } },
         .fan_out = given->fan_out,
-        .limit = usual_limit(given->limit),
-        .bytes_limit = given->mailbox_bytes,
         .dead_letters = &runtime->dead_letters,
-        .remove_timeout_ms = usual_remove_timeout_ms(given->remove_timeout_ms),
     };
     if (given->workers_max &&
         (given->workers_min > given->workers_max || given->workers > given->workers_max ||
@@ -71,8 +73,10 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
         return WEIR_EINVALID;
     if (given->route > WEIR_ROUTE_BROADCAST || given->remove > WEIR_REMOVE_DISCARD)
         return WEIR_EINVALID;
-    out->route = given->route;
-    out->remove = given->remove;
+    escalation_usual(&out->settings.restart);
+    status = restart_of(given, &out->settings.restart);
+    if (status != 0)
+        return status;
     status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
     return status == 0 ? find_dispatcher(runtime, given->dispatcher, &out->dispatcher) : status;
 }
@@ -152,12 +156,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     struct pool_options options;
     const struct weir_list events = { given->subscribe, given->subscribe_count };
     struct binding *bindings = NULL;
-    struct restart restart;
     int status = translate(runtime, given, &options);
-
-    escalation_usual(&restart);
-    if (status == 0)
-        status = restart_of(given, &restart);
 
     if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
         status = WEIR_EUNKNOWN;
@@ -167,7 +166,6 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     if (status != 0)
         return status;
     options.parent = parent ? parent->pool : NULL;
-    options.restart = &restart;
     options.output_count = given->output_count;
     options.outputs = bindings;
     if (given->subscribe_count)

@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-#include <weir/choices.h>
+#include "base/pool_settings.h"
+
 #include <weir/plugin.h>
 
 struct runtime;
@@ -18,14 +19,6 @@ struct wiring;
 #define EVENTS_NAME_MAX 127
 #define PLACE_PATH_MAX 128   /* of a pool, source or single; with the end of the text */
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
-
-struct restart {
-    uint32_t max; /* failures within `within_ms` that are replaced at once */
-    uint64_t within_ms;
-    uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
-    uint64_t backoff_ms_max;
-    enum weir_restart_then then; /* 0 = keep trying */
-};
 
 /* What a pool of pools does by default: it opens members again a few times, then asks the pool
  * above. */

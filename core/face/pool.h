@@ -31,17 +31,10 @@ struct pool_options {
     struct dispatcher *manager_dispatcher; /* of its own turns; NULL = that of the workers */
     /* the pool and its first workers open there; NULL = where they run */
     struct dispatcher *opener;
-    struct spec *spec;           /* of its workers; takes a reference; NULL: members are pools */
-    struct spec *manager;        /* takes a reference; NULL: the built-in one */
-    uint32_t size;               /* workers at first */
-    uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
-    bool clamps;                 /* a resize past the bounds is reduced to them, without an error */
-    uint32_t limit;              /* of each mailbox; 0 = unlimited */
-    uint64_t bytes_limit;        /* of the payload that waits in each; 0 = unlimited */
-    enum weir_route route;
-    enum weir_remove remove;
-    uint64_t remove_timeout_ms; /* for leaving workers, and for all at the end; 0 = no time-out */
-    const struct restart *restart; /* of its member pools; borrowed until return; NULL = usual */
+    struct spec *spec;    /* of its workers; takes a reference; NULL: members are pools */
+    struct spec *manager; /* takes a reference; NULL: the built-in one */
+    uint32_t size;        /* workers at first */
+    struct pool_settings settings;
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the defaults */
     const struct weir_list *subscribe; /* to events; borrowed until return; NULL = to none */
     bool fan_out;                      /* each event goes to every member */

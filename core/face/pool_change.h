@@ -22,17 +22,10 @@ struct pool_change_options {
     struct dispatcher *dispatcher; /* of new workers; NULL = as it is */
     struct dispatcher *opener;     /* where they open; NULL = where they run */
     uint32_t size;
-    uint32_t size_min, size_max;
-    bool clamps;
-    uint32_t limit;
-    uint64_t bytes_limit;
-    enum weir_route route;
-    enum weir_remove remove;
-    uint64_t remove_timeout_ms;
-    struct restart restart; /* of its member pools; `within_ms` 0 = as it is */
-    struct wiring *wiring;  /* takes it; NULL = as it is, and so is the table of outputs */
-    bool renews_manager;    /* by `manager`, after the commit */
-    struct spec *manager;   /* takes a reference; NULL = the built-in one */
+    struct pool_settings settings;
+    struct wiring *wiring; /* takes it; NULL = as it is, and so is the table of outputs */
+    bool renews_manager;   /* by `manager`, after the commit */
+    struct spec *manager;  /* takes a reference; NULL = the built-in one */
 };
 
 /* WEIR_ECLOSED, WEIR_ENOMEM: nothing has happened, but that the wiring is gone. Returns owned. */

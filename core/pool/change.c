@@ -261,7 +261,7 @@ static void commit_nesting_locked(struct pool_change *change, struct executor *e
     list_init(&leaving);
     move_all(&pool->places, &leaving);
     pool->target = 0;
-    pool_set_route(pool, change->options.route);
+    pool_set_route(pool, change->options.settings.route);
     nesting_show_locked(pool, change->next, executor);
     change->next = NULL;
     /* Who is refused by the queue sees by the members that it has to look again. */
@@ -283,27 +283,31 @@ static struct spec *commit_spec_locked(struct pool_change *change)
     return old;
 }
 
+/* `settings` are those of the change. */
+static void publish_settings_locked(struct pool *pool, struct pool_settings settings,
+                                    struct executor *executor)
+{
+    bool may_pull = owner_may_give(&pool->owner) || settings.route == WEIR_ROUTE_PULL;
+
+    escalation_complete(&settings.restart);
+    escalation_set_locked(pool, &settings.restart, executor);
+    pool->settings = settings;
+    pool_set_limit_locked(pool, settings.mailbox, executor);
+    pool_set_route(pool, settings.route);
+    pool_set_bytes_limit_locked(pool, settings.mailbox_bytes, executor);
+    if (may_pull) /* those that were let in look, also for what is left in the queue */
+        pulling_begin_locked(pool, executor);
+}
+
 static void commit_settings_locked(struct pool_change *change, struct executor *executor)
 {
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
-    bool may_pull = owner_may_give(&pool->owner) || options->route == WEIR_ROUTE_PULL;
 
     if (options->dispatcher)
         pool->dispatcher = options->dispatcher;
-    pool->size_min = options->size_min;
-    pool->size_max = options->size_max;
-    pool->clamps = options->clamps;
-    pool->remove = options->remove;
-    pool->remove_timeout_ms = options->remove_timeout_ms;
-    pool_set_limit_locked(pool, options->limit, executor);
-    pool_set_route(pool, options->route);
-    pool_set_bytes_limit_locked(pool, options->bytes_limit, executor);
-    if (may_pull) /* those that were let in look, also for what is left in the queue */
-        pulling_begin_locked(pool, executor);
+    publish_settings_locked(pool, options->settings, executor);
     commit_outlet_locked(change, executor);
-    if (options->restart.within_ms)
-        escalation_set_locked(pool, &options->restart, executor);
     if (options->renews_manager)
         manager_set_locked(pool, options->manager, executor);
 }

@@ -46,7 +46,7 @@ static bool decide_locked(struct pool *pool, struct pool *member, struct actor *
 
     if (renewal_is_ordered(actor->place))
         return false;
-    *out = backoff_decide(&escalation->backoff, &escalation->restart, true, now_ns);
+    *out = backoff_decide(&escalation->backoff, &pool->settings.restart, true, now_ns);
     if (out->answer == BACKOFF_STOP || out->answer == BACKOFF_ESCALATE)
         return true;
     /* Nobody tells the pool that the members are open: it lives well from the end of the pause. */
@@ -106,6 +106,12 @@ void escalation_raise(struct place *place)
 
 /* --- settings ------------------------------------------------------------------------------- */
 
+void escalation_complete(struct restart *restart)
+{
+    if (restart->within_ms == 0)
+        escalation_usual(restart);
+}
+
 static bool is_same(const struct restart *a, const struct restart *b)
 {
     return a->max == b->max && a->within_ms == b->within_ms && a->then == b->then &&
@@ -115,9 +121,9 @@ static bool is_same(const struct restart *a, const struct restart *b)
 void escalation_set_locked(struct pool *pool, const struct restart *restart,
                            struct executor *executor)
 {
-    if (is_same(&pool->escalation.restart, restart))
+    if (is_same(&pool->settings.restart, restart))
         return;
-    pool->escalation.restart = *restart;
+    pool->settings.restart = *restart;
     pool->escalation.backoff = (struct backoff){ 0 };
     for (uint32_t i = 0; i < pool->child_count; i++)
         renewal_order(pool->children[i], true, 0, executor);

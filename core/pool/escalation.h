@@ -32,6 +32,9 @@ enum appeal escalation_appeal(struct place *place);
  * */
 void escalation_raise(struct place *place);
 
+/* One without a time is the usual one. */
+void escalation_complete(struct restart *restart);
+
 /* Another bound for the members of a pool: what it left closed is opened once more; pool->lock is
  * held. */
 void escalation_set_locked(struct pool *pool, const struct restart *restart,

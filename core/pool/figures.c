@@ -120,7 +120,7 @@ static void describe(struct pool *pool, struct weir_pool_stats *stats)
     pthread_mutex_lock(&pool->lock);
     spec = pool->spec;
     if (spec) {
-        stats->limit = pool->limit;
+        stats->limit = pool->settings.mailbox;
         (void)snprintf(stats->behaviour, sizeof stats->behaviour, "%s%s%s", spec->plugin,
                        spec->plugin[0] ? "." : "",
                        spec->behaviour->name ? spec->behaviour->name : "");

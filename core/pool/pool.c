@@ -48,23 +48,14 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->depth = options->parent ? options->parent->depth + 1 : 0;
     pool->dispatcher = options->dispatcher;
     pool->spec = options->spec ? spec_ref(options->spec) : NULL;
-    pool->limit = options->limit;
-    pool->bytes_limit = options->bytes_limit;
-    pool->size_min = options->size_min;
-    pool->size_max = options->size_max;
-    pool->clamps = options->clamps;
-    pool->remove = options->remove;
-    pool->remove_timeout_ms = options->remove_timeout_ms;
-    if (options->restart)
-        pool->escalation.restart = *options->restart;
-    else
-        escalation_usual(&pool->escalation.restart);
+    pool->settings = options->settings;
+    escalation_complete(&pool->settings.restart);
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
-    atomic_init(&pool->route, options->route);
+    atomic_init(&pool->route, options->settings.route);
     pool->owner.ops = &pool_owner_ops;
     pool->owner.above = options->parent ? &options->parent->owner : NULL;
     pool->owner.waiters = &pool->waiters;
-    atomic_init(&pool->owner.shares, options->route == WEIR_ROUTE_PULL);
+    atomic_init(&pool->owner.shares, options->settings.route == WEIR_ROUTE_PULL);
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
@@ -154,7 +145,7 @@ static int check_options(const struct pool_options *options)
 {
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
-    if (options->route == WEIR_ROUTE_PULL && !options->spec)
+    if (options->settings.route == WEIR_ROUTE_PULL && !options->spec)
         return WEIR_EINVALID;
     if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
         (options->manager && !options->manager->behaviour->handle))
@@ -310,7 +301,7 @@ static void set_limit_locked(struct list *places, uint32_t limit, struct executo
 
 void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor)
 {
-    pool->limit = limit;
+    pool->settings.mailbox = limit;
     set_limit_locked(&pool->places, limit, executor);
     set_limit_locked(&pool->prepared, limit, executor);
     pulling_set_bounds_locked(pool);
@@ -328,7 +319,7 @@ static void set_bytes_limit_locked(struct list *places, uint64_t limit, struct e
 
 void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor)
 {
-    pool->bytes_limit = limit;
+    pool->settings.mailbox_bytes = limit;
     set_bytes_limit_locked(&pool->places, limit, executor);
     set_bytes_limit_locked(&pool->prepared, limit, executor);
     pulling_set_bounds_locked(pool);

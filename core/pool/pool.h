@@ -27,9 +27,8 @@ struct runtime;
 
 #define POOL_SIZE_MAX 65536
 
-/* The policy for member pools that escalate: see escalation.h. */
+/* Of member pools that escalate: see escalation.h. */
 struct escalation {
-    struct restart restart;
     struct backoff backoff; /* of members that escalate */
     uint64_t reopened;      /* members so far, including those of pools that have left */
 };
@@ -73,13 +72,8 @@ struct pool {
     struct place *manager;             /* lock: of its own actor; NULL: that has ended */
     bool has_manager;                  /* lock: a behaviour manages it, not the built-in manager */
     bool manager_is_new;               /* lock: manager->respec is new, also when NULL */
-    uint32_t limit;                    /* lock */
-    uint64_t bytes_limit;              /* lock */
+    struct pool_settings settings;     /* lock; senders read `route` */
     uint32_t target;                   /* lock */
-    uint32_t size_min, size_max;       /* lock */
-    bool clamps;                       /* lock */
-    enum weir_remove remove;           /* lock */
-    uint64_t remove_timeout_ms;        /* lock */
     uint64_t epoch;                    /* lock */
     struct escalation escalation;      /* lock */
     struct age age;                    /* lock: of what waits in its queue */

@@ -213,11 +213,13 @@ void pulling_set_bounds_locked(struct pool *pool)
     struct pull_queue *pull = &pool->pull;
 
     pthread_mutex_lock(&pull->lock);
-    pull->limit = pool->limit || pool->target == 0 ? (uint64_t)pool->target * pool->limit
-                                                   : UINT64_MAX;
-    pull->bytes_limit_each = pool->bytes_limit ? pool->bytes_limit : UINT64_MAX;
-    if (!pool->bytes_limit ||
-        __builtin_mul_overflow(pool->bytes_limit, pool->target, &pull->bytes_limit))
+    pull->limit = pool->settings.mailbox || pool->target == 0
+                      ? (uint64_t)pool->target * pool->settings.mailbox
+                      : UINT64_MAX;
+    pull->bytes_limit_each = pool->settings.mailbox_bytes ? pool->settings.mailbox_bytes
+                                                          : UINT64_MAX;
+    if (!pool->settings.mailbox_bytes ||
+        __builtin_mul_overflow(pool->settings.mailbox_bytes, pool->target, &pull->bytes_limit))
         pull->bytes_limit = UINT64_MAX;
     pthread_mutex_unlock(&pull->lock);
 }

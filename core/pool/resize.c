@@ -65,8 +65,8 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     struct actor_options options = { .dispatcher = pool->dispatcher,
                                      .spec = spec,
                                      .kind = ACTOR_WORKER,
-                                     .limit = pool->limit,
-                                     .bytes_limit = pool->bytes_limit };
+                                     .limit = pool->settings.mailbox,
+                                     .bytes_limit = pool->settings.mailbox_bytes };
     char path[PLACE_PATH_MAX + 16];
     struct place *place;
     struct actor *actor;
@@ -278,7 +278,7 @@ static uint32_t signals_of(const struct pool *pool)
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed) &&
         !atomic_load_explicit(&pool->removed, memory_order_relaxed))
         return SIGNAL_DRAIN;
-    switch (pool->remove) {
+    switch (pool->settings.remove.mode) {
     case WEIR_REMOVE_REROUTE:
         return SIGNAL_DRAIN | SIGNAL_REROUTE;
     case WEIR_REMOVE_DISCARD:
@@ -291,9 +291,9 @@ static uint32_t signals_of(const struct pool *pool)
 /* Also when the pool closes as a whole: whoever leaves has as long. */
 static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
 {
-    if (pool->remove_timeout_ms == 0)
+    if (pool->settings.remove.timeout_ms == 0)
         return 0;
-    return clock_after_ms(&executor->clock, pool->remove_timeout_ms);
+    return clock_after_ms(&executor->clock, pool->settings.remove.timeout_ms);
 }
 
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor)
@@ -320,7 +320,8 @@ uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor
     struct list *node = pool->leavers.next;
     uint32_t recalled = 0;
 
-    while (node != &pool->leavers && recalled < count && pool->remove == WEIR_REMOVE_DRAIN) {
+    while (node != &pool->leavers && recalled < count &&
+           pool->settings.remove.mode == WEIR_REMOVE_DRAIN) {
         struct list *next = node->next;
         struct place *place = LIST_ENTRY(node, struct place, link);
 
@@ -346,7 +347,7 @@ static uint32_t recallable_locked(struct pool *pool)
     for (struct list *node = pool->leavers.next; node != &pool->leavers; node = node->next)
         if (LIST_ENTRY(node, struct place, link)->made_of == pool->spec)
             count++;
-    return pool->remove == WEIR_REMOVE_DRAIN ? count : 0;
+    return pool->settings.remove.mode == WEIR_REMOVE_DRAIN ? count : 0;
 }
 
 static int grow_locked(struct pool *pool, struct executor *executor, uint32_t count)
@@ -395,12 +396,13 @@ static int change_locked(struct pool *pool, struct executor *executor, uint32_t 
 /* Fills `out_target` with what the pool is to have for what was asked for. */
 static int bound_locked(const struct pool *pool, int64_t wanted, uint32_t *out_target)
 {
-    int64_t max = pool->size_max ? pool->size_max : POOL_SIZE_MAX;
-    int64_t bounded = wanted < pool->size_min ? pool->size_min : wanted > max ? max : wanted;
+    int64_t max = pool->settings.size_max ? pool->settings.size_max : POOL_SIZE_MAX;
+    int64_t min = pool->settings.size_min;
+    int64_t bounded = wanted < min ? min : wanted > max ? max : wanted;
 
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
         return WEIR_ECLOSED;
-    if (!pool->spec || (bounded != wanted && !pool->clamps))
+    if (!pool->spec || (bounded != wanted && !pool->settings.clamp))
         return WEIR_EINVALID;
     *out_target = (uint32_t)bounded;
     return 0;

@@ -23,10 +23,10 @@ static void write_dead(struct json *json, const struct dead_letters_figures *dea
 /* Only a range has bounds: with a fixed size `weir scale` may set any size. */
 static void write_range(struct json *json, const struct settings_pool *settings)
 {
-    if (settings->size_min == settings->size_max)
+    if (settings->core.size_min == settings->core.size_max)
         return;
-    json_unsigned(json, "size_min", settings->size_min);
-    json_unsigned(json, "size_max", settings->size_max);
+    json_unsigned(json, "size_min", settings->core.size_min);
+    json_unsigned(json, "size_max", settings->core.size_max);
 }
 
 static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
@@ -38,11 +38,11 @@ static void write_pool(struct json *json, const char *key, const struct overview
     json_bool(json, "nested", settings->nested);
     if (!settings->nested) {
         json_text(json, "use", settings->use.use);
-        json_unsigned(json, "mailbox", settings->mailbox);
+        json_unsigned(json, "mailbox", settings->core.mailbox);
         json_unsigned(json, "size_in_file", settings->size);
         write_range(json, settings);
     }
-    json_text(json, "route", language_route_name(settings->route));
+    json_text(json, "route", language_route_name(settings->core.route));
     for (uint32_t i = 0; overview_figure_name(i); i++)
         json_unsigned(json, overview_figure_name(i), overview_figure(&pool->stats, i));
     json_unsigned(json, "unbound", pool->unbound);
@@ -129,7 +129,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     fprintf(stream, "pool %s\n", pool->settings->path);
     if (!pool->settings->nested)
         fprintf(stream, "  %-16s %s\n", "use", pool->settings->use.use);
-    fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->route));
+    fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->core.route));
     for (uint32_t i = 0; overview_figure_name(i); i++)
         fprintf(stream, "  %-16s %" PRIu64 "\n", overview_figure_name(i),
                 overview_figure(&pool->stats, i));

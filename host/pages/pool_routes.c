@@ -52,7 +52,8 @@ static void tell_bounds_locked(const struct settings_pool *pool, char *text, siz
     if (pool->nested)
         (void)snprintf(text, size, "its members are pools: scale one of them");
     else
-        (void)snprintf(text, size, "its bounds are %u..%u", pool->size_min, pool->size_max);
+        (void)snprintf(text, size, "its bounds are %u..%u", pool->core.size_min,
+                       pool->core.size_max);
 }
 
 /* WEIR_EUNKNOWN: no such pool. WEIR_EINVALID: `why` has the reason. */

@@ -6,7 +6,7 @@
 
 static bool may_be_empty(const struct settings_pool *settings)
 {
-    return settings->size_min == 0 && settings->size_max > 0;
+    return settings->core.size_min == 0 && settings->core.size_max > 0;
 }
 
 /* Why no worker is open. */

@@ -26,8 +26,8 @@ static void find_timeouts(struct restarting *restarting, const char *path)
 
         if (pool->nested || !is_below(pool->path, path))
             continue;
-        if (pool->remove.timeout_ms > restarting->keep_timeout_ms)
-            restarting->keep_timeout_ms = pool->remove.timeout_ms;
+        if (pool->core.remove.timeout_ms > restarting->keep_timeout_ms)
+            restarting->keep_timeout_ms = pool->core.remove.timeout_ms;
         if (pool->open_timeout_ms > restarting->open_timeout_ms)
             restarting->open_timeout_ms = pool->open_timeout_ms;
     }

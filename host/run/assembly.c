@@ -102,22 +102,10 @@ static void release_held(void *owner)
     held_settings_unref(owner);
 }
 
-static struct restart restart_of(const struct settings_pool *pool)
-{
-    return (struct restart){
-        .max = pool->restart.max,
-        .within_ms = pool->restart.within_ms,
-        .backoff_ms_min = pool->restart.backoff_ms_min,
-        .backoff_ms_max = pool->restart.backoff_ms_max,
-        .then = pool->restart.then,
-    };
-}
-
 /* `pool` NULL: of a manager or a source. */
 static struct spec *make_spec(struct held_settings *held, const struct settings_use *use,
                               const struct settings_pool *pool)
 {
-    struct restart restart;
     struct spec_options options = {
         .behaviour = use->entry->behaviour,
         .settings = use->options ? options_settings(use->options) : NULL,
@@ -130,8 +118,7 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
     struct spec *spec;
 
     if (pool) {
-        restart = restart_of(pool);
-        options.restart = &restart;
+        options.restart = &pool->core.restart;
         options.redeliver_max = pool->redeliver;
     }
     if (spec_make(held->runtime, &options, &spec) != 0)
@@ -176,6 +163,16 @@ struct dead_letters_bounds assembly_dead_letters_of(const struct settings *setti
     return (struct dead_letters_bounds){ bounds->count, bounds->bytes };
 }
 
+/* A pool of a fixed size may have any number of workers at run time. */
+static struct pool_settings settings_in_core(const struct settings_pool *pool)
+{
+    struct pool_settings settings = pool->core;
+
+    if (settings_has_fixed_size(pool))
+        settings.size_min = settings.size_max = 0;
+    return settings;
+}
+
 int assembly_create_pool(struct assembly *assembly, struct executor *executor,
                          struct held_settings *held, uint32_t index, struct pool **pools,
                          bool apart)
@@ -184,7 +181,6 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
     struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(held, index);
     struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
     struct spec *manager = assembly_spec_of_manager(held, index);
-    struct restart restart = restart_of(wanted);
     struct pool_options options = {
         .path = wanted->path,
         .apart = apart,
@@ -196,15 +192,7 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
         .spec = spec,
         .manager = manager,
         .size = wanted->nested ? 0 : wanted->size,
-        .size_min = settings_has_fixed_size(wanted) ? 0 : wanted->size_min,
-        .size_max = settings_has_fixed_size(wanted) ? 0 : wanted->size_max,
-        .clamps = wanted->clamp,
-        .limit = wanted->mailbox,
-        .bytes_limit = wanted->mailbox_bytes,
-        .route = wanted->route,
-        .remove = wanted->remove.mode,
-        .remove_timeout_ms = wanted->remove.timeout_ms,
-        .restart = &restart,
+        .settings = settings_in_core(wanted),
         .dead_letters = &dead_letters,
         .output_count = wanted->nested ? 0 : wanted->output_count,
     };
@@ -271,22 +259,13 @@ void assembly_change_options(struct assembly *assembly, const struct settings *s
                              uint32_t index, uint32_t present, struct pool_change_options *out)
 {
     const struct settings_pool *pool = &settings->pools[index];
-    bool fixed = settings_has_fixed_size(pool);
 
     *out = (struct pool_change_options){
         .dispatcher = dispatcher_at(assembly, settings,
                                     pool->nested ? SETTINGS_NONE : pool->use.dispatcher),
         .opener = assembly->opener,
         .size = pool->nested ? 0 : settings_size_after(pool, present),
-        .size_min = fixed ? 0 : pool->size_min,
-        .size_max = fixed ? 0 : pool->size_max,
-        .clamps = pool->clamp,
-        .limit = pool->mailbox,
-        .bytes_limit = pool->mailbox_bytes,
-        .route = pool->route,
-        .remove = pool->remove.mode,
-        .remove_timeout_ms = pool->remove.timeout_ms,
-        .restart = restart_of(pool),
+        .settings = settings_in_core(pool),
     };
 }
 

@@ -246,7 +246,7 @@ static struct bench_result run_overload(struct bench *bench)
                                     .dispatcher = bench->dispatcher,
                                     .spec = spec,
                                     .size = row->receivers,
-                                    .limit = row->limit };
+                                    .settings.mailbox = row->limit };
     struct pool *pool = bench_make_pool(bench, &options);
     struct overload_settings settings = { pool->pid, row->each, row_overload_interval_ns(row) };
     struct overload_settings *shared = &settings;

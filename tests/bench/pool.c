@@ -174,7 +174,7 @@ static struct bench_result run_way(struct bench *bench, const struct way *way)
                                     .dispatcher = bench->dispatcher,
                                     .spec = spec,
                                     .size = row->receivers,
-                                    .limit = way->limit };
+                                    .settings.mailbox = way->limit };
     struct sender_settings settings = { .count = row->each };
     struct wiring *wiring = wiring_create(1);
     struct wiring_slot slot = { wiring };

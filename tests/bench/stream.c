@@ -80,7 +80,7 @@ static struct pool *make_receiver(struct bench *bench, uint32_t index)
                                     .dispatcher = bench->dispatcher,
                                     .spec = spec,
                                     .size = 1,
-                                    .limit = bench->row.limit };
+                                    .settings.mailbox = bench->row.limit };
     struct pool *pool;
 
     (void)snprintf(path, sizeof path, "receiver%u", index);

@@ -96,15 +96,15 @@ static void make_pool(struct subject *subject)
         .path = "subject",
         .dispatcher = subject->options.dispatcher,
         .spec = subject->spec,
-        .route = routes[draw(subject, 1, sizeof routes / sizeof routes[0])],
+        .settings.route = routes[draw(subject, 1, sizeof routes / sizeof routes[0])],
         .size = 1 + draw(subject, 2, SIZE_MAX_OF_POOL),
-        .limit = 1 + draw(subject, 3, 2)
+        .settings.mailbox = 1 + draw(subject, 3, 2)
     };
 
     history->seed = subject->options.seed;
-    history->pulls = options.route == WEIR_ROUTE_PULL;
+    history->pulls = options.settings.route == WEIR_ROUTE_PULL;
     history->size = options.size;
-    history->limit = options.limit;
+    history->limit = options.settings.mailbox;
     if (pool_create(subject->options.runtime, executor, &options, &subject->pool) != 0)
         abort();
     runtime_leave(executor);

@@ -249,17 +249,17 @@ static struct pool_change_options changed(struct agent *agent, enum hall_name na
     struct world *world = agent->world;
     struct pool_change_options options = {
         .size = draw(agent, WORLD_SIZE_MAX + 1),
-        .limit = 1 + draw(agent, 8),
-        .route = name == HALL_KEYED ? WEIR_ROUTE_HASH : (enum weir_route)draw(agent, 3),
-        .remove = (enum weir_remove)draw(agent, 3),
-        .remove_timeout_ms = draw(agent, 3),
+        .settings.mailbox = 1 + draw(agent, 8),
+        .settings.route = name == HALL_KEYED ? WEIR_ROUTE_HASH : (enum weir_route)draw(agent, 3),
+        .settings.remove.mode = (enum weir_remove)draw(agent, 3),
+        .settings.remove.timeout_ms = draw(agent, 3),
         .dispatcher = world->dispatchers[draw(agent, WORLD_DISPATCHERS)],
     };
 
     if (name == HALL_ALL)
-        options.route = WEIR_ROUTE_BROADCAST;
+        options.settings.route = WEIR_ROUTE_BROADCAST;
     if (name == HALL_PULL || (name == HALL_BACK && draw(agent, 3) == 0))
-        options.route = WEIR_ROUTE_PULL;
+        options.settings.route = WEIR_ROUTE_PULL;
     return options;
 }
 
@@ -358,7 +358,7 @@ static struct pool *make_guest(struct world *world, struct executor *executor)
     struct pool_options options = { .path = world->guests % 2 ? "guest-odd" : "guest-even",
                                     .dispatcher = world->dispatchers[world->guests % 2],
                                     .size = 2,
-                                    .limit = 4,
+                                    .settings.mailbox = 4,
                                     .dead_letters = &all };
 
     hall->world = world;

@@ -89,9 +89,9 @@ static void build_hall(struct world *world, struct executor *executor, enum hall
         .parent = name <= HALL_B ? world->top : NULL,
         .dispatcher = world->dispatchers[plan->dispatcher],
         .size = plan->size,
-        .limit = plan->limit,
-        .route = plan->route,
-        .remove = plan->remove,
+        .settings.mailbox = plan->limit,
+        .settings.route = plan->route,
+        .settings.remove.mode = plan->remove,
         .dead_letters = &all,
         .output_count = 3,
     };

@@ -145,7 +145,7 @@ static void test_chain_to_nobody_is_refused_and_an_empty_one_taken(void)
 
 static void send_too_large(uint32_t size)
 {
-    struct pool_options options = { .path = "pool", .size = size, .bytes_limit = 1 };
+    struct pool_options options = { .path = "pool", .size = size, .settings.mailbox_bytes = 1 };
     struct fixture f = { .probe = probe_create() };
 
     rig_init(&f.rig, 3, 0);

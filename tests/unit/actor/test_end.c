@@ -94,7 +94,7 @@ static struct pool *feeder(struct fixture *f, struct spec *spec, weir_pid target
     struct pool *pool = rig_pool(&f->rig, &(struct pool_options){ .path = "first",
                                                                   .spec = spec,
                                                                   .size = 1,
-                                                                  .limit = 8,
+                                                                  .settings.mailbox = 8,
                                                                   .output_count = 1,
                                                                   .outputs = &binding });
 

@@ -85,7 +85,7 @@ static void test_failed_open_is_not_closed(void)
     probe->opens = refuse_once;
     rig_init(&rig, 1, 0);
     spec = rig_spec(probe);
-    pool = rig_pool(&rig, &(struct pool_options){ .spec = spec, .size = 1, .limit = 1 });
+    pool = rig_pool(&rig, &(struct pool_options){ .spec = spec, .size = 1, .settings.mailbox = 1 });
     CU_ASSERT_TRUE(rig_wait(&rig, has_refused, probe));
     CU_ASSERT_EQUAL(rig_stats(pool).live, 0);
     CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = 1 }), WEIR_EFULL);

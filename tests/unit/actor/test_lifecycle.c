@@ -50,7 +50,9 @@ static void begin_runtime(struct fixture *f)
 static void make_pool(struct fixture *f, struct pool *parent, uint32_t size, uint32_t max,
                       enum weir_restart_then then)
 {
-    struct pool_options options = { .path = "pool", .parent = parent, .size = size, .limit = 8 };
+    struct pool_options options = {
+        .path = "pool", .parent = parent, .size = size, .settings.mailbox = 8
+    };
 
     options.spec = rig_spec(f->probe);
     (void)bound(&options.spec->restart, max, then);
@@ -208,8 +210,9 @@ static bool are_two_live(void *context)
 static void test_pool_above_pauses_what_waits_and_what_is_given_up(void)
 {
     struct restart restart;
-    struct pool_options options = { .path = "above",
-                                    .restart = bound(&restart, 0, WEIR_RESTART_KEEP_TRYING) };
+    struct pool_options options = {
+        .path = "above", .settings.restart = *bound(&restart, 0, WEIR_RESTART_KEEP_TRYING)
+    };
     struct fixture f;
     struct pool *above;
 

@@ -24,7 +24,9 @@ static const struct weir_output outputs[] = { { .name = "out" }, { 0 } };
 
 static void begin(struct fixture *f, enum weir_remove remove)
 {
-    struct pool_options options = { .path = "answerers", .size = 1, .limit = 8, .remove = remove };
+    struct pool_options options = {
+        .path = "answerers", .size = 1, .settings.mailbox = 8, .settings.remove.mode = remove
+    };
     struct binding binding = { 0 };
 
     *f = (struct fixture){ .asking = probe_create(), .answering = probe_create() };
@@ -38,7 +40,7 @@ static void begin(struct fixture *f, enum weir_remove remove)
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->answerers));
     binding.target = f->answerers->pid;
     options = (struct pool_options){
-        .path = "askers", .size = 1, .limit = 8, .outputs = &binding, .output_count = 1
+        .path = "askers", .size = 1, .settings.mailbox = 8, .outputs = &binding, .output_count = 1
     };
     options.spec = rig_spec(f->asking);
     options.spec->retries_max = 1;

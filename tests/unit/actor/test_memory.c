@@ -211,10 +211,11 @@ static void test_copies_for_many_count_and_may_pass_the_cap(void)
 
     begin(&f);
     spec = rig_spec(f.probe);
-    all = rig_pool(
-        &f.rig,
-        &(struct pool_options){
-            .path = "all", .spec = spec, .size = MANY, .limit = 1, .route = WEIR_ROUTE_BROADCAST });
+    all = rig_pool(&f.rig, &(struct pool_options){ .path = "all",
+                                                   .spec = spec,
+                                                   .size = MANY,
+                                                   .settings.mailbox = 1,
+                                                   .settings.route = WEIR_ROUTE_BROADCAST });
     CU_ASSERT_TRUE(rig_settled(&f.rig, all));
     CU_ASSERT_EQUAL(send_large(&f, all), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));

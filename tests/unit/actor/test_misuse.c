@@ -101,8 +101,9 @@ static struct fixture *begin(void)
 
 static void create(struct fixture *f)
 {
-    f->pool = rig_pool(
-        &f->rig, &(struct pool_options){ .path = "work", .spec = f->spec, .size = 1, .limit = 16 });
+    f->pool = rig_pool(&f->rig,
+                       &(struct pool_options){
+                           .path = "work", .spec = f->spec, .size = 1, .settings.mailbox = 16 });
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }
@@ -356,8 +357,9 @@ static void test_positive_status_of_open_is_told(void)
     struct fixture *f = begin();
 
     f->probe->opens = open_oddly_once;
-    f->pool = rig_pool(
-        &f->rig, &(struct pool_options){ .path = "work", .spec = f->spec, .size = 1, .limit = 16 });
+    f->pool = rig_pool(&f->rig,
+                       &(struct pool_options){
+                           .path = "work", .spec = f->spec, .size = 1, .settings.mailbox = 16 });
     CU_ASSERT_TRUE(rig_wait(&f->rig, is_open, f));
     CU_ASSERT_EQUAL(misuses(f, MISUSE_OPENED), 1);
     CU_ASSERT_EQUAL(

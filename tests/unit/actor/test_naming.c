@@ -63,8 +63,9 @@ static void begin(struct fixture *f, int (*opens)(struct weir_self *, struct pro
     rig_init(&f->rig, 2, 0);
     f->others = rig_workers(&f->rig, f->other, "others", 1, 8);
     f->spec = rig_spec(f->probe);
-    f->pool = rig_pool(
-        &f->rig, &(struct pool_options){ .path = "pool", .spec = f->spec, .size = 1, .limit = 4 });
+    f->pool = rig_pool(&f->rig,
+                       &(struct pool_options){
+                           .path = "pool", .spec = f->spec, .size = 1, .settings.mailbox = 4 });
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
 }
 
@@ -165,7 +166,7 @@ static int name_only(struct weir_self *self, struct probe *probe)
 /* A second worker, prepared by a change, which has opened; the first one has no name. */
 static struct pool_change *prepare_another(struct fixture *f)
 {
-    const struct pool_change_options options = { .size = 2, .limit = 4 };
+    const struct pool_change_options options = { .size = 2, .settings.mailbox = 4 };
     struct executor *executor;
     struct pool_change *change = NULL;
 

@@ -467,7 +467,8 @@ static void test_every_token_of_a_source_ends_once(void)
     rig_init(&rig, 3, 0);
     workers = rig_spec(away);
     workers->restart.max = UINT32_MAX; /* this clock would never let a backoff end */
-    pool = rig_pool(&rig, &(struct pool_options){ .spec = workers, .size = 4, .limit = 8 });
+    pool = rig_pool(&rig,
+                    &(struct pool_options){ .spec = workers, .size = 4, .settings.mailbox = 8 });
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
     source = begin_flood(&rig, spec, pool->pid);
     CU_ASSERT_TRUE(rig_wait(&rig, has_ended, source));

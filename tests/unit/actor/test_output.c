@@ -43,7 +43,7 @@ static struct pool *feeder(struct fixture *f, struct probe *probe, const char *p
     struct pool_options options = { .path = path,
                                     .spec = spec,
                                     .size = 1,
-                                    .limit = limit,
+                                    .settings.mailbox = limit,
                                     .output_count = 1,
                                     .outputs = &binding };
     struct pool *pool = rig_pool(&f->rig, &options);
@@ -59,9 +59,12 @@ static struct pool *feeder_of_two(struct fixture *f, weir_pid first, weir_pid se
 {
     struct binding bindings[] = { { first, WEIR_FULL_WAIT }, { second, WEIR_FULL_WAIT } };
     struct spec *spec = rig_spec(f->from);
-    struct pool_options options = {
-        .path = "two", .spec = spec, .size = 1, .limit = 4, .output_count = 2, .outputs = bindings
-    };
+    struct pool_options options = { .path = "two",
+                                    .spec = spec,
+                                    .size = 1,
+                                    .settings.mailbox = 4,
+                                    .output_count = 2,
+                                    .outputs = bindings };
     struct pool *pool = rig_pool(&f->rig, &options);
 
     spec_unref(spec);
@@ -475,7 +478,7 @@ static void test_who_waited_runs_behind_those_who_can_make_room(void)
     struct fixture f = { .from = probe_create(), .to = probe_create() };
     struct binding bindings[2] = { { 0, WEIR_FULL_WAIT }, { 0, WEIR_FULL_WAIT } };
     struct pool_options options = {
-        .path = "from", .size = 1, .limit = 4, .output_count = 2, .outputs = bindings
+        .path = "from", .size = 1, .settings.mailbox = 4, .output_count = 2, .outputs = bindings
     };
     const uint64_t in_order[] = { 101, 100, 103, 102 };
     struct pool *second;

@@ -29,9 +29,11 @@ static void begin(struct fixture *f)
     f->sink = rig_workers(&f->rig, f->sink_probe, "sink", 1, 0);
     binding.target = f->sink->pid;
     spec = rig_spec(f->probe);
-    f->pool = rig_pool(
-        &f->rig, &(struct pool_options){
-                     .spec = spec, .size = 1, .limit = 8, .output_count = 1, .outputs = &binding });
+    f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = spec,
+                                                        .size = 1,
+                                                        .settings.mailbox = 8,
+                                                        .output_count = 1,
+                                                        .outputs = &binding });
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));

@@ -31,7 +31,7 @@ static int rejects(struct weir_self *self, struct probe *probe, const struct wei
 
 static void begin_bounded(struct fixture *f, const struct dead_letters_bounds *bounds)
 {
-    struct pool_options options = { .size = 1, .limit = LIMIT, .dead_letters = bounds };
+    struct pool_options options = { .size = 1, .settings.mailbox = LIMIT, .dead_letters = bounds };
 
     f->probe = probe_create();
     f->probe->context = f;

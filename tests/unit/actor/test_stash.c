@@ -57,8 +57,8 @@ static void begin_limited(struct fixture *f, uint32_t limit)
     f->probe = probe_create();
     rig_init(&f->rig, 2, 0);
     f->spec = rig_spec(f->probe);
-    f->pool = rig_pool(&f->rig,
-                       &(struct pool_options){ .spec = f->spec, .size = 1, .limit = limit });
+    f->pool = rig_pool(
+        &f->rig, &(struct pool_options){ .spec = f->spec, .size = 1, .settings.mailbox = limit });
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }

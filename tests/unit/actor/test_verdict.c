@@ -26,7 +26,8 @@ static void begin(struct fixture *f)
 /* After the spec was made as the test wants it. */
 static void create(struct fixture *f)
 {
-    f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = f->spec, .size = 1, .limit = 16 });
+    f->pool = rig_pool(
+        &f->rig, &(struct pool_options){ .spec = f->spec, .size = 1, .settings.mailbox = 16 });
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
 }

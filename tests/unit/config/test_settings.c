@@ -26,15 +26,15 @@ static void test_smallest_file_has_all_defaults(void)
     CU_ASSERT(settings->dispatchers[0].threads_auto);
     CU_ASSERT_EQUAL(settings->dispatchers[0].budget, 32);
     CU_ASSERT_EQUAL(pool->size, READING_CPUS);
-    CU_ASSERT_EQUAL(pool->mailbox, 64);
-    CU_ASSERT_EQUAL(pool->route, WEIR_ROUTE_ROUND_ROBIN);
-    CU_ASSERT_EQUAL(pool->restart.max, 5);
-    CU_ASSERT_EQUAL(pool->restart.within_ms, 10000);
-    CU_ASSERT_EQUAL(pool->restart.backoff_ms_min, 100);
-    CU_ASSERT_EQUAL(pool->restart.backoff_ms_max, 10000);
-    CU_ASSERT_EQUAL(pool->restart.then, WEIR_RESTART_USUAL);
-    CU_ASSERT_EQUAL(pool->remove.mode, WEIR_REMOVE_DRAIN);
-    CU_ASSERT_EQUAL(pool->remove.timeout_ms, 30000);
+    CU_ASSERT_EQUAL(pool->core.mailbox, 64);
+    CU_ASSERT_EQUAL(pool->core.route, WEIR_ROUTE_ROUND_ROBIN);
+    CU_ASSERT_EQUAL(pool->core.restart.max, 5);
+    CU_ASSERT_EQUAL(pool->core.restart.within_ms, 10000);
+    CU_ASSERT_EQUAL(pool->core.restart.backoff_ms_min, 100);
+    CU_ASSERT_EQUAL(pool->core.restart.backoff_ms_max, 10000);
+    CU_ASSERT_EQUAL(pool->core.restart.then, WEIR_RESTART_USUAL);
+    CU_ASSERT_EQUAL(pool->core.remove.mode, WEIR_REMOVE_DRAIN);
+    CU_ASSERT_EQUAL(pool->core.remove.timeout_ms, 30000);
     CU_ASSERT_EQUAL(pool->redeliver, 0);
     CU_ASSERT_EQUAL(pool->open_timeout_ms, 10000);
     CU_ASSERT_EQUAL(pool->log_level, SETTINGS_LEVEL_HOST);
@@ -68,18 +68,18 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_STRING_EQUAL(settings->dispatchers[pool->use.dispatcher].name, "slow");
     CU_ASSERT_EQUAL(settings->dispatchers[pool->use.dispatcher].threads, 3);
     CU_ASSERT_EQUAL(pool->size, 2);
-    CU_ASSERT_EQUAL(pool->size_max, 16);
-    CU_ASSERT_EQUAL(pool->mailbox, 0);
-    CU_ASSERT_EQUAL(pool->route, WEIR_ROUTE_HASH);
-    CU_ASSERT_EQUAL(pool->restart.backoff_ms_min, 1000);
-    CU_ASSERT_EQUAL(pool->restart.backoff_ms_max, 1000);
-    CU_ASSERT_EQUAL(pool->restart.then, WEIR_RESTART_ESCALATE);
-    CU_ASSERT_EQUAL(pool->remove.mode, WEIR_REMOVE_DISCARD);
-    CU_ASSERT_EQUAL(pool->mailbox_bytes, 1 << 20);
+    CU_ASSERT_EQUAL(pool->core.size_max, 16);
+    CU_ASSERT_EQUAL(pool->core.mailbox, 0);
+    CU_ASSERT_EQUAL(pool->core.route, WEIR_ROUTE_HASH);
+    CU_ASSERT_EQUAL(pool->core.restart.backoff_ms_min, 1000);
+    CU_ASSERT_EQUAL(pool->core.restart.backoff_ms_max, 1000);
+    CU_ASSERT_EQUAL(pool->core.restart.then, WEIR_RESTART_ESCALATE);
+    CU_ASSERT_EQUAL(pool->core.remove.mode, WEIR_REMOVE_DISCARD);
+    CU_ASSERT_EQUAL(pool->core.mailbox_bytes, 1 << 20);
     CU_ASSERT_STRING_EQUAL(pool->manager.use, "count.words");
     CU_ASSERT_EQUAL(pool->subscribe.count, 2);
     CU_ASSERT(pool->fan_out);
-    CU_ASSERT(pool->clamp);
+    CU_ASSERT(pool->core.clamp);
     CU_ASSERT_EQUAL(pool->log_level, WEIR_LOG_ERROR);
     settings_destroy(settings);
 }
@@ -111,11 +111,11 @@ static void test_nested_pools_come_after_their_parent_in_order_of_the_file(void)
     CU_ASSERT(settings->pools[1].nested);
     CU_ASSERT_EQUAL(settings->pools[1].member_count, 2);
     CU_ASSERT_STRING_EQUAL(settings->pools[3].name, "a");
-    CU_ASSERT_EQUAL(settings->pools[1].restart.max, 5);
-    CU_ASSERT_EQUAL(settings->pools[1].restart.then, WEIR_RESTART_ESCALATE);
-    CU_ASSERT_EQUAL(settings->pools[2].restart.within_ms, 60000);
-    CU_ASSERT_EQUAL(settings->pools[2].restart.then, WEIR_RESTART_STOP);
-    CU_ASSERT_EQUAL(settings->pools[3].restart.then, WEIR_RESTART_USUAL);
+    CU_ASSERT_EQUAL(settings->pools[1].core.restart.max, 5);
+    CU_ASSERT_EQUAL(settings->pools[1].core.restart.then, WEIR_RESTART_ESCALATE);
+    CU_ASSERT_EQUAL(settings->pools[2].core.restart.within_ms, 60000);
+    CU_ASSERT_EQUAL(settings->pools[2].core.restart.then, WEIR_RESTART_STOP);
+    CU_ASSERT_EQUAL(settings->pools[3].core.restart.then, WEIR_RESTART_USUAL);
     CU_ASSERT_EQUAL(settings_worker_count(settings), 3 * READING_CPUS + 1);
     settings_destroy(settings);
 }
@@ -193,8 +193,8 @@ static void test_behaviour_that_is_alone_has_one_worker_at_most(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
     CU_ASSERT_EQUAL(settings->pools[0].size, 1);
-    CU_ASSERT_EQUAL(settings->pools[0].size_min, 0);
-    CU_ASSERT_EQUAL(settings->pools[0].size_max, 1);
+    CU_ASSERT_EQUAL(settings->pools[0].core.size_min, 0);
+    CU_ASSERT_EQUAL(settings->pools[0].core.size_max, 1);
     settings_destroy(settings);
 }
 

@@ -65,7 +65,7 @@ static void begin_rig(struct fixture *f)
 static void begin(struct fixture *f, struct pool_options options)
 {
     begin_rig(f);
-    options.route = WEIR_ROUTE_BROADCAST;
+    options.settings.route = WEIR_ROUTE_BROADCAST;
     f->pool = make_pool(f, options);
 }
 
@@ -102,7 +102,7 @@ static void test_every_worker_gets_it_once(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = 100 });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = 100 });
     for (uint64_t id = 1; id <= 50; id++)
         CU_ASSERT_EQUAL(send(&f, NULL, 1000 + id), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
@@ -119,7 +119,7 @@ static void test_full_member_is_counted_and_the_others_get_theirs(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
     fill(&f, f.pool, WORKERS - 1, LIMIT);
     CU_ASSERT_EQUAL(route_room(f.pool), 0);
     for (uint32_t i = 0; i < 3; i++) {
@@ -141,7 +141,7 @@ static void test_only_when_no_member_has_room_is_it_full(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = 2, .settings.mailbox = LIMIT });
     for (uint32_t i = 0; i < 1 + LIMIT; i++) {
         CU_ASSERT_EQUAL(send(&f, probe_wait, 1), 0);
         CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
@@ -179,7 +179,7 @@ static void test_what_has_one_answer_is_invalid(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = 2, .settings.mailbox = LIMIT });
     CU_ASSERT_EQUAL(send_kind(&f, WEIR_REQUEST, 0, NULL, 8), WEIR_EINVALID);
     CU_ASSERT_EQUAL(send_kind(&f, WEIR_MESSAGE, MESSAGE_ORIGIN, NULL, 8), WEIR_EINVALID);
     CU_ASSERT_EQUAL(send_kind(&f, WEIR_EVENT, 0, NULL, 8), 0);
@@ -193,7 +193,7 @@ static void test_payload_is_shared_when_it_is_a_blob(void)
     struct blob *blob = blob_create(BYTES);
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
     f.probe->act = note_where;
     CU_ASSERT_EQUAL(send_kind(&f, WEIR_MESSAGE, 0, blob, 0), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
@@ -222,7 +222,8 @@ static void test_limit_of_bytes_is_that_of_each_member(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 0, .bytes_limit = 3 * BYTES });
+    begin(&f, (struct pool_options){
+                  .size = 2, .settings.mailbox = 0, .settings.mailbox_bytes = 3 * BYTES });
     f.probe->act = probe_wait;
     CU_ASSERT_EQUAL(send_bytes(&f, f.pool->pid, BYTES), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
@@ -240,12 +241,12 @@ static void begin_nested(struct fixture *f, enum weir_route top, enum weir_route
                          enum weir_route b, struct pool *children[2])
 {
     begin_rig(f);
-    f->pool = make_pool(f, (struct pool_options){ .path = "top", .route = top });
+    f->pool = make_pool(f, (struct pool_options){ .path = "top", .settings.route = top });
     for (int i = 0; i < 2; i++)
         children[i] = make_pool(f, (struct pool_options){ .path = i ? "top/b" : "top/a",
                                                           .size = i ? 3 : 2,
-                                                          .limit = LIMIT,
-                                                          .route = i ? b : a,
+                                                          .settings.mailbox = LIMIT,
+                                                          .settings.route = i ? b : a,
                                                           .parent = f->pool });
 }
 
@@ -351,7 +352,8 @@ static void test_reroute_hands_nothing_to_siblings(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 8, .remove = WEIR_REMOVE_REROUTE });
+    begin(&f, (struct pool_options){
+                  .size = 2, .settings.mailbox = 8, .settings.remove.mode = WEIR_REMOVE_REROUTE });
     CU_ASSERT_EQUAL(send(&f, probe_wait, 1), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
     for (uint64_t id = 2; id <= 5; id++)
@@ -384,7 +386,7 @@ static void test_dead_letter_is_sent_again_to_its_worker_alone(void)
     bool accepts = false;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
     f.probe->context = &accepts;
     CU_ASSERT_EQUAL(send(&f, reject_at_0, 1), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
@@ -429,8 +431,8 @@ static bool all_open_in_time(void *context)
 static void test_member_that_is_not_open_yet_is_counted(void)
 {
     struct pool_options options = { .size = WORKERS,
-                                    .limit = LIMIT,
-                                    .route = WEIR_ROUTE_BROADCAST };
+                                    .settings.mailbox = LIMIT,
+                                    .settings.route = WEIR_ROUTE_BROADCAST };
     _Atomic bool may_open = false;
     struct fixture f;
 
@@ -483,7 +485,7 @@ static void test_copies_add_up_beside_everything_else(void)
     uint64_t direct = 0, copies = 0, refusals = 0, refused;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = 2, .settings.mailbox = LIMIT });
     for (uint32_t i = 0; i < 4; i++) {
         hammers[i] = (struct hammer){ .f = &f,
                                       .to = i < 2 ? f.pool->pid : rig_worker(f.pool, i - 2) };

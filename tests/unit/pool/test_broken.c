@@ -42,7 +42,8 @@ static void test_shrinking_takes_the_broken_before_the_idle(void)
     probe->opens = refuse_the_first_two;
     rig_init(&rig, 2, 0);
     spec = rig_spec(probe);
-    wish.pool = rig_pool(&rig, &(struct pool_options){ .spec = spec, .size = 4, .limit = 8 });
+    wish.pool = rig_pool(&rig,
+                         &(struct pool_options){ .spec = spec, .size = 4, .settings.mailbox = 8 });
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_wait(&rig, two_are_broken, &wish));
     CU_ASSERT_EQUAL(rig_resize(&rig, wish.pool, 2, NULL), 0);
@@ -121,7 +122,7 @@ static void feed(struct fixture *f, uint64_t key)
     f->feeding = rig_pool(&f->rig, &(struct pool_options){ .path = "feeding",
                                                            .spec = spec,
                                                            .size = 1,
-                                                           .limit = 1,
+                                                           .settings.mailbox = 1,
                                                            .output_count = 1,
                                                            .outputs = &binding });
     spec_unref(spec);
@@ -193,8 +194,9 @@ static struct pool *nest(struct fixture *f, const char *path)
 {
     struct spec *spec = rig_spec(f->to);
     struct pool *pool = rig_pool(
-        &f->rig, &(struct pool_options){
-                     .path = path, .parent = f->fed, .spec = spec, .size = 1, .limit = 1 });
+        &f->rig,
+        &(struct pool_options){
+            .path = path, .parent = f->fed, .spec = spec, .size = 1, .settings.mailbox = 1 });
 
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
@@ -224,7 +226,8 @@ static void test_waiter_for_a_key_is_woken_when_its_pool_has_ended(void)
     uint64_t key;
 
     begin(&f);
-    f.fed = rig_pool(&f.rig, &(struct pool_options){ .path = "fed", .route = WEIR_ROUTE_HASH });
+    f.fed = rig_pool(&f.rig,
+                     &(struct pool_options){ .path = "fed", .settings.route = WEIR_ROUTE_HASH });
     staying = nest(&f, "fed/staying");
     leaving = nest(&f, "fed/leaving");
     key = key_of_pool(&f, leaving);

@@ -32,7 +32,7 @@ static void finish(struct fixture *f)
 static struct pool *make(struct fixture *f, const char *path, struct pool *parent, uint64_t bytes)
 {
     struct pool_options options = {
-        .path = path, .parent = parent, .size = 1, .bytes_limit = bytes
+        .path = path, .parent = parent, .size = 1, .settings.mailbox_bytes = bytes
     };
     struct pool *pool;
 
@@ -224,9 +224,10 @@ static void test_too_large_a_message_in_an_outbox_is_dead_and_the_rest_goes_on(v
 /* promise S11: one queue for all has the bytes of all. */
 static void test_queue_of_a_pulling_pool_is_bounded_by_bytes(void)
 {
-    struct pool_options options = {
-        .path = "pool", .size = 2, .bytes_limit = 2 * SIZE, .route = WEIR_ROUTE_PULL
-    };
+    struct pool_options options = { .path = "pool",
+                                    .size = 2,
+                                    .settings.mailbox_bytes = 2 * SIZE,
+                                    .settings.route = WEIR_ROUTE_PULL };
     struct ledger_reading ledger;
     struct fixture f;
     struct pool *pool;
@@ -244,7 +245,7 @@ static void test_queue_of_a_pulling_pool_is_bounded_by_bytes(void)
     CU_ASSERT_TRUE(rig_drained(&f.rig, pool));
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, &ledger));
     CU_ASSERT_EQUAL(ledger.done, 6);
-    options.bytes_limit = SIZE - 1;
+    options.settings.mailbox_bytes = SIZE - 1;
     pool = rig_pool(&f.rig, &options);
     CU_ASSERT_EQUAL(rig_send(&f.rig, pool->pid, (struct order){ .id = 1 }), WEIR_EINVALID);
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));

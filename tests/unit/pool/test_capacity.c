@@ -131,9 +131,11 @@ static void plant(struct fixture *f, struct tree *tree, uint32_t limit)
         struct pool *parent = tree->middle[i / 2];
 
         (void)snprintf(path, sizeof path, "top/%u/%u", i / 2, i);
-        tree->leaves[i] = rig_pool(
-            &f->rig, &(struct pool_options){
-                         .path = path, .spec = spec, .parent = parent, .size = 1, .limit = limit });
+        tree->leaves[i] = rig_pool(&f->rig, &(struct pool_options){ .path = path,
+                                                                    .spec = spec,
+                                                                    .parent = parent,
+                                                                    .size = 1,
+                                                                    .settings.mailbox = limit });
     }
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_settled(&f->rig, tree->top));

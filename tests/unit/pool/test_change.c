@@ -51,7 +51,7 @@ static void finish(struct fixture *f, uint64_t done)
 /* The pool as `begin` made it, but for its size. */
 static struct pool_change_options of_size(uint32_t size)
 {
-    return (struct pool_change_options){ .size = size, .limit = LIMIT };
+    return (struct pool_change_options){ .size = size, .settings.mailbox = LIMIT };
 }
 
 static struct pool_change *prepare(struct fixture *f, struct pool_change_options options)
@@ -308,8 +308,8 @@ static void test_aborted_change_leaves_everything_as_it_was(void)
 
     begin(&f, 2);
     before = rig_stats(f.pool);
-    options.limit = 1;
-    options.route = WEIR_ROUTE_HASH;
+    options.settings.mailbox = 1;
+    options.settings.route = WEIR_ROUTE_HASH;
     options.wiring = wiring_create(1);
     options.spec = rig_spec(f.probe);
     take_back(&f, prepare(&f, options));
@@ -393,7 +393,7 @@ static void test_changed_limit_takes_effect_at_once_both_ways(void)
     send_many(&f, 1);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     send_many(&f, LIMIT);
-    options.limit = 2;
+    options.settings.mailbox = 2;
     change(&f, options);
     CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, LIMIT);
     gate_admit(&f.probe->gate, 2);
@@ -403,7 +403,7 @@ static void test_changed_limit_takes_effect_at_once_both_ways(void)
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 4));
     CU_ASSERT_EQUAL(send(&f), 0);
     CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
-    options.limit = 6;
+    options.settings.mailbox = 6;
     change(&f, options);
     send_many(&f, 4);
     CU_ASSERT_EQUAL(send(&f), WEIR_EFULL);
@@ -417,9 +417,9 @@ static void test_changed_route_bounds_and_mode_are_in_force(void)
     struct fixture f;
 
     begin(&f, 1);
-    options.route = WEIR_ROUTE_HASH;
-    options.size_max = 2;
-    options.remove = WEIR_REMOVE_DISCARD;
+    options.settings.route = WEIR_ROUTE_HASH;
+    options.settings.size_max = 2;
+    options.settings.remove.mode = WEIR_REMOVE_DISCARD;
     change(&f, options);
     CU_ASSERT_EQUAL(send(&f), WEIR_EINVALID); /* no key */
     for (int i = 0; i < 3; i++) {

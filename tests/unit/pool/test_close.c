@@ -111,8 +111,9 @@ static void test_closing_the_top_drains_what_is_nested(void)
     spec = rig_spec(f.probe);
     top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
     nested = rig_pool(
-        &f.rig, &(struct pool_options){
-                    .path = "top/nested", .parent = top, .spec = spec, .size = 1, .limit = 8 });
+        &f.rig,
+        &(struct pool_options){
+            .path = "top/nested", .parent = top, .spec = spec, .size = 1, .settings.mailbox = 8 });
     CU_ASSERT_TRUE(rig_settled(&f.rig, top));
     for (uint64_t id = 0; id < 5; id++)
         CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .act = probe_wait, .id = id }),
@@ -182,8 +183,9 @@ static void end_by(probe_act *act, enum weir_end_reason reason, uint64_t done)
     others = rig_workers(&f.rig, other, "others", 1, 1);
     top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
     nested = rig_pool(
-        &f.rig, &(struct pool_options){
-                    .path = "top/nested", .parent = top, .spec = spec, .size = 1, .limit = 8 });
+        &f.rig,
+        &(struct pool_options){
+            .path = "top/nested", .parent = top, .spec = spec, .size = 1, .settings.mailbox = 8 });
     CU_ASSERT_TRUE(rig_settled(&f.rig, top));
     for (uint64_t id = 0; id < 4; id++)
         CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .act = probe_wait, .id = id }),
@@ -277,8 +279,9 @@ static void test_figures_of_an_ended_pool_stay_with_its_parent(void)
     spec = rig_spec(f.probe);
     top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
     nested = rig_pool(
-        &f.rig, &(struct pool_options){
-                    .path = "top/nested", .parent = top, .spec = spec, .size = 1, .limit = 8 });
+        &f.rig,
+        &(struct pool_options){
+            .path = "top/nested", .parent = top, .spec = spec, .size = 1, .settings.mailbox = 8 });
     CU_ASSERT_TRUE(rig_settled(&f.rig, top));
     CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .act = probe_fail, .id = 1 }), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .id = 2 }), 0);
@@ -310,7 +313,9 @@ static void test_pool_that_closes_is_never_full(void)
                                               WEIR_ROUTE_PULL, WEIR_ROUTE_BROADCAST };
 
     for (uint32_t i = 0; i < 2 * sizeof routes / sizeof routes[0]; i++) {
-        struct pool_options options = { .size = 1 + i % 2, .limit = 1, .route = routes[i / 2] };
+        struct pool_options options = { .size = 1 + i % 2,
+                                        .settings.mailbox = 1,
+                                        .settings.route = routes[i / 2] };
         struct pool *pool;
         struct fixture f;
 

@@ -23,7 +23,7 @@ static void begin(struct fixture *f, uint32_t threads, struct pool_options optio
 {
     f->probe = probe_create();
     rig_init(&f->rig, threads, 0);
-    options.limit = LIMIT;
+    options.settings.mailbox = LIMIT;
     options.spec = rig_spec(f->probe);
     options.spec->redeliver_max = redeliver;
     f->pool = rig_pool(&f->rig, &options);
@@ -62,7 +62,7 @@ static void test_backlog_is_taken_up_by_growth_alone(void)
 {
     struct fixture f;
 
-    begin(&f, 4, (struct pool_options){ .size = 2, .route = WEIR_ROUTE_PULL }, 0);
+    begin(&f, 4, (struct pool_options){ .size = 2, .settings.route = WEIR_ROUTE_PULL }, 0);
     hold(&f, 2);
     for (uint64_t id = 10; id < 14; id++)
         CU_ASSERT_EQUAL(send(&f, NULL, id), 0);
@@ -77,7 +77,7 @@ static void test_what_waits_begins_after_a_failure(void)
 {
     struct fixture f;
 
-    begin(&f, 2, (struct pool_options){ .size = 2, .route = WEIR_ROUTE_PULL }, 0);
+    begin(&f, 2, (struct pool_options){ .size = 2, .settings.route = WEIR_ROUTE_PULL }, 0);
     CU_ASSERT_EQUAL(send(&f, probe_wait_and_fail, 1), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     CU_ASSERT_EQUAL(send(&f, probe_wait, 2), 0);

@@ -25,7 +25,7 @@ static void begin(struct fixture *f, struct pool_options options)
 {
     *f = (struct fixture){ .probe = probe_create() };
     rig_init(&f->rig, WORKERS, 0);
-    options.route = WEIR_ROUTE_BROADCAST;
+    options.settings.route = WEIR_ROUTE_BROADCAST;
     options.spec = rig_spec(f->probe);
     f->pool = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
@@ -127,7 +127,7 @@ static void test_copy_without_room_waits_for_its_member(void)
     struct feeding feeding;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
     fill(&f, 1, LIMIT);
     feeding = feed(&f, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
@@ -158,7 +158,7 @@ static void test_copies_keep_the_order_at_each_member(void)
     struct feeding feeding;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 1 });
+    begin(&f, (struct pool_options){ .size = 2, .settings.mailbox = 1 });
     fill(&f, 1, 1);
     feeding = feed(&f, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit_three }), 0);
@@ -179,7 +179,7 @@ static struct feeding begin_waiting(struct fixture *f)
 {
     struct feeding feeding;
 
-    begin(f, (struct pool_options){ .size = 2, .limit = 1 });
+    begin(f, (struct pool_options){ .size = 2, .settings.mailbox = 1 });
     fill(f, 1, 1);
     feeding = feed(f, WEIR_FULL_WAIT);
     CU_ASSERT_EQUAL(rig_send(&f->rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
@@ -203,8 +203,8 @@ static void finish_waiting(struct fixture *f, struct feeding *feeding)
 static void replace_workers(struct fixture *f, uint32_t size)
 {
     struct pool_change_options options = { .size = size,
-                                           .limit = 1,
-                                           .route = WEIR_ROUTE_BROADCAST };
+                                           .settings.mailbox = 1,
+                                           .settings.route = WEIR_ROUTE_BROADCAST };
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct pool_change *change = NULL;
 
@@ -289,7 +289,7 @@ static void test_copies_of_one_message_take_no_room_in_the_outbox(void)
     struct feeding feeding;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
     for (uint32_t i = 1; i < WORKERS; i++)
         fill(&f, i, LIMIT);
     feeding = feed_within(&f, WEIR_FULL_WAIT, 2);
@@ -314,7 +314,7 @@ static void test_output_that_does_not_wait_has_its_copy_dead_or_refused(void)
         struct feeding feeding;
         struct fixture f;
 
-        begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+        begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
         fill(&f, 1, LIMIT);
         feeding = feed(&f, kinds[i]);
         CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);
@@ -348,7 +348,7 @@ static void test_dead_copy_is_sent_again_to_its_member_alone(void)
     struct feeding feeding;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = WORKERS, .limit = LIMIT });
+    begin(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = LIMIT });
     fill(&f, 1, LIMIT);
     feeding = feed(&f, WEIR_FULL_DEAD_LETTER);
     CU_ASSERT_EQUAL(rig_send(&f.rig, feeding.pool->pid, (struct order){ .act = emit }), 0);

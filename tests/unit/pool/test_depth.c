@@ -31,7 +31,7 @@ static void make_pool(struct fixture *f, uint32_t index, const enum weir_route *
 {
     uint32_t level = index == 0 ? 0 : index < 3 ? 1 : index < FIRST_LEAF ? 2 : 3;
     char path[16];
-    struct pool_options options = { .path = path, .route = routes[level] };
+    struct pool_options options = { .path = path, .settings.route = routes[level] };
 
     (void)snprintf(path, sizeof path, "p%u", index);
     if (index > 0)
@@ -39,7 +39,7 @@ static void make_pool(struct fixture *f, uint32_t index, const enum weir_route *
     if (index >= FIRST_LEAF) {
         options.spec = rig_spec(f->probe);
         options.size = SIZE;
-        options.limit = LIMIT;
+        options.settings.mailbox = LIMIT;
     }
     f->pools[index] = rig_pool(&f->rig, &options);
     spec_unref(options.spec);

@@ -31,7 +31,7 @@ static struct restart bound(uint32_t max, enum weir_restart_then then)
 
 static struct pool *leaf(struct fixture *f, uint32_t size)
 {
-    struct pool_options options = { .path = "leaf", .size = size, .limit = 8 };
+    struct pool_options options = { .path = "leaf", .size = size, .settings.mailbox = 8 };
     struct pool *pool;
 
     options.parent = f->pools[f->levels - 2];
@@ -51,7 +51,7 @@ static void begin(struct fixture *f, uint32_t levels, uint32_t size, struct rest
     f->probe = probe_create();
     rig_init(&f->rig, 2, 0);
     for (uint32_t i = 0; i + 1 < levels; i++) {
-        struct pool_options options = { .path = paths[i], .restart = &restart };
+        struct pool_options options = { .path = paths[i], .settings.restart = restart };
 
         options.parent = i > 0 ? f->pools[i - 1] : NULL;
         f->pools[i] = rig_pool(&f->rig, &options);
@@ -299,7 +299,7 @@ static void test_old_failures_are_forgotten(void)
 static void set_bound(struct fixture *f, struct restart restart)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
-    struct pool_change_options options = { .restart = restart };
+    struct pool_change_options options = { .settings.restart = restart };
     struct pool_change *change;
 
     CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f->pools[0], executor, &options, &change), 0);
@@ -340,7 +340,7 @@ static void test_what_a_reload_takes_back_does_not_escalate(void)
 {
     struct fixture f;
     struct probe *failing = probe_create();
-    struct pool_change_options options = { .size = 1, .limit = 8 };
+    struct pool_change_options options = { .size = 1, .settings.mailbox = 8 };
     struct pool_change *change;
     struct executor *executor;
 
@@ -387,7 +387,9 @@ static bool has_escalated_in_time(void *context)
 static void test_pool_that_is_made_apart_does_not_escalate(void)
 {
     struct fixture f;
-    struct pool_options options = { .path = "new", .size = 1, .limit = 8, .apart = true };
+    struct pool_options options = {
+        .path = "new", .size = 1, .settings.mailbox = 8, .apart = true
+    };
     struct pool *pool;
     struct probe *failing = probe_create();
 

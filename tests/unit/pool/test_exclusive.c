@@ -25,7 +25,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    struct pool_options options = { .size = 2, .limit = LIMIT };
+    struct pool_options options = { .size = 2, .settings.mailbox = LIMIT };
 
     f->old = probe_create();
     f->new = probe_create();
@@ -76,7 +76,9 @@ static bool is_prepared(void *context)
 static void open_new(struct fixture *f, uint32_t size)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
-    struct pool_change_options options = { .spec = f->new_spec, .size = size, .limit = LIMIT };
+    struct pool_change_options options = { .spec = f->new_spec,
+                                           .size = size,
+                                           .settings.mailbox = LIMIT };
 
     CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f->pool, executor, &options, &f->change), 0);
     runtime_leave(executor);

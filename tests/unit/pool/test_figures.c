@@ -20,7 +20,7 @@ struct fixture {
 
 static void begin(struct fixture *f)
 {
-    struct pool_options options = { .size = 2, .limit = LIMIT };
+    struct pool_options options = { .size = 2, .settings.mailbox = LIMIT };
 
     f->probe = probe_create();
     rig_init(&f->rig, 2, 0);
@@ -68,7 +68,7 @@ static void test_the_dead_are_told_by_reason(void)
 /* promise P16: for a pool of pools the sum of the pools below, which have the mailboxes. */
 static void test_a_pool_of_pools_sums_the_dead_and_has_no_limit(void)
 {
-    struct pool_options options = { .path = "top", .limit = LIMIT };
+    struct pool_options options = { .path = "top", .settings.mailbox = LIMIT };
     struct weir_pool_stats stats;
     struct executor *executor;
     struct pool *children[2];
@@ -137,7 +137,9 @@ static void test_the_oldest_that_waits_is_told(void)
     static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_PULL };
 
     for (int i = 0; i < 2; i++) {
-        struct pool_options options = { .size = 1, .limit = LIMIT, .route = routes[i] };
+        struct pool_options options = { .size = 1,
+                                        .settings.mailbox = LIMIT,
+                                        .settings.route = routes[i] };
         struct fixture f = { .probe = probe_create() };
 
         rig_init(&f.rig, 2, 0);

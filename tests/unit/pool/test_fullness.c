@@ -65,7 +65,8 @@ static void begin_rig(struct fixture *f, uint32_t threads)
 static void begin(struct fixture *f, enum weir_route route)
 {
     begin_rig(f, 2);
-    f->pool = make_pool(f, (struct pool_options){ .size = WORKERS, .limit = 2, .route = route });
+    f->pool = make_pool(f, (struct pool_options){
+                               .size = WORKERS, .settings.mailbox = 2, .settings.route = route });
 }
 
 /* Two levels of pools above four pools of workers; 16 in each: none of these alone is many. */
@@ -81,12 +82,12 @@ static void begin_nested(struct fixture *f)
 
         path[6] = (char)('0' + i);
         f->children[i] = make_pool(
-            f,
-            (struct pool_options){ .path = path,
-                                   .parent = middle,
-                                   .size = WORKERS / 4,
-                                   .limit = 2,
-                                   .route = i == 2 ? WEIR_ROUTE_PULL : WEIR_ROUTE_LEAST_LOADED });
+            f, (struct pool_options){ .path = path,
+                                      .parent = middle,
+                                      .size = WORKERS / 4,
+                                      .settings.mailbox = 2,
+                                      .settings.route = i == 2 ? WEIR_ROUTE_PULL
+                                                               : WEIR_ROUTE_LEAST_LOADED });
     }
     f->children[3] = middle;
     f->child_count = 4;
@@ -253,7 +254,7 @@ static void step(struct fixture *f, uint32_t turns)
 /* No thread takes turns: only the steps do. */
 static void begin_still(struct fixture *f)
 {
-    struct pool_options options = { .size = FULLNESS_FEW + 1, .limit = 16 };
+    struct pool_options options = { .size = FULLNESS_FEW + 1, .settings.mailbox = 16 };
 
     *f = (struct fixture){ .probe = probe_create() };
     rig_init_still(&f->rig, 1, 0);
@@ -298,7 +299,8 @@ static void test_limit_of_bytes_is_looked_at_each_time(void)
     struct fixture f;
 
     begin_rig(&f, 2);
-    f.pool = make_pool(&f, (struct pool_options){ .size = WORKERS, .bytes_limit = BYTES });
+    f.pool = make_pool(&f,
+                       (struct pool_options){ .size = WORKERS, .settings.mailbox_bytes = BYTES });
     f.probe->act = probe_wait;
     while (send_size(&f, BYTES - 1) == 0)
         continue;
@@ -376,7 +378,7 @@ static void test_no_mark_is_left_when_all_is_handled(void)
     struct fixture f;
 
     begin_rig(&f, THREADS);
-    f.pool = make_pool(&f, (struct pool_options){ .size = WORKERS, .limit = 1 });
+    f.pool = make_pool(&f, (struct pool_options){ .size = WORKERS, .settings.mailbox = 1 });
     fill_and_empty(&f);
     finish(&f);
 }

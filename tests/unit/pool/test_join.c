@@ -19,10 +19,12 @@ struct fixture {
 static struct pool *nest(struct fixture *f, struct probe *probe, const char *path, bool apart)
 {
     struct spec *spec = rig_spec(probe);
-    struct pool *pool = rig_pool(
-        &f->rig,
-        &(struct pool_options){
-            .path = path, .parent = f->top, .apart = apart, .spec = spec, .size = 1, .limit = 8 });
+    struct pool *pool = rig_pool(&f->rig, &(struct pool_options){ .path = path,
+                                                                  .parent = f->top,
+                                                                  .apart = apart,
+                                                                  .spec = spec,
+                                                                  .size = 1,
+                                                                  .settings.mailbox = 8 });
 
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);

@@ -47,7 +47,7 @@ static bool is_managed(void *context)
 
 static void begin(struct fixture *f, uint32_t size, probe_act *act)
 {
-    struct pool_options options = { .path = "pool", .size = size, .limit = 4 };
+    struct pool_options options = { .path = "pool", .size = size, .settings.mailbox = 4 };
 
     rig_init(&f->rig, 2, 0);
     atomic_init(&f->warnings, 0);
@@ -59,8 +59,8 @@ static void begin(struct fixture *f, uint32_t size, probe_act *act)
     f->managing->context = f;
     options.spec = rig_spec(f->probe);
     options.manager = act ? rig_spec(f->managing) : NULL;
-    options.size_min = 1;
-    options.size_max = 4;
+    options.settings.size_min = 1;
+    options.settings.size_max = 4;
     f->pool = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
     spec_unref(options.manager);
@@ -411,7 +411,9 @@ static void test_manager_that_cannot_open_is_tried_again_and_misses_nothing(void
 static void test_manager_comes_and_goes_by_a_change(void)
 {
     struct fixture f;
-    struct pool_change_options options = { .size = 2, .limit = 4, .renews_manager = true };
+    struct pool_change_options options = { .size = 2,
+                                           .settings.mailbox = 4,
+                                           .renews_manager = true };
     struct pool_change *change;
     struct executor *executor;
 

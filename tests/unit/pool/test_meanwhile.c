@@ -111,7 +111,7 @@ static void test_a_removed_worker_gets_nothing_more(void)
     struct fixture f;
     struct actor *second;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 4 });
+    begin(&f, (struct pool_options){ .size = 2, .settings.mailbox = 4 });
     second = actor_find(f.rig.runtime, rig_worker(f.pool, 1));
     for (uint32_t i = 0; i < 2; i++)
         send_to(&f, rig_worker(f.pool, i), 0, probe_wait);
@@ -139,7 +139,8 @@ static void test_a_key_whose_owner_leaves_finds_the_next(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .limit = 4, .route = WEIR_ROUTE_HASH });
+    begin(&f, (struct pool_options){
+                  .size = 2, .settings.mailbox = 4, .settings.route = WEIR_ROUTE_HASH });
     meanwhile = shrink;
     send_to(&f, f.pool->pid, key_of_the_second(f.pool), probe_done);
     finish(&f);
@@ -175,7 +176,8 @@ static void test_nobody_is_let_in_after_somebody_was_told_closed(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = WEIR_ROUTE_PULL });
+    begin(&f, (struct pool_options){
+                  .size = 1, .settings.mailbox = 4, .settings.route = WEIR_ROUTE_PULL });
     meanwhile = send_two;
     rig_close(&f.rig, f.pool);
     CU_ASSERT_FALSE(f.told == WEIR_ECLOSED && f.later == 0);
@@ -194,7 +196,8 @@ static void test_a_pool_that_closes_meanwhile_is_not_full(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .limit = 4, .route = WEIR_ROUTE_HASH });
+    begin(&f, (struct pool_options){
+                  .size = 1, .settings.mailbox = 4, .settings.route = WEIR_ROUTE_HASH });
     meanwhile = close_pool;
     CU_ASSERT_EQUAL(rig_send_key(&f.rig, f.pool->pid, 1, (struct order){ .act = probe_done }),
                     WEIR_ECLOSED);

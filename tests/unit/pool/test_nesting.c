@@ -30,7 +30,7 @@ static void begin(struct fixture *f, struct pool_options options)
     rig_init(&f->rig, 4, 0);
     spec = rig_spec(f->workers);
     options.spec = spec;
-    options.limit = LIMIT;
+    options.settings.mailbox = LIMIT;
     f->pool = rig_pool(&f->rig, &options);
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
@@ -75,7 +75,7 @@ static void make_child(struct fixture *f)
                                     .apart = true,
                                     .spec = spec,
                                     .size = 1,
-                                    .limit = LIMIT };
+                                    .settings.mailbox = LIMIT };
 
     f->child = rig_pool(&f->rig, &options);
     spec_unref(spec);
@@ -97,7 +97,7 @@ static struct pool_change *prepare(struct fixture *f, struct pool_change_options
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct pool_change *change = NULL;
 
-    options.limit = LIMIT;
+    options.settings.mailbox = LIMIT;
     CU_ASSERT_EQUAL_FATAL(pool_change_prepare(f->pool, executor, &options, &change), 0);
     runtime_leave(executor);
     CU_ASSERT_TRUE_FATAL(rig_wait(&f->rig, is_prepared, f->pool));
@@ -223,7 +223,7 @@ static void test_leaving_workers_finish_the_queue_that_they_pulled_from(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 2, .route = WEIR_ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 2, .settings.route = WEIR_ROUTE_PULL });
     send_all(&f, 1, 2);
     CU_ASSERT_TRUE(gate_await(&f.workers->gate, 2));
     send_all(&f, 3, 8);
@@ -242,7 +242,7 @@ static void test_queue_without_a_worker_is_dead(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .route = WEIR_ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 1, .settings.route = WEIR_ROUTE_PULL });
     send_all(&f, 1, 1);
     CU_ASSERT_TRUE(gate_await(&f.workers->gate, 1));
     send_all(&f, 2, 3);
@@ -261,7 +261,7 @@ static void test_workers_that_come_take_what_is_left_in_the_queue(void)
 {
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .size = 1, .route = WEIR_ROUTE_PULL });
+    begin(&f, (struct pool_options){ .size = 1, .settings.route = WEIR_ROUTE_PULL });
     send_all(&f, 1, 1);
     CU_ASSERT_TRUE(gate_await(&f.workers->gate, 1));
     send_all(&f, 2, 3);

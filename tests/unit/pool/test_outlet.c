@@ -82,7 +82,7 @@ static const char *const names[SINKS] = { "a", "b", "c", "d" };
 /* A pool whose outputs good, bad and ugly lead to a, b and c. */
 static void begin(struct fixture *f, uint32_t size)
 {
-    struct pool_options options = { .size = size, .limit = LIMIT, .output_count = 3 };
+    struct pool_options options = { .size = size, .settings.mailbox = LIMIT, .output_count = 3 };
     struct binding outputs[3];
 
     rig_init(&f->rig, 4, 0);
@@ -133,7 +133,7 @@ static bool is_prepared(void *context)
 
 static struct pool_change *prepare(struct fixture *f, struct probe *probe, struct wiring *wiring)
 {
-    struct pool_change_options options = { .size = 1, .limit = LIMIT, .wiring = wiring };
+    struct pool_change_options options = { .size = 1, .settings.mailbox = LIMIT, .wiring = wiring };
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct pool_change *change = NULL;
 

@@ -21,7 +21,9 @@ struct fixture {
 
 static void begin(struct fixture *f, uint32_t threads, uint32_t size, uint32_t limit)
 {
-    struct pool_options options = { .route = WEIR_ROUTE_PULL, .size = size, .limit = limit };
+    struct pool_options options = { .settings.route = WEIR_ROUTE_PULL,
+                                    .size = size,
+                                    .settings.mailbox = limit };
 
     f->probe = probe_create();
     rig_init(&f->rig, threads, 0);
@@ -196,9 +198,10 @@ static void test_what_a_failed_member_had_is_given_again(void)
 
 static void change_route(struct fixture *f, enum weir_route route)
 {
-    struct pool_change_options options = {
-        .size = 2, .size_max = POOL_SIZE_MAX, .limit = 8, .route = route
-    };
+    struct pool_change_options options = { .size = 2,
+                                           .settings.size_max = POOL_SIZE_MAX,
+                                           .settings.mailbox = 8,
+                                           .settings.route = route };
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct pool_change *change;
 
@@ -261,7 +264,9 @@ static void let_others_run(struct fixture *f, struct pool *other, uint64_t id)
 /* promises P12 and R12: prepared workers take nothing before the commit. */
 static void test_prepared_member_takes_nothing_before_the_commit(void)
 {
-    struct pool_change_options options = { .size = 1, .limit = 4, .route = WEIR_ROUTE_PULL };
+    struct pool_change_options options = { .size = 1,
+                                           .settings.mailbox = 4,
+                                           .settings.route = WEIR_ROUTE_PULL };
     struct pool_change *change;
     struct executor *executor;
     struct fixture f;
@@ -306,7 +311,9 @@ static void test_freed_place_of_the_queue_wakes_who_waits_for_it(void)
     struct fixture f;
     struct probe *feeding = probe_create();
     struct binding binding = { 0, WEIR_FULL_WAIT };
-    struct pool_options options = { .path = "feeder", .size = 1, .limit = 8, .output_count = 1 };
+    struct pool_options options = {
+        .path = "feeder", .size = 1, .settings.mailbox = 8, .output_count = 1
+    };
     struct pool *feeder;
 
     begin(&f, 3, 1, 1);

@@ -35,8 +35,10 @@ static void begin_held(struct fixture *f, enum weir_remove mode, uint32_t limit,
     f->probe->act = wait_at_own_gate;
     rig_init(&f->rig, 2, 0);
     spec = rig_spec(f->probe);
-    f->pool = rig_pool(
-        &f->rig, &(struct pool_options){ .spec = spec, .size = 2, .limit = limit, .remove = mode });
+    f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = spec,
+                                                        .size = 2,
+                                                        .settings.mailbox = limit,
+                                                        .settings.remove.mode = mode });
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
     for (uint32_t i = 0; i < 2; i++) {

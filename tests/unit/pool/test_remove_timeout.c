@@ -73,9 +73,10 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
 
     rig_init(&rig, 2, 0);
     spec = rig_spec(probe);
-    pool = rig_pool(&rig,
-                    &(struct pool_options){
-                        .spec = spec, .size = 2, .limit = 2, .remove_timeout_ms = TIMEOUT_MS });
+    pool = rig_pool(&rig, &(struct pool_options){ .spec = spec,
+                                                  .size = 2,
+                                                  .settings.mailbox = 2,
+                                                  .settings.remove.timeout_ms = TIMEOUT_MS });
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_settled(&rig, pool));
     send_to(&rig, pool, 0, keep_for_some_time, 1);
@@ -113,9 +114,11 @@ static struct pool *make_stuck(struct rig *rig, struct probe *probe, enum weir_r
 {
     struct spec *spec = rig_spec(probe);
     struct pool *pool = rig_pool(
-        rig,
-        &(struct pool_options){
-            .spec = spec, .size = 1, .limit = 8, .route = route, .remove_timeout_ms = TIMEOUT_MS });
+        rig, &(struct pool_options){ .spec = spec,
+                                     .size = 1,
+                                     .settings.mailbox = 8,
+                                     .settings.route = route,
+                                     .settings.remove.timeout_ms = TIMEOUT_MS });
 
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_settled(rig, pool));
@@ -167,8 +170,8 @@ static void test_timeout_that_is_beyond_all_time_never_comes(void)
 
     rig_init(&rig, 2, 0);
     spec = rig_spec(probe);
-    pool = rig_pool(
-        &rig, &(struct pool_options){ .spec = spec, .size = 1, .remove_timeout_ms = UINT64_MAX });
+    pool = rig_pool(&rig, &(struct pool_options){
+                              .spec = spec, .size = 1, .settings.remove.timeout_ms = UINT64_MAX });
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_settled(&rig, pool));
     CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ keep_and_note, 1, 0 }), 0);

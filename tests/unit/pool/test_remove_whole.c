@@ -44,7 +44,7 @@ static struct pool *make(struct fixture *f, struct probe *probe, struct pool_opt
     options.parent = f->top;
     options.spec = spec;
     options.size = 1;
-    options.limit = 8;
+    options.settings.mailbox = 8;
     pool = rig_pool(&f->rig, &options);
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
@@ -59,7 +59,8 @@ static void begin(struct fixture *f, struct pool_options options, bool nested,
     f->sibling = probe_create();
     f->other = NULL;
     rig_init(&f->rig, 2, 0);
-    f->top = nested ? rig_pool(&f->rig, &(struct pool_options){ .path = "top", .route = route })
+    f->top = nested ? rig_pool(&f->rig,
+                               &(struct pool_options){ .path = "top", .settings.route = route })
                     : NULL;
     options.path = nested ? "top/pool" : "pool";
     f->pool = make(f, f->probe, options);
@@ -130,8 +131,10 @@ static void test_removed_pool_that_discards_does_so_at_once(void)
         struct ledger_reading ledger;
         struct fixture f;
 
-        begin(&f, (struct pool_options){ .remove = WEIR_REMOVE_DISCARD, .route = routes[i] }, false,
-              0);
+        begin(&f,
+              (struct pool_options){ .settings.remove.mode = WEIR_REMOVE_DISCARD,
+                                     .settings.route = routes[i] },
+              false, 0);
         leave(&f, pool_remove);
         CU_ASSERT_TRUE(rig_wait(&f.rig, has_shed, f.pool));
         CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), BEHIND);
@@ -149,7 +152,8 @@ static void test_removed_member_hands_its_mailboxes_to_the_pool_above(void)
     struct ledger_reading ledger;
     struct fixture f;
 
-    begin(&f, (struct pool_options){ .remove = WEIR_REMOVE_REROUTE }, true, WEIR_ROUTE_ROUND_ROBIN);
+    begin(&f, (struct pool_options){ .settings.remove.mode = WEIR_REMOVE_REROUTE }, true,
+          WEIR_ROUTE_ROUND_ROBIN);
     leave(&f, pool_remove);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_shed, f.pool));
     CU_ASSERT_FALSE(pool_has_ended(f.pool));
@@ -170,7 +174,7 @@ static void test_removed_pool_without_others_finishes(void)
         struct ledger_reading ledger;
         struct fixture f;
 
-        begin(&f, (struct pool_options){ .remove = WEIR_REMOVE_REROUTE }, nested,
+        begin(&f, (struct pool_options){ .settings.remove.mode = WEIR_REMOVE_REROUTE }, nested,
               WEIR_ROUTE_BROADCAST);
         leave(&f, pool_remove);
         finish(&f, &ledger);
@@ -190,7 +194,7 @@ static void test_pool_that_closes_finishes_whatever_its_mode(void)
         struct ledger_reading ledger;
         struct fixture f;
 
-        begin(&f, (struct pool_options){ .remove = modes[i] }, false, 0);
+        begin(&f, (struct pool_options){ .settings.remove.mode = modes[i] }, false, 0);
         leave(&f, pool_close);
         finish(&f, &ledger);
         expect(&ledger, 1 + BEHIND, 0, 0);

@@ -26,8 +26,8 @@ static void begin(struct fixture *f, uint32_t threads)
 
 static void create(struct fixture *f, uint32_t size, uint32_t limit)
 {
-    f->pool = rig_pool(&f->rig,
-                       &(struct pool_options){ .spec = f->spec, .size = size, .limit = limit });
+    f->pool = rig_pool(&f->rig, &(struct pool_options){
+                                    .spec = f->spec, .size = size, .settings.mailbox = limit });
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
 }
 

@@ -49,7 +49,7 @@ static void test_growing_is_visible_before_it_returns(void)
     struct weir_resized resized;
     struct fixture f;
 
-    begin(&f, &(struct pool_options){ .size = 1, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 3, &resized), 0);
     CU_ASSERT_EQUAL(rig_stats(f.pool).target, 3);
     CU_ASSERT_EQUAL(resized.changed, 2);
@@ -68,7 +68,7 @@ static void test_same_size_changes_nothing(void)
     struct fixture f;
     uint64_t epoch;
 
-    begin(&f, &(struct pool_options){ .size = 2, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 2, .settings.mailbox = 4 });
     epoch = rig_stats(f.pool).epoch;
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, &resized), 0);
     CU_ASSERT_EQUAL(resized.changed, 0);
@@ -82,7 +82,7 @@ static void test_size_zero_refuses_and_works_again_after(void)
 {
     struct fixture f;
 
-    begin(&f, &(struct pool_options){ .size = 2, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 2, .settings.mailbox = 4 });
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), WEIR_EFULL);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
@@ -110,7 +110,9 @@ static void test_size_out_of_bounds_is_refused_and_changes_nothing(void)
     struct fixture f;
     uint64_t epoch;
 
-    begin(&f, &(struct pool_options){ .size = 2, .limit = 4, .size_min = 1, .size_max = 3 });
+    begin(&f,
+          &(struct pool_options){
+              .size = 2, .settings.mailbox = 4, .settings.size_min = 1, .settings.size_max = 3 });
     epoch = rig_stats(f.pool).epoch;
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), WEIR_EINVALID);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 4, NULL), WEIR_EINVALID);
@@ -140,8 +142,11 @@ static void test_pool_that_clamps_goes_as_far_as_it_may(void)
     struct executor *executor;
     struct fixture f;
 
-    begin(&f, &(struct pool_options){
-                  .size = 2, .limit = 4, .size_min = 1, .size_max = 3, .clamps = true });
+    begin(&f, &(struct pool_options){ .size = 2,
+                                      .settings.mailbox = 4,
+                                      .settings.size_min = 1,
+                                      .settings.size_max = 3,
+                                      .settings.clamp = true });
     executor = runtime_enter(f.rig.runtime);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         CU_ASSERT_EQUAL(pool_add(f.pool, executor, steps[i].by, &resized), 0);
@@ -160,7 +165,7 @@ static void test_resize_of_a_closed_or_nesting_pool_is_refused(void)
     struct fixture f;
     struct pool *nesting;
 
-    begin(&f, &(struct pool_options){ .size = 1, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
     nesting = rig_pool(&f.rig, &(struct pool_options){ .path = "nesting" });
     CU_ASSERT_EQUAL(rig_resize(&f.rig, nesting, 2, NULL), WEIR_EINVALID);
     CU_ASSERT_TRUE(rig_end(&f.rig, nesting, NULL));
@@ -188,7 +193,7 @@ static void test_worker_resizes_its_own_pool_from_inside(void)
     static const uint64_t targets[] = { 5, 1, 2, 0 };
     struct fixture f;
 
-    begin(&f, &(struct pool_options){ .size = 1, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
     for (size_t i = 0; i < 4; i++) {
         struct order order = { .act = resize_own_pool, .id = i, .argument = targets[i] };
 
@@ -237,7 +242,7 @@ static void test_log_tells_who_resized(void)
     struct weir_pool_stats stats;
     struct fixture f;
 
-    begin(&f, &(struct pool_options){ .size = 1, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
     f.rig.runtime->options.log = (struct log_sink){ keep_line, &told };
     for (size_t i = 0; i < 3; i++) {
         struct order order = { .act = resize_own_pool, .argument = targets[i] };
@@ -288,7 +293,7 @@ static void test_resizes_from_many_threads_end_at_the_greatest_epoch(void)
     uint64_t greatest = 0;
     uint32_t size = 0;
 
-    begin(&f, &(struct pool_options){ .size = 1, .limit = 4 });
+    begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
     for (uint32_t i = 0; i < RESIZERS; i++) {
         resizers[i] = (struct resizer){ .f = &f, .seed = i };
         CU_ASSERT_EQUAL(pthread_create(&resizers[i].thread, NULL, resize_often, &resizers[i]), 0);

@@ -117,7 +117,8 @@ static void begin(struct fixture *f, bool reconfigures)
                                             .close = close_worker };
     rig_init(&f->rig, 2, 0);
     spec = spec_of(f, &f->old, 1);
-    f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = spec, .size = 2, .limit = 8 });
+    f->pool = rig_pool(&f->rig,
+                       &(struct pool_options){ .spec = spec, .size = 2, .settings.mailbox = 8 });
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
@@ -127,7 +128,7 @@ static void begin(struct fixture *f, bool reconfigures)
 static void change_live(struct fixture *f)
 {
     struct pool_change_options options = {
-        .spec = spec_of(f, &f->next, 2), .live = true, .size = 2, .limit = 8
+        .spec = spec_of(f, &f->next, 2), .live = true, .size = 2, .settings.mailbox = 8
     };
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct pool_change *change;

@@ -25,7 +25,7 @@ static struct spec *make_spec(struct probe *probe, uint32_t max, enum weir_resta
 
 static void begin(struct fixture *f, uint32_t size, uint32_t max, enum weir_restart_then then)
 {
-    struct pool_options options = { .size = size, .limit = 8 };
+    struct pool_options options = { .size = size, .settings.mailbox = 8 };
 
     f->probe = probe_create();
     rig_init(&f->rig, 2, 0);
@@ -130,7 +130,7 @@ static void test_nothing_is_left_waiting_in_a_stopped_worker(void)
 static void test_stopped_worker_opens_again_by_a_reload(void)
 {
     struct fixture f;
-    struct pool_change_options options = { .size = 1, .limit = 8, .live = true };
+    struct pool_change_options options = { .size = 1, .settings.mailbox = 8, .live = true };
     struct pool_change *change;
     struct executor *executor;
 
@@ -178,7 +178,7 @@ static int refuse(struct weir_self *self, struct probe *probe)
 static void test_worker_that_cannot_open_stops_too(void)
 {
     struct fixture f;
-    struct pool_options options = { .size = 1, .limit = 8 };
+    struct pool_options options = { .size = 1, .settings.mailbox = 8 };
 
     f.probe = probe_create();
     f.probe->opens = refuse;

@@ -131,8 +131,8 @@ static void test_least_loaded_prefers_the_pool_with_the_least_to_do(void)
 
     begin(&f, 4, WEIR_ROUTE_ROUND_ROBIN, 1, 0);
     busy->act = probe_wait;
-    top = rig_pool(&f.rig,
-                   &(struct pool_options){ .path = "top", .route = WEIR_ROUTE_LEAST_LOADED });
+    top = rig_pool(
+        &f.rig, &(struct pool_options){ .path = "top", .settings.route = WEIR_ROUTE_LEAST_LOADED });
     for (int i = 0; i < 2; i++) {
         struct pool_options options = { .path = i ? "top/idle" : "top/busy",
                                         .size = 2 - (uint32_t)i,

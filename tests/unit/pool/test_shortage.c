@@ -123,7 +123,7 @@ static int make_nested(struct rig *rig, const struct pool_options *options, uint
 /* promise P7: also when there is no memory to show its parent's senders that it is not there. */
 static void test_nested_pool_that_cannot_be_made_is_never_sent_to(void)
 {
-    struct pool_options options = { .path = "top/new", .size = 1, .limit = 4 };
+    struct pool_options options = { .path = "top/new", .size = 1, .settings.mailbox = 4 };
     struct probe *probe = probe_create();
     struct pool *top, *present, *made = NULL;
     struct rig rig;
@@ -251,7 +251,7 @@ static bool has_ended(void *context)
 static void test_nested_pool_ends_also_when_memory_is_out(void)
 {
     struct probe *probe = probe_create();
-    struct pool_options options = { .size = 1, .limit = 8, .path = "top/leaver" };
+    struct pool_options options = { .size = 1, .settings.mailbox = 8, .path = "top/leaver" };
     struct pool *top, *leaver, *other;
     struct rig rig;
 

@@ -113,11 +113,13 @@ static void draw_pool(const struct drawing *drawing, struct pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     fprintf(drawing->stream, "pool %s target %u in %u..%u limit %u bytes %ju route %u remove %d",
-            pool->path, pool->target, pool->size_min, pool->size_max, pool->limit,
-            (uintmax_t)pool->bytes_limit, atomic_load(&pool->route), (int)pool->remove);
+            pool->path, pool->target, pool->settings.size_min, pool->settings.size_max,
+            pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
+            atomic_load(&pool->route), (int)pool->settings.remove.mode);
     fprintf(drawing->stream, "/%ju on %s closing %d paused %d manager %d",
-            (uintmax_t)pool->remove_timeout_ms, pool->dispatcher ? pool->dispatcher->name : "-",
-            atomic_load(&pool->closing), atomic_load(&pool->paused), pool->has_manager);
+            (uintmax_t)pool->settings.remove.timeout_ms,
+            pool->dispatcher ? pool->dispatcher->name : "-", atomic_load(&pool->closing),
+            atomic_load(&pool->paused), pool->has_manager);
     draw_spec(drawing, pool->spec);
     draw_wiring(drawing, outlet_present(&pool->outlets));
     draw_members(drawing, pool);

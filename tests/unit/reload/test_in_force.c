@@ -106,16 +106,18 @@ static void tell_pool(struct hosted *hosted, FILE *out, struct pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     fprintf(out, "pool %s size %u in %u..%u clamps %d limit %u bytes %ju route %u\n", pool->path,
-            pool->target, pool->size_min, pool->size_max, pool->clamps, pool->limit,
-            (uintmax_t)pool->bytes_limit, atomic_load(&pool->route));
-    fprintf(out, "  remove %d in %ju manager %d on %s dead letters %u, %ju\n", (int)pool->remove,
-            (uintmax_t)pool->remove_timeout_ms, pool->has_manager, pool->actor->dispatcher->name,
-            pool->dead.bounds.count, (uintmax_t)pool->dead.bounds.bytes);
+            pool->target, pool->settings.size_min, pool->settings.size_max, pool->settings.clamp,
+            pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
+            atomic_load(&pool->route));
+    fprintf(out, "  remove %d in %ju manager %d on %s dead letters %u, %ju\n",
+            (int)pool->settings.remove.mode, (uintmax_t)pool->settings.remove.timeout_ms,
+            pool->has_manager, pool->actor->dispatcher->name, pool->dead.bounds.count,
+            (uintmax_t)pool->dead.bounds.bytes);
     fprintf(out, "  events %u ", events_subscribed(pool->runtime, pool->pid));
     if (pool->spec)
         tell_spec(out, pool->spec);
     else
-        tell_restart(out, &pool->escalation.restart);
+        tell_restart(out, &pool->settings.restart);
     wiring = pool->spec ? atomic_load(&outlet_present(&pool->outlets)->wiring) : NULL;
     for (uint32_t i = 0; wiring && i < wiring->count; i++)
         fprintf(out, "  output %s when full %d\n", path_of(hosted, wiring->bindings[i].target),
@@ -281,7 +283,7 @@ static uint32_t route_of(struct pool *pool)
 
 static uint32_t removal_of(struct pool *pool)
 {
-    return (uint32_t)pool->remove;
+    return (uint32_t)pool->settings.remove.mode;
 }
 
 static uint32_t then_of(struct pool *pool)

@@ -117,7 +117,9 @@ struct pool *rig_workers(struct rig *rig, struct probe *probe, const char *path,
                          uint32_t limit)
 {
     struct spec *spec = rig_spec(probe);
-    struct pool_options options = { .path = path, .spec = spec, .size = size, .limit = limit };
+    struct pool_options options = {
+        .path = path, .spec = spec, .size = size, .settings.mailbox = limit
+    };
     struct pool *pool = rig_pool(rig, &options);
 
     spec_unref(spec);

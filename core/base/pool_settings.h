@@ -1,0 +1,40 @@
+/*
+ * base/pool_settings.h - the settings of a pool that are in force in core.
+ *
+ * The reader of a file fills this struct, and the host copies it as a whole into the options of a
+ * pool. So a key in it needs no line between the language and its use in core. Zeros are valid.
+ */
+#ifndef BASE_POOL_SETTINGS_H
+#define BASE_POOL_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/choices.h>
+
+/* What happens to what fails: to workers, or to member pools that escalate. */
+struct restart {
+    uint32_t max;            /* failures within `within_ms` that are replaced at once */
+    uint64_t within_ms;      /* 0, of a pool: all fields are as usual */
+    uint64_t backoff_ms_min; /* then, and after a failed open: doubled each time */
+    uint64_t backoff_ms_max;
+    uint32_t then; /* enum weir_restart_then; 0 = keep trying */
+};
+
+/* What happens to workers that leave. */
+struct removal {
+    uint32_t mode;       /* enum weir_remove */
+    uint64_t timeout_ms; /* for leaving workers, and for all at the end; 0 = no time-out */
+};
+
+struct pool_settings {
+    uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
+    bool clamp;                  /* a resize past the bounds is reduced to them, without an error */
+    uint32_t mailbox;            /* limit of each mailbox; 0 = unlimited */
+    uint64_t mailbox_bytes;      /* of the payload that waits in each; 0 = unlimited */
+    uint32_t route;              /* enum weir_route */
+    struct restart restart;      /* of its member pools; the workers' spec has that of workers */
+    struct removal remove;
+};
+
+#endif
