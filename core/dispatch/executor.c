@@ -423,6 +423,21 @@ static void park(struct executor *executor, bool was_searching)
 
 /* --- the loop ------------------------------------------------------------------------------- */
 
+/* Queues an actor that has more to do at the end of its turn. */
+static void push_again(struct executor *executor, struct schedulable *schedulable)
+{
+    /* Surplus only when this is not all that this thread has. */
+    bool surplus = atomic_load_explicit(&executor->lifo, memory_order_relaxed) ||
+                   ring_count(&executor->ring) > 0;
+
+    /* A beat passed during the turn: what was queued here may be in the global queue by now (see
+     * executor_hand_over), and runs before the next turn of this one. */
+    if (present_beat(executor) != executor->beat_seen || !ring_push(&executor->ring, schedulable))
+        global_queue_push(&executor->dispatcher->global, schedulable);
+    if (surplus)
+        dispatcher_notify(executor->dispatcher);
+}
+
 static void run_turn(struct executor *executor, struct schedulable *schedulable)
 {
     uint64_t turns = atomic_load_explicit(&executor->turns, memory_order_relaxed);
@@ -434,14 +449,8 @@ static void run_turn(struct executor *executor, struct schedulable *schedulable)
     turn = schedulable->run(schedulable, executor);
     atomic_store_explicit(&executor->turns, turns + 2, memory_order_relaxed);
     executor->in_turn = false;
-    if (turn == TURN_AGAIN) {
-        if (!ring_push(&executor->ring, schedulable))
-            global_queue_push(&executor->dispatcher->global, schedulable);
-        /* Surplus only when this is not all that this thread has. */
-        if (atomic_load_explicit(&executor->lifo, memory_order_relaxed) ||
-            ring_count(&executor->ring) > 1)
-            dispatcher_notify(executor->dispatcher);
-    }
+    if (turn == TURN_AGAIN)
+        push_again(executor, schedulable);
     reader_quiescent(&executor->reader);
 }
 

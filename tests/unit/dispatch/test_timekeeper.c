@@ -14,6 +14,8 @@
 
 #define LIGHT 200u
 #define LONG_TURNS_MAX 8u /* two are needed; without a look by time it takes 61 */
+#define HOG_TURNS_MAX                                                                              \
+    (LIGHT / 8) /* none is needed; LIGHT, when only one of the others runs after each */
 
 /* --- what the workers do -------------------------------------------------------------------- */
 
@@ -327,6 +329,30 @@ static void test_message_from_outside_waits_for_few_long_turns(void)
     finish(&s);
 }
 
+static int wait_and_run_long_for_ever(struct weir_self *self, struct probe *probe,
+                                      const struct weir_message *message)
+{
+    if (!gate_pass(&probe->gate))
+        return WEIR_FAIL;
+    return run_long_for_ever(self, probe, message);
+}
+
+/* promise D6: many messages from outside arrive during a long turn. */
+static void test_many_from_outside_wait_for_few_long_turns(void)
+{
+    struct stuck s;
+
+    begin(&s, 1, 1, 1);
+    keep_a_thread_busy(&s, wait_and_run_long_for_ever);
+    CU_ASSERT_TRUE(gate_await(&s.probe->gate, 1));
+    for (uint32_t i = 0; i < LIGHT; i++)
+        CU_ASSERT_EQUAL(rig_send(&s.rig, s.light->pid, (struct order){ .act = note_turns }), 0);
+    gate_open(&s.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&s.rig, all_light_are_done, s.light));
+    CU_ASSERT_TRUE(atomic_load(&s.endless.noted) <= HOG_TURNS_MAX);
+    finish(&s);
+}
+
 static void ring(struct weir_self *self, void *state, void *context)
 {
     (void)state;
@@ -373,6 +399,7 @@ int main(void)
         { "no spares", test_without_the_option_there_are_no_spares },
         { "memory", test_memory_is_reclaimed_beside_a_stuck_callback },
         { "outside", test_message_from_outside_waits_for_few_long_turns },
+        { "many from outside", test_many_from_outside_wait_for_few_long_turns },
         { "timer", test_timer_waits_for_few_long_turns },
         CU_TEST_INFO_NULL,
     };
