@@ -110,7 +110,7 @@ static void take_turns(struct fixture *f)
 static void test_turn_ends_with_all_places_free(void)
 {
     struct fixture f = { .probe = probe_create(), .limit = 64 };
-    struct pool_options options = { .path = "worker", .size = 1, .limit = f.limit };
+    struct pool_options options = { .path = "worker", .size = 1, .settings.mailbox = f.limit };
     uint64_t before;
 
     rig_init_still(&f.rig, 1, BUDGET);
