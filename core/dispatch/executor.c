@@ -8,12 +8,13 @@
 #include "dispatch/schedulable.h"
 
 #define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
-#define GLOBAL_BATCH 16    /* taken at once: one lock for as many turns */
-#define BIRTH_RUNS_MAX 4   /* then one of the others: who gave birth may be waited for */
-#define LIFO_RUNS_MAX 16   /* then the ring has its turn: a pair cannot starve it */
-#define SEARCH_ROUNDS 64   /* about 30 us of looking, more than a wake-up costs */
-#define SEARCH_PAUSES 32   /* spin-loop hints between two looks */
-#define HAND_OVER_MAX (1 + RING_CAPACITY + BIRTHS_CAPACITY) /* all that a thread can have queued */
+#define GLOBAL_BATCH 16    /* taken at once: one lock for this many turns */
+#define BIRTH_RUNS_MAX 4 /* then an older actor runs: the spawned ones may wait for their parent */
+#define LIFO_RUNS_MAX 16 /* then the ring has its turn: a pair cannot starve it */
+#define SEARCH_ROUNDS 64 /* about 30 us of looking, more than a wake-up costs */
+#define SEARCH_PAUSES 32 /* spin-loop hints between two looks */
+/* the most that a thread can have queued */
+#define HAND_OVER_MAX (1 + RING_CAPACITY + BIRTHS_CAPACITY)
 #define AGE_INTERVAL 17 /* looks around between two of the eldest births: 1037 takes */
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
@@ -41,10 +42,10 @@ void executor_finish(struct executor *executor)
     pthread_mutex_destroy(&executor->offline_lock);
 }
 
-/* A thread from outside has no beats. */
+/* An outside thread has no beats. */
 static uint32_t present_beat(const struct executor *executor)
 {
-    /* Relaxed: a beat that is seen one look later is seen early enough. */
+    /* Relaxed: a beat may be seen one check later. */
     return executor->dispatcher
                ? atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed)
                : 0;
@@ -89,7 +90,8 @@ void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhe
         return;
     pthread_mutex_lock(&executor->offline_lock);
     atomic_store_explicit(&executor->put_offline, true, memory_order_seq_cst);
-    /* [X1] In a callback still: the owner sees `put_offline` when it comes back, and waits. */
+    /* [X1] Still in a callback: the owner sees `put_offline` when the callback returns, and waits.
+     * */
     if (barrier_everywhere() && is_in_callback(executor))
         reader_offline(&executor->reader);
     else
@@ -129,10 +131,10 @@ static void push_ring(struct executor *executor, struct schedulable *schedulable
     dispatcher_notify(executor->dispatcher);
 }
 
-/* What was just woken runs next, here, where its message is hot. */
+/* An actor that was just woken runs next, on this thread, where its message is in the cache. */
 static void push_lifo(struct executor *executor, struct schedulable *schedulable)
 {
-    /* [L1] release: a thief sees what it points at; acquire for what comes out. */
+    /* [L1] release: a thief sees the actor's state; acquire for the actor that is replaced. */
     struct schedulable *old = atomic_load_explicit(&executor->lifo, memory_order_relaxed);
 
     if (old)
@@ -215,7 +217,7 @@ static void look_around(struct executor *executor)
     (void)reader_poll(&executor->reader);
 }
 
-/* The eldest birth goes to the ring: younger ones may overtake it there no more. */
+/* Moves the oldest spawned actor to the ring, where younger ones cannot overtake it any more. */
 static void age_births(struct executor *executor)
 {
     struct schedulable *eldest = births_steal(&executor->births);
@@ -235,7 +237,7 @@ static struct schedulable *take_born(struct executor *executor)
     return taken;
 }
 
-/* What must not wait for the rest: looked for at each beat, so after each long turn, and at every
+/* Work that must not wait for the rest: checked at each beat, so after each long turn, and at every
  * 61st take. */
 static struct schedulable *take_overdue(struct executor *executor)
 {
@@ -313,12 +315,13 @@ static bool is_to_end(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
-    /* seq_cst: who parks has announced it before it looks here; who writes these kicks after. */
+    /* seq_cst: a thread that parks has announced that before this read; a writer of these fields
+     * kicks after its write. */
     return atomic_load_explicit(&dispatcher->stopping, memory_order_seq_cst) ||
            executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_seq_cst);
 }
 
-/* Looks for work everywhere, once. */
+/* Searches all sources of work, once. */
 static struct schedulable *look_for_work(struct executor *executor)
 {
     struct schedulable *taken;
@@ -330,7 +333,7 @@ static struct schedulable *look_for_work(struct executor *executor)
     return taken;
 }
 
-/* Likewise for a while. The caller counts as searching. */
+/* Searches repeatedly for a short time. The caller counts as searching. */
 static struct schedulable *search(struct executor *executor)
 {
     for (int round = 0; round < SEARCH_ROUNDS; round++) {
@@ -370,10 +373,10 @@ static void wait_for_token(struct executor *executor)
         futex_wait(&executor->token, 0, UINT64_MAX);
 }
 
-/* Ends a sleep that nobody ended; after it this thread counts as searching. */
+/* Ends a sleep that no other thread has ended; after it, this thread counts as searching. */
 static void leave_parking(struct executor *executor)
 {
-    /* Picked at the same moment: the token is on its way and must not be met later. */
+    /* Picked at the same time: waits for the token, so that it does not end a later sleep. */
     if (!idle_unpark_self(&executor->dispatcher->idle, executor->index))
         wait_for_token(executor);
 }
@@ -395,7 +398,7 @@ static void sleep_until_picked(struct executor *executor)
     }
 }
 
-/* Before a long sleep: leaves to the others what this thread keeps, and holds nothing up. */
+/* Before a long sleep: returns cached memory to its owners, and goes off-line for reclamation. */
 static void go_offline(struct executor *executor)
 {
     executor->clock_beat--; /* there are no beats while all threads sleep */
@@ -426,7 +429,7 @@ static void park(struct executor *executor, bool was_searching)
 /* Queues an actor that has more to do at the end of its turn. */
 static void push_again(struct executor *executor, struct schedulable *schedulable)
 {
-    /* Surplus only when this is not all that this thread has. */
+    /* Wakes another thread only when this one has more work queued. */
     bool surplus = atomic_load_explicit(&executor->lifo, memory_order_relaxed) ||
                    ring_count(&executor->ring) > 0;
 
@@ -454,7 +457,7 @@ static void run_turn(struct executor *executor, struct schedulable *schedulable)
     reader_quiescent(&executor->reader);
 }
 
-/* Relaxed: looked at before each turn; who goes to sleep looks again. */
+/* Relaxed: read before each turn, and again before a sleep. */
 static bool is_too_many(const struct executor *executor)
 {
     return executor->index >=
@@ -485,7 +488,7 @@ static struct schedulable *next_to_run(struct executor *executor)
     return taken;
 }
 
-/* Where a thief is faster there may be another. */
+/* Takes the oldest spawned actor; retries when a thief takes it first. */
 static struct schedulable *take_eldest(struct executor *executor)
 {
     struct schedulable *eldest = NULL;
@@ -500,7 +503,7 @@ uint32_t executor_hand_over(struct executor *executor)
     struct schedulable *schedulable;
     uint32_t count = 0;
 
-    /* Bounded: a turn that goes on may wake others as fast as they are taken. */
+    /* Bounded: a running turn may wake actors as fast as they are taken. */
     while (count < HAND_OVER_MAX &&
            ((schedulable = take_lifo(executor)) || (schedulable = ring_take(&executor->ring)) ||
             (schedulable = take_eldest(executor)))) {
@@ -510,13 +513,14 @@ uint32_t executor_hand_over(struct executor *executor)
     return count;
 }
 
-/* Puts what this thread has queued where the others find it, and sees that somebody looks. */
+/* Moves this thread's queued work to the global queue, and wakes a thread for it. */
 static void hand_over_work(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
     (void)executor_hand_over(executor);
-    /* Also what this thread was woken for, and what nobody was woken for because it searched. */
+    /* Also for work that this thread was woken for, and for work that woke no thread because this
+     * one was searching. */
     if (is_work_waiting(dispatcher))
         dispatcher_notify(dispatcher);
 }
@@ -537,7 +541,7 @@ static bool let_go(struct dispatcher *dispatcher, struct executor *executor)
     return goes;
 }
 
-/* True when this thread is to end; what it has queued is taken care of. */
+/* True when this thread is to end; its queued work has been handed over. */
 static bool leave(struct executor *executor)
 {
     if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst))

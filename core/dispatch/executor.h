@@ -1,17 +1,19 @@
 /*
- * dispatch/executor.h - what a thread needs to work in the runtime; and the loop of a dispatcher's.
+ * dispatch/executor.h - the state of a thread that works in the runtime, and the loop of a
+ * dispatcher's thread.
  *
  * Each dispatcher thread is one executor. A thread from outside has one too, without a dispatcher:
- * a memory cache and a reader record; what it wakes goes to the global queue of its dispatcher.
- * An executor is used by one thread at a time; only the fields marked so are touched by others.
+ * a memory cache and a reader record; actors that it wakes go to the global queue of their
+ * dispatcher. One thread at a time uses an executor; other threads touch only the fields that say
+ * so.
  *
- * Where a thread is: in the runtime it may hold pointers that reclamation protects, in a callback
- * of a behaviour it holds none. A thread that enters and leaves a callback, or a host call inside
- * one, says so by a plain store. When a callback takes long, the timekeeper puts the thread
- * off-line for reclamation (executor_try_put_offline); the thread goes on-line again when it comes
- * back. The timekeeper writes `put_offline`, has all threads pass a barrier, and reads `where`; the
- * thread writes `where` and reads `put_offline`. So one of them sees the other, and the usual way
- * of a message pays no fence for it.
+ * A thread in the runtime may hold pointers that reclamation protects; in a callback of a behaviour
+ * it holds none. A thread that enters and leaves a callback, or a host call inside one, notes that
+ * by a plain store to `where`. When a callback takes long, the timekeeper puts the thread off-line
+ * for reclamation (executor_try_put_offline); the thread goes on-line again when the callback
+ * returns. The timekeeper writes `put_offline`, makes all threads pass a barrier, and reads
+ * `where`; the thread writes `where` and reads `put_offline`. So at least one of them sees the
+ * other's write, and a message in the usual case costs no fence.
  */
 #ifndef DISPATCH_EXECUTOR_H
 #define DISPATCH_EXECUTOR_H
@@ -42,24 +44,24 @@ enum executor_place {
 
 struct executor {
     struct dispatcher *dispatcher; /* const; NULL for an outside thread */
-    void *runtime;                 /* const: for those who run turns */
+    void *runtime;                 /* const: for the code that runs turns */
     struct clock clock;            /* const */
     uint32_t index;                /* const: among the dispatcher's threads */
     pthread_t thread;              /* dispatcher->lock */
-    bool joinable;                 /* dispatcher->lock: `thread` is one, and not joined */
-    bool joining;                  /* dispatcher->lock: somebody waits for its end */
+    bool joinable;                 /* dispatcher->lock: `thread` was started and not joined */
+    bool joining;                  /* dispatcher->lock: a thread waits for its end */
     bool left;                     /* dispatcher->lock: it takes no more work */
 
     /* owner */
     struct reader reader;
     struct cache cache;
     struct stock slots; /* for actor/slots.c */
-    uint64_t now_ns;    /* coarse: of the last look at the clock; see executor_time */
+    uint64_t now_ns;    /* coarse: the time that was read last; see executor_time */
     uint64_t random;    /* xorshift state */
     uint32_t takes;
-    uint32_t looks;      /* around, between beats */
+    uint32_t looks;      /* searches for work between beats */
     uint32_t beat_seen;  /* of dispatcher->beat */
-    uint32_t clock_beat; /* of dispatcher->beat, at the last look at the clock */
+    uint32_t clock_beat; /* of dispatcher->beat, when the clock was read last */
     uint32_t birth_runs;
     uint32_t lifo_runs;
     bool in_turn;
@@ -67,20 +69,21 @@ struct executor {
     uint32_t budget; /* messages that this turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
     struct message_list copies; /* for actor/output.c: empty but during an emit */
-    void *current;              /* what runs: read by the same thread's signal handler */
-    struct note *note;          /* of that, for the crash handler; never NULL */
-    const void *noted;          /* what the note is about; NULL: nothing of this turn yet */
-    struct note own_note;       /* unless the host gave another */
+    void *current;              /* the running actor: read by the same thread's signal handler */
+    struct note *note;          /* describes it for the crash handler; never NULL */
+    const void *noted;          /* the subject of the note; NULL: nothing of this turn yet */
+    struct note own_note;       /* used unless the host provides another */
 
-    /* written by the owner, read by thieves and by who reads figures */
-    alignas(64) _Atomic uint64_t turns; /* odd in a turn; two for each */
+    /* written by the owner, read by thieves and by readers of figures */
+    alignas(64) _Atomic uint64_t turns; /* odd during a turn; each turn adds 2 */
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
-    _Atomic(struct schedulable *) lifo; /* also taken by the timekeeper when this turn is long */
-    _Atomic uint32_t where;             /* enum executor_place */
-    _Atomic bool put_offline;           /* offline_lock, but for the look of the owner */
+    /* the next actor to run; also taken by the timekeeper when this turn is long */
+    _Atomic(struct schedulable *) lifo;
+    _Atomic uint32_t where;   /* enum executor_place */
+    _Atomic bool put_offline; /* offline_lock, except for the owner's read */
     pthread_mutex_t offline_lock;
-    /* Written by the owner, for those that run on its own dispatcher; see dispatcher_users. */
+    /* Written by the owner; counts actors of its own dispatcher; see dispatcher_users. */
     _Atomic uint64_t users_begun;
     _Atomic uint64_t users_ended;
 
@@ -99,53 +102,51 @@ void executor_finish(struct executor *executor);
 void *executor_main(void *argument);
 
 /*
- * For a simulation, on an executor whose thread was never started: one look at the timers and for
- * work, and the turn of what was found. False: there was nothing, and it holds nothing up.
+ * For a simulation, on an executor whose thread was never started: runs due timers, then one turn
+ * if there is work. False: there was no work, and reclamation does not wait for this executor.
  */
 bool executor_step(struct executor *executor);
 
 /*
- * Moves what the executor has queued to the global queue of its dispatcher; how many that were. Any
- * thread: what the owner, or a thief, takes or adds at the same time may be left.
+ * Moves the queued actors of the executor to the global queue of its dispatcher; returns their
+ * number. Any thread. Actors that the owner adds at the same time may stay.
  */
 uint32_t executor_hand_over(struct executor *executor);
 
 /* Wakes one parked thread of a dispatcher, unless one searches already. Any thread. */
 void dispatcher_notify(struct dispatcher *dispatcher);
 
-/* Makes a schedulable run that was just woken, on `dispatcher`. */
+/* Queues a schedulable that was just woken, to run on `dispatcher`. */
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);
 
-/* The turn ends after its present message, since what runs was refused for want of room: who could
- * make room, perhaps on this thread, is to run first. */
+/* Ends the turn after its present message, because the running actor was refused for want of room:
+ * actors that could make room, perhaps on this thread, run first. */
 static inline void executor_give_way(struct executor *executor)
 {
     executor->budget = 0;
 }
 
-/*
- * As executor_submit, of one that waited for room: it runs behind what this thread has queued,
- * which may be just those who have yet to make the room that it needs next.
- */
+/* As executor_submit, for one that waited for room: it runs after the actors that this thread has
+ * queued, which may be the ones that make the room it needs next. */
 void executor_submit_behind(struct executor *executor, struct dispatcher *dispatcher,
                             struct schedulable *schedulable);
 
-/* As executor_submit, of one that has never run: those born in a turn run first, the youngest
- * before the others. */
+/* As executor_submit, for a new actor: actors spawned in a turn run first, the youngest before the
+ * others. */
 void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
                           struct schedulable *schedulable);
 
-/* The owner enters a callback of a behaviour. Release: what it read in the runtime was before. */
+/* The owner enters a callback of a behaviour. Release: its reads in the runtime come before. */
 static inline void executor_enter_callback(struct executor *executor)
 {
     atomic_store_explicit(&executor->where, EXECUTOR_IN_CALLBACK, memory_order_release);
 }
 
-/* Ends what executor_try_put_offline did. Owner. */
+/* Undoes executor_try_put_offline. Owner. */
 void executor_go_online(struct executor *executor);
 
-/* The owner is in the runtime again, and may read what is reclaimed. */
+/* The owner is back in the runtime, and may read reclaimed memory. */
 static inline void executor_leave_callback(struct executor *executor)
 {
     atomic_store_explicit(&executor->where, EXECUTOR_IN_RUNTIME, memory_order_relaxed);

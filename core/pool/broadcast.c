@@ -116,7 +116,7 @@ int broadcast_worker_in(struct pool *pool, uint32_t seat, weir_pid *out_pid)
         return WEIR_ECLOSED;
     if (members->count == 0)
         return WEIR_EFULL;
-    /* Nearly always where the seat says: it is looked at first. */
+    /* A member's index nearly always equals its seat, so that index is checked first. */
     for (uint32_t i = 0; i < members->count; i++) {
         const struct member *member = &members->members[(seat + i) % members->count];
 

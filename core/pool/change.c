@@ -14,7 +14,7 @@ static bool replaces_workers(const struct pool_change_options *options)
     return options->spec && !options->live;
 }
 
-/* How many workers must be opened beforehand. */
+/* The number of workers that must be open before the commit. */
 static uint32_t to_prepare_locked(const struct pool *pool,
                                   const struct pool_change_options *options)
 {
@@ -44,7 +44,7 @@ static void begin_prepared_locked(struct pool_change *change, struct list *made,
     move_all(made, &change->pool->prepared);
 }
 
-/* What the pool's workers are made of from the commit on; NULL: it has none. */
+/* The spec of the pool's workers from the commit on; NULL: it has none. */
 static struct spec *next_spec_locked(const struct pool_change *change)
 {
     if (change->options.nests)
@@ -52,7 +52,7 @@ static struct spec *next_spec_locked(const struct pool_change *change)
     return change->options.spec ? change->options.spec : change->pool->spec;
 }
 
-/* Room for what senders see from the commit on. */
+/* Allocates the members that senders see from the commit on. */
 static int prepare_members_locked(struct pool_change *change)
 {
     const struct pool_change_options *options = &change->options;
@@ -91,7 +91,7 @@ static void commit_outlet_locked(struct pool_change *change, struct executor *ex
     pool_look_again_locked(pool, executor);
 }
 
-/* As the pool is to be, where those that are made now cannot wait for the commit. */
+/* Creates workers with the dispatcher and outputs of the new configuration. */
 static int make_workers_locked(struct pool_change *change, struct executor *executor,
                                struct list *made)
 {
@@ -180,7 +180,7 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
 
 /* --- committing ----------------------------------------------------------------------------- */
 
-/* Lets a prepared worker in; if it has not opened yet it lets itself in when it does. */
+/* Opens the mailbox of a prepared worker; one that is not open yet does so itself when it opens. */
 static void let_in_locked(struct pool *pool, struct place *place)
 {
     place->standing = PLACE_MEMBER;
@@ -190,7 +190,7 @@ static void let_in_locked(struct pool *pool, struct place *place)
     pool_place_publish_locked(pool, place);
 }
 
-/* The prepared workers come in until there are `size`; the rest of them leave. */
+/* Makes prepared workers members until there are `size`; the others leave. */
 static void take_in_locked(struct pool *pool, uint32_t size, struct list *leaving)
 {
     uint32_t count = 0;
@@ -240,8 +240,8 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
     take_in_locked(pool, options->size, &leaving);
     if (options->spec && options->live)
         respec_locked(pool, options->spec, executor);
-    /* Resized between prepare and commit: those who were told to go meanwhile are called back, and
-     * should some be gone already, the target is what there is. */
+    /* The pool was resized between prepare and commit: workers that leave since are recalled. If
+     * some have ended already, the target is the number of those that are left. */
     (void)resize_recall_locked(pool, options->size - resize_count_locked(pool), executor);
     pool->target = resize_count_locked(pool);
     pulling_leave_behind(pool, false);
@@ -252,7 +252,8 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
         pool->epoch++;
 }
 
-/* The workers go, and finish also what lies in the pool's own queue: nobody comes after them. */
+/* The workers leave, after they have finished the pool's own queue: no other member takes from it.
+ * */
 static void commit_nesting_locked(struct pool_change *change, struct executor *executor)
 {
     struct pool *pool = change->pool;
@@ -264,14 +265,14 @@ static void commit_nesting_locked(struct pool_change *change, struct executor *e
     pool_set_route(pool, change->options.settings.route);
     nesting_show_locked(pool, change->next, executor);
     change->next = NULL;
-    /* Who is refused by the queue sees by the members that it has to look again. */
+    /* A sender that the queue refuses sees new members and tries again. */
     pulling_set_bounds_locked(pool);
     pulling_leave_behind(pool, true);
     resize_dismiss_locked(pool, &leaving, executor);
     pool->epoch++;
 }
 
-/* Returns what its workers were made of, counted; NULL: that has not changed. */
+/* Returns the former spec of its workers, with its reference; NULL: the spec has not changed. */
 static struct spec *commit_spec_locked(struct pool_change *change)
 {
     struct pool *pool = change->pool;
@@ -295,7 +296,7 @@ static void publish_settings_locked(struct pool *pool, struct pool_settings sett
     pool_set_limit_locked(pool, settings.mailbox, executor);
     pool_set_route(pool, settings.route);
     pool_set_bytes_limit_locked(pool, settings.mailbox_bytes, executor);
-    if (may_pull) /* those that were let in look, also for what is left in the queue */
+    if (may_pull) /* new members check the queue, which may still have messages */
         pulling_begin_locked(pool, executor);
 }
 
@@ -382,7 +383,7 @@ bool pool_change_has_stopped(struct pool *pool)
     return stopped;
 }
 
-/* As many as are missing: the pool may have been resized meanwhile. */
+/* Opens as many workers as are missing: the pool may have been resized meanwhile. */
 static int reopen_locked(struct pool *pool, struct executor *executor)
 {
     uint32_t present = resize_count_locked(pool);

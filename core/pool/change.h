@@ -1,12 +1,12 @@
 /*
- * pool/change.h - the change of one pool as a transaction: prepare, look, commit or abort.
+ * pool/change.h - the change of one pool as a transaction: prepare, check, commit or abort.
  *
  * Everything that can fail happens in prepare: memory, and new workers, which open beside the
- * present ones and are let in by the commit. The commit allocates nothing and cannot fail; it takes
- * its place in the order of the pool's resizes. One change of a pool at a time.
+ * present ones; the commit makes them members. The commit allocates nothing and cannot fail; it is
+ * ordered with the pool's resizes by pool->lock. One change of a pool at a time.
  *
- * Where two workers cannot live side by side, the present ones are stopped before the change is
- * prepared. When it is given up, workers like them are opened again.
+ * The present workers of an exclusive behaviour are stopped before the change is prepared. After an
+ * abort, new workers of the present spec open in their places.
  */
 #ifndef POOL_CHANGE_H
 #define POOL_CHANGE_H

@@ -36,8 +36,9 @@ enum appeal escalation_appeal(struct place *place)
     return has_above ? APPEAL_ABOVE : APPEAL_PROGRAM;
 }
 
-/* The member's worker has failed too often: counts that, and has the member opened again where that
- * follows. False: it was counted before; the worker is to restart already. */
+/* The member's worker has failed too often: counts the failure, and restarts the member if the
+ * bound allows it. False: the failure was counted before, and the worker has an order to restart.
+ * */
 static bool decide_locked(struct pool *pool, struct pool *member, struct actor *actor,
                           struct backoff_decision *out)
 {
@@ -49,7 +50,8 @@ static bool decide_locked(struct pool *pool, struct pool *member, struct actor *
     *out = backoff_decide(&escalation->backoff, &pool->settings.restart, true, now_ns);
     if (out->answer == BACKOFF_STOP || out->answer == BACKOFF_ESCALATE)
         return true;
-    /* Nobody tells the pool that the members are open: it lives well from the end of the pause. */
+    /* The pool gets no notice when the members are open, so they count as open from the end of the
+     * pause. */
     if (out->answer == BACKOFF_PAUSE)
         backoff_open(&escalation->backoff, now_ns + out->pause_ms * NS_PER_MS);
     renewal_order(member, false, out->pause_ms, actor->executor);
@@ -76,7 +78,7 @@ static void log_decision(struct pool *pool, const struct pool *member, uint32_t 
               weir_str("effect", effect));
 }
 
-/* True: the pool above shall decide. */
+/* True: the pool above decides. */
 static bool asks_above(struct pool *pool, struct pool *member, struct actor *actor)
 {
     struct backoff_decision decision;

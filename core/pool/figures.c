@@ -17,7 +17,7 @@ struct tally {
     uint64_t oldest_ns;
 };
 
-/* What plugins read by number is what the core counts by. */
+/* The numbers that plugins read are those of the core. */
 #define SAME_REASON(name, text, sentence)                                                          \
     static_assert((int)WEIR_DEAD_##name == (int)DEAD_##name, text);
 DEAD_REASON_LIST(SAME_REASON)
@@ -30,7 +30,8 @@ static void count_age(struct tally *tally, uint64_t age_ns)
         tally->oldest_ns = age_ns;
 }
 
-/* In this order: what was read as admitted is so by the time, and what is not taken then waits. */
+/* Read in this order: a message that was counted as admitted is admitted by now, and one that is
+ * not taken afterwards waits. */
 static void look_at_age(struct tally *tally, struct place *place)
 {
     struct actor *actor = place->actor;
@@ -40,7 +41,7 @@ static void look_at_age(struct tally *tally, struct place *place)
 
     if (!place->age)
         place->age = calloc(1, sizeof *place->age);
-    if (place->age) /* without memory nothing is known of it */
+    if (place->age) /* NULL: memory was out, and the age is unknown */
         count_age(tally, age_look(place->age, admitted, taken, now_ns));
 }
 
@@ -60,7 +61,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
         tally->stats.retiring++;
         return;
     }
-    /* Open and accepting: what a reload has prepared waits for its commit. */
+    /* Counts open, accepting workers: prepared ones wait for the commit of a reload. */
     if (place->opened && place->standing != PLACE_PREPARED)
         tally->stats.live++;
     else
@@ -78,7 +79,7 @@ static void count_places(struct tally *tally, struct list *places, bool retiring
         count_place(tally, LIST_ENTRY(node, struct place, link), retiring);
 }
 
-/* The queue of a pool that routes by pull, which stands still until it is thawed. */
+/* The queue of a pool that routes by pull, frozen until it is thawed. */
 static void count_queue_locked(struct tally *tally, struct pool *pool)
 {
     uint32_t waiting = pulling_freeze_locked(pool);

@@ -5,8 +5,8 @@
 
 #define OUTSIDE 1 /* no actor has this PID */
 
-/* True when the log has no line about this sender yet. Relaxed: it only keeps the log short.
- * Outside a callback, where an outbox is sent again, the sender is not known: that case is logged
+/* True when the log has no line about this sender yet. Relaxed: the field only keeps the log short.
+ * When an outbox is sent again, outside a callback, the sender is not known: that case is logged
  * only when there is no line at all. */
 static bool is_news(struct pool *pool, const struct actor *sender)
 {

@@ -1,10 +1,9 @@
 /*
- * pool/keyless.h - a message without a key reaches a pool that routes by hash: the log tells it.
+ * pool/keyless.h - logs that a message without a key has reached a pool that routes by hash.
  *
- * The pool never takes such a message. Its sender gets WEIR_EINVALID; or the pool above gives the
- * message to another member, and then no answer shows that this pool gets none. So the pool itself
- * tells it, wherever it is nested. It tells it again only when the sender is another one than in
- * its last line.
+ * The pool refuses such a message with WEIR_EINVALID. A pool above then gives the message to
+ * another member, so no sender sees that this pool gets none. So the pool itself logs it, at any
+ * level of nesting, and again only for another sender than in its last line.
  */
 #ifndef POOL_KEYLESS_H
 #define POOL_KEYLESS_H

@@ -10,7 +10,7 @@
 #include "pool/places.h"
 #include "pool/resize.h"
 
-/* One message that is carried out. */
+/* A control message under way. */
 struct errand {
     struct actor *actor; /* the pool's own */
     struct pool *pool;

@@ -56,8 +56,8 @@ struct pool *nesting_next_open(struct pool *parent, uint32_t *order)
 }
 
 /*
- * A child keeps its number, since keys go by it; the next child gets the lowest free one, as a
- * worker does.
+ * A child keeps its number, since the owner of a key depends on it; a new child gets the lowest
+ * free number, as a worker does.
  */
 static void add_child_locked(struct pool *parent, struct pool *pool)
 {
@@ -83,7 +83,7 @@ static void remove_child_locked(struct pool *parent, struct pool *pool)
             (parent->child_count - at) * sizeof *parent->children);
 }
 
-/* They are sorted by number. */
+/* The children are sorted by number. */
 void nesting_show_locked(struct pool *parent, struct members *next, struct executor *executor)
 {
     for (uint32_t i = 0; i < parent->child_count; i++)

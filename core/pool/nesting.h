@@ -2,8 +2,8 @@
  * pool/nesting.h - a pool among the members of another one: joining, leaving.
  *
  * Parents lock before children, always. The parent keeps the figures of a child that leaves. A pool
- * with workers publishes these to senders: nested pools that have joined it, or have not left it
- * yet, belong to the commit under way, or to the time before the last.
+ * with workers publishes these to senders: nested pools among its children have joined for a commit
+ * under way, or have not ended since an earlier commit.
  */
 #ifndef POOL_NESTING_H
 #define POOL_NESTING_H

@@ -20,7 +20,7 @@ static struct outlet *present_locked(struct outlets *outlets)
     return atomic_load_explicit(&outlets->present, memory_order_relaxed);
 }
 
-/* Has one user: its maker. */
+/* The outlet has one user: its creator. */
 static struct outlet *create(struct outlets *outlets, const struct weir_output *rows,
                              struct wiring *wiring)
 {

@@ -1,6 +1,6 @@
 /*
- * pool/outlet.h - the targets of the outputs of a pool's workers, by the table of outputs that they
- * know.
+ * pool/outlet.h - the targets of the outputs of a pool's workers, one set for each table of
+ * outputs.
  *
  * A worker emits by number: that of a row in its behaviour's table. So a change to another table
  * gives the new workers an outlet of their own. Earlier workers keep their outlet, whose wiring is
@@ -45,7 +45,7 @@ void outlet_end(struct outlets *outlets);
 
 /* Gives a new place the outlet of new places. */
 void outlet_join_locked(struct outlets *outlets, struct place *place);
-/* A place has ended, or never begun. */
+/* A place has ended, or was never started. */
 void outlet_leave_locked(struct place *place, struct executor *executor);
 
 /*

@@ -36,7 +36,7 @@ static void opened(struct place *place)
     let_in = place->standing == PLACE_MEMBER;
     if (let_in)
         mailbox_open(&place->actor->mailbox);
-    /* Also of one that drains: it has its names for as long as it lives. */
+    /* Also for a draining worker: it keeps its names until it ends. */
     if (place->standing != PLACE_PREPARED)
         pool_place_publish_locked(pool, place);
     pthread_mutex_unlock(&pool->lock);
@@ -89,8 +89,9 @@ bool pool_place_may_close(struct place *place, bool leaves_queue)
     bool may;
 
     pthread_mutex_lock(&pool->lock);
-    /* Under the lock: called back, sent to and told to go again, it has something to finish; and
-     * so has one that stayed meanwhile, when the pool has closed since it looked at the queue. */
+    /* Checked under the lock: the worker may have been recalled and have received work since. A
+     * member that stays must finish the queue if the pool has closed since it found the queue
+     * empty. */
     may = place->standing == PLACE_LEAVING && mailbox_empty(&place->actor->mailbox) &&
           (leaves_queue || !pulling_keeps(place));
     if (may) {
@@ -101,7 +102,7 @@ bool pool_place_may_close(struct place *place, bool leaves_queue)
     return may;
 }
 
-/* The pool forgets the place, whose figures it keeps. */
+/* Removes the place from the pool, which keeps its figures. */
 static void ended(struct place *place)
 {
     struct executor *executor = place->actor->executor;
@@ -126,8 +127,8 @@ static void ended(struct place *place)
 
 /* --- the backlog ------------------------------------------------------------------------------ */
 
-/* Where a backlog is handed to: the pool, or, when that goes as a whole, the first above it that
- * stays. Not one that would give it to every member. */
+/* The receiver of a backlog: the pool, or, if the whole pool is removed, the first pool above that
+ * stays, but never a pool that broadcasts. */
 static struct pool *pool_that_stays(struct pool *pool)
 {
     while (pool->parent && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
@@ -158,7 +159,8 @@ static void freed(struct owner *owner, uint32_t places, uint32_t pulled, struct 
 
     places += (uint32_t)(room < pulled ? room : pulled);
     for (; pool; pool = pool->parent) {
-        /* By key: the place may be of use to any of them, not to the first. */
+        /* A waiter's key decides which worker it needs, so all waiters must look, not only the
+         * first. */
         if (atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH)
             places = UINT32_MAX;
         if (waiters_any(&pool->waiters))

@@ -11,7 +11,7 @@
 /* Its worker is open: its names are found from now on. Under the pool's lock. */
 void pool_place_publish_locked(struct pool *pool, struct place *place);
 
-/* The worker has nothing left. True: it may close now. False: it has been called back, or must
+/* The worker's queues are empty. True: it may close now. False: it has been recalled, or must
  * finish the queue of a pool that has closed meanwhile, unless it `leaves_queue` to others. */
 bool pool_place_may_close(struct place *place, bool leaves_queue);
 

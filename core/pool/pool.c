@@ -77,7 +77,8 @@ static bool is_last_holder(struct pool *pool)
     return atomic_fetch_sub_explicit(&pool->holders, 1, memory_order_acq_rel) == 1;
 }
 
-/* With those that are lost below it: depth is bounded by the configuration. */
+/* Frees the pool and the ended pools below it that are still shown: depth is bounded by the
+ * configuration. */
 static void free_pool(struct pool *pool, struct executor *executor)
 {
     while (pool->lost) {
@@ -153,7 +154,7 @@ static int check_options(const struct pool_options *options)
     return 0;
 }
 
-/* The parent holds a pool that it shows still, until it is freed itself. */
+/* A parent whose members still show an ended pool keeps it until the parent itself is freed. */
 static void lose(struct pool *pool)
 {
     pthread_mutex_lock(&pool->parent->lock);
@@ -163,9 +164,9 @@ static void lose(struct pool *pool)
 }
 
 /*
- * Undoes a creation that failed after the actor was made; senders may be looking at the pool. One
- * that is `shown` still, since there was no memory to publish its parent's members without it,
- * answers CLOSED from now on, and is freed with its parent.
+ * Undoes a creation that failed after the actor was made; senders may use the pool now. If memory
+ * was out to publish the parent's members without it, the pool is still `shown`: it answers CLOSED
+ * from now on, and is freed with its parent.
  */
 static void uncreate(struct pool *pool, struct list *made, bool shown, struct executor *executor)
 {
@@ -177,10 +178,10 @@ static void uncreate(struct pool *pool, struct list *made, bool shown, struct ex
         pool_destroy(pool, executor);
         return;
     }
-    lose(pool); /* instead of its maker */
+    lose(pool); /* in place of its creator */
 }
 
-/* Lets the workers begin. Takes `next`. */
+/* Starts the workers. Takes `next`. */
 static void enliven_locked(struct pool *pool, struct executor *executor, struct dispatcher *opener,
                            struct list *made, struct members *next)
 {
@@ -196,7 +197,8 @@ static void enliven_locked(struct pool *pool, struct executor *executor, struct 
     resize_publish_locked(pool, next, executor);
 }
 
-/* Fills a pool that its parent knows already: if that has closed it meanwhile, it stays empty. */
+/* Fills a pool that has joined its parent already: if the parent has closed it meanwhile, it stays
+ * empty. */
 static int populate_locked(struct pool *pool, struct executor *executor,
                            const struct pool_options *options, struct list *made)
 {
@@ -288,7 +290,7 @@ void pool_end_trial(struct pool *pool)
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-/* Those who wait for one worker alone look again; the pool's own are woken by the caller. */
+/* Wakes the senders that wait for one worker alone; the caller wakes those of the pool. */
 static void set_limit_locked(struct list *places, uint32_t limit, struct executor *executor)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
@@ -340,7 +342,7 @@ void pool_set_route(struct pool *pool, enum weir_route route)
     fullness_forget(&pool->owner);
 }
 
-/* Those who wait for room where their outputs led before look where they lead now. */
+/* Makes workers that wait for room at a former target retry at the present target. */
 static void look_again_locked(struct list *places, struct executor *executor)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
@@ -375,7 +377,8 @@ void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *
 void pool_pause(struct pool *pool, bool paused, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
-    /* Release pairs with the acquire in route.c: what is sent after this returned is refused. */
+    /* Release pairs with the acquire in route.c: a message that is sent after this call returned is
+     * refused. */
     atomic_store_explicit(&pool->paused, paused, memory_order_release);
     pthread_mutex_unlock(&pool->lock);
     if (!paused)
@@ -419,11 +422,11 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     pool_give_up_name(pool, executor);
     waiters_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0) {
-        /* Relaxed: its maker, who may let it go, sees it ended before that. */
+        /* Relaxed: its creator, who may release it, sees it ended before that. */
         atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
         lose(pool);
     }
-    /* Before the one above can end: when that has, all in it have. */
+    /* Done before the pool above can end: when that has ended, all pools in it have. */
     pthread_mutex_lock(&pool->lock);
     pool->ended = true;
     pthread_mutex_unlock(&pool->lock);
@@ -439,7 +442,7 @@ static void dismiss_all_locked(struct pool *pool, struct executor *executor)
 
     list_init(&leaving);
     pool->target = 0;
-    pulling_set_bounds_locked(pool); /* before any of them can find the queue empty */
+    pulling_set_bounds_locked(pool); /* before a member can find the queue empty */
     resize_choose_locked(pool, UINT32_MAX, &leaving);
     resize_dismiss_locked(pool, &leaving, executor);
     pool->epoch++;
@@ -452,19 +455,20 @@ void pool_close(struct pool *pool, struct executor *executor)
 
     pthread_mutex_lock(&pool->lock);
     pulling_close_locked(pool);
-    /* Senders look at `closing` before they look at the members, which may stay as they are:
-     * every one of them is closed. */
+    /* Senders read `closing` before the members, so the members may stay published: all of them are
+     * closed. */
     atomic_store_explicit(&pool->closing, true, memory_order_release);
     dismiss_all_locked(pool, executor);
     pthread_mutex_unlock(&pool->lock);
     while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
     outcome_tell(pool, executor);
-    pool_wake_waiters(pool, executor); /* those above, too: a broadcast passes it over now */
+    /* also of the pools above: a broadcast skips this pool now */
+    pool_wake_waiters(pool, executor);
     pool_end_if_empty(pool, executor);
 }
 
-/* Marks it and those in it before any of them is told to go. */
+/* Marks the pool and the pools in it, before any of their workers is ordered to leave. */
 static void mark_removed(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -507,7 +511,7 @@ static void stop_members(struct pool *pool, struct executor *executor, uint32_t 
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Marks it and those in it before any of them can end. */
+/* Marks the pool and the pools in it, before any of them can end. */
 static void mark_killed(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
@@ -549,7 +553,7 @@ static void free_retired(struct retired *retired, struct reader *reader)
                                                             offsetof(struct executor, reader));
     struct message *message;
 
-    /* Of a pool that did not end: nobody can be told any more. */
+    /* Of a pool that did not end: no requester is left to notify. */
     while ((message = message_list_take(&pool->outcomes)))
         message_destroy(&executor->cache, message);
     free_pool(pool, executor);

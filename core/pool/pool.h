@@ -3,7 +3,7 @@
  *
  * Senders read the published members without a lock, inside a read section. Membership is changed
  * under `lock`, from any thread, also from inside a worker; the lock is never held while plugin
- * code runs, or while anything is waited for.
+ * code runs, or while a thread waits.
  *
  *                 | route room | resize close | stats
  *   route room    |     -      |      -       |   -       any threads at once; resize and close
@@ -51,7 +51,7 @@ struct pool {
     _Atomic uint32_t route;            /* enum weir_route */
     _Atomic bool closing;
     _Atomic bool paused;   /* written under lock, read by senders */
-    _Atomic bool on_trial; /* written by its maker; read by its workers when they fail */
+    _Atomic bool on_trial; /* written by its creator; read by its workers when they fail */
     struct outlets outlets;
     struct waiters waiters;
     struct pull_queue pull;
@@ -64,12 +64,12 @@ struct pool {
     struct list places;                /* lock: members that stay */
     struct list leavers;               /* lock: removed, may still be called back */
     struct list closers;               /* lock: past the point of return */
-    struct list prepared;              /* lock: opened by a reload, not let in yet */
+    struct list prepared;              /* lock: opened by a reload, members after its commit */
     struct pool **children;            /* lock: nested pools */
     uint32_t child_count;              /* lock */
     uint32_t child_room;               /* lock: of `children` */
     struct spec *spec;                 /* lock: of new workers */
-    struct place *manager;             /* lock: of its own actor; NULL: that has ended */
+    struct place *manager;             /* lock: of its own actor; NULL: it has ended */
     bool has_manager;                  /* lock: a behaviour manages it, not the built-in manager */
     bool manager_is_new;               /* lock: manager->respec is new, also when NULL */
     struct pool_settings settings;     /* lock; senders read `route` */
@@ -85,15 +85,16 @@ struct pool {
     bool killed;                       /* lock: it ends with KILL */
     uint32_t order;                    /* the parent's lock: its number among its siblings */
     _Atomic bool removed;              /* lock writes, its workers read: see pool_remove */
-    bool joined;                       /* its maker, then the parent's lock */
-    struct members *join_members;      /* lock: room for those that join; NULL = none will */
-    _Atomic bool has_subscribed;       /* to events; forgotten at its end */
+    bool joined;                       /* its creator's, then the parent's lock */
+    struct members *join_members;      /* lock: room for pools that join; NULL = none will */
+    _Atomic bool has_subscribed;       /* to events; removed when the pool ends */
     bool ending;                       /* lock: its own actor is to end */
-    bool ended;                        /* lock: and has */
-    struct members *nobody;            /* lock: published when it closes; NULL = it is published */
-    _Atomic uint32_t holders;          /* its maker, and its parent while that still shows it */
-    struct pool *lost;                 /* lock: ended nested pools that are still shown */
-    struct pool *next_lost;            /* the parent's lock */
+    bool ended;                        /* lock: its own actor has ended */
+    /* lock: an empty array to publish when the pool closes; NULL = it is published */
+    struct members *nobody;
+    _Atomic uint32_t holders; /* its creator, and its parent while the parent still shows it */
+    struct pool *lost;        /* lock: ended nested pools that are still shown */
+    struct pool *next_lost;   /* the parent's lock */
     struct retired retired;
 };
 
@@ -121,28 +122,28 @@ static inline struct pool *pool_of_worker(const struct actor *actor)
     return owner ? pool_of_owner(owner) : NULL;
 }
 
-/* For a pool that was made apart, after its parent has made room: it belongs to its parent from now
- * on, and closes with it. Cannot fail. */
+/* For a pool that was made apart, after its parent has made room: makes it a member of its parent,
+ * with which it closes from now on. Cannot fail. */
 void pool_join(struct pool *pool, struct executor *executor);
 
-/* For a pool that was made apart at the top: it stays. Any thread. */
+/* Makes a pool at the top permanent that was made apart. Any thread. */
 void pool_end_trial(struct pool *pool);
 
-/* As pool_stop_now, with the reason KILL for its members' `close` and for watchers. */
+/* As pool_stop_now, with the reason KILL for `close` of its members, and for monitors. */
 void pool_kill(struct pool *pool, struct executor *executor);
 
-/* Change the full mailboxes, the routes and the outputs from now on; see change.h for reloads. */
+/* Sets the limit of present and new mailboxes; see change.h for reloads. */
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
 /* As pool_set_limit; pool->lock is held, and the caller wakes the pool's waiters. */
 void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
 void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
 void pool_set_route(struct pool *pool, enum weir_route route);
-/* The workers look at the present targets of their outputs; pool->lock is held. */
+/* Makes the workers use the present targets of their outputs; pool->lock is held. */
 void pool_look_again_locked(struct pool *pool, struct executor *executor);
 /* Takes the wiring. */
 void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);
 
-/* There may be free places: all waiters of this pool and those above look again. */
+/* There may be room: wakes all waiters of this pool and of the pools above. */
 void pool_wake_waiters(struct pool *pool, struct executor *executor);
 
 /* --- for nesting.c, places.c ----------------------------------------------------------------- */

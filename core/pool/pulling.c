@@ -50,7 +50,7 @@ static void wake_one_locked(struct pull_queue *pull, struct executor *executor)
 
     if (list_empty(&pull->idle))
         return;
-    /* The one that slept last: its memory is still warm. */
+    /* Takes the member that went to sleep last: its memory is most likely in the cache. */
     place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
     forget_idle_locked(pull, place);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
@@ -71,8 +71,8 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 {
     struct pull_queue *pull = &pool->pull;
 
-    /* Relaxed: whoever was woken for a message, and cannot take it, has the message and those who
-     * slept then in its past, by the lock and the signal. */
+    /* Relaxed: a member that was woken for a message and cannot take it sees that message, and the
+     * members that slept then, by the lock and the signal. */
     if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) == 0 ||
         atomic_load_explicit(&pull->sleeping, memory_order_relaxed) == 0)
         return;
@@ -84,7 +84,7 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 
 /* --- in and out ------------------------------------------------------------------------------ */
 
-/* Whether the bytes have room for so many more. */
+/* Whether the byte limit has room for `size` more. */
 static int weigh_locked(const struct pull_queue *pull, uint64_t size)
 {
     if (size > pull->bytes_limit_each)
@@ -119,7 +119,8 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     int status;
 
     pthread_mutex_lock(&pull->lock);
-    /* Relaxed: who changes it takes the lock afterwards, and only then wakes the members. */
+    /* Relaxed: the thread that changes the route takes the lock afterwards, and wakes the members
+     * only then. */
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL)
         status = PULLING_NO_MORE;
     else
@@ -130,18 +131,19 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     return status;
 }
 
-/* Nobody takes what its leaving members do not. */
+/* True when the leaving members must finish the queue: no other member takes from it. */
 static bool is_finished_by_leavers(const struct pool *pool)
 {
-    /* Acquire pairs with the releases in pool_close and pulling_leave_behind: nothing is let in. */
+    /* Acquire pairs with the releases in pool_close and pulling_leave_behind: no message is
+     * admitted any more. */
     return atomic_load_explicit(&pool->closing, memory_order_acquire) ||
            atomic_load_explicit(&pool->pull.left_behind, memory_order_acquire);
 }
 
 /*
- * Whether the member may take what waits: it has been let in and not been told to go, or it is to
- * finish the queue. Under the lock, since what is sent later than it was told to go, and waits for
- * the lock meanwhile, is not for it; and it may not have heard that yet.
+ * Whether the actor may take a message: it is a member and does not leave, or it must finish the
+ * queue. Checked under the lock, since a message that is sent after the order to leave is not for
+ * this actor, whose signal may not have arrived yet.
  */
 static bool may_pull_locked(struct actor *actor)
 {
@@ -159,7 +161,7 @@ struct message *pulling_take(struct actor *actor)
     pthread_mutex_lock(&pull->lock);
     if (!may_pull_locked(actor)) {
         pthread_mutex_unlock(&pull->lock);
-        return NULL; /* let in, or called back, it gets a signal */
+        return NULL; /* when it becomes a member, or is recalled, it gets a signal */
     }
     message = message_list_take(&pull->messages);
     if (message) {
@@ -179,7 +181,7 @@ bool pulling_keeps(struct place *place)
 {
     const struct pool *pool = pool_of_place(place);
 
-    /* Relaxed: nothing is let in from then on, so 0 stays 0; see pulling_close_locked. */
+    /* Relaxed: no message is admitted any more, so 0 stays 0; see pulling_close_locked. */
     return is_finished_by_leavers(pool) &&
            atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) > 0;
 }

@@ -1,15 +1,15 @@
 /*
  * pool/pulling.h - the common queue of a pool with route pull: free members take from it.
  *
- * Senders append, up to size x mailbox; an open member that has nothing else takes the first
+ * Senders append, up to size x mailbox; an open member whose mailbox is empty takes the first
  * message. A member that finds the queue empty is noted as idle, under the same lock, and sleeps;
  * the next sender wakes it, so no wake-up is lost. It is noted only while it sleeps: its next turn
  * begins by removing the note. At the end of a turn, or before it becomes busy otherwise, a member
  * wakes a sleeping one if messages wait: so a wake-up that its receiver cannot use is passed on.
  *
  * A lock, since every operation concerns the one queue (decisions/017); it is held for a few
- * stores, and nothing is called meanwhile. Leaving members take no more messages, unless the pool
- * closes or gets pools as members: then they finish the queue. Rank: below pool->lock.
+ * stores, without calls. Leaving members take no more messages, unless the pool closes or gets
+ * pools as members: then they finish the queue. Rank: below pool->lock.
  */
 #ifndef POOL_PULLING_H
 #define POOL_PULLING_H
@@ -43,13 +43,13 @@ void pulling_init(struct pull_queue *pull);
 /* Frees the messages that are left. `executor` may be NULL when it is empty. */
 void pulling_finish(struct pull_queue *pull, struct executor *executor);
 
-#define PULLING_NO_MORE 1 /* the pool has another route by now */
+#define PULLING_NO_MORE 1 /* the pool has another route now */
 
 /* Takes the message on 0. WEIR_EFULL, WEIR_ECLOSED, WEIR_EINVALID: larger than one worker's bytes;
  * PULLING_NO_MORE. Any thread, in a read section. */
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message);
 
-/* The number of messages that it would take now. Any thread. */
+/* The number of messages that the queue has room for. Any thread. */
 uint64_t pulling_room(struct pool *pool);
 
 /* The limit of one message's payload; UINT64_MAX = unlimited. Any thread. */
@@ -58,21 +58,22 @@ uint64_t pulling_bytes_limit(struct pool *pool);
 /* pool->lock is held, after a change of target, limit or `closing`. */
 void pulling_set_bounds_locked(struct pool *pool);
 
-/* No message is admitted any more. pool->lock is held; `closing` is set only afterwards: a thread
- * that sees it, and the queue empty, may rely on both. */
+/* No message is admitted any more. pool->lock is held; `closing` is set only after this call: so a
+ * thread that sees `closing` and then an empty queue knows that the queue stays empty. */
 void pulling_close_locked(struct pool *pool);
 
-/* The members look at the queue from now on, since the route is pull. pool->lock is held. */
+/* The members take from the queue from now on, since the route is pull. pool->lock is held. */
 void pulling_begin_locked(struct pool *pool, struct executor *executor);
 
-/* The leaving workers are the last, or new ones have come after them. pool->lock is held; before
- * the first case the bounds admit no more messages. */
+/* `left_behind`: the leaving workers are the last ones, so they finish the queue; the bounds admit
+ * no more messages before this call. False: new members take over. pool->lock is held. */
 void pulling_leave_behind(struct pool *pool, bool left_behind);
-/* After the last of them has ended, or when there was none: makes the rest dead `removed`. Any
- * thread. */
+/* Called after the last leaving worker has ended, or when there was none: makes the remaining
+ * messages dead `removed`. Any thread. */
 void pulling_end_if_left(struct pool *pool, struct executor *executor);
 
-/* The pool closes, and its last member has ended or timed out: makes the rest dead `removed`. */
+/* Called when the pool closes, and its last member has ended or timed out: makes the remaining
+ * messages dead `removed`. */
 void pulling_discard(struct pool *pool, struct executor *executor);
 
 /* The number of messages admitted so far; the queue is frozen. */
@@ -84,10 +85,10 @@ void pulling_thaw_locked(struct pool *pool);
 
 /* --- the members' turns ---------------------------------------------------------------------- */
 
-/* Takes the first message into the hand; NULL: there is none, and the member is noted as idle. */
+/* Takes the first message; NULL: there is none, and the member is noted as idle. */
 struct message *pulling_take(struct actor *actor);
 
-/* A turn of a member begins that is noted as idle: removes the note. */
+/* The turn of a member that was noted as idle begins: removes the note. */
 void pulling_awake(struct place *place);
 
 /* True when the actor must finish the queue before it can leave. */

@@ -13,9 +13,9 @@
  *            ...    ...   ...      ... same of the other half: exponential times have no memory
  *
  * Without gaps in the numbers the earliest number of each block is a member: one draw for each
- * block, O(log n) in all. Where a number has no member, the search goes on in the halves in which
- * the number does not lie. The answer is always that of computing the time of every member. A new
- * block above the others does not change their draws.
+ * block, O(log n) in all. Where a number has no member, the search continues in the halves that do
+ * not contain it. The answer is always that of computing the time of every member. A new block
+ * above the others does not change their draws.
  */
 #ifndef POOL_RENDEZVOUS_H
 #define POOL_RENDEZVOUS_H

@@ -5,15 +5,14 @@
 
 /* --- from outside --------------------------------------------------------------------------- */
 
-/* What is said to which workers. */
+/* A request or order, and its receivers. */
 struct call {
     enum renewal renewal;
     bool (*fits)(const struct place *place);
     uint64_t pause_ms;
 };
 
-/* Relaxed, here and below: the pool's lock is held; the worker's own look is followed by a
- * signal. */
+/* Relaxed, here and below: the pool's lock is held; a signal precedes the worker's own read. */
 static enum renewal renewal_of(const struct place *place)
 {
     return (enum renewal)atomic_load_explicit(&place->renewal, memory_order_relaxed);

@@ -45,7 +45,7 @@ uint32_t resize_count_locked(struct pool *pool)
     return length_of(&pool->places);
 }
 
-/* Which numbers are taken; NULL when memory is out. */
+/* Flags the numbers in use; NULL when memory is out. */
 static bool *numbers_in_use_locked(struct pool *pool, uint32_t count)
 {
     bool *used = calloc(count, sizeof *used);
@@ -144,8 +144,8 @@ void resize_begin_locked(struct list *places, struct dispatcher *opener, struct 
 
 /* --- publishing ----------------------------------------------------------------------------- */
 
-/* Marks the taken seats in `next`. When a worker that was called back has the seat of another
- * member, the second of the two gives it up. */
+/* Marks the taken seats in `next`. When a recalled worker has the seat of another member, the
+ * second of the two gives it up. */
 static void take_seats(const struct list *places, struct members *next)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
@@ -227,7 +227,7 @@ static bool is_any(const struct place *place, uint32_t stay)
     return true;
 }
 
-/* As many as shall stay, and how many shall go. */
+/* How many workers stay, and how many leave. */
 struct parting {
     uint32_t stay;
     uint32_t go;
@@ -264,7 +264,8 @@ void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_le
 {
     uint32_t all = count_of(&pool->places);
     struct parting parting = { all > count ? all - count : 0, count };
-    /* Relaxed: as it is now. By key, so that the owners are the same whenever there are as many. */
+    /* Relaxed: only the present value matters. With keys, the owners depend only on the number of
+     * members. */
     bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH;
 
     choose(&pool->places, is_broken, &parting, out_leaving);
@@ -274,7 +275,8 @@ void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_le
 
 static uint32_t signals_of(const struct pool *pool)
 {
-    /* A pool that closes finishes what it accepted; the mode is for what goes while others stay. */
+    /* A closing pool finishes its accepted messages; the remove mode is for workers that leave
+     * while others stay. */
     if (atomic_load_explicit(&pool->closing, memory_order_relaxed) &&
         !atomic_load_explicit(&pool->removed, memory_order_relaxed))
         return SIGNAL_DRAIN;
@@ -288,7 +290,7 @@ static uint32_t signals_of(const struct pool *pool)
     }
 }
 
-/* Also when the pool closes as a whole: whoever leaves has as long. */
+/* Also when the whole pool closes: every leaving worker has this time-out. */
 static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
 {
     if (pool->settings.remove.timeout_ms == 0)
@@ -329,7 +331,7 @@ uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor
             list_remove(node);
             list_append(&pool->places, node);
             place->standing = PLACE_MEMBER;
-            if (place->opened) /* at once, also when it is busy; the rest of it hears STAY */
+            if (place->opened) /* at once, also when it is busy; the signal STAY does the rest */
                 mailbox_open(&place->actor->mailbox);
             recalled++;
             (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
@@ -393,7 +395,7 @@ static int change_locked(struct pool *pool, struct executor *executor, uint32_t 
     return 0;
 }
 
-/* Fills `out_target` with what the pool is to have for what was asked for. */
+/* Fills `out_target` with the target for the number that was requested. */
 static int bound_locked(const struct pool *pool, int64_t wanted, uint32_t *out_target)
 {
     int64_t max = pool->settings.size_max ? pool->settings.size_max : POOL_SIZE_MAX;

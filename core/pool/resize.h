@@ -11,15 +11,15 @@
 
 /* --- for pool.c and change.c; pool->lock is held --------------------------------------------- */
 
-/* Makes `count` places with actors that have not begun, numbered from the lowest free number on,
+/* Makes `count` places with actors that are not started, numbered from the lowest free number on,
  * and appends them to `out_places`. All or none: WEIR_ENOMEM. */
 int resize_make_locked(struct pool *pool, struct executor *executor, struct spec *spec,
                        uint32_t count, struct list *out_places);
 
-/* Frees places whose actors have not begun. */
+/* Frees places whose actors are not started. */
 void resize_unmake_locked(struct list *places, struct executor *executor);
 
-/* Lets the actors of places begin. They open on the threads of `opener`; NULL: on their own. */
+/* Starts the actors of places. They open on the threads of `opener`; NULL: on their own. */
 void resize_begin_locked(struct list *places, struct dispatcher *opener, struct executor *executor);
 
 /* Fills `next`, which has room for all, with the places that stay, and publishes it. */
@@ -29,13 +29,14 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
  * hash the highest numbers leave first, so that the numbers stay without gaps. */
 void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_leaving);
 
-/* Calls back up to `count` removed workers that have not finished; returns their number. */
+/* Recalls up to `count` removed workers that have not finished; returns their number. */
 uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor *executor);
 
 /* The number of places that stay. */
 uint32_t resize_count_locked(struct pool *pool);
 
-/* After the members without them are published: closes the leaving workers and signals them. */
+/* Called after members without these workers are published: closes the leaving workers and signals
+ * them. */
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor);
 
 #endif

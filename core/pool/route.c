@@ -16,7 +16,7 @@ static struct members *members_of(struct pool *pool)
     return atomic_load_explicit(&pool->members, memory_order_acquire);
 }
 
-/* One message on its way, and what it has met below the pool that is looked at. */
+/* A message that is routed, and the state of the scan of the pool at hand. */
 struct attempt {
     struct executor *executor;
     struct message *message;
@@ -40,7 +40,7 @@ static int try_member(const struct member *member, struct attempt *attempt)
     return member->pool ? route_below(member->pool, attempt) : try_worker(member, attempt);
 }
 
-/* Where a pool's round begins for this thread. */
+/* The first member that this thread tries. */
 uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count)
 {
     uint32_t round = executor->rounds[pool->number % EXECUTOR_ROUNDS]++;
@@ -61,7 +61,7 @@ static uint32_t waiting_below(struct pool *pool)
     return sum;
 }
 
-/* How much a member has to do; the message in hand counts, so that an idle one is preferred. */
+/* The load of a member; the message that it handles counts, so that an idle one is preferred. */
 static uint32_t waiting_in(const struct member *member)
 {
     if (member->pool)
@@ -97,7 +97,8 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
 
 uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key)
 {
-    /* At each level by another draw: else the first member's keys would all be its first's. */
+    /* Another hash at each level: otherwise all keys of a nested pool would belong to its first
+     * member. */
     return rendezvous_owner(members, key + pool->depth * 0xc2b2ae3d27d4eb4full);
 }
 
@@ -150,7 +151,8 @@ static struct route_choice choose(struct pool *pool, const struct members *membe
     return route_choose(pool, members, attempt->executor, attempt->message);
 }
 
-/* Where one is as good as another: each is tried once, or there is a mark that says it was. */
+/* For routes that allow any member: tries each one once, unless a valid full mark says that all
+ * were full. */
 static int try_any(struct pool *pool, const struct members *members, uint64_t epoch,
                    struct attempt *attempt)
 {
@@ -197,7 +199,8 @@ static int try_members(struct pool *pool, const struct members *members, uint64_
     switch (route) {
     case WEIR_ROUTE_PULL:
         status = try_queue(pool, attempt);
-        /* Behind its lock the present route is seen; depth is bounded by the changes. */
+        /* The route has changed meanwhile; the lock makes the new one visible. Depth is bounded by
+         * the number of changes. */
         return status == PULLING_NO_MORE ? try_members(pool, members, epoch, attempt) : status;
     case WEIR_ROUTE_BROADCAST:
     case WEIR_ROUTE_HASH:
@@ -213,8 +216,7 @@ static int route_below(struct pool *pool, struct attempt *attempt)
     const struct members *members;
 
     do {
-        uint64_t epoch = fullness_epoch(
-            &pool->owner.fullness); /* before the first look at anything */
+        uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before the members are */
         int status;
 
         members = members_of(pool);
@@ -225,15 +227,16 @@ static int route_below(struct pool *pool, struct attempt *attempt)
         status = try_members(pool, members, epoch, attempt);
         if (status != WEIR_EFULL)
             return status;
-        /* The members may have been exchanged while they were tried: those were the leavers. Or
-         * closed, with the pool: then it is not full, and never will have room again. */
+        /* Try again if the members were replaced meanwhile: the tried ones may all have been
+         * leaving. A pool that has closed meanwhile returns CLOSED, not FULL. */
     } while (members != members_of(pool) ||
              atomic_load_explicit(&pool->closing, memory_order_acquire));
     /* A member that is broken or leaving is as good as full. */
     return WEIR_EFULL;
 }
 
-/* Open, not paused, not known to be full, and its members are tried one after the other. */
+/* True for the usual case: open, not paused, without a full mark, and a route that tries the
+ * members in turn. */
 static inline bool is_usual(struct pool *pool)
 {
     return atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN &&
@@ -268,9 +271,10 @@ int route_leaving(struct pool *pool, struct executor *executor, struct message *
 {
     const struct members *members = members_of(pool);
 
-    /* First as nearly always: the next in turn is a worker and has room. */
+    /* The usual case first: the next member in turn is a worker and has room. */
     if (is_usual(pool) && members->count > 0 && members->members[0].actor) {
-        /* One has no turns, and no line of the thread's is touched to count them. */
+        /* A single member needs no round-robin position, so the thread's line of positions is not
+         * touched. */
         uint32_t next = members->count > 1 ? route_next(pool, executor, members->count) : 0;
         const struct member *member = &members->members[next];
 
@@ -309,7 +313,7 @@ static uint32_t room_of_member(const struct member *member)
     return member->pool ? route_room(member->pool) : room_in(member->actor);
 }
 
-/* All of them take each message; those that leave are asked no more. */
+/* The least room of all members, since each takes every message; leaving members do not count. */
 static uint32_t room_for_all(const struct members *members)
 {
     uint32_t least = ROOM_MAX;

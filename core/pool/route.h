@@ -18,9 +18,9 @@ uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t
 /*
  * Puts a message into one worker's normal lane, or copies into those of many: see broadcast.h. Any
  * thread, in a read section. Takes it on 0; WEIR_EFULL no worker below has room; WEIR_ECLOSED the
- * pool is ending; WEIR_EINVALID no worker below could ever take it: it routes by hash and the
- * message has no key, or the payload is larger than a worker's limit of bytes, or it is a request
- * to all.
+ * pool is ending; WEIR_EINVALID no worker below could ever take it: the pool routes by hash and the
+ * message has no key, the payload is larger than a worker's limit of bytes, or a request was sent
+ * to a broadcast pool.
  */
 int route_message(struct pool *pool, struct executor *executor, struct message *message);
 
@@ -47,7 +47,7 @@ uint32_t route_owner(const struct pool *pool, const struct members *members, uin
  * circle. */
 struct route_choice {
     uint32_t first;
-    uint32_t count; /* 0: none could ever take it */
+    uint32_t count; /* 0: no member could ever take the message */
 };
 struct route_choice route_choose(struct pool *pool, const struct members *members,
                                  struct executor *executor, const struct message *message);

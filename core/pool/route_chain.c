@@ -28,7 +28,8 @@ static int try_member(const struct member *member, struct executor *executor, st
                         : try_worker(member, executor, chain);
 }
 
-/* The first member that takes some of it. WEIR_EINVALID: not one would ever take its first. */
+/* Tries members until one takes a part of the chain. WEIR_EINVALID: no member could ever take its
+ * first message. */
 static int try_all(struct pool *pool, const struct members *members, struct executor *executor,
                    struct chain *chain)
 {
@@ -78,7 +79,7 @@ static int one_by_one(struct pool *pool, struct executor *executor, struct chain
     return taken > 0 ? (int)taken : status;
 }
 
-/* As route_chain, a refusal uncounted where the chain goes whole. */
+/* As route_chain; a refusal of the whole chain is not counted. */
 static int chain_below(struct pool *pool, struct executor *executor, struct chain *chain)
 {
     const struct members *members;
@@ -99,7 +100,8 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
         taken = try_any(pool, members, epoch, executor, chain);
         if (taken != WEIR_EFULL)
             return taken;
-        /* As in route.c: those tried may have been the leavers, or closed with the pool. */
+        /* As in route.c: the tried members may all have been leaving, or have closed with the pool.
+         * */
     } while (members != atomic_load_explicit(&pool->members, memory_order_acquire) ||
              atomic_load_explicit(&pool->closing, memory_order_acquire));
     return WEIR_EFULL;
@@ -111,7 +113,8 @@ int route_chain(struct pool *pool, struct executor *executor, struct message *co
     struct chain chain = { .messages = messages, .count = count };
     int taken = chain_below(pool, executor, &chain);
 
-    /* Relaxed: a figure for people. What goes one by one has been counted. */
+    /* Relaxed: a figure for people. Messages that were routed one by one have been counted already.
+     * */
     if (taken < 0 &&
         atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN)
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);

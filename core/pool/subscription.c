@@ -13,7 +13,8 @@ int subscription_prepare(struct pool *pool, struct executor *executor,
 {
     int status = 0;
 
-    if (names->count > 0) /* before the first one: the pool's end checks it, and removes all */
+    /* set before the first subscription: the end of the pool checks it, and removes all */
+    if (names->count > 0)
         atomic_store_explicit(&pool->has_subscribed, true, memory_order_release);
     for (size_t i = 0; i < names->count && status == 0; i++)
         status = events_reserve(pool->runtime, executor, names->items[i], pool->pid);
