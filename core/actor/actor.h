@@ -1,14 +1,15 @@
 /*
- * actor/actor.h - what has a PID, a mailbox and one thing happening at a time.
+ * actor/actor.h - the actor: it has a PID and a mailbox, and runs one callback at a time.
  *
  * An actor lives in a slot whose memory is never given back while the runtime lives, so a pointer
- * found by a PID can always be read; the serial in the mailbox's admission word tells whether it
- * is still the same actor. Everything else is changed by the one thread that runs its turn.
+ * found by a PID can always be read; the serial in the mailbox's admission word tells whether the
+ * slot still holds the same actor. Only the thread that runs the actor's turn changes the other
+ * fields.
  *
- * Its life stands in lifecycle.h.
+ * Its states are in lifecycle.h.
  *
- * The synchronisation of the mailbox stands in message/mailbox.h. The rest: `const` fields are
- * written before the PID is known to anybody; `owner` fields only inside a turn.
+ * The synchronisation of the mailbox is described in message/mailbox.h. Of the other fields,
+ * `const` ones are written before the PID is published, and `owner` ones only inside a turn.
  */
 #ifndef ACTOR_ACTOR_H
 #define ACTOR_ACTOR_H
@@ -36,33 +37,34 @@ enum actor_kind {
     ACTOR_POOL,   /* routes; its own turns are its manager's */
 };
 
-/* Bits of mailbox.signals: things that may be asked of an actor without any memory; 16 at most. */
+/* Bits of mailbox.signals: requests to an actor that need no memory; 16 at most. */
 enum actor_signal {
     SIGNAL_DRAIN = 1u << 0,     /* accept nothing new, finish, end */
-    SIGNAL_KILL = 1u << 1,      /* end after the message in hand */
+    SIGNAL_KILL = 1u << 1,      /* end after the current message */
     SIGNAL_SHUTDOWN = 1u << 2,  /* as DRAIN; the place of a pool's worker is opened again */
     SIGNAL_CRASH = 1u << 3,     /* a linked actor crashed */
-    SIGNAL_ROOM = 1u << 4,      /* a pool that it waits for has places */
+    SIGNAL_ROOM = 1u << 4,      /* a pool that it waits for has room */
     SIGNAL_TIME = 1u << 5,      /* its timer is due */
-    SIGNAL_STAY = 1u << 6,      /* takes DRAIN back */
+    SIGNAL_STAY = 1u << 6,      /* cancels DRAIN */
     SIGNAL_RESPEC = 1u << 7,    /* its place has a new spec with live options */
-    SIGNAL_REROUTE = 1u << 8,   /* with DRAIN: hand the backlog to the siblings */
+    SIGNAL_REROUTE = 1u << 8,   /* with DRAIN: pass the backlog to the siblings */
     SIGNAL_DISCARD = 1u << 9,   /* with DRAIN: the backlog is dead `removed` */
-    SIGNAL_WORK = 1u << 10,     /* the queue of its pool has something: see pool/pulling.h */
-    SIGNAL_AUDIENCE = 1u << 11, /* an event of its own has an audience now, or none any more */
+    SIGNAL_WORK = 1u << 10,     /* the queue of its pool has messages: see pool/pulling.h */
+    SIGNAL_AUDIENCE = 1u << 11, /* the audience of one of its events has begun or ended */
     SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
-    SIGNAL_STOP = 1u << 13,     /* end behind the message in hand; a member: once its pool closes;
-                                   with KILL for that reason */
-    SIGNAL_RESTART = 1u << 14,  /* its place says whether it is to restart: see restart.h */
-    SIGNAL_REOPEN = 1u << 15,   /* files may have been renamed: see pool/reopening.h */
+    /* End after the current message. A pool member ends only when its pool closes. With KILL the
+     * reason is KILL. */
+    SIGNAL_STOP = 1u << 13,
+    SIGNAL_RESTART = 1u << 14, /* check the order to restart in its place: see restart.h */
+    SIGNAL_REOPEN = 1u << 15,  /* files may have been renamed: see pool/reopening.h */
 };
 
 /*
- * Five lines. What few actors use is a pointer here, and memory at the first use: a host may have
- * a million of them asleep.
+ * Five cache lines, since a host may have a million sleeping actors. State that few actors use is
+ * behind a pointer and allocated at its first use.
  */
 struct actor {
-    alignas(64) struct mailbox mailbox; /* the senders' line, and the begin of the owner's */
+    alignas(64) struct mailbox mailbox; /* the senders' line, and the beginning of the owner's */
 
     /* owner */
     uint8_t flags;             /* enum actor_flags */
@@ -76,17 +78,18 @@ struct actor {
     struct executor *executor; /* the thread of this turn */
     struct message *current;   /* in `handle` now */
 
-    /* const, but for `next`: a line that senders and thieves read, and nobody writes a message */
+    /* const, except `next`: a line that senders and thieves read, and no thread writes for each
+     * message */
     struct weir_self self; /* the host table */
     union {
         struct schedulable schedulable;
-        struct retired retired; /* while the slot waits to be free: it runs no more */
+        struct retired retired; /* after its end, until the grace period is over */
         struct stock_item free; /* while the slot is free */
     };
     struct runtime *runtime;
     struct dispatcher *dispatcher;
     struct place *place;   /* of a plain actor: owner, see place_get */
-    struct router *router; /* what it stands for, when kind is ACTOR_POOL */
+    struct router *router; /* the routing of a pool; NULL unless kind is ACTOR_POOL */
     uint32_t slot;
     uint8_t kind; /* enum actor_kind */
 
@@ -94,14 +97,14 @@ struct actor {
     struct ledger ledger;
     uint32_t retry_after_ms;    /* set during handle */
     uint32_t incarnation;       /* grows with each open */
-    struct message_queue front; /* given again, before everything in the normal lane */
+    struct message_queue front; /* redelivered messages, before the normal lane */
     struct message_list kept;
     struct message_queue control; /* replies, exits, downs */
     struct message_queue urgent;
     struct message_queue high;
     struct table ties;              /* links and monitors of this actor: tie.h */
     struct extra *extra;            /* NULL until it is needed */
-    _Atomic(struct waiters *) room; /* see room.h; written by the first who waits */
+    _Atomic(struct waiters *) room; /* see room.h; written by the first waiter */
 };
 
 static_assert(sizeof(struct actor) == 320, "five lines");
@@ -112,8 +115,8 @@ static_assert(offsetof(struct actor, kind) < 192, "what senders read is on one l
 enum actor_flags {
     ACTOR_TRAPS_EXITS = 1u << 0,
     ACTOR_WAITS = 1u << 1,   /* a source that said WEIR_WAIT */
-    ACTOR_QUICK = 1u << 2,   /* was quick up to the last look at the clock: see watch_clock */
-    ACTOR_PRINTS = 1u << 3,  /* takes nothing new until its output has been read: printing.h */
+    ACTOR_QUICK = 1u << 2,   /* was quick when the clock was read last: see watch_clock */
+    ACTOR_PRINTS = 1u << 3,  /* takes no message until its printed text has been read: printing.h */
     ACTOR_CLOSING = 1u << 4, /* inside `close`: what was kept is settled already */
 };
 
@@ -121,13 +124,13 @@ enum actor_flags {
 enum actor_leaving {
     LEAVING_NOT,
     LEAVING_FINISHES, /* handles it */
-    LEAVING_REROUTES, /* hands it to other members, and handles what finds no room there */
-    LEAVING_DISCARDS, /* it is dead `removed` */
+    LEAVING_REROUTES, /* passes it to other members, and handles the rest itself */
+    LEAVING_DISCARDS, /* makes it dead `removed` */
 };
 
 #define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */
 
-/* How an actor comes to be. */
+/* How an actor is created. */
 struct actor_options {
     struct dispatcher *dispatcher;
     struct spec *spec;   /* takes a reference of its own; NULL for a bare pool */
@@ -148,7 +151,8 @@ int actor_spawn(struct runtime *runtime, struct executor *executor,
 /* Makes an actor without scheduling it: actor_begin does. It may still be dropped. */
 int actor_create(struct runtime *runtime, struct executor *executor,
                  const struct actor_options *options, struct actor **out);
-/* With an `opener` in its place that dispatcher runs its turns until it has opened. */
+/* Schedules the first turn. If its place has an `opener`, that dispatcher runs its turns until it
+ * is open. */
 void actor_begin(struct actor *actor, struct executor *executor);
 
 static inline weir_pid actor_pid(const struct actor *actor)
@@ -159,15 +163,17 @@ static inline weir_pid actor_pid(const struct actor *actor)
     return ((weir_pid)mailbox_serial(word) << 32) | actor->slot;
 }
 
-/* The actor of a PID; NULL: UNKNOWN. It may have ended: the serial tells. */
+/* The actor in the slot of a PID; NULL: WEIR_EUNKNOWN. The slot may hold another actor now: compare
+ * the serial. */
 struct actor *actor_find(struct runtime *runtime, weir_pid pid);
 /* The actor of a PID, alive at this instant: in a read section its slot is not used again.
- * WEIR_EUNKNOWN: this runtime never gave the PID to anybody; WEIR_ETERMINATED: it has ended. */
+ * WEIR_EUNKNOWN: no actor of this runtime ever had the PID; WEIR_ETERMINATED: its actor has ended.
+ * */
 int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out);
 uint32_t actor_serial_of(weir_pid pid);
 
-/* What the actor of a PID stands for; NULL: it has ended, or stands for none. Any thread, in a read
- * section, in which alone it may be used: the slot of one that has ended still says what it was. */
+/* The routing of the pool with this PID; NULL: it has ended, or is no pool. Any thread, in a read
+ * section; valid to its end, also if the pool ends meanwhile. */
 struct router *actor_find_router(struct runtime *runtime, weir_pid pid);
 
 static inline struct actor *actor_of_self(struct weir_self *self)
@@ -185,13 +191,13 @@ static inline enum actor_state actor_state(const struct actor *actor)
     return (enum actor_state)atomic_load_explicit(&actor->state, memory_order_acquire);
 }
 
-/* Asks something of an actor. Any thread in a read section. WEIR_ETERMINATED. */
+/* Signals an actor. Any thread, in a read section. WEIR_ETERMINATED. */
 int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits);
 
 /* The dispatcher that runs its next turn. Owner, or before it begins. */
 struct dispatcher *actor_runs_on(const struct actor *actor);
 
-/* Makes a woken actor run. */
+/* Queues a woken actor to run. */
 static inline void actor_wake(struct actor *actor, struct executor *executor)
 {
     executor_submit(executor, actor->dispatcher, &actor->schedulable);

@@ -113,8 +113,8 @@ int alarm_cancel(struct actor *actor, uint64_t id)
     return 0;
 }
 
-/* Called in the turn that found the refusal, so the report cannot get lost, and finds no full
- * mailbox. */
+/* Called in the turn in which the message was refused: so the report cannot get lost, and no full
+ * mailbox refuses it. */
 static void tell_undelivered(struct actor *actor, const struct alarm *alarm, int status)
 {
     const struct weir_undelivered what = { .timer = alarm->id,

@@ -17,7 +17,7 @@
 /* One open request. The thread that takes it out of the table frees it. */
 struct asking {
     uint64_t reference;          /* const */
-    uint64_t due_ns;             /* const: of the machine's clock */
+    uint64_t due_ns;             /* const: by the system's clock */
     _Atomic uint32_t answered;   /* futex; written under the lock */
     void (*on_answer)(void *);   /* const; may be NULL */
     void *on_answer_context;     /* const */
@@ -226,7 +226,7 @@ static struct asking *claim(struct askings *askings, uint64_t reference)
     return asking;
 }
 
-/* Takes a claimed request out. False: it has no answer, and will get none. */
+/* Removes a claimed request from the table. False: it has no answer, and will get none. */
 static bool fetch(struct askings *askings, struct asking *asking, struct asking_answer *out)
 {
     bool answered;

@@ -1,12 +1,11 @@
 /*
  * actor/asking.h - requests of outside threads: the table where their answers arrive.
  *
- * Such a request has sender 0 and a reference of this table. The answering thread puts the answer
- * here, so the requester waits for its worker only. Counted: a waiting thread may outlive the
- * runtime, and gets WEIR_ECLOSED then.
+ * Such a request has sender 0 and a reference of this table. The answering thread stores the answer
+ * here. Counted: a waiting thread may outlive the runtime, and gets WEIR_ECLOSED then.
  *
- * Life: create, open.., answer.., await or cancel.., close, unref. Any thread, any operation; a
- * wait not in a read section.
+ * Life: create, open.., answer.., await or cancel.., close, unref. Any thread, any operation; await
+ * not in a read section.
  */
 #ifndef ACTOR_ASKING_H
 #define ACTOR_ASKING_H
@@ -59,8 +58,8 @@ struct askings *askings_ref(struct askings *askings);
 void askings_unref(struct askings *askings);
 
 /*
- * Sends a request, in a read section. Takes the message on 0; then one of await and cancel must
- * follow. Otherwise as weir_send; WEIR_ECLOSED after askings_close, WEIR_ENOMEM.
+ * Sends a request, in a read section. Takes the message on 0; then the caller calls either await or
+ * cancel. Otherwise as weir_send; WEIR_ECLOSED after askings_close, WEIR_ENOMEM.
  */
 int asking_send(struct runtime *runtime, struct executor *executor,
                 const struct asking_options *options, struct message *message,
@@ -80,16 +79,16 @@ int askings_await(struct askings *askings, uint64_t reference, struct asking_ans
 /* True when askings_await would return at once with an answer. */
 bool askings_is_answered(struct askings *askings, uint64_t reference);
 
-/* Gives it up: it does not begin any more; an answer that came is left in `out`. WEIR_EUNKNOWN as
- * above. */
+/* Gives up the request: an actor that has not begun it drops it. An answer that came already is
+ * left in `out`. WEIR_EUNKNOWN as above. */
 int asking_cancel(struct runtime *runtime, uint64_t reference, struct asking_answer *out);
 
-/* An answer as programs and plugins see it; fills out->size bytes. Whether that is set is asked
- * first: no smaller than in version 1.0. */
+/* Fills an answer for programs and plugins, out->size bytes. asking_can_show checks that the size
+ * is no smaller than in version 1.0. */
 bool asking_can_show(const struct weir_answer *out);
 void asking_show(const struct asking_answer *answer, struct weir_answer *out);
 
-/* The runtime ends: those who wait are told, answers that nobody fetched are freed. */
+/* The runtime ends: wakes waiting threads, and frees answers that no thread has fetched. */
 void askings_close(struct askings *askings, struct cache *cache);
 
 #endif

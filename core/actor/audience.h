@@ -1,5 +1,5 @@
 /*
- * actor/audience.h - an actor's own events, and the telling of who listens. Owner's turn only.
+ * actor/audience.h - an actor's own events, and notices about their audiences. Owner's turn only.
  */
 #ifndef ACTOR_AUDIENCE_H
 #define ACTOR_AUDIENCE_H
@@ -11,7 +11,7 @@ int audience_own(struct actor *actor, const char *name, uint64_t *out_event);
 int audience_join(struct actor *actor, const char *name);
 int audience_leave(struct actor *actor, const char *name);
 
-/* After SIGNAL_AUDIENCE: tells the behaviour of each event whose audience has come or gone. */
+/* After SIGNAL_AUDIENCE: calls the behaviour for each event whose audience has begun or ended. */
 void audience_tell(struct actor *actor);
 
 #endif

@@ -89,7 +89,7 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
 
 /* --- handing on, and discarding ------------------------------------------------------------- */
 
-/* Takes the next message of the backlog into the hand; the front first. */
+/* Takes the next message of the backlog; the front first. */
 static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = message_queue_take(&actor->front);
@@ -110,7 +110,7 @@ static void put_back(struct actor *actor, struct message *message)
     message_queue_prepend(&actor->front, message);
 }
 
-/* Hands the next message of the backlog to another member. A copy of a broadcast belongs to this
+/* Passes the next message of the backlog to another member. A copy of a broadcast belongs to this
  * member and goes to `stays`. False: no member has room. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
 {
@@ -144,7 +144,7 @@ void backlog_reroute(struct actor *actor)
             mailbox_waiting(&actor->mailbox);
     while (count > 0 && reroute_next(actor, &stays))
         count--;
-    /* The messages that stay were before the rest. */
+    /* The messages that stay precede the rest. */
     while ((message = message_queue_take(&actor->front)))
         message_queue_append(&stays, message);
     actor->front = stays;

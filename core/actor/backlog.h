@@ -16,19 +16,21 @@ static inline bool backlog_is_at_retries_max(const struct actor *actor)
     return actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX;
 }
 
-/* The verdict RETRY: takes the message in hand; dead `retries` after too many attempts. */
+/* Carries out the verdict RETRY: takes the current message; dead `retries` after too many attempts.
+ * */
 void backlog_retry(struct actor *actor, struct message *message);
 
 /* Moves retries that are due to the front. Returns the next deadline. */
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 
-/* Hands the backlog to other members of the pool that have room; the rest stays in front. */
+/* Passes the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
 
 /* Makes the backlog dead. */
 void backlog_discard(struct actor *actor, enum dead_reason reason, int status);
 
-/* As backlog_discard, also for messages that senders are linking. The mailbox is closed. */
+/* As backlog_discard, also for messages that are admitted but not linked yet. The mailbox is
+ * closed. */
 void backlog_discard_all(struct actor *actor, enum dead_reason reason, int status);
 
 /* Makes kept messages dead `kept`, after the pool's time-out for them. */

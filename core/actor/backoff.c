@@ -4,7 +4,7 @@
 
 #define NS_PER_MS 1000000u
 
-/* After a pause only a life of `within` counts: the pause itself lets no failure grow old. */
+/* After a pause, only `within` in state OPEN resets the count: the pause itself does not. */
 static bool is_forgotten(const struct backoff *backoff, const struct restart *restart,
                          uint64_t now_ns)
 {
@@ -15,7 +15,7 @@ static bool is_forgotten(const struct backoff *backoff, const struct restart *re
     return backoff->well_since_ns && now_ns >= backoff->well_since_ns + within_ns;
 }
 
-/* True: more often than `restart` allows. */
+/* Counts a failure. True: the actor failed more often than `restart` allows. */
 static bool count_failure(struct backoff *backoff, const struct restart *restart, uint64_t now_ns)
 {
     if (is_forgotten(backoff, restart, now_ns))

@@ -1,11 +1,12 @@
 /*
- * actor/backoff.h - what follows on a failure: another try at once, one after a pause, or none.
+ * actor/backoff.h - decides what follows a failure: a restart at once, a restart after a pause, or
+ * none.
  *
  * The same rule for workers, sources, managers and pools of pools, by `struct restart`: `max`
- * failures within `within` are followed by another try at once. Each further failure, and each
- * failed open, waits twice as long as the one before, up to the maximum; or, past `max`, nothing
- * follows, as `then` says. The count and the pause begin again after a life of `within` without a
- * failure: docs/decisions/087. Zero is a valid start. Used by one owner.
+ * failures within `within` are each followed by a restart at once. Each further failure, and each
+ * failed open, is followed by a pause twice as long as the last one, up to the maximum. If `then`
+ * says so, no restart follows beyond `max`. The count and the pause start at zero again after
+ * `within` without a failure: docs/decisions/087. Zero is a valid start. Used by one owner.
  */
 #ifndef ACTOR_BACKOFF_H
 #define ACTOR_BACKOFF_H
@@ -16,17 +17,17 @@
 struct restart;
 
 struct backoff {
-    uint32_t failures; /* that count */
+    uint32_t failures; /* failures within the window */
     uint64_t window_start_ns;
-    uint64_t pause_ms;      /* of the last wait; 0: it has not waited */
-    uint64_t well_since_ns; /* open since then without a failure; 0: not open */
+    uint64_t pause_ms;      /* the last pause; 0: none yet */
+    uint64_t well_since_ns; /* open without a failure since then; 0: not open */
 };
 
 enum backoff_answer {
-    BACKOFF_AT_ONCE,  /* it opens again at once */
-    BACKOFF_PAUSE,    /* it opens again after the pause */
-    BACKOFF_STOP,     /* it stays closed until somebody restarts it */
-    BACKOFF_ESCALATE, /* likewise, and the next level decides */
+    BACKOFF_AT_ONCE,  /* restart at once */
+    BACKOFF_PAUSE,    /* restart after the pause */
+    BACKOFF_STOP,     /* stay closed until an operator or the owner restarts it */
+    BACKOFF_ESCALATE, /* likewise, and the pool above decides */
 };
 
 struct backoff_decision {
@@ -34,12 +35,12 @@ struct backoff_decision {
     uint64_t pause_ms; /* 0 unless the answer is BACKOFF_PAUSE */
 };
 
-/* Counts a failure at `now_ns`, and says what follows. `was_open`: it failed while it was open;
- * else its open has failed. */
+/* Counts a failure at `now_ns`, and returns the decision. `was_open`: it failed while it was open;
+ * otherwise its open has failed. */
 struct backoff_decision backoff_decide(struct backoff *backoff, const struct restart *restart,
                                        bool was_open, uint64_t now_ns);
 
-/* It is open at `now_ns`; only the first call after a failure counts. */
+/* Called when the actor is open, at `now_ns`; only the first call after a failure counts. */
 void backoff_open(struct backoff *backoff, uint64_t now_ns);
 
 #endif

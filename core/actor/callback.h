@@ -1,9 +1,9 @@
 /*
  * actor/callback.h - the code around every call into a behaviour.
  *
- * Before a callback that may block, the thread goes off-line for reclamation and hands its other
- * work to the rest of the dispatcher; it is on-line during each host call. Any other callback
- * delays reclamation only until the timekeeper finds that it takes long.
+ * Before a callback that may block, the thread goes off-line for reclamation and passes its other
+ * work to the other threads of the dispatcher. During each host call it is on-line. Any other
+ * callback delays reclamation only until the timekeeper finds that it takes long.
  */
 #ifndef ACTOR_CALLBACK_H
 #define ACTOR_CALLBACK_H
@@ -14,7 +14,8 @@
  * turn, and after the spec was replaced in a turn. */
 void callback_note_actor(const struct actor *actor);
 
-/* After callback_begin, if the callback was not one that may block. */
+/* Called after callback_begin, when the callback may block although its behaviour is not flagged
+ * so. */
 void callback_may_block(struct actor *actor);
 /* At the end of a callback that may block. */
 void callback_has_blocked(struct executor *executor);
@@ -35,7 +36,7 @@ static inline void callback_begin_with(struct actor *actor, const struct weir_ta
         executor_enter_callback(executor);
 }
 
-/* About the message in hand, if there is one. */
+/* Begins a callback about the current message, if there is one. */
 static inline void callback_begin(struct actor *actor)
 {
     callback_begin_with(actor, actor->current ? actor->current->public.tag : NULL);

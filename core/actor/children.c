@@ -22,7 +22,7 @@ struct children {
     struct table by_pid;        /* lock: the same */
     uint32_t count;             /* lock */
     struct ledger_reading gone; /* lock: of ended children, and theirs */
-    struct progress_sum told;   /* lock: of those: progress and emitted messages */
+    struct progress_sum told;   /* lock: of ended children: progress and emitted messages */
     uint32_t next_index;        /* owner: numbers its children */
     uint32_t depth;             /* const: of the children; the first ones have 1 */
     struct children *root;      /* const: the ancestor with the common budget */
@@ -275,7 +275,7 @@ static int create(struct actor *parent, struct children *children,
     return status;
 }
 
-/* Makes the child and adds it to the list; it has not begun. */
+/* Makes the child and adds it to the list, without starting it. */
 static int make(struct actor *parent, struct children *children,
                 const struct weir_spawn_options *options, struct child **out)
 {

@@ -1,8 +1,8 @@
 /*
  * actor/children.h - the children of an actor, which live no longer than its incarnation.
  *
- * The parent waits for their end without blocking a thread: between two incarnations it does not
- * open, and at its own end it keeps its slot and its place, until the last child has signalled
+ * The parent waits for their end without blocking a thread: between two incarnations the actor does
+ * not open, and at its end it keeps its slot and its place, until the last child has sent
  * SIGNAL_CHILD. So a child may use the parts of its parent's place: wiring, dead letters, misuses.
  *
  *      parent drains -> they drain -> its close -> its end
@@ -34,11 +34,11 @@ int children_end_one(struct actor *actor, weir_pid pid, bool now);
 /* As weir_parent. */
 weir_pid children_parent(const struct actor *actor);
 
-/* Files may have been renamed: signals the children, too. */
+/* Signals the children, too, that files may have been renamed. */
 void children_reopen(struct actor *actor);
 
-/* The place has other outputs, and so have its children: those that wait for room look again. Any
- * thread for which the place lives. NULL is allowed. */
+/* The targets of the outputs have changed, also for the children: those that wait for room retry.
+ * Any thread for which the place lives. NULL is allowed. */
 void children_look_again(struct place *place, struct executor *executor);
 
 /* The incarnation ends: stops the children now. */
@@ -59,7 +59,8 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum);
 /* As children_add_ledger, for progress and emitted messages. */
 void children_add_progress(struct place *place, struct progress_sum *sum);
 
-/* With the place: the children have ended, or no thread runs any more. NULL is allowed. */
+/* Frees the list with its place: the children have ended, or no thread runs any more. NULL is
+ * allowed. */
 void children_destroy(struct children *children);
 
 #endif

@@ -30,7 +30,7 @@ static void sort(struct actor *actor, struct message *message)
         message_queue_append(&actor->high, message);
 }
 
-/* True while there is an incarnation that callbacks can be made to. */
+/* True while callbacks may be called. */
 static bool is_alive(const struct actor *actor)
 {
     return actor->spec && actor_state(actor) == ACTOR_OPEN;
@@ -112,8 +112,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     if ((signals & SIGNAL_KILL) && actor->kind != ACTOR_POOL)
         kill_actor(actor);
     if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) && !actor->leaving)
-        incarnation_replace(actor,
-                            WEIR_END_NORMAL); /* the place is its pool's, and is opened again */
+        incarnation_replace(actor, WEIR_END_NORMAL); /* its place is restarted by its pool */
     if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
         incarnation_fail(actor, WEIR_END_CRASH);
     return callbacks;

@@ -6,8 +6,8 @@
 
 #include "actor/actor.h"
 
-/* Takes everything that has arrived beside the normal lane: sorts the messages into the queues of
- * the actor, then obeys the signals. Returns the number of timers' callbacks that were called. */
+/* Takes the control queue: sorts its messages into the queues of the actor, then obeys the signals.
+ * Returns the number of timer callbacks that were called. */
 uint32_t control_take(struct actor *actor);
 
 /* Handles one control message, which it takes. */

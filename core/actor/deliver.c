@@ -72,7 +72,7 @@ int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *execu
     return status;
 }
 
-/* The actor opens, or will be opened again. */
+/* True when the actor opens, or will be restarted. */
 static bool is_coming(const struct actor *actor)
 {
     enum actor_state state = actor_state(actor);
@@ -81,9 +81,9 @@ static bool is_coming(const struct actor *actor)
 }
 
 /*
- * It admits nothing. For now is FULL, so that an output which leads there waits. Another try, since
- * it may have opened between the refusal and the look at why: a mailbox opens before its actor's
- * state says so, and closes after.
+ * The mailbox is closed. WEIR_EFULL if the actor will open, so that an output which leads there
+ * waits. Tries once more, since the actor may have opened between the refusal and the check of its
+ * state: a mailbox opens before the state is OPEN, and closes after it.
  */
 __attribute__((noinline)) static int deliver_to_closed(struct actor *actor, uint32_t serial,
                                                        struct executor *executor,

@@ -1,6 +1,7 @@
 /*
- * actor/deliver.h - the way of a message, its last step: into the mailbox of one actor, which is
- * woken if it sleeps. Any thread, in a read section. Each function takes the message on 0.
+ * actor/deliver.h - the last step of a send: puts a message into the mailbox of one actor, and
+ * wakes the actor if it sleeps. Any thread, in a read section. Each function takes the message on
+ * 0.
  */
 #ifndef ACTOR_DELIVER_H
 #define ACTOR_DELIVER_H
@@ -30,7 +31,8 @@ int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *execu
 int deliver_notice(struct actor *actor, uint32_t serial, struct executor *executor,
                    struct message *message);
 
-/* Into the lanes without a limit: control, and what deliver_to_lane has found a place for. */
+/* Into the control queue, without a limit: control messages, and those that deliver_to_lane has
+ * admitted. */
 int deliver_aside(struct actor *actor, uint32_t serial, struct executor *executor,
                   struct message *message);
 

@@ -43,7 +43,8 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         while ((message = message_queue_take(queues[i])))
             bounce(actor->runtime, executor, ended, message);
-    /* Relaxed: what comes later is found when the slot becomes free, after all who put it there. */
+    /* Relaxed: messages that arrive later are found when the slot becomes free, after all their
+     * senders have left. */
     if (!mailbox_has_other(&actor->mailbox) &&
         !atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed))
         return;
@@ -56,7 +57,7 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     }
 }
 
-/* After the grace period nobody is between looking the actor up and putting something there. */
+/* Runs after the grace period: no thread is between finding the actor and sending to it. */
 static void free_slot(struct retired *retired, struct reader *reader)
 {
     struct actor *actor = (struct actor *)(void *)((char *)retired -
@@ -64,7 +65,7 @@ static void free_slot(struct retired *retired, struct reader *reader)
     struct executor *executor = (struct executor *)(void *)((char *)reader -
                                                             offsetof(struct executor, reader));
 
-    /* Its serial is the next one by now. */
+    /* The slot has the next serial already. */
     bounce_all(actor, executor, actor_pid(actor) - ((weir_pid)1 << 32));
     room_destroy(actor);
     slots_give(&actor->runtime->slots, &executor->slots, actor);
@@ -72,7 +73,7 @@ static void free_slot(struct retired *retired, struct reader *reader)
 
 static void retire_slot(struct actor *actor, struct executor *executor)
 {
-    dispatcher_end_user(actor->dispatcher, executor); /* it runs no turn any more */
+    dispatcher_end_user(actor->dispatcher, executor); /* it runs no more turns */
     actor->retired.free = free_slot;
     reader_retire(&executor->reader, &actor->retired);
 }
@@ -96,7 +97,7 @@ void end_settle_input(struct actor *actor)
     settle_done(actor, message);
 }
 
-/* Leaves the line for room, too. The input was handled, although what it emitted is dead. */
+/* Leaves the line for room, too. The message that emitted the outbox counts as handled. */
 static void drop_outbox(struct actor *actor)
 {
     if (!actor->place)
@@ -105,7 +106,7 @@ static void drop_outbox(struct actor *actor)
     end_settle_input(actor);
 }
 
-/* Nothing of it is left: out of its owner, out of its slot. */
+/* Ends the actor: removes it from its owner, and gives its slot back. */
 static void finish(struct actor *actor, enum weir_end_reason reason)
 {
     struct place *place = actor->place;

@@ -1,5 +1,5 @@
 /*
- * actor/end.h - the end of an actor: out of its pool, out of its slot.
+ * actor/end.h - the end of an actor, which leaves its pool and its slot.
  */
 #ifndef ACTOR_END_H
 #define ACTOR_END_H
@@ -25,7 +25,7 @@ void end_settle_input(struct actor *actor);
 /* Frees everything that an actor holds which was created and never started. */
 void end_unborn(struct actor *actor, struct executor *executor);
 
-/* Frees what an actor holds when nobody runs any more (the runtime is destroyed). */
+/* Frees everything that an actor holds when no thread runs any more (the runtime is destroyed). */
 void end_abandoned(struct actor *actor, struct executor *executor);
 
 #endif

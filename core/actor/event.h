@@ -24,7 +24,8 @@ struct participant {
     weir_pid pid;
     struct list subscribers; /* one for each event, live and reserved */
     struct list owned;       /* events */
-    struct list news; /* of the owned ones: whose audience has changed since the owner was told */
+    /* owned events whose audience has begun or ended since the owner was notified */
+    struct list news;
 };
 
 struct event {
@@ -39,7 +40,7 @@ struct event {
     struct list news_link;
     uint32_t live;     /* subscriptions in the audience */
     uint32_t reserved; /* subscriptions that are not in the audience yet */
-    bool told;         /* the owner knows that there is an audience */
+    bool told;         /* the owner was notified of the audience */
     uint32_t bucket;   /* const */
     char name[];       /* const */
 };

@@ -148,7 +148,7 @@ static void drop_if_unused_locked(struct events *events, struct event *event,
     reader_retire(&executor->reader, &event->retired);
 }
 
-/* Signals the owner to look at its audience again. */
+/* Signals the owner that an audience has begun or ended. */
 static void tell_owner_locked(struct runtime *runtime, struct event *event,
                               struct executor *executor)
 {

@@ -4,8 +4,8 @@
  *
  * A name exists from its first owner or subscriber to its last. The owner, and every actor that it
  * gives the token to, publishes: each subscriber gets the event in its normal lane, as a message of
- * its own, or refuses it. SIGNAL_AUDIENCE, which needs no memory, tells the owner when the first
- * subscriber has come and when the last one has left.
+ * its own, or refuses it. SIGNAL_AUDIENCE, which needs no memory, notifies the owner when the first
+ * subscriber has joined and when the last one has left.
  *
  *                  | publish | subscribe unsubscribe register forget news
  *   publish        |    -    |                  -                       any threads at once;
@@ -77,7 +77,7 @@ void events_unreserve(struct runtime *runtime, struct executor *executor, weir_p
 /* The number of events that a PID gets. */
 uint32_t events_subscribed(struct runtime *runtime, weir_pid pid);
 
-/* The next of an owner's events whose audience has changed since the owner was told; false:
+/* The next event of an owner whose audience has begun or ended since the owner was notified; false:
  * none. */
 bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
                  uint32_t *out_subscribers);

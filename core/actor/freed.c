@@ -4,7 +4,8 @@
 #include "actor/room.h"
 
 /* The number of places freed in this turn that are still free: more wake-ups would let a later
- * waiter overtake. The message in each other place wakes the next waiter when it is popped. */
+ * waiter overtake. A place that was taken again wakes the next waiter when its message is popped.
+ * */
 static uint32_t still_free(struct actor *actor, uint32_t places)
 {
     uint32_t room = mailbox_room(&actor->mailbox);
@@ -30,7 +31,7 @@ void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
     uint32_t places;
 
     *freed = (struct freed){ 0 };
-    /* First the marks: a new waiter looks for a mark after it has joined. */
+    /* The marks end first: a new waiter checks for a mark after it has joined. */
     fullness_tell(owner);
     if (!is_waited_for(actor, owner))
         return;

@@ -1,5 +1,5 @@
 /*
- * actor/freed.h - the places that a turn freed, and the wake-ups for them.
+ * actor/freed.h - the room that a turn has made, and the wake-ups for it.
  *
  * Waiters are woken at the end of the turn at the latest: those of the actor itself, and those of
  * its pool and the pools above.
@@ -30,7 +30,7 @@ void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
 
 /*
  * Before a handler that may take long: ends the full marks that depend on the actor
- * (actor/fullness.h), as far as a look without a barrier finds them. The end of the turn finds the
+ * (actor/fullness.h), as far as a read without a barrier sees them. The end of the turn ends the
  * others.
  */
 void freed_unmark(const struct freed *freed, struct actor *actor);

@@ -18,7 +18,7 @@ void fullness_note(struct fullness *fullness, uint64_t epoch, const struct scan 
     if (scan->varies || scan->looks <= FULLNESS_FEW)
         return;
     if (epoch & WATCHED)
-        /* [F1] A reader of the mark has everything that this scan saw in its past. */
+        /* [F1] A reader of the mark also sees the writes that this scan saw. */
         atomic_store_explicit(&fullness->full_in, epoch, memory_order_release);
     else
         /* From here on new room ends the epoch: the next scan may write the mark. */

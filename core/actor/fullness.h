@@ -1,10 +1,11 @@
 /*
- * actor/fullness.h - a pool that was found full refuses without another look at its members.
+ * actor/fullness.h - the full mark: a pool that was found full refuses messages without another
+ * scan of its members.
  *
- * Two words in each owner of members: a pool. Owners are nested.
- * `epoch` counts how often room was made below the pool; its lowest bit
- * says that somebody relies on it. `full_in` is the full mark: the epoch in which every member was
- * tried and none had room. The mark counts only while the epoch is the same.
+ * Each owner of members, a pool, has two words; pools are nested. `epoch` counts how often room was
+ * made below the pool; its lowest bit says that a scan or a mark depends on it. `full_in` is the
+ * full mark: the epoch in which every member was tried and none had room. The mark counts only
+ * while the epoch is the same.
  *
  *      scan of the members                          room is made below the pool
  *      1. read the epoch                            1. give the place back
@@ -17,11 +18,11 @@
  * place, or the worker sees the odd epoch and ends it, and the mark with it.
  *
  * A turn gives places back at its end (actor/freed.h), and before the handler of an actor that is
- * not known to be quick. Until then a place counts as taken: a mark may refuse a message although a
- * mailbox below has room, for no longer than the turn of a quick actor.
+ * not known to be quick. Until then a place counts as taken: for no longer than the turn of a quick
+ * actor, a mark may refuse a message although a mailbox below has room.
  *
  * The mark is advisory. Its backstop is the scan: with hash, broadcast, a limit of bytes, and with
- * at most FULLNESS_FEW workers tried, there is no mark, and every refusal looks at the members.
+ * at most FULLNESS_FEW workers tried, there is no mark, and every refusal scans the members.
  */
 #ifndef ACTOR_FULLNESS_H
 #define ACTOR_FULLNESS_H
@@ -42,14 +43,14 @@ struct fullness {
 
 /* The record of a scan. */
 struct scan {
-    uint32_t looks; /* at workers, queues and marks that refused */
+    uint32_t looks; /* workers, queues and marks that have refused */
     bool varies;    /* another message might have been accepted: by its key, size or kind */
 };
 
 /* Records that a worker has refused a message. */
 void fullness_met(struct scan *scan, struct actor *actor);
 
-/* Before the first look of a scan. Any thread. */
+/* The epoch, read before a scan begins. Any thread. */
 static inline uint64_t fullness_epoch(struct fullness *fullness)
 {
     return atomic_load_explicit(&fullness->epoch, memory_order_seq_cst);
@@ -67,7 +68,7 @@ static inline bool fullness_refuses(struct fullness *fullness)
 /* Records that every member has refused, in a scan that began in `epoch`. Any thread. */
 void fullness_note(struct fullness *fullness, uint64_t epoch, const struct scan *scan);
 
-/* Other room than a turn's was made in the pool. Any thread. */
+/* Called when the pool gets room other than by a turn. Any thread. */
 void fullness_forget(struct owner *owner);
 
 /* True when a mark of the pool or of one above depends on the places of its workers. A hint, unless

@@ -79,8 +79,8 @@ static void remove_locked(struct given_up *given_up, uint32_t cell)
 
 /* --- notes ---------------------------------------------------------------------------------- */
 
-/* Relaxed: a requester that gave up before this request was looked at, as far as this thread can
- * know, has counted before. */
+/* Relaxed: a requester that gave up before this check, as far as this thread can know, has counted
+ * its note before. */
 static uint32_t count_of(const struct given_up *given_up)
 {
     return atomic_load_explicit(&given_up->count, memory_order_relaxed);
@@ -91,7 +91,7 @@ static void set_count_locked(struct given_up *given_up, uint32_t count)
     atomic_store_explicit(&given_up->count, count, memory_order_relaxed);
     if (count > 0)
         return;
-    free(given_up->notes); /* it has the size of the worst moment */
+    free(given_up->notes); /* the table keeps its largest size, so it is freed when it is empty */
     given_up->notes = NULL;
     given_up->capacity = 0;
 }

@@ -2,14 +2,14 @@
  * actor/given_up.h - requests that their requesters gave up, other than by their time-out.
  *
  * A requester that cancels a request, or whose incarnation ends, does not know where the request is
- * by now. It adds a note {requester, reference} here. An actor looks here before it handles a
- * request, and drops one that was given up. The time-out needs no note: the message has its
+ * now. It adds a note {requester, reference} here. An actor checks the notes before it handles a
+ * request, and drops a request that was given up. The time-out needs no note: the message has its
  * deadline.
  *
  * A note is removed when its request ends in any way: so there are never more notes than requests
- * under way. Without memory there is no note, and the request is handled in vain.
+ * under way. When memory is out, no note is added, and the request is handled for nothing.
  *
- * Any thread, any operation. While there are no notes, a look is one load.
+ * Any thread, any operation. While there are no notes, a check is one load.
  */
 #ifndef ACTOR_GIVEN_UP_H
 #define ACTOR_GIVEN_UP_H

@@ -11,8 +11,8 @@
 
 #include "actor/actor.h"
 
-/* True: the message belongs to the plugin, and is marked now. False: it was passed before, is in
- * hand or is kept; that is reported. */
+/* True: the message belongs to the plugin, and is marked now. False: it was passed before, is the
+ * current one or is kept; the misuse is reported. */
 static inline bool giving_begin(struct actor *actor, struct message *message);
 
 /* Reports that the message is not the plugin's. Returns false. */

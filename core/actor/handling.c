@@ -40,7 +40,7 @@ static void finish_rejected(struct actor *actor, struct message *message)
         settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
 }
 
-/* Settles the message in hand as a verdict says that leaves the incarnation alive. */
+/* Settles the current message by a verdict that keeps the incarnation alive. */
 static void finish_message(struct actor *actor, struct message *message, int verdict)
 {
     if (verdict == WEIR_DONE)
@@ -59,7 +59,8 @@ int handling_settle_kept(struct actor *actor, struct message *message, int verdi
         misuse_report(actor, MISUSE_UNSETTLED, verdict);
         return WEIR_EINVALID;
     }
-    /* By its address first: it may be gone, in `close` or when it was settled before. */
+    /* Compares addresses first: the message may be freed, in `close` or because it was settled
+     * before. */
     if (!message_list_remove(&actor->kept, message)) {
         if (!(actor->flags & ACTOR_CLOSING))
             misuse_report(actor, MISUSE_SETTLED, verdict);
@@ -96,7 +97,7 @@ __attribute__((noinline)) static void finish_other(struct actor *actor, int verd
         finish_message(actor, message, verdict);
 }
 
-/* Carries out what `handle` answered. `current` is NULL when the message was forwarded. */
+/* Carries out the verdict of `handle`. `current` is NULL when the message was forwarded. */
 static void finish(struct actor *actor, int verdict)
 {
     struct message *message = actor->current;

@@ -9,7 +9,7 @@
 /* Passes the message to the behaviour, and carries out its verdict. Takes the message. */
 void handling_run(struct actor *actor, struct message *message);
 
-/* A pool's own message that its manager does not handle. Takes it. */
+/* Answers or drops a pool's own message that its manager does not handle. Takes it. */
 void handling_unhandled(struct actor *actor, struct message *message);
 
 /* As weir_settle: takes a kept message. WEIR_EINVALID: this actor does not keep it, or the verdict

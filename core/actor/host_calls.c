@@ -39,7 +39,7 @@ void host_message_free(struct weir_self *self, struct weir_message *message)
 
 /* --- sending -------------------------------------------------------------------------------- */
 
-/* The message is the plugin's again. Out of line, so that a call that is not refused saves no
+/* The message belongs to the plugin again. Out of line, so that a call that is not refused saves no
  * registers for it. */
 __attribute__((noinline)) static int refused(struct actor *actor, struct message *message,
                                              int status)
@@ -129,8 +129,8 @@ int host_reply(struct weir_self *self, struct weir_message *request, struct weir
     return status;
 }
 
-/* Only the message in hand can be forwarded; its sender and reference stay, and so does the attempt
- * when it has an origin. */
+/* Only the current message can be forwarded. It keeps its sender and reference, and its attempt if
+ * it has an origin. */
 static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
 {
     uint32_t flags = message->public.reserved;

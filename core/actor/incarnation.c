@@ -48,7 +48,7 @@ static int call_behaviour(struct actor *actor)
     callback_begin(actor);
     if (apart) {
         callback_may_block(actor);
-        /* Relaxed: how many there are is asked when nobody has begun or ended one for long. */
+        /* Relaxed: the count is read when no open has begun or ended for a long time. */
         atomic_fetch_add_explicit(&actor->runtime->opens_apart, 1, memory_order_relaxed);
     }
     status = actor->spec->behaviour->open(&actor->self, actor->spec->settings, actor->memory);
@@ -195,20 +195,20 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
     }
 }
 
-/* What the life was opened with is not needed any more; what it left, if anything, is where the
- * next one goes on. */
+/* Releases the spec that `open` got, and moves the position of the ended incarnation to where the
+ * next one starts. */
 static void leave_for_next(struct place *place)
 {
     spec_unref(place->opened_with);
     place->opened_with = NULL;
-    /* A life that has not taken over the position that it was given has none of its own. */
+    /* An incarnation that has not taken over the position that it got has none of its own. */
     if (position_is_left(&place->from))
         position_clear(&place->left);
     else
         position_move(&place->from, &place->left);
 }
 
-/* Ends the life, not the place: everything that belongs to the incarnation goes. */
+/* Ends the incarnation and everything that belongs to it, but not the place. */
 static void finish_life(struct actor *actor, enum weir_end_reason reason)
 {
     if (actor->memory) {
@@ -222,7 +222,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
     tie_tell_all(actor, reason, 0);
 }
 
-/* A message that the ended incarnation had: given again, by way of `again`, or dead. */
+/* Settles a message that the ended incarnation had: appended to `again` for redelivery, or dead. */
 static void give_again(struct actor *actor, struct message *message, enum dead_reason reason,
                        struct message_queue *again)
 {
@@ -240,8 +240,8 @@ static void give_again(struct actor *actor, struct message *message, enum dead_r
     }
 }
 
-/* Messages in hand, kept and stashed. Those that are given again come before everything else, in
- * the order in which they were begun. `kept`: why a kept or stashed message is dead. */
+/* Settles the current, kept and stashed messages. Redelivered ones precede all others, in the order
+ * in which they were begun. `kept`: the reason if a kept or stashed message is dead. */
 static void settle_in_hand(struct actor *actor, enum dead_reason kept)
 {
     struct message_list had = actor->kept;
@@ -299,8 +299,8 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
     restart_carry_out(actor, decision);
 }
 
-/* The restart is no fault of the worker's: its stash goes to the next incarnation, and what it kept
- * is settled as after a failure. */
+/* Closes an incarnation for a restart that the worker has not caused: its stash goes to the next
+ * incarnation, and its kept messages are settled as after a failure. */
 static void close_for_restart(struct actor *actor)
 {
     (void)stash_give(actor, UINT32_MAX);
@@ -336,7 +336,7 @@ void incarnation_respec(struct actor *actor, struct spec *spec)
         spec->behaviour->reconfigure(&actor->self, actor->memory, spec->settings);
         callback_end(actor);
     }
-    /* What `open` was given stays readable until `close`. */
+    /* The settings that `open` got stay readable until `close`. */
     if (actor->memory && !actor->place->opened_with)
         actor->place->opened_with = old;
     else

@@ -1,5 +1,5 @@
 /*
- * actor/inspect.h - answers inspects of an actor, and sends them.
+ * actor/inspect.h - sends inspect requests to an actor, and answers them.
  *
  * An inspect is a request that travels as control: no limit, before every lane. Its receiver
  * answers in a turn, in each of its states. Inspects for the same items that have arrived meanwhile

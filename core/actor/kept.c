@@ -9,7 +9,7 @@
 /* 0 = no limit. */
 static uint64_t limit_ns(const struct actor *actor)
 {
-    /* Relaxed: a changed limit counts from some later look. */
+    /* Relaxed: a changed limit is in effect from one of the next checks on. */
     return atomic_load_explicit(&actor->runtime->kept_warning_ns, memory_order_relaxed);
 }
 
@@ -20,7 +20,7 @@ void kept_add(struct actor *actor, struct message *message)
     message->public.reserved |= MESSAGE_KEPT;
     message->kept_ns = actor->executor->now_ns;
     message_list_append(&actor->kept, message);
-    /* Without memory the warning is left out. */
+    /* When memory is out, there is no warning. */
     if (limit && extra_get(actor))
         extra_arm(actor, message->kept_ns + limit);
 }

@@ -10,7 +10,7 @@
 /* Takes a message that the worker keeps. */
 void kept_add(struct actor *actor, struct message *message);
 
-/* Logs each message once that has been kept for too long. Returns the time of the next look in
+/* Logs each message once that has been kept for too long. Returns the time of the next check in
  * nanoseconds, or TIMER_NEVER. */
 uint64_t kept_time(struct actor *actor, uint64_t now_ns);
 

@@ -18,7 +18,7 @@ static void set_deadline(struct actor *actor, uint64_t due_ns)
         extra_arm(actor, due_ns);
 }
 
-/* The shared queue that the actor has to finish is dead. */
+/* Makes the shared queue dead that the actor has to finish. */
 static void discard_queue(struct actor *actor, bool as_removed)
 {
     const struct owner *owner = place_owner(actor);
@@ -45,7 +45,8 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     return TIMER_NEVER;
 }
 
-/* Whether the owner has told the actor to leave; `otherwise` for an owner without an opinion. */
+/* Whether the owner has ordered the actor to leave; `otherwise` for an owner without `is_leaving`.
+ * */
 static bool is_told_to_go(const struct actor *actor, uint64_t *out_due_ns, bool otherwise)
 {
     const struct owner *owner = place_owner(actor);
@@ -81,7 +82,7 @@ static void stay(struct actor *actor)
 
 void leave_obey(struct actor *actor, uint32_t signals)
 {
-    /* For another actor than a pool KILL is an order of its own. */
+    /* For actors other than pools, KILL is a separate order. */
     bool is_killed = actor->kind == ACTOR_POOL && (signals & SIGNAL_KILL);
     uint64_t due_ns = 0;
 
@@ -108,8 +109,8 @@ static bool has_work_in_hand(struct actor *actor)
     return actor->kept.count || output_is_waiting(actor) || origin_is_open(actor);
 }
 
-/* The actor has nothing left, or has failed and `leaves_queue` to other members. True: it ends
- * now. False: the pool has recalled it, or closes, and has the shared queue for it. */
+/* The actor's backlog is empty, or it has failed and `leaves_queue` to other members. True: it ends
+ * now. False: the pool has recalled it, or closes and needs it to finish the shared queue. */
 static bool may_close(struct actor *actor, bool leaves_queue)
 {
     const struct owner *owner = place_owner(actor);
@@ -127,7 +128,7 @@ void leave_shed(struct actor *actor)
         return;
     }
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
-    /* Only when the whole pool is removed: else other members take from its queue. */
+    /* Only when the whole pool is removed: otherwise other members take from its queue. */
     discard_queue(actor, true);
 }
 
@@ -146,7 +147,7 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 }
 
 /* Between two incarnations: the actor opens once more to finish its backlog. When it cannot open,
- * messages that find no room in other members are dead. */
+ * messages become dead for which other members have no room. */
 static void leave_unopened(struct actor *actor)
 {
     if (actor_state(actor) == ACTOR_STARTING && actor->place &&
@@ -176,8 +177,8 @@ bool leave_step(struct actor *actor)
     }
     if (!backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;
-    /* The pool closed after the actor had looked at the shared queue. Now it helps to finish that,
-     * and looks again at once: nobody would wake it. */
+    /* The pool closed after the actor had checked the shared queue. The actor now helps to finish
+     * it, and checks again at once, since no thread would wake it. */
     if (place_keeps_queue(actor))
         return true;
     if (children_drain(actor))

@@ -1,5 +1,5 @@
 /*
- * actor/leave.h - an actor that is to end: it finishes, hands on or discards its backlog first.
+ * actor/leave.h - an actor that leaves: first it finishes, passes on or discards its backlog.
  * Owner's turn only.
  */
 #ifndef ACTOR_LEAVE_H
@@ -7,28 +7,28 @@
 
 #include "actor/actor.h"
 
-/* The actor is to end, for that reason, when it has nothing left. An order that is there already
- * keeps its reason, and is only made stronger. */
+/* Orders the actor to end, for that reason, when its backlog is empty. A second order keeps the
+ * reason of the first, and may only be stronger. */
 void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_reason reason);
 
-/* DRAIN, SHUTDOWN or STAY came: the owner says which holds. */
+/* After DRAIN, SHUTDOWN or STAY: the owner decides which one is in force. */
 void leave_obey(struct actor *actor, uint32_t signals);
 
-/* LEAVING_REROUTES, LEAVING_DISCARDS: hands the backlog to other members that have room, or it is
- * dead. The actor handles what stays. */
+/* LEAVING_REROUTES, LEAVING_DISCARDS: passes the backlog to other members that have room, or makes
+ * it dead. The actor handles the rest. */
 void leave_shed(struct actor *actor);
 
-/* A worker has failed while it leaves: hands its backlog to other members. True: the actor has
- * ended. False: it is to open once more, to handle what found no room there, or since it was
- * recalled. */
+/* Called when a worker fails while it leaves: passes its backlog to other members. True: the actor
+ * has ended. False: it opens once more, to handle messages for which there was no room, or because
+ * it was recalled. */
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
 
-/* Past the pool's time-out for removal the backlog goes to other members, else it is dead
- * `removed`, and kept messages are dead `kept`; likewise the queue of a pool that closes.
- * Returns the next deadline. */
+/* After the pool's time-out for removal, passes the backlog to other members or makes it dead
+ * `removed`, and makes kept messages dead `kept`; likewise the queue of a pool that closes. Returns
+ * the next deadline. */
 uint64_t leave_time(struct actor *actor, uint64_t now_ns);
 
-/* Takes a leaving actor one step on. False: it still waits for something. */
+/* Carries a leaving actor one step further. False: it still waits. */
 bool leave_step(struct actor *actor);
 
 #endif

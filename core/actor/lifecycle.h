@@ -1,5 +1,5 @@
 /*
- * actor/lifecycle.h - the states of an actor, and what may follow on what.
+ * actor/lifecycle.h - the states of an actor, and the legal transitions.
  *
  *            spawn                       OPENED
  *   (slot) --------> STARTING --------------------------------> OPEN
@@ -14,14 +14,14 @@
  *              \------------------ ENDED -----------/
  *
  * AGAIN leads to STARTING from each state before CLOSED, and PAUSED, from each state without an
- * incarnation, to WAITING. CLOSED is entered when the outbox or children are left, and left when
- * they have gone.
+ * incarnation, to WAITING. CLOSED is entered while the outbox has messages or children live, and
+ * left when they are gone.
  *
- * Whether the actor is to end is no state: it may leave in each of them (enum actor_leaving). Which
- * event follows on a failure is decided in backoff.h.
+ * Whether the actor is to end is no state: it may leave in each of them (enum actor_leaving).
+ * backoff.h decides which event follows a failure.
  *
  * One table in lifecycle.c says what is legal. The owner's turn alone changes the state, by
- * lifecycle_apply; an event for which the table has no edge is a mistake of ours.
+ * lifecycle_apply; an event for which the table has no edge is a bug of the runtime.
  */
 #ifndef ACTOR_LIFECYCLE_H
 #define ACTOR_LIFECYCLE_H
@@ -35,7 +35,7 @@ enum actor_state {
     ACTOR_STARTING, /* its next turn calls `open` */
     ACTOR_OPEN,
     ACTOR_WAITING, /* opens after a pause */
-    ACTOR_STOPPED, /* failed too often: until somebody begins it again */
+    ACTOR_STOPPED, /* failed too often; closed until an operator or the owner restarts it */
     ACTOR_CLOSED,  /* `close` was called for good; its outbox or children are left */
     ACTOR_ENDED,
     ACTOR_STATES,
@@ -48,7 +48,7 @@ enum life_event {
     LIFE_PAUSED,   /* the next `open` waits */
     LIFE_DUE,      /* the pause is over */
     LIFE_GIVEN_UP, /* it failed too often */
-    LIFE_CLOSED,   /* no other incarnation follows, and something is left */
+    LIFE_CLOSED,   /* no other incarnation follows; its outbox or children are left */
     LIFE_ENDED,
     LIFE_EVENTS,
 };
@@ -59,7 +59,7 @@ void lifecycle_apply(struct actor *actor, enum life_event event);
 /* Whether the event is legal in the state. */
 bool lifecycle_is_legal(enum actor_state state, enum life_event event);
 
-/* The bit of an edge in runtime->edges, where those stand that its actors have taken. */
+/* The bit of an edge in runtime->edges, which records the edges that actors have taken. */
 static inline uint64_t lifecycle_edge(enum actor_state state, enum life_event event)
 {
     return (uint64_t)1 << ((unsigned)state * LIFE_EVENTS + (unsigned)event);

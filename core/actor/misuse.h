@@ -53,7 +53,7 @@ void misuse_report(struct actor *actor, enum misuse misuse, int64_t value);
 /* The sum of all kinds. Any thread. */
 uint64_t misuses_total(struct misuses *misuses);
 
-/* Adds those of `gone`, which are constant by now. */
+/* Adds the counts of `gone`, which no longer change. */
 void misuses_absorb(struct misuses *misuses, struct misuses *gone);
 
 #endif

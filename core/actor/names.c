@@ -6,15 +6,15 @@
 
 #include <weir/status.h>
 
-/* One renaming; part of the entry of the new name. It is also read through that of the old name,
- * which is retired first. */
+/* A renaming; part of the entry of the new name. Readers reach it also through the entry of the old
+ * name, which is retired first. */
 struct move {
     _Atomic bool is_done; /* written once under lock, read by all */
 };
 
 struct name_entry {
     struct retired retired;
-    /* written under lock, read by all: the renaming that ends it; NULL = it stays */
+    /* written under lock, read by all: the renaming that ends this name; NULL = none */
     _Atomic(struct move *) leaves_by;
     struct move comes_by;     /* complete from the start, except for a claim or a renaming */
     struct table_node of_pid; /* lock */
@@ -27,7 +27,7 @@ struct name_entry {
 /*
  * Each name is in the first slot after its hash that was free when it was added; a search ends at
  * the first slot that was never used. A reader that still searches a replaced table finds the state
- * at its own begin.
+ * at the time it began.
  */
 struct name_table {
     struct retired retired;
@@ -156,7 +156,7 @@ static void put(struct name_table *table, struct name_entry *entry)
                           memory_order_release); /* [N1] */
 }
 
-/* With room for twice the names, without removed slots. */
+/* Replaces the table by one with room for twice the names, without removed slots. */
 static int replace_table_locked(struct names *names, struct reader *reader)
 {
     struct name_table *old = table_of(names);
@@ -304,7 +304,7 @@ void names_remove_claims(struct names *names, weir_pid pid, struct reader *reade
     pthread_mutex_unlock(&names->lock);
 }
 
-/* 0: `next` has replaced the old name; else nothing changed. */
+/* 0: `next` has replaced the old name; otherwise nothing has changed. */
 static int rename_locked(struct names *names, const char *from, struct name_entry *next,
                          struct reader *reader)
 {

@@ -4,7 +4,7 @@
  * Lookups need no lock inside a read section; changes take one. A name is unique. There are two
  * kinds: the path of a pool or a source lasts as long as the pool or source; a claim is the name of
  * an incarnation, and ends with it. A claim made in `open` is reserved from the first moment, so
- * that a clash fails there, and is found only after the open has succeeded.
+ * that a clash fails there. Lookups find it only after the open has succeeded.
  *
  * The cost of an operation does not depend on the number of names; an operation on all names of a
  * PID costs as much as it has names. Calls with a reader are made by its thread.

@@ -1,16 +1,15 @@
 /*
- * actor/origin.h - who is told how a message was settled.
+ * actor/origin.h - notifies the origin of a message of its outcome.
  *
- * The origin of a message is the incarnation that called weir_set_origin. Where the message ends,
- * settle.c hands it over to origin_tell: the message itself becomes the notice, and goes through
- * the origin's control lane, which has no limit. So telling needs no memory, finds nothing full,
- * and cannot happen twice, for the message is gone. An origin that has ended is not told; that is
- * counted.
+ * The origin of a message is the incarnation that called weir_set_origin. When the message is
+ * settled, settle.c passes it to origin_tell: the message itself becomes the notice, and goes
+ * through the origin's control queue, which has no limit. So a notice needs no memory, is never
+ * refused, and cannot be sent twice. Notices to an origin that has ended are dropped and counted.
  *
  *      set_origin --> sent, forwarded, moved ... --> settled --> notice --> `settled` is called
- *           \-> freed unsent: nobody is told
+ *           \-> freed unsent: no notice
  *
- * Owner's turn of the origin, but for origin_tell: any thread in a read section.
+ * Owner's turn of the origin, except origin_tell: any thread, in a read section.
  */
 #ifndef ACTOR_ORIGIN_H
 #define ACTOR_ORIGIN_H
@@ -21,7 +20,7 @@
 struct settlement {
     enum weir_result result;
     enum dead_reason reason; /* of a dead message */
-    uint64_t delay_ms;       /* of a message that will come again */
+    uint64_t delay_ms;       /* of a message that will be sent again */
     const char *detail;      /* borrowed */
 };
 
@@ -39,7 +38,7 @@ void origin_told(struct actor *actor, struct message *notice);
 /* Frees a message of this actor that was never sent. Takes it; NULL is allowed. */
 void origin_discard(struct actor *actor, struct message *message);
 
-/* Forgets all of them: no notice counts any more. */
+/* The incarnation ends: notices that arrive from now on are dropped. */
 void origin_forget_all(struct actor *actor);
 
 /* True while some of its messages are not settled. */

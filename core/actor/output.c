@@ -7,7 +7,7 @@
 #include "actor/send.h"
 #include "actor/settle.h"
 
-#define CHAIN_MAX 64u /* as many as a usual mailbox takes */
+#define CHAIN_MAX 64u /* the default limit of a mailbox */
 
 static const struct binding *binding_of(struct actor *actor, uint32_t output)
 {
@@ -16,7 +16,7 @@ static const struct binding *binding_of(struct actor *actor, uint32_t output)
     return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
 }
 
-/* The target refuses for good, not for want of room. */
+/* True when the target has ended: it refuses for another reason than a lack of room. */
 static bool has_ended(int status)
 {
     return status < 0 && status != WEIR_EFULL && status != WEIR_EINVALID;
@@ -24,7 +24,7 @@ static bool has_ended(int status)
 
 static void add_to(_Atomic uint64_t *figure, uint32_t count)
 {
-    /* Relaxed: only we write it, and it is a figure. */
+    /* Relaxed: a figure that only this thread writes. */
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + count,
                           memory_order_relaxed);
 }
@@ -47,9 +47,10 @@ static int send_some(struct actor *actor, weir_pid to, struct message *const *me
 }
 
 /*
- * Sends to where the output leads, as send_some; the binding used is left in `binding`. A target
- * that has ended may have been left behind by a re-binding since the turn looked: who re-binds does
- * so before it closes, so that whoever sees the end sees the new binding, and follows it.
+ * Sends to the target of the output, as send_some; `binding` becomes the binding that was used.
+ * When the target has ended, the output may have been bound again: a reload binds outputs before it
+ * closes their former targets, so a sender that sees the end also sees the new binding, and uses
+ * it.
  */
 static int try_send(struct actor *actor, uint32_t output, const struct binding **binding,
                     struct message *const *messages, uint32_t count, struct message_list *left)
@@ -91,7 +92,7 @@ static weir_pid receiver_of(struct actor *actor, const struct message *copy)
     return receiver;
 }
 
-/* `member`: the copy was for that one alone; 0: it was no copy. */
+/* Drops a message. `member`: the only receiver of a copy; 0: the message is no copy. */
 static void drop(struct actor *actor, uint32_t output, struct message *message, weir_pid member,
                  enum dead_reason reason, int status)
 {
@@ -117,7 +118,8 @@ static int put_aside(struct actor *actor, uint32_t output, struct message *messa
     return 0;
 }
 
-/* Copies of a message that others have taken. */
+/* Appends copies without room, of a message that other members have taken, to the waiting copies.
+ * */
 static void copies_wait(struct actor *actor, uint32_t output, struct message_list *copies)
 {
     struct message *message;
@@ -128,7 +130,7 @@ static void copies_wait(struct actor *actor, uint32_t output, struct message_lis
     }
 }
 
-/* What becomes of the copies that found no room. */
+/* Settles the copies without room by `when_full`. */
 static void copies_left(struct actor *actor, uint32_t output, enum weir_when_full when_full,
                         struct message_list *copies)
 {
@@ -162,7 +164,8 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     }
 }
 
-/* The target refused: what is bound there by now, if that is another, or what is to be done. */
+/* The target has refused: tries the present target if the output was bound again, otherwise settles
+ * by `when_full`. */
 static int emit_elsewhere(struct actor *actor, uint32_t output, const struct binding *binding,
                           struct message *message, int status)
 {
@@ -178,7 +181,7 @@ static int emit_elsewhere(struct actor *actor, uint32_t output, const struct bin
     return status > 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
-/* The output leads nowhere, or is none. */
+/* The output is unbound, or its number is wrong. */
 static int emit_nowhere(struct actor *actor, uint32_t output, const struct binding *binding,
                         struct message *message)
 {
@@ -191,8 +194,8 @@ static int emit_nowhere(struct actor *actor, uint32_t output, const struct bindi
     return 0;
 }
 
-/* The rest of an emit that was refused, or that has left copies over. Out of line, so that the
- * usual case saves no registers for it. */
+/* Finishes an emit that was refused or has left copies over. Out of line, so that the usual case
+ * saves no registers for it. */
 __attribute__((noinline)) static int emit_rest(struct actor *actor, uint32_t output,
                                                const struct binding *binding,
                                                struct message *message, int status)
@@ -223,7 +226,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     return 0;
 }
 
-/* Those who wait for places behind an output; NULL: there is nobody there, or no memory. */
+/* The line of waiters of a target; NULL: the target has ended, or memory is out. */
 static struct waiters *waiters_of(struct actor *actor, weir_pid target)
 {
     struct actor *other = actor_find(actor->runtime, target);
@@ -231,18 +234,18 @@ static struct waiters *waiters_of(struct actor *actor, weir_pid target)
     return other ? room_of(other) : NULL;
 }
 
-/* Joins those who wait for places behind an output, with `wants` messages. */
+/* Joins the line of a target, with `wants` messages. */
 static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 {
     struct waiters *waiters = waiters_of(actor, target);
 
     if (waiters)
         waiters_join(waiters, &actor->place->waiter, wants, actor->executor);
-    else /* without memory for a line it looks again in its next turn */
+    else /* without memory for a line it checks again in its next turn */
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
 }
 
-/* True when what is sent there takes the places that this one was woken for. */
+/* True when a message to this target uses the places that this worker was woken for. */
 static bool waits_for(struct actor *actor, weir_pid target)
 {
     struct waiters *present = atomic_load_explicit(&actor->place->waiter.waits_for,
@@ -251,7 +254,8 @@ static bool waits_for(struct actor *actor, weir_pid target)
     return present && present == waiters_of(actor, target);
 }
 
-/* How many may go to the target in one step. One, when they are to be spread over its members. */
+/* The number of messages that go to the target in one step: one if they are spread over its
+ * members. */
 static uint32_t chain_max(struct actor *actor, const struct binding *binding)
 {
     struct router *target = binding ? actor_find_router(actor->runtime, binding->target) : NULL;
@@ -260,8 +264,8 @@ static uint32_t chain_max(struct actor *actor, const struct binding *binding)
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }
 
-/* What is sent next: what goes to the target of one output in one step, or one copy that goes to
- * one member of a pool there. */
+/* The messages that are sent next: those that go to the target of one output in one step, or one
+ * copy for one member of a pool. */
 struct batch {
     uint32_t output;
     const struct binding *binding;
@@ -275,7 +279,7 @@ static bool belongs(const struct batch *batch, const struct message *message)
     return message && message->output == batch->output;
 }
 
-/* Something waits. */
+/* Takes the next batch; the outbox is not empty. */
 static void take_batch(struct actor *actor, struct batch *batch)
 {
     struct message_list *outbox = &actor->place->outbox;
@@ -293,7 +297,7 @@ static void take_batch(struct actor *actor, struct batch *batch)
         batch->messages[batch->count++] = message_list_take(outbox);
 }
 
-/* From number `taken` on. */
+/* Puts the messages from number `taken` on back. */
 static void put_back(struct place *place, const struct batch *batch, uint32_t taken)
 {
     struct message_list *list = batch->member ? &place->copies : &place->outbox;
@@ -307,7 +311,7 @@ static weir_pid target_of(const struct batch *batch)
     return batch->member ? batch->member : batch->binding->target;
 }
 
-/* True when the pool is open, so that a refusal for good means: no worker is in the seat. */
+/* True when the pool is open: then a lasting refusal means that no worker is in the seat. */
 static bool has_no_receiver(struct actor *actor, const struct message *copy)
 {
     struct router *router = actor_find_router(actor->runtime, copy->to);
@@ -316,10 +320,10 @@ static bool has_no_receiver(struct actor *actor, const struct message *copy)
 }
 
 /*
- * Sends a copy to the worker that has the seat now. A worker that refuses for good may have left
- * since the look at the members: a worker is closed after the members were published, so a sender
- * that sees it closed finds its successor. A copy without a receiver is freed: broadcasts skip
- * workers that leave.
+ * Sends a copy to the worker that has the seat now. A worker that has closed may have left since
+ * its PID was read: workers close after new members are published, so a sender that sees a closed
+ * worker finds its successor. A copy without a receiver is freed: broadcasts skip workers that
+ * leave.
  */
 static int try_copy(struct actor *actor, struct batch *batch)
 {
@@ -347,8 +351,8 @@ static int try_batch(struct actor *actor, struct batch *batch, struct message_li
     return try_send(actor, batch->output, &batch->binding, batch->messages, batch->count, left);
 }
 
-/* There was no room: joins the line, and looks once more; where that leads elsewhere, in the line
- * there. */
+/* There was no room: joins the line and checks once more; when the output leads elsewhere now,
+ * joins the line there. */
 static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
                      struct message_list *left)
 {
@@ -362,14 +366,15 @@ static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
     do {
         target = target_of(batch);
         wait_for_room(actor, target, wants);
-        /* Second look: see waiters.h. What it finds was not granted: what is from now on is for
-         * another place, which the next in the line must hear of if this one has no use for it. */
+        /* The second check: see waiters.h. Places that it finds were not granted. Places granted
+         * from now on are further ones; those that this actor does not use go to the next waiter.
+         * */
         taken = try_batch(actor, batch, left);
     } while (taken == WEIR_EFULL && target_of(batch) != target);
     return taken;
 }
 
-/* Sends what is first, several at once where they go to one worker; counts the granted
+/* Sends the first batch, several messages at once if they go to one worker; counts the granted
  * places that they `used`. WEIR_EFULL: they stay first. */
 static int flush_first(struct actor *actor, uint32_t *used)
 {

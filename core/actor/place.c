@@ -6,7 +6,7 @@
 #include "actor/children.h"
 #include "message/aside.h"
 
-/* There is room that the place waited for: its actor looks. */
+/* There is room for which the place waits: wakes its actor. */
 static void wake(struct waiter *waiter, struct executor *executor)
 {
     struct actor *actor = LIST_ENTRY(waiter, struct place, waiter)->actor;

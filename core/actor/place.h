@@ -1,5 +1,6 @@
 /*
- * actor/place.h - what of a pool's member or a source stays when its incarnation is replaced.
+ * actor/place.h - the state of a pool's member or a source that stays when its incarnation is
+ * replaced.
  *
  * Owner fields belong to the turn of the place's actor. `link` belongs to its pool.
  */
@@ -28,70 +29,71 @@ struct progress {
     _Atomic(const char *) unit; /* written once by the owner */
     _Atomic uint64_t done;      /* owner writes, all read */
     _Atomic uint64_t total;
-    uint64_t before; /* owner: what the former incarnations had done */
+    uint64_t before; /* owner: progress of the former incarnations */
 };
 
-/* What a pool has told a place of its own. */
+/* The standing of a place in its pool. */
 enum place_standing {
     PLACE_MEMBER,
-    PLACE_PREPARED, /* opens, but is let in only by a commit */
+    PLACE_PREPARED, /* opens, and becomes a member by a commit */
     PLACE_LEAVING,  /* is to end; may be recalled until it closes */
 };
 
 struct place {
     uint32_t index;             /* const */
     struct owner *owner;        /* const; NULL for a plain actor */
-    const char *label;          /* const: what a crash line calls it; may be NULL */
+    const char *label;          /* const: its name in a crash line; may be NULL */
     struct dead_letters *dead;  /* const: where its dead letters are counted */
     struct misuses *misuses;    /* const: where its misuses are counted; may be NULL */
-    struct wiring_slot *wiring; /* const: where its outputs lead */
+    struct wiring_slot *wiring; /* const: the targets of its outputs */
     struct actor *actor;        /* const */
-    bool gives_notice;          /* const: its opening and end wake those in runtime_wait */
+    bool gives_notice;          /* const: its open and its end wake threads in runtime_wait */
 
     /* owner */
     struct dispatcher *opener;   /* runs the turns until it has opened; NULL: its own one does */
     struct message_list outbox;  /* emitted, waiting for room, in order */
-    struct message_list copies;  /* of one that was emitted before those: each for its member */
-    struct message_list retries; /* waiting to be given again; deadline_ns says when */
-    struct message *settling;    /* the input that waits for the outbox; NULL: that is empty */
-    struct message_list stash;   /* put aside by the worker: stash.h */
+    struct message_list copies;  /* copies of an earlier message, each for its member */
+    struct message_list retries; /* waiting for redelivery, at their deadline_ns */
+    struct message *settling; /* the message that is settled when the outbox is empty; NULL: none */
+    struct message_list stash; /* stashed by the worker: stash.h */
     struct backoff backoff;
-    uint64_t reopen_ns;       /* when to open again, in state WAITING */
-    uint64_t leave_due_ns;    /* when it must have finished; 0 = whenever it has */
-    struct position left;     /* by the present incarnation of a source */
-    struct position from;     /* what the next one, or this one, is to go on from */
-    struct spec *opened_with; /* counted: what `open` was given, when it is not the spec any more */
+    uint64_t reopen_ns;    /* when to open again, in state WAITING */
+    uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
+    struct position left;  /* by the present incarnation of a source */
+    struct position from;  /* where this incarnation, or the next one, starts */
+    /* counted: the spec that `open` got, when it is not the present one */
+    struct spec *opened_with;
 
     /* any thread */
     _Atomic uint64_t restarts;   /* owner writes */
-    _Atomic uint64_t retried;    /* owner writes: messages that were asked for again */
-    _Atomic uint32_t retrying;   /* owner writes: as many wait in `retries` */
+    _Atomic uint64_t retried;    /* owner writes: messages that were retried */
+    _Atomic uint32_t retrying;   /* owner writes: the number in `retries` */
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
-    _Atomic(char *) open_reason; /* owner writes once: what was said of the first failed open */
+    _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
-    _Atomic uint64_t unbound;            /* owner writes: emitted at outputs that lead nowhere */
+    _Atomic uint64_t unbound;            /* owner writes: emitted at unbound outputs */
 
     /* pool->lock */
     struct list link;           /* in one of the pool's lists */
     uint64_t epoch;             /* of the change that made it */
-    uint32_t seat;              /* among the members; PLACE_NO_SEAT: it was never one of them */
+    uint32_t seat;              /* among the members; PLACE_NO_SEAT: it never was a member */
     uint8_t standing;           /* enum place_standing */
-    uint64_t told_due_ns;       /* when it must have finished to leave; 0 = whenever it has */
+    uint64_t told_due_ns;       /* when it must have left; 0 = no time-out */
     bool opened;                /* its present incarnation is open */
-    bool has_names;             /* that calls itself something */
+    bool has_names;             /* the incarnation has names */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
     uint64_t pause_ms;          /* of an ordered restart: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
-    struct age *age;            /* of what waits; NULL: nobody has seen anything wait */
+    struct age *age;            /* of waiting messages; NULL: none was seen waiting */
 
     /* the lock of the shared queue */
     struct list pulling;
     _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
 
-    struct child *child;                 /* const: it is another actor's; NULL: it is not */
+    struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
 
     struct waiter waiter; /* owner: waits for room behind an output */
@@ -100,8 +102,8 @@ struct place {
 };
 
 /*
- * The place of an actor, which a plain one gets at the first call: to have something given again,
- * or put aside. Owner. NULL when memory is out.
+ * The place of an actor. A plain actor gets one at the first call, for retries or a stash. Owner.
+ * NULL when memory is out.
  */
 struct place *place_get(struct actor *actor);
 
@@ -110,8 +112,8 @@ static inline struct owner *place_owner(const struct actor *actor)
     return actor->place ? actor->place->owner : NULL;
 }
 
-/* The owner, when the actor is one of its members; else NULL. It may be used to the end of the read
- * section, also when the actor has ended meanwhile. */
+/* The owner of which the actor is a member; NULL: none. Valid to the end of the read section, even
+ * if the actor ends meanwhile. */
 static inline struct owner *place_member_of(const struct actor *actor)
 {
     struct owner *owner = place_owner(actor);
@@ -119,7 +121,7 @@ static inline struct owner *place_member_of(const struct actor *actor)
     return owner && owner->ops->members ? owner : NULL;
 }
 
-/* Whether its turns have to look into the queue that its owner's members share. */
+/* Whether its turns must check the shared queue of its owner's members. */
 static inline bool place_shares_queue(const struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);
@@ -135,19 +137,19 @@ static inline bool place_is_renewed(const struct actor *actor)
     return owner && owner->ops->replaces;
 }
 
-/* What a line of the log is about: the owner of a member, else the actor. */
+/* The subject of a log line: the owner of a member, else the actor. */
 const char *place_subject(const struct actor *actor);
 
-/* Its actor does not sleep for want of messages in the shared queue. Owner. */
+/* Removes the note that its actor sleeps because the shared queue is empty. Owner. */
 static inline void place_awake(struct place *place)
 {
-    /* Relaxed: only this actor's own turn sets it; if it was taken back by another, the signal
-     * that comes with it is what began this turn, or begins the next. */
+    /* Relaxed: only this actor's own turn sets it. A thread that clears it sends a signal, which
+     * began this turn or begins the next one. */
     if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
         place->owner->ops->awake(place);
 }
 
-/* True when the actor has to finish the shared queue before it can leave. Owner. */
+/* True when the actor must finish the shared queue before it can leave. Owner. */
 static inline bool place_keeps_queue(const struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);
@@ -160,18 +162,19 @@ int place_create(const char *path, uint32_t index, struct place **out);
 /* NULL is allowed. */
 void place_destroy(struct place *place);
 
-/* Its progress, made at the first call. Owner. NULL when memory is out. */
+/* Its progress, allocated at the first call. Owner. NULL when memory is out. */
 struct progress *place_make_progress(struct place *place);
-/* That; NULL: it has told none. Any thread; borrowed while the place lives. */
+/* Its progress; NULL: none was reported. Any thread; borrowed while the place lives. */
 static inline struct progress *place_progress(const struct place *place)
 {
-    /* Acquire pairs with the release in place_make_progress: they are zero at first. */
+    /* Acquire pairs with the release in place_make_progress: the fields are zero at first. */
     return atomic_load_explicit(&place->progress, memory_order_acquire);
 }
 
-/* Keeps what was said of the first open that failed. In a turn of its actor. */
+/* Keeps the reason of the first open that failed. In a turn of its actor. */
 void place_keep_open_reason(struct place *place, const char *text);
-/* That; "" when nothing was said. Any thread; borrowed while the place lives. */
+/* The reason of the first failed open; "" when none was given. Any thread; borrowed while the place
+ * lives. */
 const char *place_open_reason(const struct place *place);
 
 #endif

@@ -80,7 +80,7 @@ static int enter(struct port *port, struct executor **out)
     return status;
 }
 
-/* The port was open, but its actor has ended since. */
+/* WEIR_ECLOSED if the actor of an open port has ended since. */
 static int closed_if_gone(int status)
 {
     return status == WEIR_ETERMINATED || status == WEIR_EUNKNOWN ? WEIR_ECLOSED : status;

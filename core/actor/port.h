@@ -2,8 +2,8 @@
  * actor/port.h - implements weir/port.h, by which a plugin's own threads reach its actor.
  *
  * One port for each incarnation, counted; the actor's reference is in its optional state. An open
- * port may enter the runtime. Closing takes that away under its lock; a thread that is inside then
- * has an entry of its own, and the runtime is freed only after all entries are left
+ * port may enter the runtime. Closing forbids that, under its lock. A thread that is inside then
+ * has its own entry, and the runtime is freed only after all threads have left their entries
  * (runtime_destroy). Operations on kept messages are sent to the actor as control, and done in its
  * turn.
  *

@@ -3,7 +3,7 @@
 #include "actor/extra.h"
 #include "actor/runtime.h"
 
-/* 10 ms: meanwhile a quick reader reads the whole buffer, at some 100 MB/s */
+/* 10 ms: in that time a quick reader reads the whole buffer, at some 100 MB/s */
 #define LOOK_NS 10000000u
 
 static bool is_full(const struct runtime_options *options)

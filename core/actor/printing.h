@@ -1,8 +1,8 @@
 /*
  * actor/printing.h - delays an actor that prints faster than its text is read.
  *
- * The program says when its buffer is full; the actor then takes no message, as when an output has
- * no room, and looks again after a moment, since there is no wake-up. In a turn of its own.
+ * The program reports when its buffer is full. The actor then takes no message, as when an output
+ * has no room, and checks again after a short time, since there is no wake-up. Owner's turn.
  */
 #ifndef ACTOR_PRINTING_H
 #define ACTOR_PRINTING_H
@@ -12,7 +12,8 @@
 /* Passes text to the program. Borrows. */
 void printing_print(struct actor *actor, const char *text, size_t size);
 
-/* Checks whether the actor may go on. Returns the time of the next look, or TIMER_NEVER. */
+/* Checks whether the actor may take messages again. Returns the time of the next check, or
+ * TIMER_NEVER. */
 uint64_t printing_time(struct actor *actor, uint64_t now_ns);
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * actor/replay.h - sends dead letters again as messages.
  *
- * A dead letter that is accepted again leaves the store and is a new message: counted as accepted
- * again, attempt 1, with its first sender. A request becomes an ordinary message, since its
- * requester has got its answer. Without room or receiver it stays a dead letter, in its old place.
- * Messages of the host itself (ends of other actors) and dead letters without payload cannot be
- * sent again.
+ * A dead letter that is accepted leaves the store and becomes a new message, with attempt 1 and its
+ * first sender; the receiver's ledger counts it as accepted. A request becomes an ordinary message,
+ * since its requester has got its answer. Without room or receiver it stays a dead letter, in its
+ * old place. Messages of the host itself (ends of other actors) and dead letters without payload
+ * cannot be sent again.
  */
 #ifndef ACTOR_REPLAY_H
 #define ACTOR_REPLAY_H
@@ -19,8 +19,9 @@ struct executor;
 
 /*
  * Sends each dead letter once, oldest first. `target` gets those of the pool itself; those of an
- * output go to its present target in `wiring`, or, when their worker had other outputs, to the
- * target of that time. Any thread, in a read section. Excludes messages that die meanwhile.
+ * output go to its present target in `wiring`, or, when the table of outputs has changed since, to
+ * its former target. Messages that become dead letters during the call are not sent. Any thread, in
+ * a read section.
  */
 void replay(struct runtime *runtime, struct executor *executor, struct dead_letters *letters,
             struct wiring_slot *wiring, weir_pid target, struct replay_result *out);

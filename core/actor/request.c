@@ -145,7 +145,8 @@ int request_cancel(struct actor *actor, uint64_t reference)
     if (!entry || entry->status == WEIR_ECANCELLED)
         return WEIR_EUNKNOWN;
     given_up_add(&actor->runtime->given_up, actor_pid(actor), reference);
-    /* Reported at the next step of this turn, like a time-out: nothing calls back here. */
+    /* Reported at the next step of this turn, like a time-out, since a cancel does not call back.
+     * */
     entry->status = WEIR_ECANCELLED;
     deadlines_set(actor->extra, DEADLINE_REQUEST, (uint32_t)(entry - actor->extra->pending), 0);
     return actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
@@ -165,7 +166,7 @@ static void count_late(struct runtime *runtime, weir_pid requester, uint64_t ref
     atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
 }
 
-/* The reason why the request was given up; 0: it was not, as far as this thread can know. */
+/* The status of a request that was given up; 0: it was not, as far as this thread can know. */
 static int why_given_up(struct actor *actor, const struct message *request)
 {
     if (given_up_has(&actor->runtime->given_up, request->public.from, request->reference))
@@ -175,12 +176,12 @@ static int why_given_up(struct actor *actor, const struct message *request)
     return request->deadline_ns <= executor_time(actor->executor) ? WEIR_ETIMEOUT : 0;
 }
 
-/* To an outside thread, which may read the reply, and free it, before this returns. */
+/* Replies to an outside thread, which may read the reply, and free it, before this call returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
     if (askings_answer(actor->runtime->askings, request->reference, 0, reply, ""))
         return 0;
-    /* Forgotten after its time-out, or cancelled. */
+    /* The request timed out or was cancelled. */
     return given_up_has(&actor->runtime->given_up, 0, request->reference) ? WEIR_ECANCELLED
                                                                           : WEIR_ETIMEOUT;
 }

@@ -1,9 +1,9 @@
 /*
  * actor/request.h - requests, replies and their deadlines.
  *
- * A reference is {count, index in the requester's table}: found in one step, never repeated in an
- * incarnation. A request without a reply is turned into its own error reply, so an answer never
- * needs memory.
+ * A reference is {count, index in the requester's table}: so a lookup is one step, and an
+ * incarnation never repeats one. A request without a reply becomes its own error reply, so an
+ * answer never needs memory.
  */
 #ifndef ACTOR_REQUEST_H
 #define ACTOR_REQUEST_H
@@ -37,7 +37,7 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 /* Owner's turn: handles a reply. Takes it. */
 void request_arrived(struct actor *actor, struct message *message);
 
-/* Takes a reply to an actor that has ended. */
+/* Takes a reply whose requester has ended. */
 void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
                     struct message *message);
 
@@ -47,12 +47,12 @@ void request_time(struct actor *actor, uint32_t index);
 /* The incarnation ends: forgets its requests; their replies will be late. */
 void request_drop_all(struct actor *actor);
 
-/* The reason why a request that has not begun was given up: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it
- * was not, or it is no request. */
+/* The status of a request that was given up before it began: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it
+ * was not given up, or it is no request. */
 int request_given_up(struct actor *actor, const struct message *message);
 
-/* The time until the requester gives up, rounded up; 0: it has; UINT64_MAX: never, or it is no
- * request. */
+/* The time until the requester gives up, rounded up; 0: it has given up; UINT64_MAX: never, or it
+ * is no request. */
 uint64_t request_time_left_ms(struct actor *actor, const struct message *message);
 
 #endif

@@ -19,16 +19,16 @@ static void keep_out(struct actor *actor)
         mailbox_close(&actor->mailbox);
 }
 
-/* The backlog goes to the siblings meanwhile. */
+/* Waits for the pause; the siblings get the backlog meanwhile. */
 static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 {
     struct place *place = actor->place;
 
-    /* Who sees that it waits knows that its time has been set. */
+    /* A reader that sees the state WAITING also sees the time. */
     place->reopen_ns = executor_look_at_clock(actor->executor) + pause_ms * NS_PER_MS;
     lifecycle_apply(actor, LIFE_PAUSED);
     keep_out(actor);
-    /* Without memory for the timer it tries again at its next turn. */
+    /* When memory for the timer is out, it tries again in its next turn. */
     if (extra_get(actor))
         extra_arm(actor, place->reopen_ns);
     else
@@ -46,7 +46,7 @@ uint64_t restart_time(struct actor *actor, uint64_t now_ns)
     return TIMER_NEVER;
 }
 
-/* Who decides when it escalates. */
+/* The level that decides when the actor escalates. */
 static enum appeal appeal_of(const struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);
@@ -62,7 +62,8 @@ static void escalate(struct actor *actor, enum appeal appeal)
         runtime_escalate(actor->runtime);
 }
 
-/* Its backlog goes where there is room, else it is dead; nobody waits for it in vain. */
+/* Leaves the actor closed: its backlog goes to members with room or becomes dead, so that no
+ * requester waits for nothing. */
 static void stay_closed(struct actor *actor, bool escalates)
 {
     static const char *const effects[] = {
@@ -94,7 +95,7 @@ struct backoff_decision restart_decide(struct actor *actor, bool was_open)
     struct restart restart = actor->spec->restart;
     struct backoff_decision decision;
 
-    /* What a reload may yet take back asks nobody above: the reload is refused. */
+    /* An actor that a reload may still undo does not escalate: the reload is refused. */
     if (restart.then == WEIR_RESTART_ESCALATE && appeal_of(actor) == APPEAL_NOBODY)
         restart.then = WEIR_RESTART_KEEP_TRYING;
     decision = backoff_decide(&actor->place->backoff, &restart, was_open,
@@ -113,7 +114,7 @@ void restart_carry_out(struct actor *actor, struct backoff_decision decision)
 
 /* --- by order of the owner ------------------------------------------------------------------ */
 
-/* An actor that was asked settles first what it keeps. */
+/* True while an actor that was asked to restart keeps messages. */
 static bool waits_for_kept(const struct actor *actor)
 {
     return actor_state(actor) == ACTOR_OPEN && actor->kept.count > 0 &&

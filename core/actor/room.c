@@ -12,7 +12,7 @@ static struct waiters *make_room(struct actor *actor)
     if (!made)
         return NULL;
     waiters_init(made);
-    /* seq_cst: before the second look at the admission word; see room_dissolve. */
+    /* seq_cst: before the second check of the admission word; see room_dissolve. */
     if (atomic_compare_exchange_strong_explicit(&actor->room, &present, made, memory_order_seq_cst,
                                                 memory_order_acquire))
         return made;

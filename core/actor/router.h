@@ -39,7 +39,7 @@ struct router_ops {
                        struct message *const *messages, uint32_t count);
     /* The number of messages that it would take now: a hint. An unlimited mailbox counts as 64. */
     uint32_t (*room)(struct router *router);
-    /* How many of them fit in one chain, to one actor; 0: they are to be spread. */
+    /* How many messages fit in one chain to one actor; 0: they are spread over members. */
     uint32_t (*chain_room)(struct router *router);
     /* True once it accepts no more messages. */
     bool (*is_closing)(struct router *router);
@@ -49,8 +49,8 @@ struct router_ops {
 
     /* In the actor's own turn. */
 
-    /* Carries out a message when no behaviour is the manager; does not take it. WEIR_EUNSUPPORTED:
-     * an unknown message; else the status why it failed. */
+    /* Carries out a message for a pool without a manager behaviour; does not take it.
+     * WEIR_EUNSUPPORTED: an unknown message; otherwise the status of its failure. */
     int (*manage)(struct router *router, struct message *message);
     /* Adds its figures to an answer. */
     void (*inspect)(struct router *router, struct inspection *out);

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-/* An executor for outside threads. It is used again, and freed with the runtime: messages may refer
- * to its cache for as long as they live. */
+/* An executor for outside threads. It is reused, and freed with the runtime: messages may refer to
+ * its cache as long as they live. */
 struct entry {
     struct executor executor; /* first */
     uint32_t index;           /* const: in runtime->entries */
@@ -27,10 +27,8 @@ bool runtime_is_own_thread(struct runtime *runtime)
 
 /* --- outside threads ------------------------------------------------------------------------ */
 
-/*
- * The index of the entry that the calling thread used last, in whatever runtime: the thread tries
- * that one first. A mere hint, so that nothing has to be undone when the thread or a runtime ends.
- */
+/* The index of the entry that the calling thread used last, in any runtime; the thread tries it
+ * first. It is a hint, so nothing needs to be undone when the thread or a runtime ends. */
 static uint32_t *last_index(void)
 {
     static _Thread_local uint32_t index;
@@ -42,8 +40,8 @@ static bool try_take(struct entry *entry)
 {
     bool in_use = false;
 
-    /* [O1] acquire pairs with the release in runtime_give_back: what the thread before has done
-     * with the executor is done. */
+    /* [O1] acquire pairs with the release in runtime_give_back: the former user's writes to the
+     * executor are visible. */
     return atomic_compare_exchange_strong_explicit(&entry->in_use, &in_use, true,
                                                    memory_order_acquire, memory_order_relaxed);
 }
@@ -163,7 +161,7 @@ bool runtime_is_entered(struct runtime *runtime)
     uint32_t count = atomic_load_explicit(&runtime->entry_count, memory_order_acquire);
 
     for (uint32_t i = 0; i < count; i++)
-        /* [O1] acquire: the thread that left does nothing with the runtime any more. */
+        /* [O1] acquire: the thread that left no longer uses the runtime. */
         if (atomic_load_explicit(&runtime->entries[i]->in_use, memory_order_acquire))
             return true;
     return false;

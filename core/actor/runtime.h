@@ -1,12 +1,12 @@
 /*
- * actor/runtime.h - what actors live in: dispatchers, slots, names, events, and what is asked for.
+ * actor/runtime.h - the state that all actors share: dispatchers, slots, names, events and requests
+ * from outside.
  *
- * Made and ended by core/runtime.h, which knows what stands above actors, too.
+ * core/runtime.h creates and destroys it, together with the layers above actors.
  *
  * Outside threads work through a `struct executor *` that they get with runtime_enter and give back
  * with runtime_leave; between the two they are inside a read section: do not wait there. Calls on
- * pools and sources say which executor they want: the outside thread's, or, inside a turn, the
- * one of the turn.
+ * pools and sources take the executor of the outside thread or, inside a turn, that of the turn.
  */
 #ifndef ACTOR_RUNTIME_H
 #define ACTOR_RUNTIME_H
@@ -27,7 +27,7 @@ struct place;
 
 struct runtime {
     struct runtime_options options; /* const */
-    const struct weir_host *host;   /* const: what behaviours call */
+    const struct weir_host *host;   /* const: the table of calls for behaviours */
     struct reclaim reclaim;
     struct slots slots;
     struct names names;
@@ -37,8 +37,8 @@ struct runtime {
     struct given_up given_up;
     struct memory *memory; /* const: counted; blobs may outlive the runtime */
     struct polls polls;
-    /* Changed by one thread at a time: who builds, then who reloads. One that is retired stays in
-     * the table, without a name and threads, until another is added. */
+    /* Changed by one thread at a time: at the start, then by reloads. A retired dispatcher stays in
+     * the table, without a name and threads, until another one is added. */
     struct timekeeper *timekeeper;    /* const */
     _Atomic uint64_t kept_warning_ns; /* the log names messages kept longer: kept.h; 0 = never */
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
@@ -48,7 +48,7 @@ struct runtime {
     _Atomic bool escalated;  /* see runtime_escalate */
     _Atomic uint64_t late_replies;
     _Atomic uint64_t late_notices; /* to origins that have ended */
-    _Atomic uint32_t opens_apart;  /* in progress on an opener: see place.h */
+    _Atomic uint32_t opens_apart;  /* opens in progress on openers: see place.h */
     _Atomic uint64_t edges;        /* of lifecycle.h, taken so far: for tests */
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
@@ -69,7 +69,7 @@ void runtime_give_back(struct executor *executor);
 
 /* The exit status that actors requested. */
 int runtime_exit_status(struct runtime *runtime);
-/* Raises it to at least `wanted`. Any thread. */
+/* Raises the exit status to at least `wanted`. Any thread. */
 void runtime_raise_exit_status(struct runtime *runtime, int wanted);
 
 /* A member of a pool with `then: escalate` has failed too often, and so have all pools above: the
@@ -79,11 +79,11 @@ bool runtime_has_escalated(struct runtime *runtime);
 
 /* --- for core/runtime.c ---------------------------------------------------------------------- */
 
-/* Entries of outside threads, and the notices. */
+/* Initialises the entries of outside threads, and notices. */
 void runtime_init_entries(struct runtime *runtime);
 /* True when an outside thread has entered. */
 bool runtime_is_entered(struct runtime *runtime);
-/* No outside thread is inside. */
+/* Frees them; no outside thread is inside. */
 void runtime_finish_entries(struct runtime *runtime);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * actor/send.h - the way of a message: from a PID to the router of a pool, or to an actor.
+ * actor/send.h - sends a message to a PID: by the router of a pool, or to one actor.
  */
 #ifndef ACTOR_SEND_H
 #define ACTOR_SEND_H

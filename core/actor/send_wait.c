@@ -8,7 +8,7 @@
 /* One waiting thread; on its stack. */
 struct sleeper {
     struct waiter waiter;
-    _Atomic uint32_t woken; /* futex: set by a wake-up, cleared by the sleeper before it looks */
+    _Atomic uint32_t woken; /* futex: set by a wake-up, cleared by the sleeper before it checks */
 };
 
 static void wake(struct waiter *waiter, struct executor *executor)
@@ -31,7 +31,7 @@ static int try_to_send(struct runtime *runtime, struct executor *executor, struc
     return status;
 }
 
-/* One look, in a read section. WEIR_EFULL: the thread is in line now. */
+/* One attempt, in a read section. WEIR_EFULL: the thread is in line now. */
 static int try_or_join(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
@@ -44,7 +44,7 @@ static int try_or_join(struct runtime *runtime, struct executor *executor, struc
     if (!room)
         return WEIR_ENOMEM;
     waiters_join(room, &sleeper->waiter, 1, executor);
-    /* Second look: see waiters.h. */
+    /* The second check: see waiters.h. */
     return try_to_send(runtime, executor, sleeper, to, message);
 }
 
@@ -87,7 +87,7 @@ int send_wait(struct runtime *runtime, weir_pid to, struct message *message, uin
         in_time = sleep_until_woken(&sleeper, &clock, deadline_ns);
         runtime_resume(executor);
         if (!in_time) {
-            /* Without a last look: a waiter in line hears of every place. */
+            /* No last attempt: a waiter in line is woken for every place. */
             status = WEIR_ETIMEOUT;
             break;
         }

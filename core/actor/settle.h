@@ -1,9 +1,9 @@
 /*
  * actor/settle.h - ends accepted messages; no other module does.
  *
- * A message is settled exactly once. All of these take the message, tell its requester if it was a
- * request without a reply, or its origin if it has one (origin.h), count it, and free it or hand it
- * on. Owner's turn only, but for settle_stray.
+ * A message is settled exactly once. Each function here takes the message, answers its requester if
+ * it is a request without a reply, notifies its origin if it has one (origin.h), counts it, and
+ * frees it or passes it on. Owner's turn only, except settle_stray.
  *
  *      popped ----> in hand ---> done       (stats/ledger.h: each arrow is one store)
  *                    |   ^  \--> dead(reason)
@@ -16,13 +16,13 @@
 #include "actor/actor.h"
 #include "stats/dead_letters.h"
 
-/* Counts a message that came from the queue of the pool into the hand. */
+/* Counts a message that was taken from the queue of the pool. */
 void settle_pulled(struct actor *actor);
 
 /* The message was handled. */
 void settle_done(struct actor *actor, struct message *message);
 
-/* The message is dead, from the hand. A requester gets `status`. */
+/* The current message is dead. Its requester gets `status`. */
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status);
 
 /* The message went to another actor that accepted it; not freed. */
@@ -34,7 +34,7 @@ void settle_returned(struct actor *actor, struct message *message, uint64_t dela
 /* The message was forwarded; not freed. */
 void settle_forwarded(struct actor *actor);
 
-/* From the hand to held, and back. */
+/* Counts the current message as held, and as current again. */
 void settle_hold(struct actor *actor);
 void settle_unhold(struct actor *actor);
 

@@ -1,5 +1,5 @@
 /*
- * actor/single.h - the handle of an actor without a pool, for its maker.
+ * actor/single.h - the handle of an actor without a pool, for its creator.
  *
  * The actor ends when it fails, stops, or is closed; its figures stay here.
  *
@@ -14,7 +14,7 @@
 #include "face/single.h"
 #include "stats/dead_letters.h"
 
-/* Owned by its maker; the actor in it ends by itself. */
+/* Owned by its creator; its actor ends by itself. */
 struct single {
     char name[PLACE_PATH_MAX]; /* const */
     struct runtime *runtime;   /* const */

@@ -61,7 +61,7 @@ static int add_chunk_locked(struct slots *slots)
 /* Puts one batch of unused slots into the thread's stock. */
 static void use_more(struct slots *slots, struct stock *stock)
 {
-    struct actor *chunk; /* which the whole batch lies in */
+    struct actor *chunk; /* the chunk that contains the whole batch */
     uint32_t first;
 
     static_assert(SLOTS_CHUNK % STOCK_BATCH == 0, "a batch lies in one chunk");

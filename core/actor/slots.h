@@ -4,9 +4,8 @@
  * Chunks are never moved or freed while the runtime lives, so a lookup is two loads and no lock.
  * The serial of a slot is odd while an actor has it, and even while it is free: it grows by one
  * when an actor is made there and when it ends. PIDs have odd serials, so none names a free slot. A
- * slot whose serials are used up is not used again.
- * Each thread has some free ones at hand (dispatch/stock.h). Memory that no actor was in yet is not
- * touched.
+ * slot whose serials are used up is not used again. Each thread keeps some free slots
+ * (dispatch/stock.h). Memory of slots that were never used is not touched.
  *
  *            | get | take | give
  *   all      |  -  |  -   |  -      any threads, each with its own stock

@@ -14,10 +14,12 @@
 #include "actor/router.h"
 #include "actor/runtime.h"
 
-#define SCARCE_LOOK_NS 10000000u /* 10 ms: nobody tells of memory that comes free */
-#define CREDIT_MAX 256 /* asked for at once: what an outbox holds, should the hint be wrong */
+#define SCARCE_LOOK_NS 10000000u /* 10 ms between attempts, since freed memory wakes no source */
+/* the most messages that one `produce` may return: the outbox holds them if the hint is wrong */
+#define CREDIT_MAX 256
 
-/* Under the lock: its owner forgets an heir under it, before that one is freed. */
+/* Starts the successor. Under the lock, under which the owner removes a successor before it frees
+ * it. */
 static void let_heir_go_locked(struct source *source, struct executor *executor)
 {
     if (!source->heir)
@@ -42,7 +44,7 @@ static void ended(struct place *place)
     progress_add_place(&source->last, place);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
-    /* One that never went has still what it was to go on from; what it left is of no number. */
+    /* A source that never produced still has the position that it got. */
     if (position_is_left(&place->from) && !source->position.data)
         position_move(&source->position, &place->from);
     source->place = NULL;
@@ -150,7 +152,7 @@ int source_create(struct runtime *runtime, struct executor *executor,
 
 /* --- taking over ---------------------------------------------------------------------------- */
 
-/* Its turn is told by a signal after that: see show_names. */
+/* A signal to its own turn follows: see show_names. */
 static void admit(struct source *source)
 {
     /* Release pairs with the acquire in source_is_admitted. */
@@ -182,7 +184,7 @@ static struct progress_sum add_up(struct source *source)
 static void count_on(struct source *former, struct source *latter)
 {
     if (latter->former)
-        return; /* by way of another one */
+        return; /* through another source */
     if (former->latter) {
         pthread_mutex_lock(&former->latter->lock);
         former->latter->former = NULL;
@@ -194,7 +196,7 @@ static void count_on(struct source *former, struct source *latter)
     pthread_mutex_unlock(&latter->lock);
 }
 
-/* It has ended, and is freed: whoever came after it keeps its figures. Owner. */
+/* The source has ended, and is freed: its successor keeps its figures. Owner. */
 static void hand_figures_on(struct source *source)
 {
     const uint64_t own = add_up(source).emitted + source->emitted_before;
@@ -222,7 +224,7 @@ static void become_heir_locked(struct source *source, struct source *heir,
         let_heir_go_locked(source, executor);
 }
 
-/* True when `source` itself was still waiting, and its predecessor has another heir now. */
+/* True when `source` was still waiting itself; then its predecessor gets `heir` as successor. */
 static bool step_aside(struct source *source, struct source *heir, struct executor *executor)
 {
     struct source *first = source->predecessor;
@@ -254,10 +256,10 @@ void source_inherit(struct source *to, struct source *from)
 {
     count_on(from, to);
     position_move(&to->position, &from->position);
-    to->position.lost = false; /* whoever gave it other args has been told */
+    to->position.lost = false; /* the loss was reported when its args were changed */
 }
 
-/* Neither of the two is to know of one that is freed. */
+/* Removes all references to a source that is freed. */
 static void break_ties(struct source *source)
 {
     struct source *first = source->predecessor;
@@ -304,7 +306,8 @@ void source_respec(struct source *source, struct spec *spec, struct executor *ex
         source->place->respec = spec;
     }
     pthread_mutex_unlock(&source->lock);
-    spec_unref(missed); /* an earlier one that never took effect, or this: it has ended */
+    /* an earlier spec that never took effect, or this one if the source has ended */
+    spec_unref(missed);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_RESPEC);
 }
 
@@ -381,7 +384,7 @@ void source_ledger(struct source *source, struct ledger_reading *out)
 
 /* --- in its own turn ------------------------------------------------------------------------ */
 
-/* The pool it feeds; NULL: it has ended, and what is sent there is dead `no_target`. */
+/* The pool that it feeds; NULL: it has ended, and messages to it become dead `no_target`. */
 static struct router *target_of(struct actor *actor)
 {
     const struct wiring *wiring = wiring_get(actor->place->wiring);
@@ -391,7 +394,7 @@ static struct router *target_of(struct actor *actor)
     return target && target->ops->is_closing(target) ? NULL : target;
 }
 
-/* Free places in the pool it feeds; joins those who wait when there are none. */
+/* The room in the pool that it feeds; joins the line of waiters when there is none. */
 static uint32_t credit_of(struct actor *actor)
 {
     struct router *target = target_of(actor);
@@ -402,7 +405,7 @@ static uint32_t credit_of(struct actor *actor)
     room = target->ops->room(target);
     if (room == 0) {
         waiters_join(target->waiters, &actor->place->waiter, 1, actor->executor);
-        room = target->ops->room(target); /* second look: see waiters.h */
+        room = target->ops->room(target); /* second check: see waiters.h */
     }
     if (room > 0) {
         waiters_use(&actor->place->waiter, 1);
@@ -411,7 +414,7 @@ static uint32_t credit_of(struct actor *actor)
     return room < CREDIT_MAX ? room : CREDIT_MAX;
 }
 
-/* Gives the behaviour the position. False: it could not take it. */
+/* Passes the position to the behaviour. False: the behaviour refused it. */
 static bool hand_over(struct actor *actor, const struct position *position)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
@@ -428,7 +431,7 @@ static bool hand_over(struct actor *actor, const struct position *position)
     return false;
 }
 
-/* To begin again would send what was sent already. */
+/* Ends the source: without a position it would send messages a second time. */
 static void end_without_position(struct actor *actor)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
@@ -439,7 +442,7 @@ static void end_without_position(struct actor *actor)
     mailbox_close(&actor->mailbox);
 }
 
-/* Goes on where the one before it was: once, before it produces. False: it cannot. */
+/* Starts at the position of its predecessor: once, before it produces. False: it cannot. */
 static bool resume(struct actor *actor, struct source *source)
 {
     struct place *place = actor->place;
@@ -469,7 +472,7 @@ static void exhausted(struct actor *actor)
     atomic_store_explicit(&source->exhausted, true, memory_order_release);
 }
 
-/* Looks again in a moment. */
+/* Tries again after SCARCE_LOOK_NS. */
 static void wait_for_memory(struct actor *actor)
 {
     if (extra_get(actor))
@@ -483,7 +486,8 @@ bool source_is_admitted(struct actor *actor)
     return atomic_load_explicit(&source->admitted, memory_order_acquire);
 }
 
-/* What it took in an `open` before it was admitted; a later one sees to its names itself. */
+/* Publishes the names that it registered in an `open` before it was admitted; a later open
+ * publishes its own. */
 static void show_names(struct actor *actor, struct source *source)
 {
     if (source->shown || !source_is_admitted(actor))
@@ -501,8 +505,8 @@ static bool has_alarm(const struct extra *extra)
     return false;
 }
 
-/* False only when it is certain that no callback of it will come: one that has a `handle` may be
- * sent something by whoever knows it, and arrays that were used are taken for used. */
+/* False only if no callback can follow. A source with `handle` may get messages from any actor that
+ * knows its PID; arrays that were used once count as in use. */
 static bool may_be_woken(const struct actor *actor)
 {
     const struct extra *extra = actor->extra;

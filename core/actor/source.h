@@ -1,12 +1,12 @@
 /*
  * actor/source.h - an actor that produces on demand.
  *
- * It is asked for as many messages as the pool that it feeds has places; what does not fit waits
- * in its outbox, and it is not asked again until that is empty.
+ * `produce` gets the number of messages that the pool has room for. Messages beyond that wait in
+ * the outbox, and `produce` is not called again until the outbox is empty.
  *
- * One source can take over from another: it opens beside it, held; when the other has ended, it is
- * given the position that was left, and goes. Who owns the two calls one at a time; the end of the
- * other comes from its own thread.
+ * A source can replace another one: it opens beside it, held; when the other one has ended, the new
+ * source gets its last position, and produces. The owner of both makes one call at a time; the end
+ * of the other source runs on its own thread.
  */
 #ifndef ACTOR_SOURCE_H
 #define ACTOR_SOURCE_H
@@ -24,29 +24,30 @@ struct source {
     struct wiring_slot wiring;
     struct dead_letters dead;
     struct misuses misuses;
-    struct place *place;    /* valid until `ended` */
-    _Atomic bool going;     /* may produce */
-    _Atomic bool admitted;  /* it stays: what it calls itself is found; by who makes it go */
-    bool shown;             /* its turn: and has been made to be */
+    struct place *place; /* valid until `ended` */
+    _Atomic bool going;  /* it may produce */
+    /* it is permanent, so its names are found; written by the thread that lets it produce */
+    _Atomic bool admitted;
+    bool shown;             /* its turn: its names were published */
     _Atomic bool exhausted; /* it said WEIR_END */
     _Atomic bool ended;     /* its actor is gone */
     pthread_mutex_t lock;
-    struct progress_sum last;     /* lock: what it told last and emitted, once it has ended */
+    struct progress_sum last; /* lock: its last reports and emitted messages, once it has ended */
     struct ledger_reading ledger; /* lock: likewise */
-    struct source *heir;          /* lock: goes when this one has ended */
-    /* Before `going`: whoever makes it go. After: its own turn. After `ended`: its owner. */
+    struct source *heir;          /* lock: produces when this one has ended */
+    /* Before `going`: the thread that sets it. After: its own turn. After `ended`: its owner. */
     struct position position;
-    struct source *predecessor; /* owner: whose heir this is, while that one lives */
-    struct source *successor;   /* owner: the other way round */
-    /* Those that were here before it, whose figures count as its own until it has them itself. */
+    struct source *predecessor; /* owner: the source that this one replaces, while that lives */
+    struct source *successor;   /* owner: the source that replaces this one */
+    /* Former sources in its place: their figures count as its own until it has them itself. */
     struct source *former;    /* lock; written by the owner */
-    struct source *latter;    /* owner: the other way round */
-    uint64_t emitted_before;  /* lock: by those that are freed */
-    struct source *next_gone; /* owner: in its list of those that do not end */
+    struct source *latter;    /* owner: the source whose figures include those of this one */
+    uint64_t emitted_before;  /* lock: by former sources that are freed */
+    struct source *next_gone; /* owner: in its list of sources that have not ended */
 };
 
-/* Its own turn: whether what it calls itself in `open` is found when that has succeeded; otherwise
- * that is seen to once it goes, or is to go on where another ends. */
+/* Whether its names are found once `open` has succeeded. Otherwise they are published when it may
+ * produce, or is to follow another source. Its own turn. */
 bool source_is_admitted(struct actor *actor);
 
 /* Messages that the pool it feeds has accepted, and that wait in its outbox. */
@@ -54,7 +55,7 @@ uint64_t source_emitted(struct source *source);
 
 /* --- in its own turn ------------------------------------------------------------------------- */
 
-/* Asks for messages if there is room. False: nothing can be done now. */
+/* Calls `produce` if there is room. False: nothing can be done now. */
 bool source_step(struct actor *actor);
 
 #endif

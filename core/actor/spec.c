@@ -47,7 +47,7 @@ int spec_make_label(struct spec *spec, struct tag_table *names)
 
 struct spec *spec_ref(struct spec *spec)
 {
-    /* Relaxed: who takes a reference has one already. */
+    /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&spec->references, 1, memory_order_relaxed);
     return spec;
 }

@@ -1,5 +1,5 @@
 /*
- * actor/spec.h - what an incarnation is made of: one behaviour with its settings and bounds.
+ * actor/spec.h - the definition of an incarnation: one behaviour with its settings and bounds.
  *
  * Shared by all workers of a pool and one generation of its configuration; counted, immutable.
  */
@@ -28,7 +28,8 @@ struct spec {
     void *owner;
 };
 
-/* As many wait in a worker to be given again; then it takes no more: docs/decisions/071. */
+/* The most retries that wait in one worker; with that many it takes no new message:
+ * docs/decisions/071. */
 #define SPEC_RETRIES_MAX 16
 #define SPEC_OUTBOX_MAX 256 /* semantics O.1 */
 

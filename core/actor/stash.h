@@ -1,8 +1,9 @@
 /*
  * actor/stash.h - messages that a worker has stashed for later.
  *
- * They are held: out of the mailbox, where they take no place any more, and not in hand. They keep
- * their order, and are dead at the end of the incarnation. Owner's turn only.
+ * They are held: neither in the mailbox, whose room they have freed, nor current. They keep their
+ * order. At the end of the incarnation they are redelivered or become dead letters. Owner's turn
+ * only.
  */
 #ifndef ACTOR_STASH_H
 #define ACTOR_STASH_H
@@ -14,7 +15,7 @@
 /* Stashes the message in hand. Takes it on 0. WEIR_EFULL, WEIR_EINVALID. */
 int stash_put(struct actor *actor, struct message *message);
 
-/* Moves the first `count` before everything in the normal lane, in order; returns their number. */
+/* Moves the first `count` messages in front of the normal lane, in order; returns their number. */
 uint32_t stash_give(struct actor *actor, uint32_t count);
 
 /* The incarnation has ended: appends all of them to `had`, in hand. */

@@ -209,7 +209,7 @@ int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
     return 0;
 }
 
-/* Tells the subject that no notice is needed. */
+/* Withdraws the monitor from its subject. */
 static void withdraw(struct actor *actor, struct watch *watch)
 {
     struct message *message = make(actor, MESSAGE_DEMONITOR, actor_pid(actor), watch->node.hash);

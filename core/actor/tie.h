@@ -1,9 +1,8 @@
 /*
  * actor/tie.h - links and monitors.
  *
- * A watcher sends its subject a message, made beforehand, that stays there and comes back as the
- * notice of the end. So a notice needs no memory and cannot fail. Owner's turn only, except
- * tie_bounce.
+ * The watching actor sends the other one a message, which stays there and comes back as the notice
+ * of its end. So a notice needs no memory and cannot fail. Owner's turn only, except tie_bounce.
  */
 #ifndef ACTOR_TIE_H
 #define ACTOR_TIE_H
@@ -20,9 +19,8 @@ int tie_demonitor(struct actor *actor, uint64_t monitor);
 /* Handles a LINK, UNLINK, MONITOR or DEMONITOR. Takes it. */
 void tie_arrived(struct actor *actor, struct message *message);
 
-/*
- * For a WEIR_EXIT or WEIR_DOWN: true when it still counts. Removes the link of an exit.
- */
+/* True when the link or monitor of a WEIR_EXIT or WEIR_DOWN still exists. Removes the link of an
+ * exit. */
 bool tie_is_current(struct actor *actor, const struct message *message);
 
 /* The incarnation ends: sends all notices. */

@@ -16,20 +16,21 @@
 #include "actor/settle.h"
 #include "actor/source.h"
 
-#define HIGH_STREAK_MAX 8    /* then one of the normal lane: high cannot starve it */
+#define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
 #define CLOCK_LOOKS 0x10114u /* after messages 2, 4, 8 and 16: bits 2, 4, 8, 16 */
 #define CLOCK_LOOK_LAST 16u
-/* Past the first look a turn that is quicker than this looks only after sixteen messages. */
+/* A turn that is quicker than this at its first check reads the clock again only after sixteen
+ * messages. */
 #define QUICK_NS (TURN_NS_MAX / CLOCK_LOOK_LAST)
 
 /* The state of one turn. */
 struct turn_context {
     uint32_t handled;
-    uint32_t looks; /* at the clock, after as many messages: bits of CLOCK_LOOKS */
+    uint32_t looks; /* when to read the clock: bits of CLOCK_LOOKS, by messages */
     struct freed freed;
     bool hog;
-    bool moves; /* the actor goes on on the threads where it opens */
+    bool moves; /* the actor continues on the dispatcher where it opens */
 };
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -80,7 +81,7 @@ static struct message *take_message(struct actor *actor, struct turn_context *co
     return message ? message : take_normal(actor, context);
 }
 
-/* A message for a pool without a behaviour as manager. */
+/* Handles a message for a pool without a manager behaviour. */
 static void manage(struct actor *actor, struct message *message)
 {
     int status = actor->router->ops->manage(actor->router, message);
@@ -92,15 +93,15 @@ static void manage(struct actor *actor, struct message *message)
 }
 
 /*
- * Which looks a turn takes. An actor that was quick up to the last one takes that alone, until it
- * is slow: between two looks go by as many messages as in a turn that begins quickly, no more.
+ * When to read the clock: after messages 2, 4, 8 and 16; only after 16 if the actor was quick so
+ * far. So at most sixteen messages pass between two reads.
  */
 static uint32_t looks_of(const struct actor *actor)
 {
     return actor->flags & ACTOR_QUICK ? 1u << CLOCK_LOOK_LAST : CLOCK_LOOKS;
 }
 
-/* Out of line: what calls it for each message saves no registers for it. */
+/* Out of line, so that the caller saves no registers for it for each message. */
 __attribute__((noinline)) static void look_at_clock(struct actor *actor,
                                                     struct turn_context *context)
 {
@@ -122,7 +123,7 @@ static inline void watch_clock(struct actor *actor, struct turn_context *context
         look_at_clock(actor, context);
 }
 
-/* A request that nobody waits for. */
+/* Drops a request that was given up. */
 static void drop(struct actor *actor, struct message *message, int status)
 {
     enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
@@ -133,7 +134,8 @@ static void drop(struct actor *actor, struct message *message, int status)
         settle_dead(actor, message, reason, status);
 }
 
-/* Before a handler of an actor that is not known to be quick: a mark must not wait for its end. */
+/* Called before a handler of an actor that is not known to be quick: a full mark must not last
+ * until the handler's end. */
 static inline void unmark_if_slow(struct actor *actor, struct turn_context *context)
 {
     if (!(actor->flags & ACTOR_QUICK))
@@ -144,7 +146,7 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
 {
     int given_up = request_given_up(actor, message);
 
-    context->handled++; /* a flood of requests that nobody waits for yields, too */
+    context->handled++; /* many requests that were given up end the turn, too */
     if (given_up != 0) {
         drop(actor, message, given_up);
         return;
@@ -154,8 +156,8 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
         return;
     }
     if (actor->place)
-        place_awake(actor->place); /* whatever it is, it may take long */
-    /* A handler that may block must not keep them waiting for its end. */
+        place_awake(actor->place); /* any of these handlers may take long */
+    /* A handler that may block must not delay these messages until its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         freed_tell_now(&context->freed, actor);
     else
@@ -177,7 +179,7 @@ static bool may_take(struct actor *actor)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* Sends the outbox. When that is empty, the last input is settled, and a closed actor ends. */
+/* Sends the outbox. When that is empty, settles the last message, and ends a closed actor. */
 static bool flush_step(struct actor *actor)
 {
     if (!output_flush(actor))
@@ -188,7 +190,7 @@ static bool flush_step(struct actor *actor)
     return true;
 }
 
-/* The actor ends when its last child has ended. */
+/* Ends the actor when its last child has ended. */
 static bool closed_step(struct actor *actor)
 {
     if (children_are_alive(actor))
@@ -197,7 +199,7 @@ static bool closed_step(struct actor *actor)
     return true;
 }
 
-/* False: the built-in manager, or the manager of a pool that a reload made and has given up. */
+/* False: the built-in manager, or the manager of a pool that a reload made and undid. */
 static bool is_to_open(const struct actor *actor)
 {
     if (!actor->router)
@@ -205,8 +207,8 @@ static bool is_to_open(const struct actor *actor)
     return actor->spec && !(actor->place->opener && actor->router->ops->is_closing(actor->router));
 }
 
-/* An open counts as a message: one that fails without memory for a pause is tried again in the
- * next turn. After an open on other threads the actor goes on on those of its own dispatcher. */
+/* An open counts as a message: one that fails when memory for a pause is out is retried in the next
+ * turn. After an open on an opener's threads, the actor continues on its own dispatcher. */
 static bool open_step(struct actor *actor, struct turn_context *context)
 {
     if (actor_runs_on(actor) != actor->executor->dispatcher) {
@@ -247,7 +249,7 @@ static bool pool_step(struct actor *actor, struct turn_context *context)
     return true;
 }
 
-/* Does one thing. False: there is nothing that can be done now. */
+/* Carries out one step. False: nothing can be done now. */
 static bool step(struct actor *actor, struct turn_context *context)
 {
     struct message *message;
@@ -259,7 +261,7 @@ static bool step(struct actor *actor, struct turn_context *context)
     message = message_queue_take(&actor->control);
     if (message) {
         control_handle(actor, message);
-        context->handled++; /* a flood of replies yields, too */
+        context->handled++; /* many replies end the turn, too */
         return true;
     }
     if (actor->kind == ACTOR_POOL)
@@ -289,7 +291,7 @@ static bool step(struct actor *actor, struct turn_context *context)
 
 /* --- the usual case -------------------------------------------------------------------------- */
 
-/* True when the worker can take the next message of the normal lane without another look. */
+/* True when the worker can take the next message of the normal lane without further checks. */
 static inline bool is_uneventful(const struct actor *actor)
 {
     return !mailbox_has_other(&actor->mailbox) && (actor->flags & ~(unsigned)ACTOR_QUICK) == 0 &&
@@ -299,9 +301,8 @@ static inline bool is_uneventful(const struct actor *actor)
 }
 
 /*
- * True when only the normal lane has messages for the worker. The conditions that stand here and
- * not in is_uneventful change with a signal or another lane, or do not change in the middle of a
- * turn.
+ * True when only the normal lane has messages for the worker. Conditions that are only checked here
+ * change by a signal or another lane, or do not change within a turn.
  */
 static bool is_plain(const struct actor *actor)
 {
@@ -314,7 +315,8 @@ static bool is_plain(const struct actor *actor)
 /*
  * Handles messages of the normal lane while the worker is uneventful. False: the lane is empty.
  * Returns places in batches, so that senders and the owner seldom share a line; one by one if the
- * worker is not known to be quick, since a place must not wait for the end of a long handler.
+ * worker is not known to be quick, since a place must not stay taken until the end of a long
+ * handler.
  */
 static bool run_plain(struct actor *actor, struct turn_context *context)
 {
@@ -348,15 +350,16 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
 
 /* --- the end of a turn ---------------------------------------------------------------------- */
 
-/* True when the shared queue, if there is one, cannot give it anything without waking it. */
+/* True when a message in the shared queue, if there is one, would wake the actor. */
 static bool is_noted_idle(const struct actor *actor)
 {
-    /* Relaxed: its own note, which goes with a signal; so does a queue that it comes to share. */
+    /* Relaxed: its own note. A thread that removes the note, or makes the actor share a queue,
+     * sends a signal. */
     return !place_shares_queue(actor) ||
            atomic_load_explicit(&actor->place->pulls, memory_order_relaxed);
 }
 
-/* True when nothing but the mailbox could give it more to do. */
+/* True when only the mailbox could give it more work. */
 static bool is_at_rest(struct actor *actor)
 {
     return actor->kind != ACTOR_SOURCE && may_take(actor) &&
@@ -365,13 +368,13 @@ static bool is_at_rest(struct actor *actor)
            !actor->leaving && is_noted_idle(actor);
 }
 
-/* Puts the actor to sleep. False: something came in between. */
+/* Puts the actor to sleep. False: a message or signal has arrived meanwhile. */
 static bool sleep_now(struct actor *actor)
 {
     return may_take(actor) ? mailbox_try_idle(&actor->mailbox) : mailbox_try_mute(&actor->mailbox);
 }
 
-/* On this thread, or on those of another dispatcher. */
+/* Queues the actor again: on this thread, or on the dispatcher to which it moves. */
 static enum turn go_on(struct actor *actor, struct executor *executor)
 {
     struct dispatcher *next = actor_runs_on(actor);
@@ -379,7 +382,7 @@ static enum turn go_on(struct actor *actor, struct executor *executor)
     if (next == executor->dispatcher)
         return TURN_AGAIN;
     executor_submit(executor, next, &actor->schedulable);
-    return TURN_IDLE; /* another thread may have it already */
+    return TURN_IDLE; /* another thread may run it already */
 }
 
 static enum turn end_turn(struct actor *actor, struct turn_context *context, bool more)
@@ -393,9 +396,9 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
     if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor))
         turn = TURN_IDLE;
     else if (context->freed.places)
-        /* The read-modify-write that waiters.h asks for, when falling asleep was not it. */
+        /* The read-modify-write that waiters.h requires, unless the actor fell asleep by one. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    /* The owner outlives this turn, also when the actor is somebody else's by now. */
+    /* The owner outlives this turn, also when the actor's slot has been reused. */
     if (freed_any(&context->freed))
         freed_tell(&context->freed, actor, owner, executor);
     if (owner && owner_may_give(owner))
@@ -409,7 +412,7 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     struct turn_context context = { .looks = looks_of(actor) };
     bool more = true;
 
-    /* Relaxed: a changed budget counts from some turn on. */
+    /* Relaxed: a changed budget is in effect from one of the next turns on. */
     executor->budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
     executor->noted = NULL;

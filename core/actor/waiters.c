@@ -28,7 +28,7 @@ static struct waiters *waited_for(struct waiter *waiter)
     return atomic_load_explicit(&waiter->waits_for, memory_order_acquire);
 }
 
-/* Relaxed, as every look at it: it is written under the lock. */
+/* Relaxed, as every read of it: it is written under the lock. */
 static void grant_locked(struct waiter *waiter, uint32_t places)
 {
     atomic_store_explicit(&waiter->granted, places, memory_order_relaxed);
@@ -72,7 +72,7 @@ void waiters_use(struct waiter *waiter, uint32_t places)
     struct waiters *waiters = waited_for(waiter);
     uint32_t granted = granted_to(waiter);
 
-    /* A thread that grants places at this moment also wakes the waiter, which looks again. */
+    /* A thread that grants places at the same time also wakes the waiter, which checks again. */
     if (!waiters || granted == 0)
         return;
     pthread_mutex_lock(&waiters->lock);
@@ -95,7 +95,7 @@ void waiters_leave(struct waiter *waiter, struct executor *executor)
         leave_locked(waiters, waiter);
     }
     pthread_mutex_unlock(&waiters->lock);
-    /* The places of its wake-up are still free: its messages went elsewhere, or nowhere. */
+    /* The granted places are still free: its messages went elsewhere or were dropped. */
     if (unused)
         waiters_wake(waiters, unused, executor);
 }
@@ -126,7 +126,7 @@ void waiters_wake(struct waiters *waiters, uint32_t places, struct executor *exe
             continue;
         grant_locked(waiter, granted + more);
         places -= more;
-        /* Else it has been woken, and has not looked yet. */
+        /* Otherwise it has been woken, and has not checked yet. */
         if (granted == 0)
             waiter->wake(waiter, executor);
     }

@@ -2,12 +2,12 @@
  * actor/waiters.h - the line of waiters for places in a pool or in one actor, first come first
  * served.
  *
- * A waiter joins with the number of places that it could use, looks once more whether there is
+ * A waiter joins with the number of places that it could use, checks once more whether there is
  * room, and sleeps. A turn that freed places grants them to the first waiters before it ends, and
  * wakes only those: a woken waiter finds room, unless a sender outside the line was faster. A
- * waiter that finds the room taken again keeps its position. Lost wake-ups: joining increments
- * `count` by a read-modify-write before the second look; the freeing turn ends with a
- * read-modify-write of its admission word, which the second look reads, before it reads `count`.
+ * waiter that finds the room taken again keeps its position. Lost wake-ups: a waiter increments
+ * `count` by a read-modify-write before its second check, which reads the admission word. A freeing
+ * turn ends with a read-modify-write of that word before it reads `count`.
  *
  * A waiter is the place of a worker or source, or an outside thread (send_wait.h). Any thread, any
  * operation, for different waiters; joining, using and leaving in a read section.
@@ -33,7 +33,7 @@ struct waiters {
 
 struct waiter {
     struct list link;                    /* lock of the line that it is in */
-    _Atomic(struct waiters *) waits_for; /* written under lock, read by its owner; NULL = nobody */
+    _Atomic(struct waiters *) waits_for; /* written under lock, read by its owner; NULL = none */
     uint32_t wants;                      /* lock: places that may be granted to it, at least 1 */
     /* written under lock, also read by its owner: granted places that it has not used */
     _Atomic uint32_t granted;

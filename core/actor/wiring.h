@@ -1,8 +1,9 @@
 /*
- * actor/wiring.h - where the outputs of a behaviour lead, and what happens when there is no room.
+ * actor/wiring.h - the targets of a behaviour's outputs, and what happens when a target has no
+ * room.
  *
  * A wiring is immutable; a reload publishes a new one and retires the old. A slot holds the wiring
- * that is in force; reading it needs a read section (reclaim.h), or a turn.
+ * in force; it is read in a read section (reclaim.h) or in a turn.
  */
 #ifndef ACTOR_WIRING_H
 #define ACTOR_WIRING_H
@@ -14,7 +15,7 @@
 
 struct wiring {
     struct retired retired;
-    uint32_t table; /* which table of outputs the numbers are of: see pool/outlet.h */
+    uint32_t table; /* the table of outputs to which the numbers belong: see pool/outlet.h */
     uint32_t count;
     struct binding bindings[];
 };
@@ -26,7 +27,7 @@ struct wiring_slot {
 /* All unbound. NULL when memory is out. Returns owned. */
 struct wiring *wiring_create(uint32_t count);
 
-/* Takes `next` and retires what was there. Cannot fail. */
+/* Publishes `next`, which it takes, and retires the former wiring. Cannot fail. */
 void wiring_publish(struct wiring_slot *slot, struct wiring *next, struct reader *reader);
 
 static inline const struct wiring *wiring_get(struct wiring_slot *slot)
