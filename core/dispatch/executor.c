@@ -6,6 +6,7 @@
 #include "dispatch/layout.h"
 #include "dispatch/rest.h"
 #include "dispatch/schedulable.h"
+#include "dispatch/theft.h"
 
 #define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
 #define GLOBAL_BATCH 16    /* taken at once: one lock for this many turns */
@@ -13,9 +14,7 @@
 #define LIFO_RUNS_MAX 16 /* then the ring has its turn: a pair cannot starve it */
 #define SEARCH_ROUNDS 64 /* about 30 us of looking, more than a wake-up costs */
 #define SEARCH_PAUSES 32 /* spin-loop hints between two looks */
-/* the most that a thread can have queued */
-#define HAND_OVER_MAX (1 + RING_CAPACITY + BIRTHS_CAPACITY)
-#define AGE_INTERVAL 17 /* looks around between two of the eldest births: 1037 takes */
+#define AGE_INTERVAL 17  /* looks around between two of the eldest births: 1037 takes */
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
                   struct reclaim *reclaim, struct clock clock)
@@ -179,14 +178,6 @@ void executor_submit_born(struct executor *executor, struct dispatcher *dispatch
 
 /* --- taking work out ------------------------------------------------------------------------ */
 
-static struct schedulable *take_lifo(struct executor *executor)
-{
-    if (!atomic_load_explicit(&executor->lifo, memory_order_relaxed))
-        return NULL;
-    /* [L1] a thief may be faster. */
-    return atomic_exchange_explicit(&executor->lifo, NULL, memory_order_acq_rel);
-}
-
 static struct schedulable *take_global(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
@@ -261,7 +252,7 @@ static struct schedulable *take_own(struct executor *executor)
     if (taken)
         return taken;
     if (executor->lifo_runs < LIFO_RUNS_MAX) {
-        taken = take_lifo(executor);
+        taken = theft_take_lifo(executor);
         if (taken) {
             executor->lifo_runs++;
             return taken;
@@ -270,33 +261,10 @@ static struct schedulable *take_own(struct executor *executor)
     executor->lifo_runs = 0;
     taken = ring_pop(&executor->ring);
     if (!taken)
-        taken = take_lifo(executor);
+        taken = theft_take_lifo(executor);
     if (!taken)
         taken = births_pop(&executor->births);
     return taken ? taken : take_global(executor);
-}
-
-static struct schedulable *steal(struct executor *executor)
-{
-    struct dispatcher *dispatcher = executor->dispatcher;
-    uint32_t count = dispatcher_slot_count(dispatcher);
-    uint32_t start = (uint32_t)(executor_random(executor) % count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        struct executor *victim = dispatcher_executor(dispatcher, (start + i) % count);
-        struct schedulable *taken;
-
-        if (victim == executor)
-            continue;
-        taken = ring_steal(&victim->ring, &executor->ring);
-        if (!taken)
-            taken = births_steal(&victim->births);
-        if (taken) {
-            atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
-            return taken;
-        }
-    }
-    return NULL;
 }
 
 static void pause_briefly(void)
@@ -329,7 +297,7 @@ static struct schedulable *look_for_work(struct executor *executor)
     look_around(executor);
     taken = take_own(executor);
     if (!taken)
-        taken = steal(executor);
+        taken = theft_try(executor, (uint32_t)executor_random(executor));
     return taken;
 }
 
@@ -349,22 +317,9 @@ static struct schedulable *search(struct executor *executor)
 
 /* --- sleeping ------------------------------------------------------------------------------- */
 
-static bool is_work_waiting(struct dispatcher *dispatcher)
-{
-    if (global_queue_count(&dispatcher->global) > 0)
-        return true;
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
-        struct executor *executor = dispatcher_executor(dispatcher, i);
-
-        if (ring_count(&executor->ring) > 0 || births_count(&executor->births) > 0)
-            return true;
-    }
-    return false;
-}
-
 static bool anything_to_do(struct executor *executor)
 {
-    return is_to_end(executor) || is_work_waiting(executor->dispatcher);
+    return is_to_end(executor) || theft_is_work_waiting(executor->dispatcher);
 }
 
 static void wait_for_token(struct executor *executor)
@@ -434,7 +389,7 @@ static void push_again(struct executor *executor, struct schedulable *schedulabl
                    ring_count(&executor->ring) > 0;
 
     /* A beat passed during the turn: what was queued here may be in the global queue by now (see
-     * executor_hand_over), and runs before the next turn of this one. */
+     * theft_hand_over), and runs before the next turn of this one. */
     if (present_beat(executor) != executor->beat_seen || !ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
     if (surplus)
@@ -488,40 +443,15 @@ static struct schedulable *next_to_run(struct executor *executor)
     return taken;
 }
 
-/* Takes the oldest spawned actor; retries when a thief takes it first. */
-static struct schedulable *take_eldest(struct executor *executor)
-{
-    struct schedulable *eldest = NULL;
-
-    while (!eldest && births_count(&executor->births) > 0)
-        eldest = births_steal(&executor->births);
-    return eldest;
-}
-
-uint32_t executor_hand_over(struct executor *executor)
-{
-    struct schedulable *schedulable;
-    uint32_t count = 0;
-
-    /* Bounded: a running turn may wake actors as fast as they are taken. */
-    while (count < HAND_OVER_MAX &&
-           ((schedulable = take_lifo(executor)) || (schedulable = ring_take(&executor->ring)) ||
-            (schedulable = take_eldest(executor)))) {
-        global_queue_push(&executor->dispatcher->global, schedulable);
-        count++;
-    }
-    return count;
-}
-
 /* Moves this thread's queued work to the global queue, and wakes a thread for it. */
 static void hand_over_work(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
-    (void)executor_hand_over(executor);
+    (void)theft_hand_over(executor);
     /* Also for work that this thread was woken for, and for work that woke no thread because this
      * one was searching. */
-    if (is_work_waiting(dispatcher))
+    if (theft_is_work_waiting(dispatcher))
         dispatcher_notify(dispatcher);
 }
 

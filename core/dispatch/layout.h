@@ -1,5 +1,5 @@
 /*
- * dispatch/layout.h - what a dispatcher consists of.
+ * dispatch/layout.h - what a dispatcher and its threads consist of.
  *
  * Its threads read and write it in their loop (executor.c), the timekeeper with each beat; whoever
  * makes and changes a dispatcher does so by the functions of dispatcher.h.
@@ -13,17 +13,82 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "dispatch/births.h"
 #include "dispatch/global_queue.h"
 #include "dispatch/idle.h"
+#include "dispatch/note.h"
+#include "dispatch/reclaim.h"
+#include "dispatch/ring.h"
+#include "dispatch/stock.h"
 #include "dispatch/timer.h"
 #include "face/runtime.h"
+#include "message/cache.h"
+#include "message/message.h"
 
+struct dispatcher;
 struct doze;
-struct executor;
 struct memory;
-struct reclaim;
+struct schedulable;
 
 #define DISPATCHER_BUDGET 32 /* seed 2: amortises a trip through the run queue */
+
+#define EXECUTOR_ROUNDS 64 /* round-robin positions; pools share one when their indexes collide */
+
+enum executor_place {
+    EXECUTOR_IN_RUNTIME,
+    EXECUTOR_IN_CALLBACK,
+    EXECUTOR_IN_BLOCKING, /* callback: the thread goes off-line and on-line by itself */
+};
+
+struct executor {
+    struct dispatcher *dispatcher; /* const; NULL for an outside thread */
+    void *runtime;                 /* const: for the code that runs turns */
+    struct clock clock;            /* const */
+    uint32_t index;                /* const: among the dispatcher's threads */
+    pthread_t thread;              /* dispatcher->lock */
+    bool joinable;                 /* dispatcher->lock: `thread` was started and not joined */
+    bool joining;                  /* dispatcher->lock: a thread waits for its end */
+    bool left;                     /* dispatcher->lock: it takes no more work */
+
+    /* owner */
+    struct reader reader;
+    struct cache cache;
+    struct stock slots; /* for actor/slots.c */
+    uint64_t now_ns;    /* coarse: the time that was read last; see executor_time */
+    uint64_t random;    /* xorshift state */
+    uint32_t takes;
+    uint32_t looks;      /* searches for work between beats */
+    uint32_t beat_seen;  /* of dispatcher->beat */
+    uint32_t clock_beat; /* of dispatcher->beat, when the clock was read last */
+    uint32_t birth_runs;
+    uint32_t lifo_runs;
+    bool in_turn;
+    bool blocking;   /* the turn may block: hand work to others at once */
+    uint32_t budget; /* messages that this turn may handle; see executor_give_way */
+    uint32_t rounds[EXECUTOR_ROUNDS];
+    struct message_list copies; /* for actor/output.c: empty but during an emit */
+    void *current;              /* the running actor: read by the same thread's signal handler */
+    struct note *note;          /* describes it for the crash handler; never NULL */
+    const void *noted;          /* the subject of the note; NULL: nothing of this turn yet */
+    struct note own_note;       /* used unless the host provides another */
+
+    /* written by the owner, read by thieves and by readers of figures */
+    alignas(64) _Atomic uint64_t turns; /* odd during a turn; each turn adds 2 */
+    _Atomic uint64_t steals;
+    _Atomic uint64_t parks;
+    /* the next actor to run; also taken by the timekeeper when this turn is long */
+    _Atomic(struct schedulable *) lifo;
+    _Atomic uint32_t where;   /* enum executor_place */
+    _Atomic bool put_offline; /* offline_lock, except for the owner's read */
+    pthread_mutex_t offline_lock;
+    /* Written by the owner; counts actors of its own dispatcher; see dispatcher_users. */
+    _Atomic uint64_t users_begun;
+    _Atomic uint64_t users_ended;
+
+    alignas(64) _Atomic uint32_t token; /* futex: EXECUTOR_WOKEN, EXECUTOR_KICKED */
+    struct ring ring;
+    struct births births;
+};
 
 struct dispatcher_options {
     const char *name;       /* borrowed until return */

@@ -11,6 +11,7 @@
 #include "dispatch/dispatcher.h"
 #include "dispatch/doze.h"
 #include "dispatch/futex.h"
+#include "dispatch/theft.h"
 
 #define BEAT_NS 1000000u
 #define BEATS_PER_MS 1u /* no more: a beat may be late, never early */
@@ -175,7 +176,7 @@ static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatc
 
     if (beats == 0)
         return false;
-    *handed_over |= executor_hand_over(executor) > 0;
+    *handed_over |= theft_hand_over(executor) > 0;
     if (beats % HOLD_BEATS == 0)
         let_memory_go(timekeeper, executor);
     return spare_after > 0 && beats >= spare_after * BEATS_PER_MS && !may_block(executor);
