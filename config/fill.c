@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "config/capacity.h"
+
 #include <weir/printable.h>
 
 #define PATH_SIZE 512  /* of a key's path in a message; a longer one is truncated */
@@ -283,6 +285,8 @@ static int fill_row(const struct fill *fill, const struct language_row *row,
         return fill_value(fill, row, pair, place, here, out);
     if (row->option.kind == LANGUAGE_RANGE)
         return fill_range(fill, row, pair, here, out);
+    if (row->option.kind == LANGUAGE_CAPACITY)
+        return capacity_fill(&row->option, pair ? pair->value : NULL, here, fill->report, out);
     if (row->option.kind == LANGUAGE_SECTION)
         return fill_inner(fill, row, pair, place, here, out, levels);
     if (row->option.required && !pair) {

@@ -209,9 +209,10 @@ const struct language_row language_pool[] = {
            .fallback = "false",
            .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "
                    "not an error"),
-    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.mailbox, "mailbox", uint32_t, WEIR_U32,
-           .fallback = "64", .max = 1000000,
-           .help = "messages that may wait at each worker; 0 = unlimited"),
+    OTHER(LANGUAGE_OF_WORKERS, "mailbox", LANGUAGE_CAPACITY,
+          .offset = WEIR_OPTION_OFFSET(struct settings_pool, core.mailbox, uint32_t),
+          .fallback = "64", .min = 1, .max = 1000000,
+          .help = "messages that may wait at each worker. `unlimited` = without a bound"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.mailbox_bytes, "mailbox_bytes", uint64_t,
            WEIR_SIZE, .fallback = "0", .max = INT64_MAX,
            .help = "bytes of payload that may wait at each worker; 0 = unlimited"),

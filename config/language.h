@@ -17,6 +17,7 @@ enum language_kind {
     LANGUAGE_NAMES,        /* a map from names to the rows given */
     LANGUAGE_RANGE,        /* durations `a..b`: two adjacent uint64_t */
     LANGUAGE_COUNT,        /* a number of workers, or {min, max} */
+    LANGUAGE_CAPACITY,     /* of a mailbox: a number or a word; see capacity.h */
     LANGUAGE_THREADS,      /* a number, or auto */
     LANGUAGE_BEHAVIOUR,    /* plugin.behaviour */
     LANGUAGE_ARGS,         /* the behaviour's options */

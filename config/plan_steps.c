@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/capacity.h"
+
 #define FIELD_SIZE 256 /* such as `restart.backoff` */
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -101,6 +103,17 @@ void plan_compare(struct planning *planning, enum plan_kind kind,
 
 /* --- rows of the tables ----------------------------------------------------------------------- */
 
+static const char *capacity_text(struct planning *planning, const struct language_row *row,
+                                 const void *owner)
+{
+    uint32_t capacity;
+    const char *word;
+
+    memcpy(&capacity, (const char *)owner + row->option.offset, sizeof capacity);
+    word = capacity_word(capacity);
+    return word ? word : plan_text(planning, "%u", capacity);
+}
+
 static const char *value_text(struct planning *planning, const struct language_row *row,
                               const void *owner)
 {
@@ -108,6 +121,8 @@ static const char *value_text(struct planning *planning, const struct language_r
     char first[48];
     char last[48];
 
+    if (row->option.kind == LANGUAGE_CAPACITY)
+        return capacity_text(planning, row, owner);
     if (row->option.kind != LANGUAGE_RANGE)
         return plan_checked(planning, option_format(&row->option, owner, &planning->scratch));
     memcpy(range, (const char *)owner + row->option.offset, sizeof range);
@@ -123,6 +138,7 @@ static size_t size_of(uint32_t kind)
         return sizeof(bool);
     case WEIR_U32:
     case WEIR_ENUM:
+    case LANGUAGE_CAPACITY:
         return sizeof(uint32_t);
     case WEIR_LIST:
     case WEIR_MAP:
@@ -165,14 +181,20 @@ static bool is_same(struct planning *planning, const struct language_row *row,
     return size > 0 && memcmp(older, newer, size) == 0;
 }
 
+/* True for a row whose value lies in the settings as the row says. */
+static bool has_value(const struct language_row *row)
+{
+    return language_is_value(row) || row->option.kind == LANGUAGE_RANGE ||
+           row->option.kind == LANGUAGE_CAPACITY;
+}
+
 static void compare_row(struct planning *planning, const struct plan_pair *pair, const char *before,
                         const struct language_row *row, const void *old_struct,
                         const void *new_struct)
 {
     char field[FIELD_SIZE];
 
-    if ((!language_is_value(row) && row->option.kind != LANGUAGE_RANGE) ||
-        is_same(planning, row, old_struct, new_struct))
+    if (!has_value(row) || is_same(planning, row, old_struct, new_struct))
         return;
     (void)snprintf(field, sizeof field, "%s%s%s", before, before[0] ? "." : "", row->option.name);
     plan_compare(planning, pair->kind(field), pair->subject, field,

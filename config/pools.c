@@ -346,11 +346,11 @@ static void warn_unlimited(const struct pool_reading *at)
     const struct config_node *node = config_find(at->waiting->at.node, "mailbox");
     char path[512];
 
-    if (!node || node->kind != CONFIG_SCALAR || strcmp(node->text, "0") != 0)
+    if (!node || node->kind != CONFIG_SCALAR || strcmp(node->text, "unlimited") != 0)
         return;
     (void)snprintf(path, sizeof path, "%s.mailbox", at->waiting->at.path);
     report_warn(at->report, &node->mark, path,
-                "0 is unlimited: senders are never told to wait, and memory may run out");
+                "is unlimited: senders are never told to wait, and memory may run out");
 }
 
 /* Limits a pool to one worker, also at run time, when its behaviour is exclusive. */

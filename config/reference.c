@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/option_kind.h"
+#include "config/capacity.h"
 #include "config/language.h"
 
 #define TAKES_SIZE 256 /* the description of a key's values */
@@ -52,6 +53,13 @@ static void add_choices(struct phrase *phrase, const struct weir_option *row)
 
         add(phrase, "%s`%s`", i ? between : "", row->choices[i]);
     }
+}
+
+/* After a number. */
+static void add_words(struct phrase *phrase, const char *const *words)
+{
+    for (uint32_t i = 0; words[i]; i++)
+        add(phrase, "%s`%s`", words[i + 1] ? ", " : " or ", words[i]);
 }
 
 static const char *value_word(uint32_t kind)
@@ -129,6 +137,8 @@ static void add_other(struct phrase *phrase, const struct language_row *row)
     }
     add(phrase, "%s", other_word(row));
     add_bounds(phrase, &row->option);
+    if (row->option.kind == LANGUAGE_CAPACITY)
+        add_words(phrase, capacity_words);
     if (row->option.kind == LANGUAGE_COUNT)
         add(phrase, ", or `{min: A, max: B}`");
 }

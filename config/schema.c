@@ -1,5 +1,6 @@
 #include "config/schema.h"
 
+#include "config/capacity.h"
 #include "config/language.h"
 #include "config/schema_value.h"
 #include "config/settings.h"
@@ -71,6 +72,19 @@ static void write_count(struct json *json, const struct language_row *row)
     json_end(json);
 }
 
+static void write_capacity(struct json *json, const struct language_row *row)
+{
+    json_begin_array(json, "anyOf");
+    json_begin_object(json, NULL);
+    json_begin_array(json, "enum");
+    for (uint32_t i = 0; capacity_words[i]; i++)
+        json_text(json, NULL, capacity_words[i]);
+    json_end(json);
+    json_end(json);
+    schema_value_integer(json, &row->option);
+    json_end(json);
+}
+
 static void write_threads(struct json *json, const struct language_row *row)
 {
     json_begin_array(json, "anyOf");
@@ -135,6 +149,9 @@ static void write_kind(struct schema *schema, const struct language_row *row, bo
         break;
     case LANGUAGE_COUNT:
         write_count(json, row);
+        break;
+    case LANGUAGE_CAPACITY:
+        write_capacity(json, row);
         break;
     case LANGUAGE_THREADS:
         write_threads(json, row);

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include <weir/choices.h>
+
 #define USUAL_LIMIT 64u                 /* `mailbox` */
 #define USUAL_REMOVE_TIMEOUT_MS 30000ul /* `remove.timeout` */
 #define USUAL_OPEN_TIMEOUT_MS 10000ul   /* `open_timeout` */
@@ -15,13 +17,13 @@
 /* As core has it: 0 = unlimited. */
 static inline uint32_t usual_limit(uint32_t given)
 {
-    return given == 0 ? USUAL_LIMIT : given == UINT32_MAX ? 0 : given;
+    return given == 0 ? USUAL_LIMIT : given == WEIR_UNLIMITED ? 0 : given;
 }
 
 /* As core has it: 0 = as long as it takes. */
 static inline uint64_t usual_remove_timeout_ms(uint64_t given)
 {
-    return given == 0 ? USUAL_REMOVE_TIMEOUT_MS : given == UINT64_MAX ? 0 : given;
+    return given == 0 ? USUAL_REMOVE_TIMEOUT_MS : given == WEIR_FOR_EVER ? 0 : given;
 }
 
 #endif

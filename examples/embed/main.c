@@ -23,8 +23,6 @@
 #include "job.h"
 #include "verify.h"
 
-#define FOREVER UINT64_MAX
-
 struct packer {
     struct job_settings settings;
     struct weir_runtime *runtime;
@@ -102,7 +100,7 @@ static int build(struct packer *packer, uint32_t threads)
     if (status == 0)
         status = add_pool(packer, &compress_behaviour, threads, packer->verify, &packer->compress);
     if (status == 0)
-        status = weir_runtime_wait_open(packer->runtime, packer->compress, FOREVER);
+        status = weir_runtime_wait_open(packer->runtime, packer->compress, WEIR_FOR_EVER);
     return status;
 }
 
@@ -118,7 +116,7 @@ static int give(struct packer *packer, const char *name)
         return WEIR_ENOMEM;
     (void)snprintf(((struct job *)message->data)->name, JOB_NAME_MAX, "%s", name);
     /* The program waits here when the pools cannot keep up. */
-    status = weir_runtime_send_wait(packer->runtime, packer->compress, message, FOREVER);
+    status = weir_runtime_send_wait(packer->runtime, packer->compress, message, WEIR_FOR_EVER);
     if (status != 0)
         weir_runtime_message_free(packer->runtime, message);
     else
@@ -163,7 +161,7 @@ static int pack(struct packer *packer, DIR *folder, uint32_t threads)
     if (status == 0)
         status = feed(packer, folder);
     if (status == 0) /* finishes all accepted messages, in the order of the outputs */
-        status = weir_runtime_shutdown(packer->runtime, FOREVER);
+        status = weir_runtime_shutdown(packer->runtime, WEIR_FOR_EVER);
     code = status == 0 ? sum_up(packer) : fail("cannot go on", status);
     weir_runtime_destroy(packer->runtime);
     return code;

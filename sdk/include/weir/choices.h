@@ -7,6 +7,13 @@
 #ifndef WEIR_CHOICES_H
 #define WEIR_CHOICES_H
 
+#include <stdint.h>
+
+/* Instead of the number of messages that may wait in a mailbox. */
+#define WEIR_UNLIMITED UINT32_MAX /* no limit; weir_spawn takes 0 for it, too */
+/* Instead of milliseconds: no time-out. */
+#define WEIR_FOR_EVER UINT64_MAX
+
 /* Which member of a pool gets a message. */
 enum weir_route {
     WEIR_ROUTE_ROUND_ROBIN = 0,

@@ -26,7 +26,7 @@
  * comment says that it waits. A function that waits answers WEIR_EDEADLK at once on a thread of
  * this runtime's dispatchers, because it could block the work that it waits for. On a thread of
  * another runtime it waits: that callback blocks, so its behaviour needs the flag WEIR_BLOCKING.
- * Time-outs are in milliseconds and never end early; UINT64_MAX means no time-out.
+ * Time-outs are in milliseconds and never end early; WEIR_FOR_EVER means no time-out.
  *
  * Ownership as in weir/message.h: *takes* when the answer is 0, *borrows*, *returns owned*.
  */
@@ -132,7 +132,7 @@ struct weir_pool_options {
     const void *settings;                   /* for `open`; borrowed until `release` */
     void (*release)(void *settings);        /* nobody uses the settings any more; may be NULL */
     const char *dispatcher;                 /* NULL = `default` */
-    uint32_t limit;                         /* of each mailbox; 0 = 64, UINT32_MAX = unlimited */
+    uint32_t limit;                         /* of each mailbox; 0 = 64, WEIR_UNLIMITED */
     uint32_t workers_min;                   /* bounds of a resize; both 0 = none */
     uint32_t workers_max;
     uint32_t route;             /* enum weir_route */
@@ -141,7 +141,7 @@ struct weir_pool_options {
                                  * with it */
     uint64_t remove_timeout_ms; /* time for a removed worker, or for all when the pool closes, to
                                  * finish; then its messages become dead letters. 0 = 30 s,
-                                 * UINT64_MAX = no limit */
+                                 * WEIR_FOR_EVER */
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
     uint32_t output_count;
     uint32_t restart_max;            /* failures within `restart_within_ms` after which a worker,
@@ -182,7 +182,7 @@ struct weir_actor_options {
     uint32_t size;           /* of this struct */
     uint32_t behaviour_size; /* of struct weir_behaviour */
     uint32_t binding_size;   /* of struct weir_binding */
-    uint32_t limit;          /* of its mailbox; 0 = 64, UINT32_MAX = unlimited */
+    uint32_t limit;          /* of its mailbox; 0 = 64, WEIR_UNLIMITED */
     const char *name;        /* registered for look-ups */
     const struct weir_behaviour *behaviour;
     const void *settings;               /* for `open`; borrowed until `release` */

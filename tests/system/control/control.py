@@ -297,7 +297,7 @@ def test_keys_of_the_host_are_in_force():
 def test_memory_is_told():
     with tempfile.TemporaryDirectory() as work:
         host = Host(work)
-        host.write(busy().replace("mailbox: 8", "mailbox: 0"), more=", memory: 1MiB")
+        host.write(busy().replace("mailbox: 8", "mailbox: unlimited"), more=", memory: 1MiB")
         host.start()
         told = until(lambda: (lambda h: h if h["memory_bytes"] > 0 else None)(
             host.json("status")["host"]), "messages")

@@ -49,7 +49,7 @@ static void test_given_values_are_taken(void)
         "       dead_letters: {count: 7}, log: {level: debug, format: json}}\n"
         "dispatchers: {slow: {threads: 3, budget: 1}}\n"
         "pools:\n"
-        "  a: {use: sink.null, size: {min: 2, max: 16}, mailbox: 0, route: hash,\n"
+        "  a: {use: sink.null, size: {min: 2, max: 16}, mailbox: unlimited, route: hash,\n"
         "      dispatcher: slow, restart: {max: 1, backoff: 1s, then: escalate},\n"
         "      remove: {mode: discard}, redeliver: 2, mailbox_bytes: 1MiB,\n"
         "      manager: count.words, subscribe: [x, y], fan_out: true, clamp: true,\n"

@@ -56,9 +56,9 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(USUAL_OPEN_TIMEOUT_MS, timeout_ms);
     CU_ASSERT_STRING_EQUAL(fallback(log, "level"), "info");
     CU_ASSERT_EQUAL(USUAL_LOG_LEVEL, WEIR_LOG_INFO);
-    CU_ASSERT_EQUAL(usual_limit(UINT32_MAX), 0);
+    CU_ASSERT_EQUAL(usual_limit(WEIR_UNLIMITED), 0);
     CU_ASSERT_EQUAL(usual_limit(5), 5);
-    CU_ASSERT_EQUAL(usual_remove_timeout_ms(UINT64_MAX), 0);
+    CU_ASSERT_EQUAL(usual_remove_timeout_ms(WEIR_FOR_EVER), 0);
 }
 
 int main(void)
