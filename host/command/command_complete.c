@@ -14,7 +14,7 @@
 #include "host/command/control_client.h"
 #include "host/plugin/plugin_path.h"
 
-#define PATIENCE_S 1     /* a user waits at a prompt */
+#define TIMEOUT_S 1      /* a user waits at a prompt */
 #define ARGUMENT_MAX 32u /* bytes of one word of a usage line */
 
 /* The command line so far. */
@@ -94,7 +94,7 @@ static struct config_tree *ask_status(const struct line *line)
     quiet.out = open_memstream(&answer, &size);
     quiet.err = open_memstream(&errors, &errors_size);
     if (quiet.out && quiet.err)
-        code = control_client_ask(&client, false, "/status", PATIENCE_S);
+        code = control_client_ask(&client, false, "/status", TIMEOUT_S);
     if (quiet.out)
         fclose(quiet.out);
     if (quiet.err)

@@ -113,7 +113,7 @@ static int export_letters(const struct request *request)
 static int carry_out(const struct request *request)
 {
     if (!request->pool)
-        return control_client_ask(&request->client, false, "/dead", CONTROL_CLIENT_PATIENCE_S);
+        return control_client_ask(&request->client, false, "/dead", CONTROL_CLIENT_TIMEOUT_S);
     if (request->delete)
         return delete_letters(request);
     if (request->folder)

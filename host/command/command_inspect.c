@@ -38,7 +38,7 @@ static int run(const struct invocation *invocation)
                                                "the items that you want");
     target = target_of(invocation->argv[first], invocation->argv + first + 1,
                        invocation->argc - first - 1);
-    code = target ? control_client_ask(&client, false, target, CONTROL_CLIENT_PATIENCE_S)
+    code = target ? control_client_ask(&client, false, target, CONTROL_CLIENT_TIMEOUT_S)
                   : EX_SOFTWARE;
     free(target);
     return code;

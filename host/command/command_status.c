@@ -31,7 +31,7 @@ static int run(const struct invocation *invocation)
         return command_usage_error(invocation, "takes one pool, or none for the whole host");
     if (first == invocation->argc)
         return control_client_ask(&request.client, false, request.members ? "/members" : "/status",
-                                  CONTROL_CLIENT_PATIENCE_S);
+                                  CONTROL_CLIENT_TIMEOUT_S);
     return control_client_ask_of(&request.client, false, request.members ? "/members/" : "/pools/",
                                  invocation->argv[first], "");
 }

@@ -209,10 +209,10 @@ static int fetch_from(const struct control_client *client, const struct exchange
 }
 
 int control_client_fetch(const struct control_client *client, bool is_post, const char *target,
-                         uint32_t patience_s, struct answer *out)
+                         uint32_t timeout_s, struct answer *out)
 {
     struct exchange exchange = {
-        .target = target, .is_post = is_post, .wants_json = client->json, .patience_s = patience_s
+        .target = target, .is_post = is_post, .wants_json = client->json, .timeout_s = timeout_s
     };
     int code = EX_SOFTWARE;
     char *path;
@@ -228,10 +228,10 @@ int control_client_fetch(const struct control_client *client, bool is_post, cons
 }
 
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
-                       uint32_t patience_s)
+                       uint32_t timeout_s)
 {
     struct answer answer;
-    int code = control_client_fetch(client, is_post, target, patience_s, &answer);
+    int code = control_client_fetch(client, is_post, target, timeout_s, &answer);
 
     if (code == EX_OK)
         print_text(client, answer.text, answer.size, client->invocation->out);
@@ -263,7 +263,7 @@ int control_client_ask_of(const struct control_client *client, bool is_post, con
     int code = EX_SOFTWARE;
 
     if (target)
-        code = control_client_ask(client, is_post, target, CONTROL_CLIENT_PATIENCE_S);
+        code = control_client_ask(client, is_post, target, CONTROL_CLIENT_TIMEOUT_S);
     free(target);
     return code;
 }

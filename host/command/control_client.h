@@ -49,26 +49,26 @@ int control_client_parse(struct control_client *client, int *out_first);
 
 /*
  * Sends a request; prints the answer to `out`, or the failure to `err`; returns an exit code.
- * `patience_s` 0: waits as long as the host is alive, see exchange.h.
+ * `timeout_s` 0: waits as long as the host is alive, see exchange.h.
  */
 int control_client_ask(const struct control_client *client, bool is_post, const char *target,
-                       uint32_t patience_s);
+                       uint32_t timeout_s);
 
 /* As control_client_ask, but returns the answer, which the caller finishes in every case; prints
  * failures only. */
 int control_client_fetch(const struct control_client *client, bool is_post, const char *target,
-                         uint32_t patience_s, struct answer *out);
+                         uint32_t timeout_s, struct answer *out);
 
 /* `before`, the path of a pool and `after`, as part of a request. Owned; NULL: memory is out. */
 char *control_client_target(const char *before, const char *path, const char *after);
 
 /*
  * Requests `before`, the path of a pool and `after`, such as /pools/ images/fast /pause, and waits
- * CONTROL_CLIENT_PATIENCE_S at most.
+ * CONTROL_CLIENT_TIMEOUT_S at most.
  */
 int control_client_ask_of(const struct control_client *client, bool is_post, const char *before,
                           const char *path, const char *after);
 
-#define CONTROL_CLIENT_PATIENCE_S 10 /* as long as a host waits for a client */
+#define CONTROL_CLIENT_TIMEOUT_S 10 /* as long as a host waits for a client */
 
 #endif

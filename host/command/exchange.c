@@ -22,9 +22,9 @@ struct hearing {
     bool complete;
 };
 
-static uint32_t patience_ms(const struct exchange *exchange)
+static uint32_t timeout_ms(const struct exchange *exchange)
 {
-    return (exchange->patience_s ? exchange->patience_s : EXCHANGE_PATIENCE_S) * MS_PER_S;
+    return (exchange->timeout_s ? exchange->timeout_s : EXCHANGE_TIMEOUT_S) * MS_PER_S;
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
@@ -32,8 +32,8 @@ static uint32_t patience_ms(const struct exchange *exchange)
 /* A descriptor, or a negative errno. */
 static int connect_to(const struct exchange *exchange, struct answer *out)
 {
-    struct timeval patience = { .tv_sec = patience_ms(exchange) / MS_PER_S };
-    int descriptor = control_socket_connect(exchange->path, patience_ms(exchange));
+    struct timeval timeout = { .tv_sec = timeout_ms(exchange) / MS_PER_S };
+    int descriptor = control_socket_connect(exchange->path, timeout_ms(exchange));
 
     if (descriptor < 0)
         return descriptor;
@@ -41,7 +41,7 @@ static int connect_to(const struct exchange *exchange, struct answer *out)
         close(descriptor);
         return -EPERM;
     }
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     return descriptor;
 }
 
@@ -119,7 +119,7 @@ static bool is_alive(const struct exchange *exchange)
 {
     struct exchange probe = { .path = exchange->path,
                               .target = "/livez",
-                              .patience_s = EXCHANGE_PATIENCE_S };
+                              .timeout_s = EXCHANGE_TIMEOUT_S };
     struct answer answer;
     bool is = exchange_run(&probe, &answer) == 0 && answer.status == HTTP_STATUS_OK;
 
@@ -131,9 +131,9 @@ static bool is_alive(const struct exchange *exchange)
 static bool await(const struct exchange *exchange, int descriptor, uint64_t *due_ms)
 {
     while (!is_readable(descriptor, *due_ms)) {
-        if (exchange->patience_s || !is_alive(exchange))
+        if (exchange->timeout_s || !is_alive(exchange))
             return false;
-        *due_ms = now_ms() + patience_ms(exchange);
+        *due_ms = now_ms() + timeout_ms(exchange);
     }
     return true;
 }
@@ -141,7 +141,7 @@ static bool await(const struct exchange *exchange, int descriptor, uint64_t *due
 /* Reads until the answer is complete, the host closes, or the time is over. */
 static void hear(const struct exchange *exchange, int descriptor, struct hearing *hearing)
 {
-    uint64_t due_ms = now_ms() + patience_ms(exchange);
+    uint64_t due_ms = now_ms() + timeout_ms(exchange);
     http_parser_settings settings;
     char bytes[4096];
     ssize_t size = 1;

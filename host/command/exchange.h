@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define EXCHANGE_PATIENCE_S 10 /* as long as a host waits for a client */
+#define EXCHANGE_TIMEOUT_S 10 /* as long as a host waits for a client */
 
 struct exchange {
     const char *path;   /* of the socket */
@@ -22,8 +22,8 @@ struct exchange {
     bool is_post;
     bool wants_json;
     /* The time-out for the connection, and again for the answer. 0: waits for the answer as long as
-     * the host is alive; /livez checks that after each EXCHANGE_PATIENCE_S of silence. */
-    uint32_t patience_s;
+     * the host is alive; /livez checks that after each EXCHANGE_TIMEOUT_S of silence. */
+    uint32_t timeout_s;
 };
 
 struct answer {

@@ -41,7 +41,7 @@ static int fetch(const struct letter_export *export, const char *query, struct a
 
     *out = (struct answer){ .status = 0 };
     if (target)
-        code = control_client_fetch(export->client, false, target, CONTROL_CLIENT_PATIENCE_S, out);
+        code = control_client_fetch(export->client, false, target, CONTROL_CLIENT_TIMEOUT_S, out);
     free(target);
     return code;
 }

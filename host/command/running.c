@@ -81,7 +81,7 @@ static void leave_at_once(struct host *host, const char *event, int code)
 {
     log_answer(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
                weir_str("effect", "what was left is lost"));
-    (void)printer_flush(&host->printing.printer, PRINTING_PATIENCE_MS);
+    (void)printer_flush(&host->printing.printer, PRINTING_TIMEOUT_MS);
     accounts_log_ledger(&host->assembly, NULL);
     running_leave_threads_behind(host, code);
 }

@@ -101,12 +101,12 @@ static void on_slow_reader(uv_timer_t *timer)
     close_connection(timer->data);
 }
 
-static uint64_t patience_ms(const struct connection *connection)
+static uint64_t timeout_ms(const struct connection *connection)
 {
     const struct control_setup *setup = &connection->control->setup;
-    uint64_t patience = setup->patience_ms ? setup->patience_ms : CONTROL_PATIENCE_MS;
+    uint64_t timeout = setup->timeout_ms ? setup->timeout_ms : CONTROL_TIMEOUT_MS;
 
-    return connection->reserved ? patience / 10 : patience;
+    return connection->reserved ? timeout / 10 : timeout;
 }
 
 /* The head of an answer, allocated; its base is NULL when memory is out. */
@@ -135,7 +135,7 @@ void control_answer(struct connection *connection, struct control_reply reply)
         close_connection(connection);
         return;
     }
-    uv_timer_start(&connection->timer, on_slow_reader, patience_ms(connection), 0);
+    uv_timer_start(&connection->timer, on_slow_reader, timeout_ms(connection), 0);
     connection->write.data = connection;
     error = uv_write(&connection->write, (uv_stream_t *)&connection->pipe, connection->output, 2,
                      on_written);
@@ -285,7 +285,7 @@ static void serve(struct connection *connection)
         answer_text(connection, HTTP_STATUS_FORBIDDEN, "only the host's own user and root may ask");
         return;
     }
-    uv_timer_start(&connection->timer, on_slow_writer, patience_ms(connection), 0);
+    uv_timer_start(&connection->timer, on_slow_writer, timeout_ms(connection), 0);
     if (uv_read_start((uv_stream_t *)&connection->pipe, on_allocate, on_read) != 0)
         close_connection(connection);
 }

@@ -4,7 +4,7 @@
  * Everything here runs on the I/O thread, unless it says otherwise, and none of it waits. Bounds:
  * CONTROL_CONNECTIONS_MAX at a time, and CONTROL_CONNECTIONS_RESERVED beyond them in which only
  * probes are answered; all others get 503 and are closed. A request must be complete, and an answer
- * taken, within CONTROL_PATIENCE_MS each, in a reserved place within a tenth of it; a request has
+ * taken, within CONTROL_TIMEOUT_MS each, in a reserved place within a tenth of it; a request has
  * at most HTTP_REQUEST_MAX bytes. A connection is one request.
  *
  *      READING ---- complete ----> ASKED ---- control_answer ----> WRITING ----> closed
@@ -30,7 +30,7 @@ struct connection;
 
 #define CONTROL_CONNECTIONS_MAX 64      /* people and a metrics scraper: each holds 8 KiB */
 #define CONTROL_CONNECTIONS_RESERVED 16 /* probes of several supervisors at once */
-#define CONTROL_PATIENCE_MS 10000       /* writing the answer of 10,000 pools takes a tenth of it */
+#define CONTROL_TIMEOUT_MS 10000        /* writing the answer of 10,000 pools takes a tenth of it */
 
 /* The answer to a request. */
 struct control_reply {
@@ -47,7 +47,7 @@ struct control_setup {
     /* True for a request that a reserved place answers, too; must not wait. */
     bool (*is_probe)(const struct http_request *request);
     void *context;
-    uint64_t patience_ms; /* 0 = CONTROL_PATIENCE_MS */
+    uint64_t timeout_ms; /* 0 = CONTROL_TIMEOUT_MS */
 };
 
 /* It has no listener yet. WEIR_ENOMEM. */

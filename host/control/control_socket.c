@@ -40,10 +40,10 @@ static int make_socket(void)
     return descriptor < 0 ? -errno : descriptor;
 }
 
-int control_socket_connect(const char *path, uint32_t patience_ms)
+int control_socket_connect(const char *path, uint32_t timeout_ms)
 {
-    struct timeval patience = { .tv_sec = patience_ms / 1000,
-                                .tv_usec = (suseconds_t)(patience_ms % 1000) * 1000 };
+    struct timeval timeout = { .tv_sec = timeout_ms / 1000,
+                               .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000 };
     struct sockaddr_un address;
     int status = fill_address(path, &address);
     int descriptor;
@@ -53,7 +53,7 @@ int control_socket_connect(const char *path, uint32_t patience_ms)
     descriptor = make_socket();
     if (descriptor < 0)
         return descriptor;
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
         return descriptor;
     status = -errno;

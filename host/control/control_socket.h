@@ -47,9 +47,9 @@ void control_socket_close(struct control_socket *made);
 /*
  * Connects to the host at `path`. Returns the descriptor, owned by the caller, or a negative errno.
  * -ENAMETOOLONG: longer than a socket's path may be. -EAGAIN: the backlog is full, and the host
- * accepted no connection within `patience_ms`, at least 1.
+ * accepted no connection within `timeout_ms`, at least 1.
  */
-int control_socket_connect(const char *path, uint32_t patience_ms);
+int control_socket_connect(const char *path, uint32_t timeout_ms);
 
 /*
  * For a connection to `path`: true when the listening process belongs to root, to our user, or to

@@ -73,7 +73,7 @@ static struct timespec patience_from_now(void)
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until); /* the clock of pthread_mutex_timedlock */
-    until.tv_nsec += SCREEN_PATIENCE_MS * 1000000L;
+    until.tv_nsec += SCREEN_TIMEOUT_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     return until;
@@ -91,7 +91,7 @@ static void set_stuck(struct screen *screen, bool stuck)
 }
 
 /* False: another thread prints to a terminal that its user has stopped. Nobody waits for that
- * thread longer than SCREEN_PATIENCE_MS. */
+ * thread longer than SCREEN_TIMEOUT_MS. */
 static bool lock_terminal(struct screen *screen)
 {
     struct timespec until = patience_from_now();
@@ -105,13 +105,13 @@ static bool lock_terminal(struct screen *screen)
 }
 
 /* True when a write of up to PIPE_BUF bytes would not wait. */
-static bool is_writable(int descriptor, int patience_ms)
+static bool is_writable(int descriptor, int timeout_ms)
 {
     struct pollfd wanted = { .fd = descriptor, .events = POLLOUT };
     int ready;
 
     do
-        ready = poll(&wanted, 1, patience_ms);
+        ready = poll(&wanted, 1, timeout_ms);
     while (ready < 0 && errno == EINTR);
     return ready > 0;
 }
@@ -169,7 +169,7 @@ int screen_log(struct screen *screen, const char *line, size_t size)
 
     if (!lock_terminal(screen))
         return WEIR_EFULL;
-    if (is_writable(screen->error, is_stuck(screen) ? 0 : SCREEN_PATIENCE_MS))
+    if (is_writable(screen->error, is_stuck(screen) ? 0 : SCREEN_TIMEOUT_MS))
         status = write_around_status(screen, line, size);
     set_stuck(screen, status != WEIR_OK);
     pthread_mutex_unlock(&screen->terminal);

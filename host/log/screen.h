@@ -8,7 +8,7 @@
  * Life: screen_create .. screen_destroy. Every function may be called from any thread, several at
  * once. Two locks, taken in this order: printing (who prints may wait for a slow reader of standard
  * output), then terminal. A thread that prints to a terminal that its user has stopped holds both;
- * log lines and the progress line wait SCREEN_PATIENCE_MS for them, and are lost then.
+ * log lines and the progress line wait SCREEN_TIMEOUT_MS for them, and are lost then.
  */
 #ifndef HOST_LOG_SCREEN_H
 #define HOST_LOG_SCREEN_H
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCREEN_PATIENCE_MS 100 /* a log line waits no longer than this for a full pipe */
+#define SCREEN_TIMEOUT_MS 100 /* a log line waits no longer than this for a full pipe */
 
 struct screen;
 

@@ -127,7 +127,7 @@ static int ask(struct inspections *inspections, const char *path, const char *co
                uint64_t *out_reference)
 {
     struct runtime *runtime = inspections->assembly->runtime;
-    struct request_options options = { .timeout_ms = INSPECTIONS_PATIENCE_MS,
+    struct request_options options = { .timeout_ms = INSPECTIONS_TIMEOUT_MS,
                                        .on_answer = inspections->on_answer,
                                        .on_answer_context = inspections->context };
     struct executor *executor = runtime_enter(runtime);
@@ -166,7 +166,7 @@ int inspections_ask(struct inspections *inspections, const struct inspections_qu
         free(request);
         return status;
     }
-    request->due_ns = clock_after_ms(&clock, INSPECTIONS_PATIENCE_MS);
+    request->due_ns = clock_after_ms(&clock, INSPECTIONS_TIMEOUT_MS);
     request->connection = question->connection;
     request->wants_text = question->wants_text;
     (void)snprintf(request->path, sizeof request->path, "%s", question->path);
@@ -209,7 +209,7 @@ static void write_error(FILE *stream, const struct inspection_request *request, 
 
     if (status == WEIR_ETIMEOUT)
         (void)snprintf(text, sizeof text, "%s has not answered within %d ms: it is in a handler",
-                       request->path, INSPECTIONS_PATIENCE_MS);
+                       request->path, INSPECTIONS_TIMEOUT_MS);
     else
         (void)snprintf(text, sizeof text, "%s: %s", request->path, weir_status_text(status));
     if (request->wants_text) {

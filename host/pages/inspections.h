@@ -4,7 +4,7 @@
  *
  * An actor answers in a turn of its own, after the message that it handles. The I/O thread does not
  * wait: the answer wakes it, and inspections_collect fetches the answer. After
- * INSPECTIONS_PATIENCE_MS without an answer the client reads that the actor is busy in a handler.
+ * INSPECTIONS_TIMEOUT_MS without an answer the client reads that the actor is busy in a handler.
  *
  * Life: init .. finish, when the runtime has ended. All calls on the I/O thread; `on_answer` is
  * called on the thread that answers.
@@ -21,7 +21,7 @@ struct assembly;
 struct connection;
 struct inspection_request;
 
-#define INSPECTIONS_PATIENCE_MS 5000
+#define INSPECTIONS_TIMEOUT_MS 5000
 
 struct inspections {
     struct assembly *assembly;        /* const */

@@ -16,8 +16,8 @@
 #include "host/run/crash_watch.h"
 
 #define WORDS_SIZE 1024
-#define HANDLERS_MORE 8  /* for the first thread, and those that plugins start themselves */
-#define PATIENCE_MS 5000 /* time for the I/O thread to write some lines */
+#define HANDLERS_MORE 8 /* for the first thread, and those that plugins start themselves */
+#define TIMEOUT_MS 5000 /* time for the I/O thread to write some lines */
 
 /* Signals that end a process and that nobody sends to a host on purpose. The crash handler and the
  * I/O thread handle the others. */
@@ -78,7 +78,7 @@ static void write_words(struct line *line)
 /* Other threads run on: one of them is to end the process. */
 static void wait_for_the_end(void)
 {
-    (void)poll(NULL, 0, PATIENCE_MS);
+    (void)poll(NULL, 0, TIMEOUT_MS);
 }
 
 /* Does not return. */

@@ -35,7 +35,7 @@ bool printing_is_over(struct printing *printing, uint64_t timeout_ms,
 
 bool printing_finish(struct printing *printing)
 {
-    if (!printer_flush(&printing->printer, PRINTING_PATIENCE_MS))
+    if (!printer_flush(&printing->printer, PRINTING_TIMEOUT_MS))
         return false;
     printer_finish(&printing->printer);
     return true;

@@ -10,7 +10,7 @@
 #include "host/log/printer.h"
 #include "weir_core.h"
 
-#define PRINTING_PATIENCE_MS 100 /* for a reader, where the host cannot wait */
+#define PRINTING_TIMEOUT_MS 100 /* for a reader, where the host cannot wait */
 
 struct printing {
     struct printer printer;

@@ -96,7 +96,7 @@ static void prepare(struct fixture *f, uint64_t patience_ms)
 {
     struct io_callbacks callbacks = { .context = f, .on_wake = on_wake };
     struct control_setup setup = {
-        .ask = ask, .is_probe = is_probe, .context = f, .patience_ms = patience_ms
+        .ask = ask, .is_probe = is_probe, .context = f, .timeout_ms = patience_ms
     };
 
     memset(f, 0, sizeof *f);
