@@ -2,6 +2,7 @@
 #include "actor/replay.h"
 #include "actor/single.h"
 #include "actor/source.h"
+#include "pool/outlet.h"
 #include "pool/pool.h"
 
 struct letter_box pool_letters(struct pool *pool)

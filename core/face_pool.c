@@ -1,5 +1,6 @@
 /* What the face shows of pools: face/pool.h, face/pool_change.h. */
 #include "pool/change.h"
+#include "pool/creation.h"
 #include "pool/figures.h"
 #include "pool/pool.h"
 

@@ -3,7 +3,6 @@
 #include "actor/actor.h"
 #include "actor/fan_out.h"
 #include "pool/pool.h"
-#include "pool/route.h"
 
 bool broadcast_passes_over(const struct member *member)
 {
@@ -17,13 +16,13 @@ static const struct members *members_of(struct pool *pool)
 }
 
 /* A nested pool routes its copy. */
-static void give_to_pool(struct fan_out *fan_out, struct pool *pool)
+static void give_to_pool(struct fan_out *fan_out, struct pool *pool, broadcast_route *route)
 {
     struct message *copy = fan_out_copy(fan_out);
 
     if (copy)
         fan_out_given(fan_out, (struct fan_out_receiver){ pool->pid, FAN_OUT_NO_SEAT }, copy,
-                      route_uncounted(pool, fan_out->executor, copy, fan_out->left));
+                      route(pool, fan_out->executor, copy, fan_out->left));
 }
 
 static void give_to_worker(struct fan_out *fan_out, const struct pool *pool,
@@ -33,7 +32,7 @@ static void give_to_worker(struct fan_out *fan_out, const struct pool *pool,
                       member->serial);
 }
 
-static void give_to_all(struct fan_out *fan_out, struct pool *pool)
+static void give_to_all(struct fan_out *fan_out, struct pool *pool, broadcast_route *route)
 {
     const struct members *members = members_of(pool);
 
@@ -41,7 +40,7 @@ static void give_to_all(struct fan_out *fan_out, struct pool *pool)
         const struct member *member = &members->members[i];
 
         if (member->pool)
-            give_to_pool(fan_out, member->pool);
+            give_to_pool(fan_out, member->pool, route);
         else
             give_to_worker(fan_out, pool, member);
     }
@@ -65,7 +64,7 @@ static bool has_one_answer(const struct message *message)
 }
 
 int broadcast(struct pool *pool, struct executor *executor, struct message *message,
-              struct message_list *left)
+              struct message_list *left, broadcast_route *route)
 {
     struct message_list own = { 0 };
     struct fan_out fan_out = { .executor = executor,
@@ -75,7 +74,7 @@ int broadcast(struct pool *pool, struct executor *executor, struct message *mess
 
     if (has_one_answer(message))
         return WEIR_EINVALID;
-    give_to_all(&fan_out, pool);
+    give_to_all(&fan_out, pool, route);
     if (fan_out.taken == 0)
         return refuse(&fan_out, &own);
     while ((copy = message_list_take(&own)))

@@ -16,6 +16,10 @@ struct fan_out;
 struct member;
 struct pool;
 
+/* How a nested pool routes its copy: route_uncounted. */
+typedef int broadcast_route(struct pool *pool, struct executor *executor, struct message *message,
+                            struct message_list *left);
+
 /*
  * Any thread, in a read section. Takes the message on 0: at least one member has taken a copy; the
  * others are in `left`, or counted as refused by the pool. WEIR_EFULL: no member has room;
@@ -23,7 +27,7 @@ struct pool;
  * one outcome; or no member of any kind could ever take it.
  */
 int broadcast(struct pool *pool, struct executor *executor, struct message *message,
-              struct message_list *left);
+              struct message_list *left, broadcast_route *route);
 
 /* An event: gives a copy to each worker below, of all levels. A pool that accepts nothing counts
  * once. Any thread, in a read section. */

@@ -6,8 +6,11 @@
 #include "pool/manager.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
+#include "pool/outlet.h"
 #include "pool/places.h"
+#include "pool/pulling.h"
 #include "pool/resize.h"
+#include "pool/settings.h"
 
 static bool replaces_workers(const struct pool_change_options *options)
 {

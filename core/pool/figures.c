@@ -7,6 +7,7 @@
 
 #include "actor/children.h"
 #include "actor/runtime.h"
+#include "pool/pulling.h"
 
 #define NS_PER_MS 1000000u
 

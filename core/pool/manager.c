@@ -5,6 +5,7 @@
 
 #include "actor/request.h"
 #include "actor/runtime.h"
+#include "pool/ending.h"
 #include "pool/figures.h"
 #include "pool/outcome.h"
 #include "pool/places.h"

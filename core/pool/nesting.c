@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pool/members.h"
+#include "pool/settings.h"
 
 /* The lowest number without a child. The children are sorted: the first gap follows those whose
  * number is their index. */
@@ -59,7 +60,7 @@ struct pool *nesting_next_open(struct pool *parent, uint32_t *order)
  * A child keeps its number, since the owner of a key depends on it; a new child gets the lowest
  * free number, as a worker does.
  */
-static void add_child_locked(struct pool *parent, struct pool *pool)
+void nesting_add_locked(struct pool *parent, struct pool *pool)
 {
     uint32_t at = free_order_locked(parent);
 
@@ -129,7 +130,7 @@ static int join_parent_locked(struct pool *parent, struct pool *pool, struct exe
     status = make_room_locked(parent, 1);
     if (status != 0)
         return status;
-    add_child_locked(parent, pool);
+    nesting_add_locked(parent, pool);
     if (parent->join_members)
         return 0;
     status = publish_children_locked(parent, executor);
@@ -168,20 +169,6 @@ int pool_prepare_join(struct pool *parent, uint32_t count)
     }
     pthread_mutex_unlock(&parent->lock);
     return status;
-}
-
-void pool_join(struct pool *pool, struct executor *executor)
-{
-    struct pool *parent = pool->parent;
-    bool parent_closes;
-
-    pthread_mutex_lock(&parent->lock);
-    parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
-    add_child_locked(parent, pool);
-    pool_end_trial(pool);
-    pthread_mutex_unlock(&parent->lock);
-    if (parent_closes)
-        pool_close(pool, executor);
 }
 
 /* Only a pool that nests shows its members: see commit_nesting_locked. */
@@ -258,4 +245,12 @@ int nesting_leave(struct pool *pool, struct executor *executor)
     status = show_without_locked(parent, executor);
     pthread_mutex_unlock(&parent->lock);
     return status;
+}
+
+void nesting_lose(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->parent->lock);
+    pool->next_lost = pool->parent->lost;
+    pool->parent->lost = pool;
+    pthread_mutex_unlock(&pool->parent->lock);
 }

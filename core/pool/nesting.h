@@ -13,6 +13,9 @@
 /* A new pool joins its parent at once, if it has one. WEIR_ECLOSED, WEIR_ENOMEM. */
 int nesting_join_new(struct pool *pool, struct executor *executor);
 
+/* Adds a pool to the members of its parent, which has room. parent->lock is held. */
+void nesting_add_locked(struct pool *parent, struct pool *pool);
+
 /* Publishes the nested pools of a pool whose members are pools; takes `next`, which has room for
  * them. parent->lock is held. */
 void nesting_show_locked(struct pool *parent, struct members *next, struct executor *executor);
@@ -24,5 +27,8 @@ struct pool *nesting_next_open(struct pool *parent, uint32_t *order);
 /* An ended pool leaves its parent. WEIR_ENOMEM: it stays among the members, and refuses with
  * CLOSED. */
 int nesting_leave(struct pool *pool, struct executor *executor);
+
+/* A parent whose members still show an ended pool keeps it until the parent itself is freed. */
+void nesting_lose(struct pool *pool);
 
 #endif

@@ -14,12 +14,8 @@
 #define POOL_OUTLET_H
 
 #include "actor/wiring.h"
-#include "face/pool.h"
+#include "pool/pool.h"
 
-struct executor;
-struct place;
-struct pool;
-struct spec;
 struct weir_output;
 
 struct outlet {
@@ -28,13 +24,6 @@ struct outlet {
     uint32_t table;                 /* const: the number of the table in the pool, from 0 on */
     uint32_t users;                 /* pool->lock: places, and the pool or a change */
     struct retired retired;
-};
-
-/* The outlets of one pool. */
-struct outlets {
-    _Atomic(struct outlet *) present; /* written under pool->lock, read in a read section */
-    struct outlet *of_new;            /* pool->lock: of new places */
-    uint32_t tables;                  /* pool->lock: their number so far */
 };
 
 /* Makes the first outlet, for workers of `spec` (may be NULL). Takes the wiring on 0.

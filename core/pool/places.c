@@ -3,19 +3,15 @@
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/runtime.h"
+#include "pool/ending.h"
 #include "pool/escalation.h"
 #include "pool/outcome.h"
+#include "pool/outlet.h"
+#include "pool/pulling.h"
 #include "pool/renewal.h"
 #include "pool/resize.h"
 #include "pool/route.h"
-
-void pool_wake_waiters(struct pool *pool, struct executor *executor)
-{
-    fullness_forget(&pool->owner);
-    for (; pool; pool = pool->parent)
-        if (waiters_any(&pool->waiters))
-            waiters_wake(&pool->waiters, UINT32_MAX, executor);
-}
+#include "pool/settings.h"
 
 void pool_place_publish_locked(struct pool *pool, struct place *place)
 {

@@ -15,9 +15,6 @@ void pool_place_publish_locked(struct pool *pool, struct place *place);
  * finish the queue of a pool that has closed meanwhile, unless it `leaves_queue` to others. */
 bool pool_place_may_close(struct place *place, bool leaves_queue);
 
-/* The pool's own actor has ended; no callback of it runs any more. */
-void pool_actor_ended(struct pool *pool, struct executor *executor);
-
 /* The pool's operations as the owner of its workers. */
 extern const struct owner_ops pool_owner_ops;
 

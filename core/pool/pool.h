@@ -18,11 +18,10 @@
 #include "actor/waiters.h"
 #include "face/pool.h"
 #include "pool/members.h"
-#include "pool/outlet.h"
-#include "pool/pulling.h"
 #include "stats/age.h"
 #include "stats/dead_letters.h"
 
+struct outlet;
 struct runtime;
 
 #define POOL_SIZE_MAX 65536
@@ -31,6 +30,29 @@ struct runtime;
 struct escalation {
     struct backoff backoff; /* of members that escalate */
     uint64_t reopened;      /* members so far, including those of pools that have left */
+};
+
+/* Read by senders and by the members' turns: pulling.h. */
+struct pull_queue {
+    pthread_mutex_t lock;
+    struct message_list messages; /* lock */
+    uint64_t admitted;            /* lock: messages, so far */
+    uint64_t limit;               /* lock: of messages */
+    uint64_t bytes;               /* lock: of payload in them */
+    uint64_t bytes_limit;         /* lock: of these */
+    uint64_t bytes_limit_each;    /* lock: of one message */
+    bool closed;                  /* lock: the pool closes, no message is admitted */
+    /* written under pool->lock: no other members will take the messages */
+    _Atomic bool left_behind;
+    struct list idle;          /* lock: places whose workers sleep since the queue is empty */
+    _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
+};
+
+/* Of its workers: outlet.h. */
+struct outlets {
+    _Atomic(struct outlet *) present; /* written under pool->lock, read in a read section */
+    struct outlet *of_new;            /* pool->lock: of new places */
+    uint32_t tables;                  /* pool->lock: their number so far */
 };
 
 struct pool {
@@ -121,34 +143,5 @@ static inline struct pool *pool_of_worker(const struct actor *actor)
 
     return owner ? pool_of_owner(owner) : NULL;
 }
-
-/* For a pool that was made apart, after its parent has made room: makes it a member of its parent,
- * with which it closes from now on. Cannot fail. */
-void pool_join(struct pool *pool, struct executor *executor);
-
-/* Makes a pool at the top permanent that was made apart. Any thread. */
-void pool_end_trial(struct pool *pool);
-
-/* As pool_stop_now, with the reason KILL for `close` of its members, and for monitors. */
-void pool_kill(struct pool *pool, struct executor *executor);
-
-/* Sets the limit of present and new mailboxes; see change.h for reloads. */
-void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
-/* As pool_set_limit; pool->lock is held, and the caller wakes the pool's waiters. */
-void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
-void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
-void pool_set_route(struct pool *pool, enum weir_route route);
-/* Makes the workers use the present targets of their outputs; pool->lock is held. */
-void pool_look_again_locked(struct pool *pool, struct executor *executor);
-/* Takes the wiring. */
-void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);
-
-/* There may be room: wakes all waiters of this pool and of the pools above. */
-void pool_wake_waiters(struct pool *pool, struct executor *executor);
-
-/* --- for nesting.c, places.c ----------------------------------------------------------------- */
-
-/* Ends the pool's own actor if nothing else of the pool is left. The caller holds no lock. */
-void pool_end_if_empty(struct pool *pool, struct executor *executor);
 
 #endif

@@ -1,6 +1,7 @@
 #include "pool/pool_router.h"
 
 #include "pool/broadcast.h"
+#include "pool/ending.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/pool_items.h"

@@ -14,30 +14,7 @@
 #ifndef POOL_PULLING_H
 #define POOL_PULLING_H
 
-#include <pthread.h>
-
-#include "base/list.h"
-#include "message/message.h"
-
-struct actor;
-struct executor;
-struct place;
-struct pool;
-
-struct pull_queue {
-    pthread_mutex_t lock;
-    struct message_list messages; /* lock */
-    uint64_t admitted;            /* lock: messages, so far */
-    uint64_t limit;               /* lock: of messages */
-    uint64_t bytes;               /* lock: of payload in them */
-    uint64_t bytes_limit;         /* lock: of these */
-    uint64_t bytes_limit_each;    /* lock: of one message */
-    bool closed;                  /* lock: the pool closes, no message is admitted */
-    /* written under pool->lock: no other members will take the messages */
-    _Atomic bool left_behind;
-    struct list idle;          /* lock: places whose workers sleep since the queue is empty */
-    _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
-};
+#include "pool/pool.h"
 
 void pulling_init(struct pull_queue *pull);
 /* Frees the messages that are left. `executor` may be NULL when it is empty. */

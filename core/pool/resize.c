@@ -7,7 +7,10 @@
 #include "actor/room.h"
 #include "actor/runtime.h"
 #include "pool/outcome.h"
+#include "pool/outlet.h"
+#include "pool/pulling.h"
 #include "pool/rendezvous.h"
+#include "pool/settings.h"
 
 /* --- making --------------------------------------------------------------------------------- */
 

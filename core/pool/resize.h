@@ -9,7 +9,7 @@
 
 #include "pool/pool.h"
 
-/* --- for pool.c and change.c; pool->lock is held --------------------------------------------- */
+/* --- for ending.c, creation.c and change.c; pool->lock is held ------------------------------- */
 
 /* Makes `count` places with actors that are not started, numbered from the lowest free number on,
  * and appends them to `out_places`. All or none: WEIR_ENOMEM. */

@@ -4,6 +4,7 @@
 #include "pool/broadcast.h"
 #include "pool/keyless.h"
 #include "pool/pool.h"
+#include "pool/pulling.h"
 #include "pool/rendezvous.h"
 
 #define UNLIMITED_ROOM 64
@@ -177,7 +178,7 @@ static int try_meant(struct pool *pool, const struct members *members, uint32_t 
 {
     attempt->scan.varies = true;
     if (route == WEIR_ROUTE_BROADCAST)
-        return broadcast(pool, attempt->executor, attempt->message, attempt->left);
+        return broadcast(pool, attempt->executor, attempt->message, attempt->left, route_uncounted);
     if (members->count == 0)
         return WEIR_EFULL;
     return try_all(members, choose(pool, members, attempt), attempt);

@@ -4,6 +4,7 @@
 
 #include "actor/send.h"
 #include "pool/change.h"
+#include "pool/settings.h"
 #include "storm/world.h"
 
 #define BATCH 8u

@@ -6,6 +6,7 @@
  * the same time.
  */
 #include "actor/send.h"
+#include "pool/settings.h"
 
 #include <pthread.h>
 #include <string.h>

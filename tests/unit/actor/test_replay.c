@@ -6,6 +6,7 @@
  * first; stores that keep no payload.
  */
 #include "actor/replay.h"
+#include "pool/outlet.h"
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -7,6 +7,7 @@
  * before the release.
  */
 #include "actor/send_wait.h"
+#include "pool/settings.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -10,7 +10,9 @@
 #include "actor/replay.h"
 #include "actor/send.h"
 #include "message/blob.h"
+#include "pool/outlet.h"
 #include "pool/route.h"
+#include "pool/settings.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -6,6 +6,7 @@
  * and the figures of the waiters.
  */
 #include "pool/places.h"
+#include "pool/settings.h"
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -7,6 +7,7 @@
  */
 #include "actor/replay.h"
 #include "pool/change.h"
+#include "pool/outlet.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -7,6 +7,7 @@
  * still, so that all failures are in one window.
  */
 #include "pool/change.h"
+#include "pool/creation.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

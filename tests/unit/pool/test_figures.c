@@ -7,6 +7,8 @@
  */
 #include <string.h>
 
+#include "pool/settings.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

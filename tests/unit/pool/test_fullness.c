@@ -9,6 +9,7 @@
 #include "actor/deliver.h"
 #include "actor/send.h"
 #include "pool/route_chain.h"
+#include "pool/settings.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -4,6 +4,8 @@
  *
  * Method: messages to the top before and after, and their handlers.
  */
+#include "pool/creation.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

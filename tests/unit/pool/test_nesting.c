@@ -7,6 +7,7 @@
  * the handlers, and the ledger of the pool is read.
  */
 #include "pool/change.h"
+#include "pool/creation.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

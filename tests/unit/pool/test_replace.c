@@ -5,6 +5,8 @@
  *
  * Method: workers that fail by order, a clock that stands still; notes, figures and the ledger.
  */
+#include "pool/settings.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -3,6 +3,8 @@
  *
  * Method: workers that note their own number; some of them at a gate, so that others are preferred.
  */
+#include "pool/settings.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -5,6 +5,8 @@
  * Method: every worker waits inside a message, with a full mailbox; then sizes are changed. The ids
  * of accepted and handled messages are compared.
  */
+#include "pool/settings.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pool/figures.h"
+#include "pool/outlet.h"
 
 struct drawing {
     struct hosted *hosted;

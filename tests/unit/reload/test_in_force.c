@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pool/outlet.h"
+
 #include "unit/host/suite.h"
 #include "unit/host/workspace.h"
 #include "unit/reload/hosted.h"

@@ -1,4 +1,5 @@
 #include "both_hosts.h"
+#include "pool/ending.h"
 
 #include <stdlib.h>
 #include <string.h>

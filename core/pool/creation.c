@@ -1,23 +1,21 @@
-#include "pool/pool.h"
+#include "pool/creation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/children.h"
 #include "actor/end.h"
-#include "actor/room.h"
 #include "actor/runtime.h"
+#include "pool/ending.h"
 #include "pool/escalation.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
-#include "pool/outcome.h"
+#include "pool/outlet.h"
 #include "pool/places.h"
 #include "pool/pool_router.h"
+#include "pool/pulling.h"
 #include "pool/resize.h"
 #include "pool/subscription.h"
-
-/* --- creating ------------------------------------------------------------------------------- */
 
 static struct wiring *make_wiring(const struct pool_options *options)
 {
@@ -154,15 +152,6 @@ static int check_options(const struct pool_options *options)
     return 0;
 }
 
-/* A parent whose members still show an ended pool keeps it until the parent itself is freed. */
-static void lose(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->parent->lock);
-    pool->next_lost = pool->parent->lost;
-    pool->parent->lost = pool;
-    pthread_mutex_unlock(&pool->parent->lock);
-}
-
 /*
  * Undoes a creation that failed after the actor was made; senders may use the pool now. If memory
  * was out to publish the parent's members without it, the pool is still `shown`: it answers CLOSED
@@ -178,7 +167,7 @@ static void uncreate(struct pool *pool, struct list *made, bool shown, struct ex
         pool_destroy(pool, executor);
         return;
     }
-    lose(pool); /* in place of its creator */
+    nesting_lose(pool); /* in place of its creator */
 }
 
 /* Starts the workers. Takes `next`. */
@@ -288,262 +277,18 @@ void pool_end_trial(struct pool *pool)
     atomic_store_explicit(&pool->on_trial, false, memory_order_release);
 }
 
-/* --- settings ------------------------------------------------------------------------------- */
-
-/* Wakes the senders that wait for one worker alone; the caller wakes those of the pool. */
-static void set_limit_locked(struct list *places, uint32_t limit, struct executor *executor)
-{
-    for (struct list *node = places->next; node != places; node = node->next) {
-        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
-
-        mailbox_set_limit(&actor->mailbox, limit);
-        room_wake(actor, UINT32_MAX, executor);
-    }
-}
-
-void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor)
-{
-    pool->settings.mailbox = limit;
-    set_limit_locked(&pool->places, limit, executor);
-    set_limit_locked(&pool->prepared, limit, executor);
-    pulling_set_bounds_locked(pool);
-}
-
-static void set_bytes_limit_locked(struct list *places, uint64_t limit, struct executor *executor)
-{
-    for (struct list *node = places->next; node != places; node = node->next) {
-        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
-
-        mailbox_set_bytes_limit(&actor->mailbox, limit);
-        room_wake(actor, UINT32_MAX, executor);
-    }
-}
-
-void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor)
-{
-    pool->settings.mailbox_bytes = limit;
-    set_bytes_limit_locked(&pool->places, limit, executor);
-    set_bytes_limit_locked(&pool->prepared, limit, executor);
-    pulling_set_bounds_locked(pool);
-}
-
-void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool_set_limit_locked(pool, limit, executor);
-    pthread_mutex_unlock(&pool->lock);
-    pool_wake_waiters(pool, executor);
-}
-
-void pool_set_route(struct pool *pool, enum weir_route route)
-{
-    atomic_store_explicit(&pool->route, route, memory_order_relaxed);
-    atomic_store_explicit(&pool->owner.shares, route == WEIR_ROUTE_PULL, memory_order_relaxed);
-    fullness_forget(&pool->owner);
-}
-
-/* Makes workers that wait for room at a former target retry at the present target. */
-static void look_again_locked(struct list *places, struct executor *executor)
-{
-    for (struct list *node = places->next; node != places; node = node->next) {
-        struct place *place = LIST_ENTRY(node, struct place, link);
-        struct actor *actor = place->actor;
-
-        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_ROOM);
-        children_look_again(place, executor);
-    }
-}
-
-void pool_look_again_locked(struct pool *pool, struct executor *executor)
-{
-    look_again_locked(&pool->places, executor);
-    look_again_locked(&pool->leavers, executor);
-    look_again_locked(&pool->closers, executor);
-}
-
-void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor)
-{
-    outlet_set_locked(&pool->outlets, wiring, executor);
-    pool_look_again_locked(pool, executor);
-}
-
-void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool_set_wiring_locked(pool, wiring, executor);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void pool_pause(struct pool *pool, bool paused, struct executor *executor)
-{
-    pthread_mutex_lock(&pool->lock);
-    /* Release pairs with the acquire in route.c: a message that is sent after this call returned is
-     * refused. */
-    atomic_store_explicit(&pool->paused, paused, memory_order_release);
-    pthread_mutex_unlock(&pool->lock);
-    if (!paused)
-        pool_wake_waiters(pool, executor);
-}
-
-/* --- ending --------------------------------------------------------------------------------- */
-
-static bool is_empty_locked(struct pool *pool)
-{
-    return list_empty(&pool->places) && list_empty(&pool->leavers) && list_empty(&pool->closers) &&
-           list_empty(&pool->prepared) && pool->child_count == 0;
-}
-
-void pool_end_if_empty(struct pool *pool, struct executor *executor)
-{
-    uint32_t signals;
-    bool ends;
-
-    pthread_mutex_lock(&pool->lock);
-    signals = pool->killed ? SIGNAL_SHUTDOWN | SIGNAL_KILL : SIGNAL_SHUTDOWN;
-    ends = atomic_load_explicit(&pool->closing, memory_order_relaxed) && !pool->ending &&
-           is_empty_locked(pool);
-    pool->ending |= ends;
-    pthread_mutex_unlock(&pool->lock);
-    if (!ends)
-        return;
-    pulling_discard(pool, executor);
-    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, signals);
-}
-
-void pool_actor_ended(struct pool *pool, struct executor *executor)
+void pool_join(struct pool *pool, struct executor *executor)
 {
     struct pool *parent = pool->parent;
+    bool parent_closes;
 
-    if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
-        events_forget(pool->runtime, executor, pool->pid);
-    pthread_mutex_lock(&pool->lock);
-    pool->manager = NULL;
-    pthread_mutex_unlock(&pool->lock);
-    pool_give_up_name(pool, executor);
-    waiters_dissolve(&pool->waiters, executor);
-    if (nesting_leave(pool, executor) != 0) {
-        /* Relaxed: its creator, who may release it, sees it ended before that. */
-        atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
-        lose(pool);
-    }
-    /* Done before the pool above can end: when that has ended, all pools in it have. */
-    pthread_mutex_lock(&pool->lock);
-    pool->ended = true;
-    pthread_mutex_unlock(&pool->lock);
-    if (parent) {
-        pool_wake_waiters(parent, executor); /* a key may have another owner now */
-        pool_end_if_empty(parent, executor);
-    }
-}
-
-static void dismiss_all_locked(struct pool *pool, struct executor *executor)
-{
-    struct list leaving;
-
-    list_init(&leaving);
-    pool->target = 0;
-    pulling_set_bounds_locked(pool); /* before a member can find the queue empty */
-    resize_choose_locked(pool, UINT32_MAX, &leaving);
-    resize_dismiss_locked(pool, &leaving, executor);
-    pool->epoch++;
-}
-
-void pool_close(struct pool *pool, struct executor *executor)
-{
-    struct pool *child;
-    uint32_t order = 0;
-
-    pthread_mutex_lock(&pool->lock);
-    pulling_close_locked(pool);
-    /* Senders read `closing` before the members, so the members may stay published: all of them are
-     * closed. */
-    atomic_store_explicit(&pool->closing, true, memory_order_release);
-    dismiss_all_locked(pool, executor);
-    pthread_mutex_unlock(&pool->lock);
-    while ((child = nesting_next_open(pool, &order)))
-        pool_close(child, executor);
-    outcome_tell(pool, executor);
-    /* also of the pools above: a broadcast skips this pool now */
-    pool_wake_waiters(pool, executor);
-    pool_end_if_empty(pool, executor);
-}
-
-/* Marks the pool and the pools in it, before any of their workers is ordered to leave. */
-static void mark_removed(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    /* Release pairs with the acquire in places.c, discard. */
-    atomic_store_explicit(&pool->removed, true, memory_order_release);
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        mark_removed(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void pool_remove(struct pool *pool, struct executor *executor)
-{
-    mark_removed(pool);
-    pool_close(pool, executor);
-}
-
-void pool_give_up_name(struct pool *pool, struct executor *executor)
-{
-    names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
-}
-
-static void stop_places_locked(struct list *places, struct executor *executor, uint32_t signals)
-{
-    for (struct list *node = places->next; node != places; node = node->next) {
-        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
-
-        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, signals);
-    }
-}
-
-/* Depth is bounded by the configuration; parents lock before children, always. */
-static void stop_members(struct pool *pool, struct executor *executor, uint32_t signals)
-{
-    pthread_mutex_lock(&pool->lock);
-    stop_places_locked(&pool->places, executor, signals);
-    stop_places_locked(&pool->leavers, executor, signals);
-    stop_places_locked(&pool->closers, executor, signals);
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        stop_members(pool->children[i], executor, signals);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-/* Marks the pool and the pools in it, before any of them can end. */
-static void mark_killed(struct pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->killed = true;
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        mark_killed(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-void pool_stop_now(struct pool *pool, struct executor *executor)
-{
-    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+    pthread_mutex_lock(&parent->lock);
+    parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
+    nesting_add_locked(parent, pool);
+    pool_end_trial(pool);
+    pthread_mutex_unlock(&parent->lock);
+    if (parent_closes)
         pool_close(pool, executor);
-    stop_members(pool, executor, SIGNAL_STOP);
-}
-
-void pool_kill(struct pool *pool, struct executor *executor)
-{
-    mark_killed(pool);
-    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
-        pool_close(pool, executor);
-    stop_members(pool, executor, SIGNAL_STOP | SIGNAL_KILL);
-}
-
-bool pool_has_ended(struct pool *pool)
-{
-    bool ended;
-
-    pthread_mutex_lock(&pool->lock);
-    ended = pool->ended;
-    pthread_mutex_unlock(&pool->lock);
-    return ended;
 }
 
 static void free_retired(struct retired *retired, struct reader *reader)

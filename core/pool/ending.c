@@ -1,0 +1,167 @@
+#include "pool/ending.h"
+
+#include "actor/runtime.h"
+#include "pool/nesting.h"
+#include "pool/outcome.h"
+#include "pool/pulling.h"
+#include "pool/resize.h"
+#include "pool/settings.h"
+
+static bool is_empty_locked(struct pool *pool)
+{
+    return list_empty(&pool->places) && list_empty(&pool->leavers) && list_empty(&pool->closers) &&
+           list_empty(&pool->prepared) && pool->child_count == 0;
+}
+
+void pool_end_if_empty(struct pool *pool, struct executor *executor)
+{
+    uint32_t signals;
+    bool ends;
+
+    pthread_mutex_lock(&pool->lock);
+    signals = pool->killed ? SIGNAL_SHUTDOWN | SIGNAL_KILL : SIGNAL_SHUTDOWN;
+    ends = atomic_load_explicit(&pool->closing, memory_order_relaxed) && !pool->ending &&
+           is_empty_locked(pool);
+    pool->ending |= ends;
+    pthread_mutex_unlock(&pool->lock);
+    if (!ends)
+        return;
+    pulling_discard(pool, executor);
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, signals);
+}
+
+void pool_actor_ended(struct pool *pool, struct executor *executor)
+{
+    struct pool *parent = pool->parent;
+
+    if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
+        events_forget(pool->runtime, executor, pool->pid);
+    pthread_mutex_lock(&pool->lock);
+    pool->manager = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    pool_give_up_name(pool, executor);
+    waiters_dissolve(&pool->waiters, executor);
+    if (nesting_leave(pool, executor) != 0) {
+        /* Relaxed: its creator, who may release it, sees it ended before that. */
+        atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
+        nesting_lose(pool);
+    }
+    /* Done before the pool above can end: when that has ended, all pools in it have. */
+    pthread_mutex_lock(&pool->lock);
+    pool->ended = true;
+    pthread_mutex_unlock(&pool->lock);
+    if (parent) {
+        pool_wake_waiters(parent, executor); /* a key may have another owner now */
+        pool_end_if_empty(parent, executor);
+    }
+}
+
+static void dismiss_all_locked(struct pool *pool, struct executor *executor)
+{
+    struct list leaving;
+
+    list_init(&leaving);
+    pool->target = 0;
+    pulling_set_bounds_locked(pool); /* before a member can find the queue empty */
+    resize_choose_locked(pool, UINT32_MAX, &leaving);
+    resize_dismiss_locked(pool, &leaving, executor);
+    pool->epoch++;
+}
+
+void pool_close(struct pool *pool, struct executor *executor)
+{
+    struct pool *child;
+    uint32_t order = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    pulling_close_locked(pool);
+    /* Senders read `closing` before the members, so the members may stay published: all of them are
+     * closed. */
+    atomic_store_explicit(&pool->closing, true, memory_order_release);
+    dismiss_all_locked(pool, executor);
+    pthread_mutex_unlock(&pool->lock);
+    while ((child = nesting_next_open(pool, &order)))
+        pool_close(child, executor);
+    outcome_tell(pool, executor);
+    /* also of the pools above: a broadcast skips this pool now */
+    pool_wake_waiters(pool, executor);
+    pool_end_if_empty(pool, executor);
+}
+
+/* Marks the pool and the pools in it, before any of their workers is ordered to leave. */
+static void mark_removed(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    /* Release pairs with the acquire in places.c, discard. */
+    atomic_store_explicit(&pool->removed, true, memory_order_release);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        mark_removed(pool->children[i]);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_remove(struct pool *pool, struct executor *executor)
+{
+    mark_removed(pool);
+    pool_close(pool, executor);
+}
+
+void pool_give_up_name(struct pool *pool, struct executor *executor)
+{
+    names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
+}
+
+static void stop_places_locked(struct list *places, struct executor *executor, uint32_t signals)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, signals);
+    }
+}
+
+/* Depth is bounded by the configuration; parents lock before children, always. */
+static void stop_members(struct pool *pool, struct executor *executor, uint32_t signals)
+{
+    pthread_mutex_lock(&pool->lock);
+    stop_places_locked(&pool->places, executor, signals);
+    stop_places_locked(&pool->leavers, executor, signals);
+    stop_places_locked(&pool->closers, executor, signals);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        stop_members(pool->children[i], executor, signals);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Marks the pool and the pools in it, before any of them can end. */
+static void mark_killed(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->killed = true;
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        mark_killed(pool->children[i]);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_stop_now(struct pool *pool, struct executor *executor)
+{
+    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+        pool_close(pool, executor);
+    stop_members(pool, executor, SIGNAL_STOP);
+}
+
+void pool_kill(struct pool *pool, struct executor *executor)
+{
+    mark_killed(pool);
+    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+        pool_close(pool, executor);
+    stop_members(pool, executor, SIGNAL_STOP | SIGNAL_KILL);
+}
+
+bool pool_has_ended(struct pool *pool)
+{
+    bool ended;
+
+    pthread_mutex_lock(&pool->lock);
+    ended = pool->ended;
+    pthread_mutex_unlock(&pool->lock);
+    return ended;
+}

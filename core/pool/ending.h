@@ -1,0 +1,20 @@
+/*
+ * pool/ending.h - closes a pool and what is in it, and finds out when nothing is left.
+ *
+ * pool_close, pool_remove and pool_stop_now: see face/pool.h. Any thread; no lock is held.
+ */
+#ifndef POOL_ENDING_H
+#define POOL_ENDING_H
+
+#include "pool/pool.h"
+
+/* As pool_stop_now, with the reason KILL for `close` of its members, and for monitors. */
+void pool_kill(struct pool *pool, struct executor *executor);
+
+/* Ends the pool's own actor if nothing else of the pool is left. The caller holds no lock. */
+void pool_end_if_empty(struct pool *pool, struct executor *executor);
+
+/* The pool's own actor has ended; no callback of it runs any more. */
+void pool_actor_ended(struct pool *pool, struct executor *executor);
+
+#endif

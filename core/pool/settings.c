@@ -1,0 +1,110 @@
+#include "pool/settings.h"
+
+#include "actor/children.h"
+#include "actor/room.h"
+#include "actor/runtime.h"
+#include "pool/outlet.h"
+#include "pool/pulling.h"
+
+void pool_wake_waiters(struct pool *pool, struct executor *executor)
+{
+    fullness_forget(&pool->owner);
+    for (; pool; pool = pool->parent)
+        if (waiters_any(&pool->waiters))
+            waiters_wake(&pool->waiters, UINT32_MAX, executor);
+}
+
+/* Wakes the senders that wait for one worker alone; the caller wakes those of the pool. */
+static void set_limit_locked(struct list *places, uint32_t limit, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        mailbox_set_limit(&actor->mailbox, limit);
+        room_wake(actor, UINT32_MAX, executor);
+    }
+}
+
+void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor)
+{
+    pool->settings.mailbox = limit;
+    set_limit_locked(&pool->places, limit, executor);
+    set_limit_locked(&pool->prepared, limit, executor);
+    pulling_set_bounds_locked(pool);
+}
+
+static void set_bytes_limit_locked(struct list *places, uint64_t limit, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
+
+        mailbox_set_bytes_limit(&actor->mailbox, limit);
+        room_wake(actor, UINT32_MAX, executor);
+    }
+}
+
+void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor)
+{
+    pool->settings.mailbox_bytes = limit;
+    set_bytes_limit_locked(&pool->places, limit, executor);
+    set_bytes_limit_locked(&pool->prepared, limit, executor);
+    pulling_set_bounds_locked(pool);
+}
+
+void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool_set_limit_locked(pool, limit, executor);
+    pthread_mutex_unlock(&pool->lock);
+    pool_wake_waiters(pool, executor);
+}
+
+void pool_set_route(struct pool *pool, enum weir_route route)
+{
+    atomic_store_explicit(&pool->route, route, memory_order_relaxed);
+    atomic_store_explicit(&pool->owner.shares, route == WEIR_ROUTE_PULL, memory_order_relaxed);
+    fullness_forget(&pool->owner);
+}
+
+/* Makes workers that wait for room at a former target retry at the present target. */
+static void look_again_locked(struct list *places, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+        struct actor *actor = place->actor;
+
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_ROOM);
+        children_look_again(place, executor);
+    }
+}
+
+void pool_look_again_locked(struct pool *pool, struct executor *executor)
+{
+    look_again_locked(&pool->places, executor);
+    look_again_locked(&pool->leavers, executor);
+    look_again_locked(&pool->closers, executor);
+}
+
+void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor)
+{
+    outlet_set_locked(&pool->outlets, wiring, executor);
+    pool_look_again_locked(pool, executor);
+}
+
+void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool_set_wiring_locked(pool, wiring, executor);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_pause(struct pool *pool, bool paused, struct executor *executor)
+{
+    pthread_mutex_lock(&pool->lock);
+    /* Release pairs with the acquire in route.c: a message that is sent after this call returned is
+     * refused. */
+    atomic_store_explicit(&pool->paused, paused, memory_order_release);
+    pthread_mutex_unlock(&pool->lock);
+    if (!paused)
+        pool_wake_waiters(pool, executor);
+}

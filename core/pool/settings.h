@@ -1,0 +1,28 @@
+/*
+ * pool/settings.h - what a pool is told while messages flow: limits, route, targets, pause.
+ *
+ * Any thread; `_locked`: pool->lock is held. change.h is for reloads, resize.h for the number of
+ * workers.
+ */
+#ifndef POOL_SETTINGS_H
+#define POOL_SETTINGS_H
+
+#include "pool/pool.h"
+
+struct wiring;
+
+/* Sets the limit of present and new mailboxes. */
+void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
+/* As pool_set_limit; pool->lock is held, and the caller wakes the pool's waiters. */
+void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
+void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
+void pool_set_route(struct pool *pool, enum weir_route route);
+/* Makes the workers use the present targets of their outputs; pool->lock is held. */
+void pool_look_again_locked(struct pool *pool, struct executor *executor);
+/* Takes the wiring. */
+void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct executor *executor);
+
+/* There may be room: wakes all waiters of this pool and of the pools above. */
+void pool_wake_waiters(struct pool *pool, struct executor *executor);
+
+#endif
