@@ -49,14 +49,14 @@ const char *actor_path(const struct actor *actor)
     return actor->place ? actor->place->path : "";
 }
 
-/* Zeroes everything after the mailbox and the slot number. */
-static void clear(struct actor *actor)
+/* Zeroes everything after the mailbox, and gives the slot its next PID. */
+static void clear(struct actor *actor, uint32_t serial)
 {
-    uint32_t slot = actor->slot;
+    uint32_t slot = (uint32_t)actor->pid;
     char *begin = (char *)&actor->flags;
 
     memset(begin, 0, (size_t)((char *)(actor + 1) - begin));
-    actor->slot = slot;
+    actor->pid = (weir_pid)serial << 32 | slot;
 }
 
 int actor_create(struct runtime *runtime, struct executor *executor,
@@ -67,7 +67,7 @@ int actor_create(struct runtime *runtime, struct executor *executor,
 
     if (!actor)
         return WEIR_ENOMEM;
-    clear(actor);
+    clear(actor, serial);
     actor->self.host = runtime->host;
     actor->schedulable.run = actor_turn;
     actor->runtime = runtime;
@@ -114,7 +114,11 @@ int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor
     bool wake;
     int status = aside_signal(&actor->mailbox, serial, bits, &wake);
 
-    if (status == 0 && wake)
+    if (status != 0)
+        return status;
+    if (wake)
         actor_wake(actor, executor);
-    return status;
+    else
+        actor_call(actor);
+    return 0;
 }

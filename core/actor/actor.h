@@ -73,6 +73,8 @@ struct actor {
     uint8_t high_streak;       /* urgent and high messages since the last normal one */
     _Atomic uint8_t state;     /* read by all: enum actor_state */
     _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
+    _Atomic bool called;       /* set by any thread, see actor_call */
+    uint8_t kind;              /* const: enum actor_kind */
     struct spec *spec;         /* NULL for a pool without a manager */
     void *memory;              /* the behaviour's state */
     struct executor *executor; /* the thread of this turn */
@@ -90,8 +92,7 @@ struct actor {
     struct dispatcher *dispatcher;
     struct place *place;   /* of a plain actor: owner, see place_get */
     struct router *router; /* the routing of a pool; NULL unless kind is ACTOR_POOL */
-    uint32_t slot;
-    uint8_t kind; /* enum actor_kind */
+    weir_pid pid;          /* its low half is the number of the slot */
 
     /* owner */
     struct ledger ledger;
@@ -109,7 +110,7 @@ struct actor {
 
 static_assert(sizeof(struct actor) == 320, "five lines");
 static_assert(offsetof(struct actor, self) == 128, "what senders read is on one line");
-static_assert(offsetof(struct actor, kind) < 192, "what senders read is on one line");
+static_assert(offsetof(struct actor, pid) < 192, "what senders read is on one line");
 
 /* Facts that do not depend on the state. */
 enum actor_flags {
@@ -157,10 +158,7 @@ void actor_begin(struct actor *actor, struct executor *executor);
 
 static inline weir_pid actor_pid(const struct actor *actor)
 {
-    /* Relaxed: a live actor's serial does not change. */
-    uint64_t word = atomic_load_explicit(&actor->mailbox.word, memory_order_relaxed);
-
-    return ((weir_pid)mailbox_serial(word) << 32) | actor->slot;
+    return actor->pid;
 }
 
 /* The actor in the slot of a PID; NULL: WEIR_EUNKNOWN. The slot may hold another actor now: compare
@@ -193,6 +191,22 @@ static inline enum actor_state actor_state(const struct actor *actor)
 
 /* Signals an actor. Any thread, in a read section. WEIR_ETERMINATED. */
 int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits);
+
+/*
+ * After something was put beside the normal lane of an actor that was awake. Between two messages
+ * of the normal lane the owner looks at this flag, on its own line, and not at the admission word,
+ * which senders write. A hint: each turn begins and ends with a look at the word itself.
+ */
+static inline void actor_call(struct actor *actor)
+{
+    /* Relaxed: aside_take synchronises. */
+    atomic_store_explicit(&actor->called, true, memory_order_relaxed);
+}
+
+static inline bool actor_is_called(const struct actor *actor)
+{
+    return atomic_load_explicit(&actor->called, memory_order_relaxed);
+}
 
 /* The dispatcher that runs its next turn. Owner, or before it begins. */
 struct dispatcher *actor_runs_on(const struct actor *actor);

@@ -121,8 +121,11 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
 uint32_t control_take(struct actor *actor)
 {
     uint32_t signals;
-    struct message *message = aside_take(&actor->mailbox, &signals);
+    struct message *message;
 
+    /* Before the take: a call that comes with something later is not cleared. */
+    atomic_store_explicit(&actor->called, false, memory_order_relaxed);
+    message = aside_take(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
 

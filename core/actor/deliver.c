@@ -50,9 +50,13 @@ int deliver_aside(struct actor *actor, uint32_t serial, struct executor *executo
     bool wake;
     int status = aside_push(&actor->mailbox, serial, message, &wake);
 
-    if (status == 0 && wake)
+    if (status != 0)
+        return status;
+    if (wake)
         actor_wake(actor, executor);
-    return status;
+    else
+        actor_call(actor);
+    return 0;
 }
 
 int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *executor,

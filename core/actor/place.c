@@ -13,8 +13,12 @@ static void wake(struct waiter *waiter, struct executor *executor)
     uint32_t serial = actor_serial_of(actor_pid(actor));
     bool asleep;
 
-    if (aside_signal(&actor->mailbox, serial, SIGNAL_ROOM, &asleep) == 0 && asleep)
+    if (aside_signal(&actor->mailbox, serial, SIGNAL_ROOM, &asleep) != 0)
+        return;
+    if (asleep)
         executor_submit_behind(executor, actor->dispatcher, &actor->schedulable);
+    else
+        actor_call(actor);
 }
 
 int place_create(const char *path, uint32_t index, struct place **out)

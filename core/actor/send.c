@@ -12,7 +12,7 @@ int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to
 
     if (status != 0)
         return status;
-    if (actor->kind == ACTOR_POOL)
+    if (actor->router)
         return actor->router->ops->route(actor->router, executor, message, left);
     return deliver_to_actor(actor, actor_serial_of(to), executor, message);
 }
@@ -38,7 +38,7 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
 
     if (status != 0 || count == 0)
         return status;
-    if (actor->kind == ACTOR_POOL)
+    if (actor->router)
         return actor->router->ops->route_chain(actor->router, executor, messages, count);
     status = deliver_chain(actor, actor_serial_of(to), executor, messages, count);
     if (status != WEIR_ECLOSED)

@@ -79,7 +79,7 @@ static void use_more(struct slots *slots, struct stock *stock)
         struct actor *actor = &chunk[slot % SLOTS_CHUNK];
 
         mailbox_init(&actor->mailbox, 0, 0);
-        actor->slot = slot;
+        actor->pid = slot;
         stock_give(stock, &slots->free, &actor->free);
     }
 }

@@ -254,7 +254,7 @@ static bool step(struct actor *actor, struct turn_context *context)
 {
     struct message *message;
 
-    if (mailbox_has_other(&actor->mailbox))
+    if (actor_is_called(actor) || mailbox_has_other(&actor->mailbox))
         context->handled += control_take(actor);
     if (actor_state(actor) == ACTOR_ENDED)
         return false;
@@ -294,7 +294,7 @@ static bool step(struct actor *actor, struct turn_context *context)
 /* True when the worker can take the next message of the normal lane without further checks. */
 static inline bool is_uneventful(const struct actor *actor)
 {
-    return !mailbox_has_other(&actor->mailbox) && (actor->flags & ~(unsigned)ACTOR_QUICK) == 0 &&
+    return !actor_is_called(actor) && (actor->flags & ~(unsigned)ACTOR_QUICK) == 0 &&
            !actor->leaving && actor_state(actor) == ACTOR_OPEN &&
            message_queue_is_empty(&actor->front) && actor->kept.count == 0 &&
            !output_is_waiting(actor) && !backlog_is_at_retries_max(actor);
@@ -306,9 +306,9 @@ static inline bool is_uneventful(const struct actor *actor)
  */
 static bool is_plain(const struct actor *actor)
 {
-    return actor->kind == ACTOR_WORKER && is_uneventful(actor) &&
-           message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
-           message_queue_is_empty(&actor->high) &&
+    return actor->kind == ACTOR_WORKER && !mailbox_has_other(&actor->mailbox) &&
+           is_uneventful(actor) && message_queue_is_empty(&actor->control) &&
+           message_queue_is_empty(&actor->urgent) && message_queue_is_empty(&actor->high) &&
            !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor);
 }
 

@@ -120,7 +120,7 @@ int broadcast_worker_in(struct pool *pool, uint32_t seat, weir_pid *out_pid)
         const struct member *member = &members->members[(seat + i) % members->count];
 
         if (member->actor && member->seat == seat) {
-            *out_pid = (weir_pid)member->serial << 32 | member->actor->slot;
+            *out_pid = (weir_pid)member->serial << 32 | (uint32_t)actor_pid(member->actor);
             return 0;
         }
     }

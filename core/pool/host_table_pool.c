@@ -12,7 +12,7 @@ int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
 
     if (status != 0)
         return status;
-    if (found->kind != ACTOR_POOL)
+    if (!found->router)
         return WEIR_EINVALID;
     *out = pool_of_router(found->router);
     return 0;

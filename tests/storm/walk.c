@@ -25,7 +25,7 @@ static void look_at_limit(struct walk *walk, struct actor *actor)
     uint32_t limit = atomic_load(&actor->mailbox.limit);
     uint32_t queued = mailbox_waiting(&actor->mailbox);
     uint32_t serial = actor_serial_of(actor_pid(actor));
-    uint32_t slot = actor->slot;
+    uint32_t slot = (uint32_t)actor_pid(actor);
 
     if (slot >= WALK_ACTORS_MAX)
         return;

@@ -66,6 +66,7 @@ static void test_waiter_lets_go_of_a_pool_that_has_ended(void)
     CU_ASSERT_EQUAL_FATAL(place_create("waiter", 0, &place), 0);
     place->actor = &waiter;
     waiter.executor = executor;
+    waiter.pid = (weir_pid)1 << 32;
     mailbox_init(&waiter.mailbox, 1, 0);
     waiters_join(&f.second->waiters, &place->waiter, 1, executor);
     runtime_leave(executor);

@@ -44,7 +44,7 @@ static void test_slots_have_numbers_and_addresses_of_their_own(void)
     CU_ASSERT_PTR_NULL(slots_get(&slots, 0));
     for (uint32_t i = 0; i < COUNT; i++) {
         taken[i] = slots_take(&slots, &stock, &serial);
-        wrong += taken[i]->slot != i || serial == 0;
+        wrong += taken[i]->pid != i || serial == 0;
     }
     for (uint32_t i = 0; i < COUNT; i++)
         wrong += slots_get(&slots, i) != taken[i];

@@ -31,6 +31,7 @@ static void begin(struct fixture *f)
             abort();
         f->places[i]->actor = &f->actors[i];
         f->actors[i].executor = f->executor;
+        f->actors[i].pid = (weir_pid)1 << 32;
         mailbox_init(&f->actors[i].mailbox, 1, 0);
     }
 }
