@@ -20,13 +20,13 @@
 
 /* Starts the successor. Under the lock, under which the owner removes a successor before it frees
  * it. */
-static void let_heir_go_locked(struct source *source, struct executor *executor)
+static void start_successor_locked(struct source *source, struct executor *executor)
 {
-    if (!source->heir)
+    if (!source->held_successor)
         return;
-    position_move(&source->heir->position, &source->position);
-    source_go(source->heir, executor);
-    source->heir = NULL;
+    position_move(&source->held_successor->position, &source->position);
+    source_go(source->held_successor, executor);
+    source->held_successor = NULL;
 }
 
 static struct source *source_of(const struct place *place)
@@ -48,7 +48,7 @@ static void ended(struct place *place)
     if (position_is_left(&place->from) && !source->position.data)
         position_move(&source->position, &place->from);
     source->place = NULL;
-    let_heir_go_locked(source, place->actor->executor);
+    start_successor_locked(source, place->actor->executor);
     pthread_mutex_unlock(&source->lock);
     atomic_store_explicit(&source->ended, true, memory_order_release);
 }
@@ -212,20 +212,21 @@ static void hand_figures_on(struct source *source)
     pthread_mutex_unlock(&latter->lock);
 }
 
-static void become_heir_locked(struct source *source, struct source *heir,
-                               struct executor *executor)
+static void set_successor_locked(struct source *source, struct source *successor,
+                                 struct executor *executor)
 {
-    source->heir = heir;
-    source->successor = heir;
-    heir->predecessor = source;
-    admit(heir);
-    (void)actor_signal(heir->actor, actor_serial_of(heir->pid), executor, SIGNAL_ROOM);
+    source->held_successor = successor;
+    source->successor = successor;
+    successor->predecessor = source;
+    admit(successor);
+    (void)actor_signal(successor->actor, actor_serial_of(successor->pid), executor, SIGNAL_ROOM);
     if (!source->place) /* it has ended already */
-        let_heir_go_locked(source, executor);
+        start_successor_locked(source, executor);
 }
 
-/* True when `source` was still waiting itself; then its predecessor gets `heir` as successor. */
-static bool step_aside(struct source *source, struct source *heir, struct executor *executor)
+/* True when `source` was still waiting itself; then its predecessor gets `successor` instead. */
+static bool replace_waiting(struct source *source, struct source *successor,
+                            struct executor *executor)
 {
     struct source *first = source->predecessor;
     bool waits = false;
@@ -233,22 +234,22 @@ static bool step_aside(struct source *source, struct source *heir, struct execut
     if (!first)
         return false;
     pthread_mutex_lock(&first->lock);
-    if (first->heir == source) {
+    if (first->held_successor == source) {
         waits = true;
         source->predecessor = NULL;
-        become_heir_locked(first, heir, executor);
+        set_successor_locked(first, successor, executor);
     }
     pthread_mutex_unlock(&first->lock);
     return waits;
 }
 
-void source_succeed(struct source *source, struct source *heir, struct executor *executor)
+void source_succeed(struct source *source, struct source *successor, struct executor *executor)
 {
-    count_on(source, heir);
-    if (step_aside(source, heir, executor))
+    count_on(source, successor);
+    if (replace_waiting(source, successor, executor))
         return;
     pthread_mutex_lock(&source->lock);
-    become_heir_locked(source, heir, executor);
+    set_successor_locked(source, successor, executor);
     pthread_mutex_unlock(&source->lock);
 }
 
@@ -260,14 +261,14 @@ void source_inherit(struct source *to, struct source *from)
 }
 
 /* Removes all references to a source that is freed. */
-static void break_ties(struct source *source)
+static void unlink_neighbours(struct source *source)
 {
     struct source *first = source->predecessor;
 
     if (first) {
         pthread_mutex_lock(&first->lock);
-        if (first->heir == source)
-            first->heir = NULL;
+        if (first->held_successor == source)
+            first->held_successor = NULL;
         pthread_mutex_unlock(&first->lock);
         first->successor = NULL;
     }
@@ -321,7 +322,7 @@ void source_destroy(struct source *source, struct executor *executor)
     (void)executor;
     if (!source)
         return;
-    break_ties(source);
+    unlink_neighbours(source);
     hand_figures_on(source);
     destroy(source);
 }

@@ -33,8 +33,8 @@ struct source {
     _Atomic bool ended;     /* its actor is gone */
     pthread_mutex_t lock;
     struct progress_sum last; /* lock: its last reports and emitted messages, once it has ended */
-    struct ledger_reading ledger; /* lock: likewise */
-    struct source *heir;          /* lock: produces when this one has ended */
+    struct ledger_reading ledger;  /* lock: likewise */
+    struct source *held_successor; /* lock: produces when this one has ended */
     /* Before `going`: the thread that sets it. After: its own turn. After `ended`: its owner. */
     struct position position;
     struct source *predecessor; /* owner: the source that this one replaces, while that lives */

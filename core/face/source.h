@@ -35,11 +35,11 @@ int source_create(struct runtime *runtime, struct executor *executor,
                   const struct source_options *options, struct source **out);
 
 /*
- * `heir`, which is held, starts at the last position of `source` as soon as that has ended; the
- * caller closes `source` after this call. While `source` itself still waits for its predecessor,
- * `heir` waits for that predecessor instead.
+ * `successor`, which is held, starts at the last position of `source` as soon as that has ended.
+ * The caller closes `source` after this call. While `source` itself still waits for its
+ * predecessor, `successor` waits for that predecessor instead.
  */
-void source_succeed(struct source *source, struct source *heir, struct executor *executor);
+void source_succeed(struct source *source, struct source *successor, struct executor *executor);
 
 /* `to`, which is held, starts at the last position of `from`, which has ended. */
 void source_inherit(struct source *to, struct source *from);

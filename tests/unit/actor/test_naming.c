@@ -372,21 +372,21 @@ static void test_name_of_a_held_source_is_found_once_it_goes(void)
 }
 
 /* promise A18: it is to go on where another ends, which has not ended yet. */
-static void test_name_of_an_heir_is_found_after_the_commit(void)
+static void test_name_of_a_successor_is_found_after_the_commit(void)
 {
     struct fixture f;
-    struct source *first, *heir;
+    struct source *first, *successor;
     struct executor *executor;
 
     begin(&f, NULL);
-    heir = make_held_source(&f, "feed");
-    CU_ASSERT_TRUE(rig_wait(&f.rig, source_is_open, heir));
+    successor = make_held_source(&f, "feed");
+    CU_ASSERT_TRUE(rig_wait(&f.rig, source_is_open, successor));
     first = make_held_source(&f, "first"); /* its name is taken, so it does not open */
     executor = runtime_enter(f.rig.runtime);
-    source_succeed(first, heir, executor);
+    source_succeed(first, successor, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_let_in, &f));
-    CU_ASSERT_EQUAL(find(&f, "clerk"), heir->pid);
+    CU_ASSERT_EQUAL(find(&f, "clerk"), successor->pid);
     executor = runtime_enter(f.rig.runtime);
     source_close(first, executor);
     runtime_leave(executor);
@@ -394,7 +394,7 @@ static void test_name_of_an_heir_is_found_after_the_commit(void)
     executor = runtime_enter(f.rig.runtime);
     source_destroy(first, executor);
     runtime_leave(executor);
-    end_source(&f, heir);
+    end_source(&f, successor);
     finish(&f);
 }
 
@@ -407,7 +407,7 @@ int main(void)
         { "commit", test_name_of_a_prepared_worker_is_found_after_the_commit },
         { "abort", test_name_of_a_prepared_worker_is_free_after_the_abort },
         { "held source", test_name_of_a_held_source_is_found_once_it_goes },
-        { "heir", test_name_of_an_heir_is_found_after_the_commit },
+        { "successor", test_name_of_a_successor_is_found_after_the_commit },
         { "path", test_path_of_a_source_stays_when_its_incarnation_ends },
         CU_TEST_INFO_NULL,
     };

@@ -138,11 +138,11 @@ static struct source *make(struct fixture *f, bool held)
     return source;
 }
 
-static void succeed(struct fixture *f, struct source *source, struct source *heir)
+static void succeed(struct fixture *f, struct source *source, struct source *successor)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    source_succeed(source, heir, executor);
+    source_succeed(source, successor, executor);
     runtime_leave(executor);
 }
 
@@ -202,20 +202,20 @@ static void test_source_that_lost_its_position_ends(void)
 }
 
 /* promise O6 */
-static void test_heir_of_one_that_lost_its_position_ends(void)
+static void test_successor_of_one_that_lost_its_position_ends(void)
 {
     static struct fixture f;
-    struct source *first, *heir;
+    struct source *first, *successor;
 
     begin(&f, UINT64_MAX, 9);
     first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1));
-    heir = make(&f, true);
+    successor = make(&f, true);
     atomic_store(&f.loses, 1);
-    succeed(&f, first, heir);
+    succeed(&f, first, successor);
     close_one(&f, first);
     destroy(&f, first);
-    destroy(&f, heir);
+    destroy(&f, successor);
     CU_ASSERT_EQUAL(runtime_exit_status(f.rig.runtime), EX_TEMPFAIL);
     finish_at(&f, 9);
 }
@@ -248,28 +248,28 @@ static void test_failed_source_goes_on_where_it_was(void)
 }
 
 /* promise O6 */
-static void test_heir_goes_on_where_the_first_ended(void)
+static void test_successor_goes_on_where_the_first_ended(void)
 {
     static struct fixture f;
-    struct source *first, *heir;
+    struct source *first, *successor;
 
     begin(&f, UINT64_MAX, 9);
     first = make(&f, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 8, 1)); /* then the first one waits */
-    heir = make(&f, true);
-    succeed(&f, first, heir);
+    successor = make(&f, true);
+    succeed(&f, first, successor);
     while (atomic_load(&f.opened) < 2)
         (void)sched_yield();
-    CU_ASSERT_FALSE(atomic_load(&heir->going));
+    CU_ASSERT_FALSE(atomic_load(&successor->going));
     atomic_store(&f.until, UINT64_MAX);
     close_one(&f, first);
-    destroy(&f, heir);
+    destroy(&f, successor);
     destroy(&f, first);
     finish(&f);
 }
 
 /* In either order of freeing. promise O8 */
-static void test_figures_of_a_source_go_on_in_its_heirs(void)
+static void test_figures_of_a_source_go_on_in_its_successors(void)
 {
     static struct fixture f;
     struct source *first, *second, *third;
@@ -296,7 +296,7 @@ static void test_figures_of_a_source_go_on_in_its_heirs(void)
 }
 
 /* The first one cannot end while its outbox has no room; a third one comes. promise O6 */
-static void test_heir_that_still_waits_can_be_replaced(void)
+static void test_successor_that_still_waits_can_be_replaced(void)
 {
     static struct fixture f;
     struct source *first, *second, *third;
@@ -320,10 +320,10 @@ static void test_heir_that_still_waits_can_be_replaced(void)
 }
 
 /* promise O6 */
-static void test_heir_of_one_that_has_ended_goes_at_once(void)
+static void test_successor_of_one_that_has_ended_goes_at_once(void)
 {
     static struct fixture f;
-    struct source *first, *heir;
+    struct source *first, *successor;
 
     begin(&f, UINT64_MAX, 9);
     first = make(&f, false);
@@ -331,18 +331,18 @@ static void test_heir_of_one_that_has_ended_goes_at_once(void)
     close_one(&f, first);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, first));
     atomic_store(&f.until, UINT64_MAX);
-    heir = make(&f, true);
-    succeed(&f, first, heir);
+    successor = make(&f, true);
+    succeed(&f, first, successor);
     destroy(&f, first);
-    destroy(&f, heir);
+    destroy(&f, successor);
     finish(&f);
 }
 
 /* It leaves the number that it would have begun with, had it gone. promise O6 */
-static void test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given(void)
+static void test_successor_that_is_closed_before_it_went_hands_on_what_it_was_given(void)
 {
     static struct fixture f;
-    struct source *first, *heir, *third;
+    struct source *first, *successor, *third;
 
     begin(&f, UINT64_MAX, 9);
     first = make(&f, false);
@@ -350,16 +350,16 @@ static void test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given(v
     close_one(&f, first);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, first));
     atomic_store(&f.until, UINT64_MAX);
-    heir = make(&f, true);
+    successor = make(&f, true);
     while (atomic_load(&f.opened) < 2)
         (void)sched_yield();
-    source_inherit(heir, first);
-    close_one(&f, heir);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, heir));
+    source_inherit(successor, first);
+    close_one(&f, successor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, successor));
     third = make(&f, true);
-    succeed(&f, heir, third);
+    succeed(&f, successor, third);
     destroy(&f, first);
-    destroy(&f, heir);
+    destroy(&f, successor);
     destroy(&f, third);
     finish(&f);
 }
@@ -393,13 +393,14 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "failed", test_failed_source_goes_on_where_it_was },
-        { "heir", test_heir_goes_on_where_the_first_ended },
-        { "figures", test_figures_of_a_source_go_on_in_its_heirs },
-        { "replaced heir", test_heir_that_still_waits_can_be_replaced },
-        { "late heir", test_heir_of_one_that_has_ended_goes_at_once },
-        { "closed heir", test_heir_that_is_closed_before_it_went_hands_on_what_it_was_given },
+        { "successor", test_successor_goes_on_where_the_first_ended },
+        { "figures", test_figures_of_a_source_go_on_in_its_successors },
+        { "replaced successor", test_successor_that_still_waits_can_be_replaced },
+        { "late successor", test_successor_of_one_that_has_ended_goes_at_once },
+        { "closed successor",
+          test_successor_that_is_closed_before_it_went_hands_on_what_it_was_given },
         { "lost position", test_source_that_lost_its_position_ends },
-        { "heir of a lost position", test_heir_of_one_that_lost_its_position_ends },
+        { "successor of a lost position", test_successor_of_one_that_lost_its_position_ends },
         { "given again", test_position_that_could_not_be_taken_is_given_again },
         { "no position", test_one_without_a_position_begins_anew },
         { "too large", test_position_that_is_too_large_changes_nothing },

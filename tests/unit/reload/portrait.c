@@ -136,8 +136,9 @@ static void draw_source(const struct drawing *drawing, struct source *source)
     bool same;
 
     pthread_mutex_lock(&source->lock);
-    fprintf(drawing->stream, "source %s going %d ended %d heir %d", source->path,
-            atomic_load(&source->going), atomic_load(&source->ended), source->heir != NULL);
+    fprintf(drawing->stream, "source %s going %d ended %d successor %d", source->path,
+            atomic_load(&source->going), atomic_load(&source->ended),
+            source->held_successor != NULL);
     draw_wiring(drawing, &source->wiring);
     same = source->place && !(source->actor->spec->behaviour->flags & WEIR_EXCLUSIVE);
     if (has_identity(drawing) && same)
