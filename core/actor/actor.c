@@ -2,11 +2,11 @@
 
 #include <string.h>
 
+#include "actor/link.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
-#include "actor/tie.h"
 #include "actor/turn.h"
 #include "message/aside.h"
 

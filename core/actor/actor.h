@@ -103,7 +103,7 @@ struct actor {
     struct message_queue control; /* replies, exits, downs */
     struct message_queue urgent;
     struct message_queue high;
-    struct table ties;              /* links and monitors of this actor: tie.h */
+    struct table links;             /* links and monitors of this actor: link.h */
     struct extra *extra;            /* NULL until it is needed */
     _Atomic(struct waiters *) room; /* see room.h; written by the first waiter */
 };

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "actor/end.h"
+#include "actor/link.h"
 #include "actor/progress.h"
 #include "actor/runtime.h"
-#include "actor/tie.h"
 
 #define SETTINGS_MAX ((uint32_t)1024 * 1024) /* as of a behaviour in a file */
 
@@ -291,7 +291,7 @@ static int make(struct actor *parent, struct children *children,
         return status;
     }
     child->pid = actor_pid(child->actor);
-    if ((options->flags & WEIR_SPAWN_LINKED) && tie_link_child(parent, child->actor) != 0) {
+    if ((options->flags & WEIR_SPAWN_LINKED) && link_add_child(parent, child->actor) != 0) {
         end_unborn(child->actor, parent->executor);
         free(child);
         return WEIR_ENOMEM;

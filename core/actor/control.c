@@ -9,11 +9,11 @@
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
 #include "actor/leave.h"
+#include "actor/link.h"
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/port.h"
 #include "actor/request.h"
-#include "actor/tie.h"
 #include "actor/watched.h"
 #include "message/aside.h"
 
@@ -155,7 +155,7 @@ static void linked_ended(struct actor *actor, struct message *message)
  * open actor. */
 static void told_of_an_end(struct actor *actor, struct message *message)
 {
-    bool is_current = tie_is_current(actor, message);
+    bool is_current = link_is_current(actor, message);
 
     if (is_current && message->public.kind == WEIR_EXIT)
         linked_ended(actor, message);
@@ -189,6 +189,6 @@ void control_handle(struct actor *actor, struct message *message)
         inspect_arrived(actor, message);
         break;
     default:
-        tie_arrived(actor, message);
+        link_arrived(actor, message);
     }
 }

@@ -7,13 +7,13 @@
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/incarnation.h"
+#include "actor/link.h"
 #include "actor/output.h"
 #include "actor/request.h"
 #include "actor/room.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
-#include "actor/tie.h"
 #include "message/aside.h"
 
 static bool is_tie(const struct message *message)
@@ -25,7 +25,7 @@ static void bounce(struct runtime *runtime, struct executor *executor, weir_pid 
                    struct message *message)
 {
     if (is_tie(message))
-        tie_bounce(runtime, executor, ended, message);
+        link_bounce(runtime, executor, ended, message);
     else if (message->public.kind == MESSAGE_INSPECT)
         request_answer(runtime, executor, message, WEIR_ETERMINATED, "");
     else if (message->public.kind == MESSAGE_REPLY)
@@ -115,7 +115,7 @@ static void finish(struct actor *actor, enum weir_end_reason reason)
 
     drop_outbox(actor); /* empty or not: a source may wait in a line for room, too */
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
-    tie_tell_all(actor, reason, 0);
+    link_notify_all(actor, reason, 0);
     extra_destroy(actor);
     mailbox_end(&actor->mailbox);
     room_dissolve(actor, actor->executor);
@@ -169,7 +169,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
 
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         free_queue(queues[i], executor);
-    tie_free_all(actor, executor);
+    link_free_all(actor, executor);
     while ((message = mailbox_pop(&actor->mailbox)))
         message_destroy(&executor->cache, message);
     message = aside_take(&actor->mailbox, &signals);

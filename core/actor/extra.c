@@ -7,13 +7,13 @@
 #include "actor/backlog.h"
 #include "actor/kept.h"
 #include "actor/leave.h"
+#include "actor/link.h"
 #include "actor/place.h"
 #include "actor/port.h"
 #include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/restart.h"
 #include "actor/runtime.h"
-#include "actor/tie.h"
 #include "actor/watched.h"
 
 #define DUE_MAX 32 /* callbacks in one step: the messages of a turn */
@@ -108,7 +108,7 @@ void extra_end_incarnation(struct actor *actor)
     request_drop_all(actor);
     alarm_drop_all(actor);
     watched_end_all(actor);
-    tie_forget_watches(actor);
+    link_withdraw_monitors(actor);
     if (extra->has_names)
         names_remove_claims(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
     extra->has_names = false;

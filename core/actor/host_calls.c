@@ -8,6 +8,7 @@
 #include "actor/extra.h"
 #include "actor/giving.h"
 #include "actor/handling.h"
+#include "actor/link.h"
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/port.h"
@@ -17,7 +18,6 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/settle.h"
-#include "actor/tie.h"
 
 #define LINKED_END_SIGNALS(reason)                                                                 \
     ((reason) == WEIR_END_KILL    ? SIGNAL_KILL                                                    \
@@ -232,7 +232,7 @@ int host_cancel_timer(struct weir_self *self, uint64_t timer)
 int host_link(struct weir_self *self, weir_pid other)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = tie_link(actor, other);
+    int status = link_add(actor, other);
 
     callback_leave_host(actor);
     return status;
@@ -241,7 +241,7 @@ int host_link(struct weir_self *self, weir_pid other)
 int host_unlink(struct weir_self *self, weir_pid other)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = tie_unlink(actor, other);
+    int status = link_remove(actor, other);
 
     callback_leave_host(actor);
     return status;
@@ -250,7 +250,7 @@ int host_unlink(struct weir_self *self, weir_pid other)
 int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = tie_monitor(actor, other, out_monitor);
+    int status = link_monitor(actor, other, out_monitor);
 
     callback_leave_host(actor);
     return status;
@@ -259,7 +259,7 @@ int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 int host_demonitor(struct weir_self *self, uint64_t monitor)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = tie_demonitor(actor, monitor);
+    int status = link_demonitor(actor, monitor);
 
     callback_leave_host(actor);
     return status;

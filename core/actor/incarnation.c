@@ -8,6 +8,7 @@
 #include "actor/end.h"
 #include "actor/extra.h"
 #include "actor/leave.h"
+#include "actor/link.h"
 #include "actor/output.h"
 #include "actor/progress.h"
 #include "actor/restart.h"
@@ -16,7 +17,6 @@
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/stash.h"
-#include "actor/tie.h"
 
 /* --- state ---------------------------------------------------------------------------------- */
 
@@ -172,7 +172,7 @@ void incarnation_open(struct actor *actor)
     if (status != 0 && actor->place && actor->place->child) {
         /* A child is not restarted: its end, with the reason, is sent to all linked and monitoring
          * actors. */
-        tie_tell_all(actor, WEIR_END_CRASH, status);
+        link_notify_all(actor, WEIR_END_CRASH, status);
         end_actor(actor, WEIR_END_CRASH, END_NOW);
         return;
     }
@@ -219,7 +219,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
     }
     extra_end_incarnation(actor);
     children_stop(actor);
-    tie_tell_all(actor, reason, 0);
+    link_notify_all(actor, reason, 0);
 }
 
 /* Settles a message that the ended incarnation had: appended to `again` for redelivery, or dead. */

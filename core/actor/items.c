@@ -5,8 +5,8 @@
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/inspection.h"
+#include "actor/link.h"
 #include "actor/place.h"
-#include "actor/tie.h"
 
 static const char *kind_of(const struct actor *actor)
 {
@@ -124,8 +124,8 @@ static void add_ties(struct inspection *out, const struct actor *actor)
 {
     const struct extra *extra = actor->extra;
 
-    inspection_number(out, "links", tie_count(actor, MESSAGE_LINK));
-    inspection_number(out, "watchers", tie_count(actor, MESSAGE_MONITOR));
+    inspection_number(out, "links", link_count(actor, MESSAGE_LINK));
+    inspection_number(out, "watchers", link_count(actor, MESSAGE_MONITOR));
     inspection_number(out, "monitors", extra ? table_count(&extra->watches) : 0);
     inspection_number(out, "traps_exits", (actor->flags & ACTOR_TRAPS_EXITS) != 0);
     inspection_number(out, "timers", extra ? count_timers(extra) : 0);

@@ -338,5 +338,5 @@ int main(void)
         CU_TEST_INFO_NULL,
     };
 
-    return suite_run("tie", tests);
+    return suite_run("link", tests);
 }

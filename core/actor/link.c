@@ -1,4 +1,4 @@
-#include "actor/tie.h"
+#include "actor/link.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 
 /* The payload of a link or monitor: the notice that it becomes, and its entry in the table of its
  * subject. */
-struct tie {
+struct link {
     struct weir_end end;
     struct table_node node;
     struct message *message;
 };
 
-static struct tie *tie_of(struct message *message)
+static struct link *link_of(struct message *message)
 {
     return message->public.data;
 }
@@ -22,33 +22,33 @@ static struct tie *tie_of(struct message *message)
 static struct message *make(struct actor *actor, enum message_kind kind, weir_pid from,
                             uint64_t reference)
 {
-    struct message *message = message_create(&actor->executor->cache, NULL, sizeof(struct tie));
+    struct message *message = message_create(&actor->executor->cache, NULL, sizeof(struct link));
 
     if (message) {
         message->public.kind = (uint8_t)kind;
         message->public.from = from;
         message->reference = reference;
-        *tie_of(message) = (struct tie){ .message = message };
+        *link_of(message) = (struct link){ .message = message };
     }
     return message;
 }
 
 /* Turns a link or monitor into the notice and sends it. Takes it. */
-static void tell(struct runtime *runtime, struct executor *executor, struct message *tie,
+static void tell(struct runtime *runtime, struct executor *executor, struct message *notice,
                  const struct weir_end *end)
 {
-    weir_pid watcher = tie->public.from;
+    weir_pid watcher = notice->public.from;
 
-    tie->public.kind = tie->public.kind == MESSAGE_LINK ? WEIR_EXIT : WEIR_DOWN;
-    tie->public.from = end->pid;
-    tie_of(tie)->end = *end;
-    tie->public.size = sizeof *end;
-    if (send_control(runtime, executor, watcher, tie) != 0)
-        message_destroy(&executor->cache, tie);
+    notice->public.kind = notice->public.kind == MESSAGE_LINK ? WEIR_EXIT : WEIR_DOWN;
+    notice->public.from = end->pid;
+    link_of(notice)->end = *end;
+    notice->public.size = sizeof *end;
+    if (send_control(runtime, executor, watcher, notice) != 0)
+        message_destroy(&executor->cache, notice);
 }
 
-void tie_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
-                struct message *message)
+void link_bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
+                 struct message *message)
 {
     struct weir_end end = { .pid = ended, .status = WEIR_ETERMINATED };
 
@@ -58,10 +58,10 @@ void tie_bounce(struct runtime *runtime, struct executor *executor, weir_pid end
         message_destroy(&executor->cache, message);
 }
 
-static void send_tie(struct actor *actor, weir_pid other, struct message *message)
+static void send_link(struct actor *actor, weir_pid other, struct message *message)
 {
     if (send_control(actor->runtime, actor->executor, other, message) != 0)
-        tie_bounce(actor->runtime, actor->executor, other, message);
+        link_bounce(actor->runtime, actor->executor, other, message);
 }
 
 static uint64_t hash_of(uint8_t kind, weir_pid watcher, uint64_t reference)
@@ -69,48 +69,48 @@ static uint64_t hash_of(uint8_t kind, weir_pid watcher, uint64_t reference)
     return watcher * 31 + reference * 2 + kind;
 }
 
-static void add_tie(struct actor *actor, struct message *message)
+static void add_link(struct actor *actor, struct message *message)
 {
-    table_add(&actor->ties, &tie_of(message)->node,
+    table_add(&actor->links, &link_of(message)->node,
               hash_of(message->public.kind, message->public.from, message->reference));
 }
 
 /* Takes a link or monitor of a kind, watcher and reference out of the table; NULL: there is
  * none. */
-static struct message *take_tie(struct actor *actor, uint8_t kind, weir_pid watcher,
-                                uint64_t reference)
+static struct message *take_link(struct actor *actor, uint8_t kind, weir_pid watcher,
+                                 uint64_t reference)
 {
-    struct table_node *node = table_first(&actor->ties, hash_of(kind, watcher, reference));
+    struct table_node *node = table_first(&actor->links, hash_of(kind, watcher, reference));
 
     for (; node; node = table_next(node)) {
-        struct message *message = TABLE_ENTRY(node, struct tie, node)->message;
+        struct message *message = TABLE_ENTRY(node, struct link, node)->message;
 
         if (message->public.kind != kind || message->public.from != watcher ||
             message->reference != reference)
             continue;
-        table_remove(&actor->ties, node);
+        table_remove(&actor->links, node);
         return message;
     }
     return NULL;
 }
 
-struct tie_counting {
+struct link_counting {
     uint8_t kind;
     uint32_t count;
 };
 
 static void count_one(struct table_node *node, void *context)
 {
-    struct tie_counting *counting = context;
+    struct link_counting *counting = context;
 
-    counting->count += TABLE_ENTRY(node, struct tie, node)->message->public.kind == counting->kind;
+    counting->count += TABLE_ENTRY(node, struct link, node)->message->public.kind == counting->kind;
 }
 
-uint32_t tie_count(const struct actor *actor, enum message_kind kind)
+uint32_t link_count(const struct actor *actor, enum message_kind kind)
 {
-    struct tie_counting counting = { .kind = (uint8_t)kind };
+    struct link_counting counting = { .kind = (uint8_t)kind };
 
-    table_each(&actor->ties, count_one, &counting);
+    table_each(&actor->links, count_one, &counting);
     return counting.count;
 }
 
@@ -122,19 +122,19 @@ static struct message *next_taken(struct table_node **taken)
     if (!node)
         return NULL;
     *taken = node->next;
-    return TABLE_ENTRY(node, struct tie, node)->message;
+    return TABLE_ENTRY(node, struct link, node)->message;
 }
 
-void tie_free_all(struct actor *actor, struct executor *executor)
+void link_free_all(struct actor *actor, struct executor *executor)
 {
-    struct table_node *taken = table_take_all(&actor->ties);
-    struct message *tie;
+    struct table_node *taken = table_take_all(&actor->links);
+    struct message *notice;
 
-    while ((tie = next_taken(&taken)))
-        message_destroy(&executor->cache, tie);
+    while ((notice = next_taken(&taken)))
+        message_destroy(&executor->cache, notice);
 }
 
-int tie_link(struct actor *actor, weir_pid other)
+int link_add(struct actor *actor, weir_pid other)
 {
     struct message *mine = make(actor, MESSAGE_LINK, other, 0);
     struct message *theirs = make(actor, MESSAGE_LINK, actor_pid(actor), 0);
@@ -144,12 +144,12 @@ int tie_link(struct actor *actor, weir_pid other)
         message_destroy(&actor->executor->cache, theirs);
         return WEIR_ENOMEM;
     }
-    add_tie(actor, mine);
-    send_tie(actor, other, theirs);
+    add_link(actor, mine);
+    send_link(actor, other, theirs);
     return 0;
 }
 
-int tie_link_child(struct actor *actor, struct actor *child)
+int link_add_child(struct actor *actor, struct actor *child)
 {
     struct message *mine = make(actor, MESSAGE_LINK, actor_pid(child), 0);
     struct message *theirs = make(actor, MESSAGE_LINK, actor_pid(actor), 0);
@@ -159,19 +159,19 @@ int tie_link_child(struct actor *actor, struct actor *child)
         message_destroy(&actor->executor->cache, theirs);
         return WEIR_ENOMEM;
     }
-    add_tie(actor, mine);
-    add_tie(child, theirs);
+    add_link(actor, mine);
+    add_link(child, theirs);
     return 0;
 }
 
-int tie_unlink(struct actor *actor, weir_pid other)
+int link_remove(struct actor *actor, weir_pid other)
 {
     struct message *message = make(actor, MESSAGE_UNLINK, actor_pid(actor), 0);
 
     if (!message)
         return WEIR_ENOMEM;
-    message_destroy(&actor->executor->cache, take_tie(actor, MESSAGE_LINK, other, 0));
-    send_tie(actor, other, message);
+    message_destroy(&actor->executor->cache, take_link(actor, MESSAGE_LINK, other, 0));
+    send_link(actor, other, message);
     return 0;
 }
 
@@ -188,7 +188,7 @@ static void drop_watch(struct actor *actor, struct watch *watch)
     free(watch);
 }
 
-int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
+int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
 {
     struct extra *extra = extra_get(actor);
     struct watch *watch = extra ? calloc(1, sizeof *watch) : NULL;
@@ -205,7 +205,7 @@ int tie_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
     table_add(&extra->watches, &watch->node, ++extra->next_watch);
     if (out_monitor)
         *out_monitor = extra->next_watch;
-    send_tie(actor, other, message);
+    send_link(actor, other, message);
     return 0;
 }
 
@@ -216,11 +216,11 @@ static void withdraw(struct actor *actor, struct watch *watch)
 
     /* Without memory the subject keeps the entry until it ends; its notice will be ignored. */
     if (message)
-        send_tie(actor, watch->subject, message);
+        send_link(actor, watch->subject, message);
     drop_watch(actor, watch);
 }
 
-int tie_demonitor(struct actor *actor, uint64_t monitor)
+int link_demonitor(struct actor *actor, uint64_t monitor)
 {
     struct watch *watch = find_watch(actor, monitor);
 
@@ -230,21 +230,21 @@ int tie_demonitor(struct actor *actor, uint64_t monitor)
     return 0;
 }
 
-void tie_arrived(struct actor *actor, struct message *message)
+void link_arrived(struct actor *actor, struct message *message)
 {
     bool asks = message->public.kind == MESSAGE_LINK || message->public.kind == MESSAGE_MONITOR;
     uint8_t kind = message->public.kind == MESSAGE_UNLINK ? MESSAGE_LINK : MESSAGE_MONITOR;
 
     if (asks) {
-        add_tie(actor, message);
+        add_link(actor, message);
         return;
     }
     message_destroy(&actor->executor->cache,
-                    take_tie(actor, kind, message->public.from, message->reference));
+                    take_link(actor, kind, message->public.from, message->reference));
     message_destroy(&actor->executor->cache, message);
 }
 
-bool tie_is_current(struct actor *actor, const struct message *message)
+bool link_is_current(struct actor *actor, const struct message *message)
 {
     struct message *link;
     struct watch *watch;
@@ -255,7 +255,7 @@ bool tie_is_current(struct actor *actor, const struct message *message)
             drop_watch(actor, watch);
         return watch != NULL;
     }
-    link = take_tie(actor, MESSAGE_LINK, message->public.from, 0);
+    link = take_link(actor, MESSAGE_LINK, message->public.from, 0);
     message_destroy(&actor->executor->cache, link);
     return link != NULL;
 }
@@ -263,21 +263,21 @@ bool tie_is_current(struct actor *actor, const struct message *message)
 static void tell_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
     struct weir_end end = { .pid = actor_pid(actor), .reason = (int32_t)reason, .status = status };
-    struct table_node *taken = table_take_all(&actor->ties);
-    struct message *tie;
+    struct table_node *taken = table_take_all(&actor->links);
+    struct message *notice;
 
     (void)snprintf(end.detail, sizeof end.detail, "%s", extra_detail(actor));
-    while ((tie = next_taken(&taken)))
-        tell(actor->runtime, actor->executor, tie, &end);
+    while ((notice = next_taken(&taken)))
+        tell(actor->runtime, actor->executor, notice, &end);
 }
 
-void tie_tell_all(struct actor *actor, enum weir_end_reason reason, int status)
+void link_notify_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
-    if (!table_is_empty(&actor->ties))
+    if (!table_is_empty(&actor->links))
         tell_all(actor, reason, status);
 }
 
-void tie_forget_watches(struct actor *actor)
+void link_withdraw_monitors(struct actor *actor)
 {
     struct table_node *taken = table_take_all(&actor->extra->watches);
 
