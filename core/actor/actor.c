@@ -88,7 +88,7 @@ int actor_create(struct runtime *runtime, struct executor *executor,
 
 void actor_begin(struct actor *actor, struct executor *executor)
 {
-    executor_submit_born(executor, actor_runs_on(actor), &actor->schedulable);
+    executor_submit_spawned(executor, actor_runs_on(actor), &actor->schedulable);
 }
 
 struct dispatcher *actor_runs_on(const struct actor *actor)

@@ -10,11 +10,12 @@
 
 #define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
 #define GLOBAL_BATCH 16    /* taken at once: one lock for this many turns */
-#define BIRTH_RUNS_MAX 4 /* then an older actor runs: the spawned ones may wait for their parent */
+#define SPAWNED_RUNS_MAX                                                                           \
+    4                    /* then an older actor runs: the spawned ones may wait for their parent */
 #define LIFO_RUNS_MAX 16 /* then the ring has its turn: a pair cannot starve it */
 #define SEARCH_ROUNDS 64 /* about 30 us of looking, more than a wake-up costs */
 #define SEARCH_PAUSES 32 /* spin-loop hints between two looks */
-#define AGE_INTERVAL 17  /* looks around between two of the eldest births: 1037 takes */
+#define AGE_INTERVAL 17  /* searches between two moves of the oldest spawned actor: 1037 takes */
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
                   struct reclaim *reclaim, struct clock clock)
@@ -28,7 +29,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->random = (uint64_t)(uintptr_t)executor | 1;
     cache_init(&executor->cache);
     executor->cache.share.memory = dispatcher ? dispatcher->options.memory : NULL;
-    births_init(&executor->births);
+    spawn_deque_init(&executor->spawned);
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     pthread_mutex_init(&executor->offline_lock, NULL);
     return reader_init(&executor->reader, reclaim);
@@ -166,11 +167,11 @@ void executor_submit_behind(struct executor *executor, struct dispatcher *dispat
         executor_submit(executor, dispatcher, schedulable);
 }
 
-void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
-                          struct schedulable *schedulable)
+void executor_submit_spawned(struct executor *executor, struct dispatcher *dispatcher,
+                             struct schedulable *schedulable)
 {
     if (executor->dispatcher == dispatcher && executor->in_turn &&
-        births_push(&executor->births, schedulable))
+        spawn_deque_push(&executor->spawned, schedulable))
         dispatcher_notify(dispatcher);
     else
         executor_submit(executor, dispatcher, schedulable);
@@ -209,22 +210,22 @@ static void look_around(struct executor *executor)
 }
 
 /* Moves the oldest spawned actor to the ring, where younger ones cannot overtake it any more. */
-static void age_births(struct executor *executor)
+static void age_spawned(struct executor *executor)
 {
-    struct schedulable *eldest = births_steal(&executor->births);
+    struct schedulable *eldest = spawn_deque_steal(&executor->spawned);
 
     if (eldest && !ring_push(&executor->ring, eldest))
         global_queue_push(&executor->dispatcher->global, eldest);
 }
 
-static struct schedulable *take_born(struct executor *executor)
+static struct schedulable *take_spawned(struct executor *executor)
 {
     struct schedulable *taken = NULL;
 
-    if (executor->birth_runs++ < BIRTH_RUNS_MAX)
-        taken = births_pop(&executor->births);
+    if (executor->spawned_runs++ < SPAWNED_RUNS_MAX)
+        taken = spawn_deque_pop(&executor->spawned);
     if (!taken)
-        executor->birth_runs = 0;
+        executor->spawned_runs = 0;
     return taken;
 }
 
@@ -238,7 +239,7 @@ static struct schedulable *take_overdue(struct executor *executor)
         return NULL;
     look_around(executor);
     if (ticked || ++executor->looks % AGE_INTERVAL == 0)
-        age_births(executor);
+        age_spawned(executor);
     return take_global(executor);
 }
 
@@ -248,7 +249,7 @@ static struct schedulable *take_own(struct executor *executor)
 
     if (taken)
         return taken;
-    taken = take_born(executor);
+    taken = take_spawned(executor);
     if (taken)
         return taken;
     if (executor->lifo_runs < LIFO_RUNS_MAX) {
@@ -263,7 +264,7 @@ static struct schedulable *take_own(struct executor *executor)
     if (!taken)
         taken = theft_take_lifo(executor);
     if (!taken)
-        taken = births_pop(&executor->births);
+        taken = spawn_deque_pop(&executor->spawned);
     return taken ? taken : take_global(executor);
 }
 

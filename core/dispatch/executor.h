@@ -61,8 +61,8 @@ void executor_submit_behind(struct executor *executor, struct dispatcher *dispat
 
 /* As executor_submit, for a new actor: actors spawned in a turn run first, the youngest before the
  * others. */
-void executor_submit_born(struct executor *executor, struct dispatcher *dispatcher,
-                          struct schedulable *schedulable);
+void executor_submit_spawned(struct executor *executor, struct dispatcher *dispatcher,
+                             struct schedulable *schedulable);
 
 /* The owner enters a callback of a behaviour. Release: its reads in the runtime come before. */
 static inline void executor_enter_callback(struct executor *executor)

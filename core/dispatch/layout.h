@@ -13,12 +13,12 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "dispatch/births.h"
 #include "dispatch/global_queue.h"
 #include "dispatch/idle.h"
 #include "dispatch/note.h"
 #include "dispatch/reclaim.h"
 #include "dispatch/ring.h"
+#include "dispatch/spawn_deque.h"
 #include "dispatch/stock.h"
 #include "dispatch/timer.h"
 #include "face/runtime.h"
@@ -60,7 +60,7 @@ struct executor {
     uint32_t looks;      /* searches for work between beats */
     uint32_t beat_seen;  /* of dispatcher->beat */
     uint32_t clock_beat; /* of dispatcher->beat, when the clock was read last */
-    uint32_t birth_runs;
+    uint32_t spawned_runs;
     uint32_t lifo_runs;
     bool in_turn;
     bool blocking;   /* the turn may block: hand work to others at once */
@@ -87,7 +87,7 @@ struct executor {
 
     alignas(64) _Atomic uint32_t token; /* futex: EXECUTOR_WOKEN, EXECUTOR_KICKED */
     struct ring ring;
-    struct births births;
+    struct spawn_deque spawned;
 };
 
 struct dispatcher_options {

@@ -3,7 +3,7 @@
 #include "dispatch/layout.h"
 
 /* the most that a thread can have queued */
-#define HAND_OVER_MAX (1 + RING_CAPACITY + BIRTHS_CAPACITY)
+#define HAND_OVER_MAX (1 + RING_CAPACITY + SPAWN_DEQUE_CAPACITY)
 
 struct schedulable *theft_try(struct executor *executor, uint32_t first)
 {
@@ -18,7 +18,7 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
             continue;
         taken = ring_steal(&victim->ring, &executor->ring);
         if (!taken)
-            taken = births_steal(&victim->births);
+            taken = spawn_deque_steal(&victim->spawned);
         if (taken) {
             atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
             return taken;
@@ -34,7 +34,7 @@ bool theft_is_work_waiting(struct dispatcher *dispatcher)
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
         struct executor *executor = dispatcher_executor(dispatcher, i);
 
-        if (ring_count(&executor->ring) > 0 || births_count(&executor->births) > 0)
+        if (ring_count(&executor->ring) > 0 || spawn_deque_count(&executor->spawned) > 0)
             return true;
     }
     return false;
@@ -53,8 +53,8 @@ static struct schedulable *take_eldest(struct executor *executor)
 {
     struct schedulable *eldest = NULL;
 
-    while (!eldest && births_count(&executor->births) > 0)
-        eldest = births_steal(&executor->births);
+    while (!eldest && spawn_deque_count(&executor->spawned) > 0)
+        eldest = spawn_deque_steal(&executor->spawned);
     return eldest;
 }
 

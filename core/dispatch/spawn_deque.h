@@ -1,5 +1,5 @@
 /*
- * dispatch/births.h - the spawn deque: a thread's newly spawned actors, last in, first out.
+ * dispatch/spawn_deque.h - the spawn deque: a thread's newly spawned actors, last in, first out.
  *
  * Actors spawned in a turn run before older work, the youngest first, on the thread that made them,
  * where their first message is in the cache. So a tree of actors is walked depth first, and the
@@ -10,8 +10,8 @@
  *   push pop |     X     |   -      X = the owner alone; - = any threads at once
  *   steal    |     -     |   -
  */
-#ifndef DISPATCH_BIRTHS_H
-#define DISPATCH_BIRTHS_H
+#ifndef DISPATCH_SPAWN_DEQUE_H
+#define DISPATCH_SPAWN_DEQUE_H
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -20,28 +20,28 @@
 
 struct schedulable;
 
-#define BIRTHS_CAPACITY 256 /* a power of two; further ones go to the ring */
+#define SPAWN_DEQUE_CAPACITY 256 /* a power of two; further ones go to the ring */
 
 /* The deque of Chase and Lev, with read-modify-writes instead of fences. Indices run on, as a
  * ring's. */
-struct births {
+struct spawn_deque {
     alignas(64) _Atomic uint32_t head; /* eldest; thieves, and the owner for the last one */
     alignas(64) _Atomic uint32_t tail; /* owner */
-    _Atomic(struct schedulable *) slots[BIRTHS_CAPACITY]; /* owner writes, all read */
+    _Atomic(struct schedulable *) slots[SPAWN_DEQUE_CAPACITY]; /* owner writes, all read */
 };
 
-void births_init(struct births *births);
+void spawn_deque_init(struct spawn_deque *deque);
 
 /* False when there is no room. */
-bool births_push(struct births *births, struct schedulable *schedulable);
+bool spawn_deque_push(struct spawn_deque *deque, struct schedulable *schedulable);
 
 /* The youngest; NULL when there is none. */
-struct schedulable *births_pop(struct births *births);
+struct schedulable *spawn_deque_pop(struct spawn_deque *deque);
 
 /* The eldest; NULL when there is none, or another was faster. */
-struct schedulable *births_steal(struct births *births);
+struct schedulable *spawn_deque_steal(struct spawn_deque *deque);
 
 /* Their number; of another thread's deque a guess. */
-uint32_t births_count(struct births *births);
+uint32_t spawn_deque_count(struct spawn_deque *deque);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * Goal: what a thread has brought forth comes back once: the youngest first to itself, the eldest
- * first to thieves. In the dispatcher: a tree of actors is walked depth first, those born are not
- * held up by who bore them, and births without end hold up nobody.
+ * Goal: each spawned actor is taken once: the youngest first by its thread, the oldest first by
+ * thieves. In the dispatcher: a tree of actors is walked depth first, spawned actors do not wait
+ * for the turn of their parent, and endless spawns delay no other actor.
  *
  * Method: one thread plays both ends, with indexes close to their wrap; then an owner and two
  * thieves, with every schedulable counted. Plain actors that spawn others when they open.
  */
-#include "dispatch/births.h"
+#include "dispatch/spawn_deque.h"
 
 #include <stdlib.h>
 
@@ -17,56 +17,56 @@
 
 #define ITEMS 20000u
 
-static void start_at(struct births *births, uint32_t index)
+static void start_at(struct spawn_deque *deque, uint32_t index)
 {
-    births_init(births);
-    atomic_store(&births->head, index);
-    atomic_store(&births->tail, index);
+    spawn_deque_init(deque);
+    atomic_store(&deque->head, index);
+    atomic_store(&deque->tail, index);
 }
 
 static void test_youngest_comes_first_across_the_wrap(void)
 {
     struct schedulable items[3];
-    static struct births births;
+    static struct spawn_deque deque;
 
-    start_at(&births, UINT32_MAX - 1);
+    start_at(&deque, UINT32_MAX - 1);
     for (int i = 0; i < 3; i++)
-        CU_ASSERT_TRUE(births_push(&births, &items[i]));
-    CU_ASSERT_EQUAL(births_count(&births), 3);
+        CU_ASSERT_TRUE(spawn_deque_push(&deque, &items[i]));
+    CU_ASSERT_EQUAL(spawn_deque_count(&deque), 3);
     for (int i = 3; i-- > 0;)
-        CU_ASSERT_PTR_EQUAL(births_pop(&births), &items[i]);
-    CU_ASSERT_PTR_NULL(births_pop(&births));
-    CU_ASSERT_EQUAL(births_count(&births), 0);
+        CU_ASSERT_PTR_EQUAL(spawn_deque_pop(&deque), &items[i]);
+    CU_ASSERT_PTR_NULL(spawn_deque_pop(&deque));
+    CU_ASSERT_EQUAL(spawn_deque_count(&deque), 0);
 }
 
 static void test_thief_takes_the_eldest(void)
 {
     struct schedulable items[3];
-    static struct births births;
+    static struct spawn_deque deque;
 
-    start_at(&births, UINT32_MAX);
-    CU_ASSERT_PTR_NULL(births_steal(&births));
+    start_at(&deque, UINT32_MAX);
+    CU_ASSERT_PTR_NULL(spawn_deque_steal(&deque));
     for (int i = 0; i < 3; i++)
-        CU_ASSERT_TRUE(births_push(&births, &items[i]));
-    CU_ASSERT_PTR_EQUAL(births_steal(&births), &items[0]);
-    CU_ASSERT_PTR_EQUAL(births_pop(&births), &items[2]);
-    CU_ASSERT_PTR_EQUAL(births_steal(&births), &items[1]);
-    CU_ASSERT_PTR_NULL(births_pop(&births));
-    CU_ASSERT_PTR_NULL(births_steal(&births));
+        CU_ASSERT_TRUE(spawn_deque_push(&deque, &items[i]));
+    CU_ASSERT_PTR_EQUAL(spawn_deque_steal(&deque), &items[0]);
+    CU_ASSERT_PTR_EQUAL(spawn_deque_pop(&deque), &items[2]);
+    CU_ASSERT_PTR_EQUAL(spawn_deque_steal(&deque), &items[1]);
+    CU_ASSERT_PTR_NULL(spawn_deque_pop(&deque));
+    CU_ASSERT_PTR_NULL(spawn_deque_steal(&deque));
 }
 
-static void test_full_births_refuse_a_push(void)
+static void test_full_deque_refuses_a_push(void)
 {
-    static struct schedulable items[BIRTHS_CAPACITY + 1];
-    static struct births births;
+    static struct schedulable items[SPAWN_DEQUE_CAPACITY + 1];
+    static struct spawn_deque deque;
 
-    births_init(&births);
-    for (uint32_t i = 0; i < BIRTHS_CAPACITY; i++)
-        CU_ASSERT_TRUE(births_push(&births, &items[i]));
-    CU_ASSERT_FALSE(births_push(&births, &items[BIRTHS_CAPACITY]));
-    CU_ASSERT_PTR_EQUAL(births_steal(&births), &items[0]);
-    CU_ASSERT_TRUE(births_push(&births, &items[BIRTHS_CAPACITY]));
-    CU_ASSERT_PTR_EQUAL(births_pop(&births), &items[BIRTHS_CAPACITY]);
+    spawn_deque_init(&deque);
+    for (uint32_t i = 0; i < SPAWN_DEQUE_CAPACITY; i++)
+        CU_ASSERT_TRUE(spawn_deque_push(&deque, &items[i]));
+    CU_ASSERT_FALSE(spawn_deque_push(&deque, &items[SPAWN_DEQUE_CAPACITY]));
+    CU_ASSERT_PTR_EQUAL(spawn_deque_steal(&deque), &items[0]);
+    CU_ASSERT_TRUE(spawn_deque_push(&deque, &items[SPAWN_DEQUE_CAPACITY]));
+    CU_ASSERT_PTR_EQUAL(spawn_deque_pop(&deque), &items[SPAWN_DEQUE_CAPACITY]);
 }
 
 /* --- owner and thieves ---------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ struct item {
 };
 
 struct race {
-    struct births births;
+    struct spawn_deque deque;
     struct item items[ITEMS];
     _Atomic uint32_t left;
 };
@@ -97,7 +97,7 @@ static void *thieve(void *argument)
     struct race *race = argument;
 
     while (atomic_load(&race->left) > 0)
-        take(race, births_steal(&race->births));
+        take(race, spawn_deque_steal(&race->spawned));
     return NULL;
 }
 
@@ -108,19 +108,19 @@ static void test_owner_and_thieves_take_each_once(void)
     pthread_t thieves[2];
     uint32_t wrong = 0;
 
-    start_at(&race.births, UINT32_MAX - ITEMS / 2);
+    start_at(&race.spawned, UINT32_MAX - ITEMS / 2);
     atomic_store(&race.left, ITEMS);
     for (int i = 0; i < 2; i++)
         CU_ASSERT_EQUAL(pthread_create(&thieves[i], NULL, thieve, &race), 0);
     /* Mostly empty or nearly so, where the two ends meet. */
     for (uint32_t i = 0; i < ITEMS; i++) {
-        while (!births_push(&race.births, &race.items[i].schedulable))
-            take(&race, births_pop(&race.births));
+        while (!spawn_deque_push(&race.spawned, &race.items[i].schedulable))
+            take(&race, spawn_deque_pop(&race.spawned));
         for (uint32_t k = i % 3; k > 0; k--)
-            take(&race, births_pop(&race.births));
+            take(&race, spawn_deque_pop(&race.spawned));
     }
     while (atomic_load(&race.left) > 0)
-        take(&race, births_pop(&race.births));
+        take(&race, spawn_deque_pop(&race.spawned));
     for (int i = 0; i < 2; i++)
         pthread_join(thieves[i], NULL);
     for (uint32_t i = 0; i < ITEMS; i++)
@@ -135,7 +135,7 @@ static void test_owner_and_thieves_take_each_once(void)
 #define TREE 1111u        /* 1 + 10 + 100 + 1000 */
 #define ALIVE_MAX 100u    /* well over DEPTH * FANOUT, far below the last row */
 #define STEPS_MAX 400000u /* several times what it takes: one of the eldest runs in 1037 */
-#define ENDLESS_MIN 2000  /* births: many times what the queues hold */
+#define ENDLESS_MIN 2000  /* deque: many times what the queues hold */
 
 struct family;
 
@@ -316,7 +316,7 @@ static bool all_are_done(void *context)
 }
 
 /* promise D6: on one thread; what comes from outside lies in its ring before long. */
-static void test_births_without_end_hold_up_nobody(void)
+static void test_endless_spawns_hold_up_nobody(void)
 {
     struct probe *probe = probe_create();
     struct family family;
@@ -380,14 +380,14 @@ int main(void)
     CU_TestInfo tests[] = {
         { "youngest", test_youngest_comes_first_across_the_wrap },
         { "eldest", test_thief_takes_the_eldest },
-        { "full", test_full_births_refuse_a_push },
+        { "full", test_full_deque_refuses_a_push },
         { "race", test_owner_and_thieves_take_each_once },
         { "tree", test_tree_is_walked_depth_first },
         { "held", test_who_is_born_does_not_wait_for_who_bore_it },
-        { "endless", test_births_without_end_hold_up_nobody },
+        { "endless", test_endless_spawns_hold_up_nobody },
         { "eldest run", test_eldest_run_while_younger_keep_coming },
         CU_TEST_INFO_NULL,
     };
 
-    return suite_run("births", tests);
+    return suite_run("deque", tests);
 }
