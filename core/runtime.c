@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/actor_ext.h"
 #include "actor/asking.h"
 #include "actor/end.h"
-#include "actor/extra.h"
 #include "actor/port.h"
 #include "actor/send.h"
 #include "dispatch/rest.h"
@@ -219,10 +219,10 @@ bool runtime_rest(struct runtime *runtime)
 static void close_port(struct actor *actor, void *context)
 {
     (void)context;
-    if (!actor->runtime || !actor->extra)
+    if (!actor->runtime || !actor->ext)
         return;
-    port_close(actor->extra->port);
-    actor->extra->port = NULL;
+    port_close(actor->ext->port);
+    actor->ext->port = NULL;
 }
 
 static void abandon(struct actor *actor, void *context)

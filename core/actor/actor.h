@@ -27,7 +27,7 @@
 
 struct runtime;
 struct place;
-struct extra;
+struct actor_ext;
 struct router;
 struct waiters;
 
@@ -104,7 +104,7 @@ struct actor {
     struct message_queue urgent;
     struct message_queue high;
     struct table links;             /* links and monitors of this actor: link.h */
-    struct extra *extra;            /* NULL until it is needed */
+    struct actor_ext *ext;          /* NULL until it is needed */
     _Atomic(struct waiters *) room; /* see room.h; written by the first waiter */
 };
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "actor/actor_ext.h"
 #include "actor/callback.h"
-#include "actor/extra.h"
 #include "actor/origin.h"
 #include "actor/send.h"
 #include "actor/settle.h"
@@ -13,59 +13,59 @@
 #define NS_PER_MS 1000000u
 #define DELAY_MS_MAX (UINT64_MAX / NS_PER_MS / 4) /* 146 years: now + delay cannot wrap */
 
-static int grow(struct extra *extra)
+static int grow(struct actor_ext *ext)
 {
-    uint32_t count = extra->alarm_count ? extra->alarm_count * 2 : 4;
+    uint32_t count = ext->alarm_count ? ext->alarm_count * 2 : 4;
     struct alarm *alarms;
 
     if (count > INDEX_MASK)
         return WEIR_ENOMEM;
-    alarms = realloc(extra->alarms, count * sizeof *alarms);
+    alarms = realloc(ext->alarms, count * sizeof *alarms);
     if (!alarms)
         return WEIR_ENOMEM;
-    for (uint32_t i = extra->alarm_count; i < count; i++) {
-        alarms[i] = (struct alarm){ .next_free = extra->alarm_free };
-        extra->alarm_free = i + 1;
+    for (uint32_t i = ext->alarm_count; i < count; i++) {
+        alarms[i] = (struct alarm){ .next_free = ext->alarm_free };
+        ext->alarm_free = i + 1;
     }
-    extra->alarms = alarms;
-    extra->alarm_count = count;
+    ext->alarms = alarms;
+    ext->alarm_count = count;
     return 0;
 }
 
 /* Takes a free entry off the list; UINT32_MAX when memory is out. */
-static uint32_t take_entry(struct extra *extra)
+static uint32_t take_entry(struct actor_ext *ext)
 {
     uint32_t index;
 
-    if ((!extra->alarm_free && grow(extra) != 0) || deadlines_reserve(extra) != 0)
+    if ((!ext->alarm_free && grow(ext) != 0) || deadlines_reserve(ext) != 0)
         return UINT32_MAX;
-    index = extra->alarm_free - 1;
-    extra->alarm_free = extra->alarms[index].next_free;
+    index = ext->alarm_free - 1;
+    ext->alarm_free = ext->alarms[index].next_free;
     return index;
 }
 
-static void give_entry(struct extra *extra, uint32_t index)
+static void give_entry(struct actor_ext *ext, uint32_t index)
 {
-    deadlines_clear(extra, DEADLINE_ALARM, index);
-    extra->alarms[index] = (struct alarm){ .next_free = extra->alarm_free };
-    extra->alarm_free = index + 1;
+    deadlines_clear(ext, DEADLINE_ALARM, index);
+    ext->alarms[index] = (struct alarm){ .next_free = ext->alarm_free };
+    ext->alarm_free = index + 1;
 }
 
 static int add(struct actor *actor, struct alarm alarm, uint64_t delay_ms, uint64_t *out_alarm)
 {
-    struct extra *extra = extra_get(actor);
-    uint32_t index = extra ? take_entry(extra) : UINT32_MAX;
+    struct actor_ext *ext = actor_ext_get(actor);
+    uint32_t index = ext ? take_entry(ext) : UINT32_MAX;
     uint64_t due_ns;
 
     if (index == UINT32_MAX)
         return WEIR_ENOMEM;
     if (delay_ms > DELAY_MS_MAX)
         delay_ms = DELAY_MS_MAX;
-    alarm.id = (++extra->next_alarm << INDEX_BITS) | index;
-    extra->alarms[index] = alarm;
+    alarm.id = (++ext->next_alarm << INDEX_BITS) | index;
+    ext->alarms[index] = alarm;
     due_ns = executor_look_at_clock(actor->executor) + delay_ms * NS_PER_MS;
-    deadlines_set(extra, DEADLINE_ALARM, index, due_ns);
-    extra_arm(actor, due_ns);
+    deadlines_set(ext, DEADLINE_ALARM, index, due_ns);
+    actor_ext_arm(actor, due_ns);
     if (out_alarm)
         *out_alarm = alarm.id;
     return 0;
@@ -98,16 +98,16 @@ int alarm_send(struct actor *actor, weir_pid to, enum weir_lane lane, struct mes
 
 static void drop(struct actor *actor, uint32_t index)
 {
-    origin_discard(actor, actor->extra->alarms[index].message);
-    give_entry(actor->extra, index);
+    origin_discard(actor, actor->ext->alarms[index].message);
+    give_entry(actor->ext, index);
 }
 
 int alarm_cancel(struct actor *actor, uint64_t id)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
     uint32_t index = (uint32_t)id & INDEX_MASK;
 
-    if (!id || !extra || index >= extra->alarm_count || extra->alarms[index].id != id)
+    if (!id || !ext || index >= ext->alarm_count || ext->alarms[index].id != id)
         return WEIR_EUNKNOWN;
     drop(actor, index);
     return 0;
@@ -149,12 +149,12 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
 /* The entry is complete before the callback, which may add and cancel alarms. */
 void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
 {
-    struct alarm alarm = actor->extra->alarms[index];
+    struct alarm alarm = actor->ext->alarms[index];
 
     if (alarm.period_ns)
-        deadlines_set(actor->extra, DEADLINE_ALARM, index, now_ns + alarm.period_ns);
+        deadlines_set(actor->ext, DEADLINE_ALARM, index, now_ns + alarm.period_ns);
     else
-        give_entry(actor->extra, index);
+        give_entry(actor->ext, index);
     if (!alarm.tick) {
         send_due(actor, &alarm);
         return;
@@ -166,14 +166,14 @@ void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
 
 void alarm_drop_all(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
 
-    for (uint32_t i = 0; i < extra->alarm_count; i++)
-        if (extra->alarms[i].id)
+    for (uint32_t i = 0; i < ext->alarm_count; i++)
+        if (ext->alarms[i].id)
             drop(actor, i);
     /* Frees the array, so that the next incarnation has only the memory that it needs itself. */
-    free(extra->alarms);
-    extra->alarms = NULL;
-    extra->alarm_count = 0;
-    extra->alarm_free = 0;
+    free(ext->alarms);
+    ext->alarms = NULL;
+    ext->alarm_count = 0;
+    ext->alarm_free = 0;
 }

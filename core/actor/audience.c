@@ -1,30 +1,30 @@
 #include "actor/audience.h"
 
+#include "actor/actor_ext.h"
 #include "actor/callback.h"
-#include "actor/extra.h"
 #include "actor/runtime.h"
 
 int audience_own(struct actor *actor, const char *name, uint64_t *out_event)
 {
-    struct extra *extra = extra_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
     int status;
 
-    if (!extra)
+    if (!ext)
         return WEIR_ENOMEM;
     status = events_register(actor->runtime, actor->executor, name, actor_pid(actor), out_event);
-    extra->has_events |= status == 0;
+    ext->has_events |= status == 0;
     return status;
 }
 
 int audience_join(struct actor *actor, const char *name)
 {
-    struct extra *extra = extra_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
     int status;
 
-    if (!extra)
+    if (!ext)
         return WEIR_ENOMEM;
     status = events_subscribe(actor->runtime, actor->executor, name, actor_pid(actor), false);
-    extra->has_events |= status == 0;
+    ext->has_events |= status == 0;
     return status;
 }
 

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -32,7 +32,7 @@ static void count_retry(struct actor *actor, const struct message *message)
         return;
     ledger_count(&actor->place->retried);
     log_event(&actor->runtime->options.log, WEIR_LOG_INFO, place_subject(actor),
-              "message is given again", weir_str("detail", extra_detail(actor)),
+              "message is given again", weir_str("detail", actor_ext_detail(actor)),
               weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
               weir_uint("attempt", message->public.attempt),
               weir_uint("after_ms", actor->retry_after_ms));
@@ -45,7 +45,7 @@ void backlog_retry(struct actor *actor, struct message *message)
 
     /* Attempts after a failure and retries on request are counted apart. */
     if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
-        (!goes_back && !place) || !extra_get(actor)) {
+        (!goes_back && !place) || !actor_ext_get(actor)) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
         return;
     }
@@ -60,7 +60,7 @@ void backlog_retry(struct actor *actor, struct message *message)
     settle_hold(actor);
     message_list_append(&place->retries, message);
     note_retries(actor);
-    extra_arm(actor, message->again_ns);
+    actor_ext_arm(actor, message->again_ns);
 }
 
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns)

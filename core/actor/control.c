@@ -1,10 +1,10 @@
 #include "actor/control.h"
 
+#include "actor/actor_ext.h"
 #include "actor/audience.h"
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
-#include "actor/extra.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
@@ -107,7 +107,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
         audience_tell(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= (uint8_t)~ACTOR_WAITS;
-        callbacks = extra_time(actor);
+        callbacks = actor_ext_time(actor);
     }
     if ((signals & SIGNAL_KILL) && actor->kind != ACTOR_POOL)
         kill_actor(actor);

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 
 #define CAPACITY_MIN 8
 
-int deadlines_reserve(struct extra *extra)
+int deadlines_reserve(struct actor_ext *ext)
 {
-    struct deadlines *deadlines = &extra->deadlines;
+    struct deadlines *deadlines = &ext->deadlines;
     uint32_t capacity = deadlines->capacity ? deadlines->capacity * 2 : CAPACITY_MIN;
     struct deadline *heap;
 
@@ -23,33 +23,33 @@ int deadlines_reserve(struct extra *extra)
 }
 
 /* The field of an entry with its place in the heap: index + 1; 0 = it has no deadline. */
-static uint32_t *place_of(struct extra *extra, enum deadline_kind kind, uint32_t index)
+static uint32_t *place_of(struct actor_ext *ext, enum deadline_kind kind, uint32_t index)
 {
-    return kind == DEADLINE_REQUEST ? &extra->pending[index].place : &extra->alarms[index].place;
+    return kind == DEADLINE_REQUEST ? &ext->pending[index].place : &ext->alarms[index].place;
 }
 
-static void put(struct extra *extra, uint32_t at, struct deadline deadline)
+static void put(struct actor_ext *ext, uint32_t at, struct deadline deadline)
 {
-    extra->deadlines.heap[at] = deadline;
-    *place_of(extra, deadline.kind, deadline.index) = at + 1;
+    ext->deadlines.heap[at] = deadline;
+    *place_of(ext, deadline.kind, deadline.index) = at + 1;
 }
 
 /* Puts a deadline at `at` or above it. */
-static void sift_up(struct extra *extra, uint32_t at, struct deadline deadline)
+static void sift_up(struct actor_ext *ext, uint32_t at, struct deadline deadline)
 {
-    const struct deadline *heap = extra->deadlines.heap;
+    const struct deadline *heap = ext->deadlines.heap;
 
     while (at > 0 && heap[(at - 1) / 2].due_ns > deadline.due_ns) {
-        put(extra, at, heap[(at - 1) / 2]);
+        put(ext, at, heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(extra, at, deadline);
+    put(ext, at, deadline);
 }
 
 /* Puts a deadline at `at` or below it. */
-static void sift_down(struct extra *extra, uint32_t at, struct deadline deadline)
+static void sift_down(struct actor_ext *ext, uint32_t at, struct deadline deadline)
 {
-    const struct deadlines *deadlines = &extra->deadlines;
+    const struct deadlines *deadlines = &ext->deadlines;
 
     for (uint32_t child; (child = 2 * at + 1) < deadlines->count; at = child) {
         if (child + 1 < deadlines->count &&
@@ -57,52 +57,52 @@ static void sift_down(struct extra *extra, uint32_t at, struct deadline deadline
             child++;
         if (deadline.due_ns <= deadlines->heap[child].due_ns)
             break;
-        put(extra, at, deadlines->heap[child]);
+        put(ext, at, deadlines->heap[child]);
     }
-    put(extra, at, deadline);
+    put(ext, at, deadline);
 }
 
-static void sift(struct extra *extra, uint32_t at, struct deadline deadline)
+static void sift(struct actor_ext *ext, uint32_t at, struct deadline deadline)
 {
-    if (at > 0 && extra->deadlines.heap[(at - 1) / 2].due_ns > deadline.due_ns)
-        sift_up(extra, at, deadline);
+    if (at > 0 && ext->deadlines.heap[(at - 1) / 2].due_ns > deadline.due_ns)
+        sift_up(ext, at, deadline);
     else
-        sift_down(extra, at, deadline);
+        sift_down(ext, at, deadline);
 }
 
-void deadlines_clear(struct extra *extra, enum deadline_kind kind, uint32_t index)
+void deadlines_clear(struct actor_ext *ext, enum deadline_kind kind, uint32_t index)
 {
-    struct deadlines *deadlines = &extra->deadlines;
-    uint32_t *place = place_of(extra, kind, index);
+    struct deadlines *deadlines = &ext->deadlines;
+    uint32_t *place = place_of(ext, kind, index);
     uint32_t at = *place - 1;
 
     if (*place == 0)
         return;
     *place = 0;
     if (at != --deadlines->count)
-        sift(extra, at, deadlines->heap[deadlines->count]);
+        sift(ext, at, deadlines->heap[deadlines->count]);
 }
 
-void deadlines_set(struct extra *extra, enum deadline_kind kind, uint32_t index, uint64_t due_ns)
+void deadlines_set(struct actor_ext *ext, enum deadline_kind kind, uint32_t index, uint64_t due_ns)
 {
     struct deadline deadline = { .due_ns = due_ns, .index = index, .kind = kind };
 
-    deadlines_clear(extra, kind, index);
-    sift_up(extra, extra->deadlines.count++, deadline);
+    deadlines_clear(ext, kind, index);
+    sift_up(ext, ext->deadlines.count++, deadline);
 }
 
-bool deadlines_take_due(struct extra *extra, uint64_t now_ns, struct deadline *out)
+bool deadlines_take_due(struct actor_ext *ext, uint64_t now_ns, struct deadline *out)
 {
-    if (deadlines_next(extra) > now_ns)
+    if (deadlines_next(ext) > now_ns)
         return false;
-    *out = extra->deadlines.heap[0];
-    deadlines_clear(extra, out->kind, out->index);
+    *out = ext->deadlines.heap[0];
+    deadlines_clear(ext, out->kind, out->index);
     return true;
 }
 
-uint64_t deadlines_next(const struct extra *extra)
+uint64_t deadlines_next(const struct actor_ext *ext)
 {
-    return extra->deadlines.count ? extra->deadlines.heap[0].due_ns : TIMER_NEVER;
+    return ext->deadlines.count ? ext->deadlines.heap[0].due_ns : TIMER_NEVER;
 }
 
 void deadlines_finish(struct deadlines *deadlines)

@@ -1,7 +1,7 @@
 /*
  * actor/deadlines.h - the deadlines of an actor's requests and alarms in one heap.
  *
- * A deadline belongs to an entry of extra->pending or extra->alarms, which has its place in the
+ * A deadline belongs to an entry of ext->pending or ext->alarms, which has its place in the
  * heap. So setting, moving and clearing a deadline costs O(log n).
  *
  * Owner only.
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct extra;
+struct actor_ext;
 
 enum deadline_kind {
-    DEADLINE_REQUEST, /* of extra->pending */
-    DEADLINE_ALARM,   /* of extra->alarms */
+    DEADLINE_REQUEST, /* of ext->pending */
+    DEADLINE_ALARM,   /* of ext->alarms */
 };
 
 struct deadline {
@@ -32,19 +32,19 @@ struct deadlines {
 };
 
 /* Reserves memory for one more deadline. WEIR_ENOMEM. */
-int deadlines_reserve(struct extra *extra);
+int deadlines_reserve(struct actor_ext *ext);
 
 /* Sets or moves the deadline of an entry, in memory of deadlines_reserve. */
-void deadlines_set(struct extra *extra, enum deadline_kind kind, uint32_t index, uint64_t due_ns);
+void deadlines_set(struct actor_ext *ext, enum deadline_kind kind, uint32_t index, uint64_t due_ns);
 
 /* Clears the deadline of an entry; does nothing when it has none. */
-void deadlines_clear(struct extra *extra, enum deadline_kind kind, uint32_t index);
+void deadlines_clear(struct actor_ext *ext, enum deadline_kind kind, uint32_t index);
 
 /* Takes the earliest deadline off the heap if it is due. False: none is. */
-bool deadlines_take_due(struct extra *extra, uint64_t now_ns, struct deadline *out);
+bool deadlines_take_due(struct actor_ext *ext, uint64_t now_ns, struct deadline *out);
 
 /* The earliest deadline; TIMER_NEVER when there is none. */
-uint64_t deadlines_next(const struct extra *extra);
+uint64_t deadlines_next(const struct actor_ext *ext);
 
 /* Frees the memory. */
 void deadlines_finish(struct deadlines *deadlines);

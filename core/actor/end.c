@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
+#include "actor/actor_ext.h"
 #include "actor/alarm.h"
 #include "actor/backlog.h"
 #include "actor/children.h"
-#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/link.h"
 #include "actor/output.h"
@@ -116,7 +116,7 @@ static void finish(struct actor *actor, enum weir_end_reason reason)
     drop_outbox(actor); /* empty or not: a source may wait in a line for room, too */
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     link_notify_all(actor, reason, 0);
-    extra_destroy(actor);
+    actor_ext_destroy(actor);
     mailbox_end(&actor->mailbox);
     room_dissolve(actor, actor->executor);
     lifecycle_apply(actor, LIFE_ENDED);
@@ -190,9 +190,9 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         message_destroy(&executor->cache, actor->place->settling);
     }
     actor->executor = executor;
-    if (actor->extra)
+    if (actor->ext)
         alarm_drop_all(actor);
-    extra_destroy(actor);
+    actor_ext_destroy(actor);
     incarnation_free_state(actor);
     drop_spec_and_place(actor);
     lifecycle_apply(actor, LIFE_ENDED);

@@ -1,8 +1,8 @@
 #include "actor/handling.h"
 
+#include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/callback.h"
-#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/kept.h"
 #include "actor/output.h"
@@ -118,7 +118,7 @@ void handling_run(struct actor *actor, struct message *message)
 
     actor->current = message;
     actor->retry_after_ms = 0;
-    extra_clear_detail(actor);
+    actor_ext_clear_detail(actor);
     atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
     if (behaviour->handle) {
         callback_begin_with(actor, message->public.tag);

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/actor_ext.h"
 #include "actor/alarm.h"
 #include "actor/callback.h"
-#include "actor/extra.h"
 #include "actor/giving.h"
 #include "actor/handling.h"
 #include "actor/link.h"
@@ -187,7 +187,7 @@ void host_reason(struct weir_self *self, const char *text)
 {
     struct actor *actor = actor_of_self(self);
 
-    extra_set_detail(actor, text);
+    actor_ext_set_detail(actor, text);
 }
 
 /* --- time ----------------------------------------------------------------------------------- */
@@ -303,14 +303,14 @@ int host_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reaso
 int host_name(struct weir_self *self, const char *name)
 {
     struct actor *actor = actor_of_self(self);
-    struct extra *extra = extra_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
     int status;
 
-    if (!extra)
+    if (!ext)
         return WEIR_ENOMEM;
     status = names_claim(&actor->runtime->names, name, actor_pid(actor),
                          actor_state(actor) == ACTOR_OPEN, &actor->executor->reader);
-    extra->has_names |= status == 0;
+    ext->has_names |= status == 0;
     return status;
 }
 

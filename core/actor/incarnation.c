@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
+#include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
-#include "actor/extra.h"
 #include "actor/leave.h"
 #include "actor/link.h"
 #include "actor/output.h"
@@ -70,7 +70,7 @@ static int call_open(struct actor *actor)
         status = call_behaviour(actor);
     if (status != 0) {
         incarnation_free_state(actor);
-        extra_end_incarnation(actor);
+        actor_ext_end_incarnation(actor);
         children_stop(actor);
     }
     if (status > 0) {
@@ -84,7 +84,7 @@ static void open_alone(struct actor *actor)
 {
     if (!actor->leaving)
         mailbox_open(&actor->mailbox);
-    if (actor->extra && actor->extra->has_names &&
+    if (actor->ext && actor->ext->has_names &&
         (actor->kind != ACTOR_SOURCE || source_is_admitted(actor)))
         names_publish(&actor->runtime->names, actor_pid(actor));
 }
@@ -123,7 +123,8 @@ static const char *effect_of_failed_open(const struct actor *actor)
 static void tell_of_failed_open(const struct actor *actor, int status)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
-              weir_str("status", weir_status_name(status)), weir_str("reason", extra_detail(actor)),
+              weir_str("status", weir_status_name(status)),
+              weir_str("reason", actor_ext_detail(actor)),
               weir_str("effect", effect_of_failed_open(actor)));
 }
 
@@ -149,7 +150,7 @@ static void has_not_opened(struct actor *actor, int status)
     tell_of_failed_open(actor, status);
     if (!place)
         return;
-    place_keep_open_reason(place, extra_detail(actor));
+    place_keep_open_reason(place, actor_ext_detail(actor));
     publish_opening(actor, status);
     if (place->child)
         return;
@@ -217,7 +218,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
         if (actor->place)
             leave_for_next(actor->place);
     }
-    extra_end_incarnation(actor);
+    actor_ext_end_incarnation(actor);
     children_stop(actor);
     link_notify_all(actor, reason, 0);
 }
@@ -274,8 +275,8 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
 static void tell_of_failure(const struct actor *actor, const char *effect)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
-              weir_str("reason", extra_detail(actor)), weir_uint("incarnation", actor->incarnation),
-              weir_str("effect", effect));
+              weir_str("reason", actor_ext_detail(actor)),
+              weir_uint("incarnation", actor->incarnation), weir_str("effect", effect));
 }
 
 void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
@@ -292,7 +293,7 @@ void incarnation_fail(struct actor *actor, enum weir_end_reason reason)
                                ? "replaced"
                                : "stopped, its mailbox is handed on or dead");
     incarnation_close(actor, reason);
-    extra_clear_detail(actor);
+    actor_ext_clear_detail(actor);
     if (actor->leaving && leave_after_failure(actor, reason))
         return;
     lifecycle_apply(actor, LIFE_FAILED);
@@ -318,7 +319,7 @@ void incarnation_replace(struct actor *actor, enum weir_end_reason reason)
         close_for_restart(actor);
     else if (actor_state(actor) == ACTOR_OPEN)
         incarnation_close(actor, reason);
-    extra_clear_detail(actor);
+    actor_ext_clear_detail(actor);
     lifecycle_apply(actor, LIFE_AGAIN);
 }
 

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
+#include "actor/actor_ext.h"
 #include "actor/children.h"
-#include "actor/extra.h"
 #include "actor/inspection.h"
 #include "actor/link.h"
 #include "actor/place.h"
@@ -102,36 +102,36 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
         inspection_number(out, "in_hand_max", actor->spec->in_hand_max);
 }
 
-static uint32_t count_timers(const struct extra *extra)
+static uint32_t count_timers(const struct actor_ext *ext)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < extra->alarm_count; i++)
-        count += extra->alarms[i].id != 0;
+    for (uint32_t i = 0; i < ext->alarm_count; i++)
+        count += ext->alarms[i].id != 0;
     return count;
 }
 
-static uint32_t count_requests(const struct extra *extra)
+static uint32_t count_requests(const struct actor_ext *ext)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < extra->pending_count; i++)
-        count += extra->pending[i].reference != 0;
+    for (uint32_t i = 0; i < ext->pending_count; i++)
+        count += ext->pending[i].reference != 0;
     return count;
 }
 
 static void add_ties(struct inspection *out, const struct actor *actor)
 {
-    const struct extra *extra = actor->extra;
+    const struct actor_ext *ext = actor->ext;
 
     inspection_number(out, "links", link_count(actor, MESSAGE_LINK));
     inspection_number(out, "watchers", link_count(actor, MESSAGE_MONITOR));
-    inspection_number(out, "monitors", extra ? table_count(&extra->watches) : 0);
+    inspection_number(out, "monitors", ext ? table_count(&ext->watches) : 0);
     inspection_number(out, "traps_exits", (actor->flags & ACTOR_TRAPS_EXITS) != 0);
-    inspection_number(out, "timers", extra ? count_timers(extra) : 0);
-    inspection_number(out, "requests", extra ? count_requests(extra) : 0);
-    inspection_number(out, "origins", extra ? extra->origins_open : 0);
-    inspection_number(out, "port", extra && extra->port);
+    inspection_number(out, "timers", ext ? count_timers(ext) : 0);
+    inspection_number(out, "requests", ext ? count_requests(ext) : 0);
+    inspection_number(out, "origins", ext ? ext->origins_open : 0);
+    inspection_number(out, "port", ext && ext->port);
     inspection_number(out, "children", children_count(actor));
     inspection_number(out, "parent", children_parent(actor));
 }

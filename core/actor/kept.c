@@ -1,6 +1,6 @@
 #include "actor/kept.h"
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 
@@ -21,8 +21,8 @@ void kept_add(struct actor *actor, struct message *message)
     message->kept_ns = actor->executor->now_ns;
     message_list_append(&actor->kept, message);
     /* When memory is out, there is no warning. */
-    if (limit && extra_get(actor))
-        extra_arm(actor, message->kept_ns + limit);
+    if (limit && actor_ext_get(actor))
+        actor_ext_arm(actor, message->kept_ns + limit);
 }
 
 static void tell(const struct actor *actor, const struct message *message, uint64_t kept_for_ns)

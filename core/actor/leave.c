@@ -1,9 +1,9 @@
 #include "actor/leave.h"
 
+#include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/end.h"
-#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/origin.h"
 #include "actor/output.h"
@@ -14,8 +14,8 @@
 static void set_deadline(struct actor *actor, uint64_t due_ns)
 {
     actor->place->leave_due_ns = due_ns;
-    if (due_ns && extra_get(actor))
-        extra_arm(actor, due_ns);
+    if (due_ns && actor_ext_get(actor))
+        actor_ext_arm(actor, due_ns);
 }
 
 /* Makes the shared queue dead that the actor has to finish. */

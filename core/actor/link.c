@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 #include "actor/send.h"
 
 /* The payload of a link or monitor: the notice that it becomes, and its entry in the table of its
@@ -177,34 +177,34 @@ int link_remove(struct actor *actor, weir_pid other)
 
 static struct watch *find_watch(struct actor *actor, uint64_t id)
 {
-    struct table_node *node = actor->extra ? table_first(&actor->extra->watches, id) : NULL;
+    struct table_node *node = actor->ext ? table_first(&actor->ext->watches, id) : NULL;
 
     return node ? TABLE_ENTRY(node, struct watch, node) : NULL;
 }
 
 static void drop_watch(struct actor *actor, struct watch *watch)
 {
-    table_remove(&actor->extra->watches, &watch->node);
+    table_remove(&actor->ext->watches, &watch->node);
     free(watch);
 }
 
 int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
 {
-    struct extra *extra = extra_get(actor);
-    struct watch *watch = extra ? calloc(1, sizeof *watch) : NULL;
+    struct actor_ext *ext = actor_ext_get(actor);
+    struct watch *watch = ext ? calloc(1, sizeof *watch) : NULL;
     struct message *message;
 
     if (!watch)
         return WEIR_ENOMEM;
-    message = make(actor, MESSAGE_MONITOR, actor_pid(actor), extra->next_watch + 1);
+    message = make(actor, MESSAGE_MONITOR, actor_pid(actor), ext->next_watch + 1);
     if (!message) {
         free(watch);
         return WEIR_ENOMEM;
     }
     watch->subject = other;
-    table_add(&extra->watches, &watch->node, ++extra->next_watch);
+    table_add(&ext->watches, &watch->node, ++ext->next_watch);
     if (out_monitor)
-        *out_monitor = extra->next_watch;
+        *out_monitor = ext->next_watch;
     send_link(actor, other, message);
     return 0;
 }
@@ -266,7 +266,7 @@ static void tell_all(struct actor *actor, enum weir_end_reason reason, int statu
     struct table_node *taken = table_take_all(&actor->links);
     struct message *notice;
 
-    (void)snprintf(end.detail, sizeof end.detail, "%s", extra_detail(actor));
+    (void)snprintf(end.detail, sizeof end.detail, "%s", actor_ext_detail(actor));
     while ((notice = next_taken(&taken)))
         tell(actor->runtime, actor->executor, notice, &end);
 }
@@ -279,7 +279,7 @@ void link_notify_all(struct actor *actor, enum weir_end_reason reason, int statu
 
 void link_withdraw_monitors(struct actor *actor)
 {
-    struct table_node *taken = table_take_all(&actor->extra->watches);
+    struct table_node *taken = table_take_all(&actor->ext->watches);
 
     while (taken) {
         struct watch *watch = TABLE_ENTRY(taken, struct watch, node);

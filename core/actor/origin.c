@@ -7,22 +7,22 @@
 /* True when the message's origin is the present incarnation of this actor. */
 static bool is_ours(struct actor *actor, const struct message *message)
 {
-    return actor->extra && (message->public.reserved & MESSAGE_ORIGIN) &&
-           message->origin == actor_pid(actor) && message->origin_life == actor->extra->life;
+    return actor->ext && (message->public.reserved & MESSAGE_ORIGIN) &&
+           message->origin == actor_pid(actor) && message->origin_life == actor->ext->life;
 }
 
 int origin_set(struct actor *actor, struct message *message, uint64_t token)
 {
     if (!actor->spec->behaviour->settled)
         return WEIR_EINVALID;
-    if (!extra_get(actor))
+    if (!actor_ext_get(actor))
         return WEIR_ENOMEM;
     if (!is_ours(actor, message))
-        actor->extra->origins_open++;
+        actor->ext->origins_open++;
     message->public.reserved |= MESSAGE_ORIGIN;
     message->token = token;
     message->origin = actor_pid(actor);
-    message->origin_life = actor->extra->life;
+    message->origin_life = actor->ext->life;
     return 0;
 }
 
@@ -61,8 +61,8 @@ static void tell_behaviour(struct actor *actor, const struct message *notice)
 void origin_told(struct actor *actor, struct message *notice)
 {
     if (is_ours(actor, notice)) {
-        if (actor->extra->origins_open > 0)
-            actor->extra->origins_open--;
+        if (actor->ext->origins_open > 0)
+            actor->ext->origins_open--;
         actor->flags &= (uint8_t)~ACTOR_WAITS;
         tell_behaviour(actor, notice);
     } else {
@@ -73,13 +73,13 @@ void origin_told(struct actor *actor, struct message *notice)
 
 void origin_discard(struct actor *actor, struct message *message)
 {
-    if (message && is_ours(actor, message) && actor->extra->origins_open > 0)
-        actor->extra->origins_open--;
+    if (message && is_ours(actor, message) && actor->ext->origins_open > 0)
+        actor->ext->origins_open--;
     message_destroy(&actor->executor->cache, message);
 }
 
 void origin_forget_all(struct actor *actor)
 {
-    if (actor->extra)
-        actor->extra->origins_open = 0;
+    if (actor->ext)
+        actor->ext->origins_open = 0;
 }

@@ -14,7 +14,7 @@
 #ifndef ACTOR_ORIGIN_H
 #define ACTOR_ORIGIN_H
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 
 /* The end of a message. */
 struct settlement {
@@ -44,7 +44,7 @@ void origin_forget_all(struct actor *actor);
 /* True while some of its messages are not settled. */
 static inline bool origin_is_open(const struct actor *actor)
 {
-    return actor->extra && actor->extra->origins_open > 0;
+    return actor->ext && actor->ext->origins_open > 0;
 }
 
 #endif

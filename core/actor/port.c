@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/actor_ext.h"
 #include "actor/asking.h"
-#include "actor/extra.h"
 #include "actor/handling.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
@@ -255,14 +255,14 @@ static void carry_out_settle(struct actor *actor, const struct settle_order *ord
     if (!kept)
         return;
     actor->retry_after_ms = order->retry_after_ms;
-    extra_set_detail(actor, order->reason);
+    actor_ext_set_detail(actor, order->reason);
     (void)handling_settle_kept(actor, kept, order->verdict);
-    extra_clear_detail(actor);
+    actor_ext_clear_detail(actor);
 }
 
 void port_arrived(struct actor *actor, struct message *message)
 {
-    bool is_meant = actor->extra && actor->extra->life == message->output;
+    bool is_meant = actor->ext && actor->ext->life == message->output;
 
     if (is_meant && message->public.kind == MESSAGE_PORT_REPLY) {
         carry_out_reply(actor, message);
@@ -304,14 +304,14 @@ static struct port *create(struct actor *actor, uint32_t life)
 
 struct weir_port *port_get(struct actor *actor)
 {
-    struct extra *extra = extra_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
 
-    if (!extra)
+    if (!ext)
         return NULL;
-    if (!extra->port)
-        extra->port = create(actor, extra->life);
-    if (!extra->port)
+    if (!ext->port)
+        ext->port = create(actor, ext->life);
+    if (!ext->port)
         return NULL;
-    ref(&extra->port->public);
-    return &extra->port->public;
+    ref(&ext->port->public);
+    return &ext->port->public;
 }

@@ -24,7 +24,7 @@ struct port {
     struct weir_port public; /* first */
     _Atomic uint32_t references;
     weir_pid pid;            /* const */
-    uint32_t life;           /* const: the actor's incarnation; see extra.h */
+    uint32_t life;           /* const: the actor's incarnation; see actor_ext.h */
     struct askings *askings; /* const; counted */
     struct memory *memory;   /* const; counted */
     pthread_mutex_t lock;

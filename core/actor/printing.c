@@ -1,6 +1,6 @@
 #include "actor/printing.h"
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 #include "actor/runtime.h"
 
 /* 10 ms: in that time a quick reader reads the whole buffer, at some 100 MB/s */
@@ -18,10 +18,11 @@ void printing_print(struct actor *actor, const char *text, size_t size)
     if (!options->print)
         return;
     options->print(options->print_context, text, size);
-    if ((actor->flags & (ACTOR_PRINTS | ACTOR_CLOSING)) || !is_full(options) || !extra_get(actor))
+    if ((actor->flags & (ACTOR_PRINTS | ACTOR_CLOSING)) || !is_full(options) ||
+        !actor_ext_get(actor))
         return;
     actor->flags |= ACTOR_PRINTS;
-    extra_arm(actor, executor_look_at_clock(actor->executor) + LOOK_NS);
+    actor_ext_arm(actor, executor_look_at_clock(actor->executor) + LOOK_NS);
 }
 
 uint64_t printing_time(struct actor *actor, uint64_t now_ns)

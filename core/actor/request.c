@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/actor_ext.h"
 #include "actor/asking.h"
 #include "actor/callback.h"
-#include "actor/extra.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 
@@ -13,53 +13,53 @@
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 #define NS_PER_MS 1000000u
 
-static int grow(struct extra *extra)
+static int grow(struct actor_ext *ext)
 {
-    uint32_t count = extra->pending_count ? extra->pending_count * 2 : 8;
+    uint32_t count = ext->pending_count ? ext->pending_count * 2 : 8;
     struct pending *pending;
 
     if (count > INDEX_MASK)
         return WEIR_ENOMEM;
-    pending = realloc(extra->pending, count * sizeof *pending);
+    pending = realloc(ext->pending, count * sizeof *pending);
     if (!pending)
         return WEIR_ENOMEM;
-    extra->pending = pending;
-    for (uint32_t i = extra->pending_count; i < count; i++) {
-        pending[i] = (struct pending){ .next_free = extra->pending_free };
-        extra->pending_free = i + 1;
+    ext->pending = pending;
+    for (uint32_t i = ext->pending_count; i < count; i++) {
+        pending[i] = (struct pending){ .next_free = ext->pending_free };
+        ext->pending_free = i + 1;
     }
-    extra->pending_count = count;
+    ext->pending_count = count;
     return 0;
 }
 
-static struct pending *take_entry(struct extra *extra)
+static struct pending *take_entry(struct actor_ext *ext)
 {
     struct pending *entry;
 
-    if ((!extra->pending_free && grow(extra) != 0) || deadlines_reserve(extra) != 0)
+    if ((!ext->pending_free && grow(ext) != 0) || deadlines_reserve(ext) != 0)
         return NULL;
-    entry = &extra->pending[extra->pending_free - 1];
-    extra->pending_free = entry->next_free;
-    entry->reference = (++extra->next_reference << INDEX_BITS) | (uint64_t)(entry - extra->pending);
+    entry = &ext->pending[ext->pending_free - 1];
+    ext->pending_free = entry->next_free;
+    entry->reference = (++ext->next_reference << INDEX_BITS) | (uint64_t)(entry - ext->pending);
     return entry;
 }
 
-static void give_entry(struct extra *extra, struct pending *entry)
+static void give_entry(struct actor_ext *ext, struct pending *entry)
 {
-    deadlines_clear(extra, DEADLINE_REQUEST, (uint32_t)(entry - extra->pending));
+    deadlines_clear(ext, DEADLINE_REQUEST, (uint32_t)(entry - ext->pending));
     entry->reference = 0;
-    entry->next_free = extra->pending_free;
-    extra->pending_free = (uint32_t)(entry - extra->pending) + 1;
+    entry->next_free = ext->pending_free;
+    ext->pending_free = (uint32_t)(entry - ext->pending) + 1;
 }
 
-static struct pending *find_entry(struct extra *extra, uint64_t reference)
+static struct pending *find_entry(struct actor_ext *ext, uint64_t reference)
 {
     uint32_t index = (uint32_t)reference & INDEX_MASK;
 
-    if (!extra || !reference || index >= extra->pending_count ||
-        extra->pending[index].reference != reference)
+    if (!ext || !reference || index >= ext->pending_count ||
+        ext->pending[index].reference != reference)
         return NULL;
-    return &extra->pending[index];
+    return &ext->pending[index];
 }
 
 static uint64_t deadline(struct actor *actor, uint64_t timeout_ms)
@@ -83,19 +83,19 @@ static int dispatch(struct actor *actor, const struct request_options *options,
 int request_send(struct actor *actor, const struct request_options *options,
                  struct message *message, uint64_t *out_reference)
 {
-    struct extra *extra = extra_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
     struct pending *entry;
     uint64_t reference, due_ns;
     int status;
 
     if (message->public.reserved & MESSAGE_ORIGIN)
         return WEIR_EINVALID;
-    entry = extra ? take_entry(extra) : NULL;
+    entry = ext ? take_entry(ext) : NULL;
     if (!entry)
         return WEIR_ENOMEM;
     reference = entry->reference;
     due_ns = deadline(actor, options->timeout_ms);
-    deadlines_set(extra, DEADLINE_REQUEST, (uint32_t)(entry - extra->pending), due_ns);
+    deadlines_set(ext, DEADLINE_REQUEST, (uint32_t)(entry - ext->pending), due_ns);
     entry->status = WEIR_ETIMEOUT;
     entry->then = options->then;
     entry->context = options->context;
@@ -106,12 +106,12 @@ int request_send(struct actor *actor, const struct request_options *options,
     message->deadline_ns = due_ns;
     status = dispatch(actor, options, message);
     if (status != 0) {
-        give_entry(extra, entry);
+        give_entry(ext, entry);
         message->public.kind = WEIR_MESSAGE;
         message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;
         return status;
     }
-    extra_arm(actor, due_ns);
+    actor_ext_arm(actor, due_ns);
     if (out_reference)
         *out_reference = reference;
     return 0;
@@ -123,7 +123,7 @@ static void finish(struct actor *actor, struct pending *entry, const struct weir
     weir_then *then = entry->then;
     void *context = entry->context;
 
-    give_entry(actor->extra, entry);
+    give_entry(actor->ext, entry);
     if (!then)
         return;
     callback_begin(actor);
@@ -140,7 +140,7 @@ static void finish_without_message(struct actor *actor, struct pending *entry, i
 
 int request_cancel(struct actor *actor, uint64_t reference)
 {
-    struct pending *entry = find_entry(actor->extra, reference);
+    struct pending *entry = find_entry(actor->ext, reference);
 
     if (!entry || entry->status == WEIR_ECANCELLED)
         return WEIR_EUNKNOWN;
@@ -148,7 +148,7 @@ int request_cancel(struct actor *actor, uint64_t reference)
     /* Reported at the next step of this turn, like a time-out, since a cancel does not call back.
      * */
     entry->status = WEIR_ECANCELLED;
-    deadlines_set(actor->extra, DEADLINE_REQUEST, (uint32_t)(entry - actor->extra->pending), 0);
+    deadlines_set(actor->ext, DEADLINE_REQUEST, (uint32_t)(entry - actor->ext->pending), 0);
     return actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
 }
 
@@ -237,7 +237,7 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 
 void request_arrived(struct actor *actor, struct message *message)
 {
-    struct pending *entry = find_entry(actor->extra, message->reference);
+    struct pending *entry = find_entry(actor->ext, message->reference);
     struct weir_reply reply = {
         .reference = message->reference,
         .status = message->status,
@@ -261,28 +261,28 @@ void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid
 
 void request_time(struct actor *actor, uint32_t index)
 {
-    struct pending *entry = &actor->extra->pending[index];
+    struct pending *entry = &actor->ext->pending[index];
 
     finish_without_message(actor, entry, entry->status);
 }
 
 void request_drop_all(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
 
-    for (uint32_t i = 0; i < extra->pending_count; i++) {
-        struct pending *entry = &extra->pending[i];
+    for (uint32_t i = 0; i < ext->pending_count; i++) {
+        struct pending *entry = &ext->pending[i];
 
         if (!entry->reference)
             continue;
         given_up_add(&actor->runtime->given_up, actor_pid(actor), entry->reference);
-        give_entry(extra, entry);
+        give_entry(ext, entry);
     }
     /* Frees the array, so that the next incarnation has only the memory that it needs itself. */
-    free(extra->pending);
-    extra->pending = NULL;
-    extra->pending_count = 0;
-    extra->pending_free = 0;
+    free(ext->pending);
+    ext->pending = NULL;
+    ext->pending_count = 0;
+    ext->pending_free = 0;
 }
 
 int request_given_up(struct actor *actor, const struct message *message)

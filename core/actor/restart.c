@@ -1,7 +1,7 @@
 #include "actor/restart.h"
 
+#include "actor/actor_ext.h"
 #include "actor/backlog.h"
-#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/place.h"
 #include "actor/room.h"
@@ -29,8 +29,8 @@ static void wait_to_open(struct actor *actor, uint64_t pause_ms)
     lifecycle_apply(actor, LIFE_PAUSED);
     keep_out(actor);
     /* When memory for the timer is out, it tries again in its next turn. */
-    if (extra_get(actor))
-        extra_arm(actor, place->reopen_ns);
+    if (actor_ext_get(actor))
+        actor_ext_arm(actor, place->reopen_ns);
     else
         lifecycle_apply(actor, LIFE_DUE);
     backlog_reroute(actor);

@@ -1,6 +1,6 @@
 #include "actor/settle.h"
 
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/request.h"
@@ -35,7 +35,8 @@ static bool ends_plainly(const struct message *message)
 
 __attribute__((noinline)) static void tell_done(struct actor *actor, struct message *message)
 {
-    const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = extra_detail(actor) };
+    const struct settlement done = { .result = WEIR_OUTCOME_DONE,
+                                     .detail = actor_ext_detail(actor) };
 
     answer_or_free(actor->runtime, actor->executor, message, WEIR_ENOREPLY, &done);
 }
@@ -51,7 +52,7 @@ static inline void end_done(struct actor *actor, struct message *message)
 static void end_dead(struct actor *actor, struct message *message, enum dead_reason reason,
                      int status)
 {
-    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, extra_detail(actor) };
+    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, actor_ext_detail(actor) };
 
     answer_or_free(actor->runtime, actor->executor, message, status, &dead);
 }
@@ -90,7 +91,7 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
 
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)
 {
-    settle_record(actor, message, reason, NULL, extra_detail(actor));
+    settle_record(actor, message, reason, NULL, actor_ext_detail(actor));
     ledger_count(&actor->ledger.dead);
     end_dead(actor, message, reason, status);
 }
@@ -104,7 +105,7 @@ void settle_returned(struct actor *actor, struct message *message, uint64_t dela
 {
     const struct settlement again = { .result = WEIR_OUTCOME_RETRY,
                                       .delay_ms = delay_ms,
-                                      .detail = extra_detail(actor) };
+                                      .detail = actor_ext_detail(actor) };
 
     settle_moved(actor);
     origin_tell(actor->runtime, actor->executor, message, &again);
@@ -131,7 +132,7 @@ void settle_aside(struct actor *actor, struct message *message, int status, enum
         end_done(actor, message);
         return;
     }
-    settle_record(actor, message, reason, NULL, extra_detail(actor));
+    settle_record(actor, message, reason, NULL, actor_ext_detail(actor));
     end_dead(actor, message, reason, status);
 }
 

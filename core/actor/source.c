@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
+#include "actor/actor_ext.h"
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
-#include "actor/extra.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/output.h"
@@ -476,8 +476,8 @@ static void exhausted(struct actor *actor)
 /* Tries again after SCARCE_LOOK_NS. */
 static void wait_for_memory(struct actor *actor)
 {
-    if (extra_get(actor))
-        extra_arm(actor, executor_look_at_clock(actor->executor) + SCARCE_LOOK_NS);
+    if (actor_ext_get(actor))
+        actor_ext_arm(actor, executor_look_at_clock(actor->executor) + SCARCE_LOOK_NS);
 }
 
 bool source_is_admitted(struct actor *actor)
@@ -494,14 +494,14 @@ static void show_names(struct actor *actor, struct source *source)
     if (source->shown || !source_is_admitted(actor))
         return;
     source->shown = true;
-    if (actor->extra && actor->extra->has_names)
+    if (actor->ext && actor->ext->has_names)
         names_publish(&actor->runtime->names, source->pid);
 }
 
-static bool has_alarm(const struct extra *extra)
+static bool has_alarm(const struct actor_ext *ext)
 {
-    for (uint32_t i = 0; i < extra->alarm_count; i++)
-        if (extra->alarms[i].id)
+    for (uint32_t i = 0; i < ext->alarm_count; i++)
+        if (ext->alarms[i].id)
             return true;
     return false;
 }
@@ -510,11 +510,11 @@ static bool has_alarm(const struct extra *extra)
  * knows its PID; arrays that were used once count as in use. */
 static bool may_be_woken(const struct actor *actor)
 {
-    const struct extra *extra = actor->extra;
+    const struct actor_ext *ext = actor->ext;
 
     return actor->spec->behaviour->handle || atomic_load(&actor->place->children) ||
-           (extra && (has_alarm(extra) || !table_is_empty(&extra->watched) ||
-                      extra->pending_count > 0 || extra->port || extra->origins_open > 0));
+           (ext && (has_alarm(ext) || !table_is_empty(&ext->watched) || ext->pending_count > 0 ||
+                    ext->port || ext->origins_open > 0));
 }
 
 bool source_step(struct actor *actor)
@@ -548,8 +548,8 @@ bool source_step(struct actor *actor)
     } else if (produced != WEIR_MORE) {
         if (produced > WEIR_END)
             misuse_report(actor, MISUSE_PRODUCED, produced);
-        else if (!extra_detail(actor)[0])
-            extra_set_detail(actor, weir_status_text(produced));
+        else if (!actor_ext_detail(actor)[0])
+            actor_ext_set_detail(actor, weir_status_text(produced));
         incarnation_fail(actor, WEIR_END_CRASH);
     }
     return true;

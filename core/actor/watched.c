@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "actor/actor_ext.h"
 #include "actor/callback.h"
-#include "actor/extra.h"
 #include "actor/runtime.h"
 
 #define EVENTS_ALL ((uint32_t)WEIR_READABLE | (uint32_t)WEIR_WRITABLE)
@@ -13,9 +13,9 @@ static const struct poller *poller_of(const struct actor *actor)
     return &actor->runtime->options.poller;
 }
 
-static struct watched *find(struct extra *extra, uint64_t token)
+static struct watched *find(struct actor_ext *ext, uint64_t token)
 {
-    struct table_node *node = extra ? table_first(&extra->watched, token) : NULL;
+    struct table_node *node = ext ? table_first(&ext->watched, token) : NULL;
 
     return node ? TABLE_ENTRY(node, struct watched, node) : NULL;
 }
@@ -47,7 +47,7 @@ int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_rea
                   void *context, uint64_t *out_watch)
 {
     struct watched *entry;
-    struct extra *extra;
+    struct actor_ext *ext;
     uint64_t token;
     int status;
 
@@ -55,8 +55,8 @@ int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_rea
         return WEIR_EINVALID;
     if (!poller_of(actor)->begin)
         return WEIR_EUNSUPPORTED;
-    extra = extra_get(actor);
-    entry = extra ? malloc(sizeof *entry) : NULL;
+    ext = actor_ext_get(actor);
+    entry = ext ? malloc(sizeof *entry) : NULL;
     if (!entry)
         return WEIR_ENOMEM;
     status = begin(actor, descriptor, events, &token);
@@ -65,7 +65,7 @@ int watched_begin(struct actor *actor, int descriptor, uint32_t events, weir_rea
         return status;
     }
     *entry = (struct watched){ .ready = ready, .context = context, .descriptor = descriptor };
-    table_add(&extra->watched, &entry->node, token);
+    table_add(&ext->watched, &entry->node, token);
     if (out_watch)
         *out_watch = token;
     return 0;
@@ -81,13 +81,13 @@ static void drop(struct actor *actor, struct watched *entry)
     if (message)
         poller->end(poller->context, entry->descriptor, entry->node.hash);
     message_destroy(&actor->executor->cache, message);
-    table_remove(&actor->extra->watched, &entry->node);
+    table_remove(&actor->ext->watched, &entry->node);
     free(entry);
 }
 
 int watched_end(struct actor *actor, uint64_t watch)
 {
-    struct watched *entry = find(actor->extra, watch);
+    struct watched *entry = find(actor->ext, watch);
 
     if (!entry)
         return WEIR_EUNKNOWN;
@@ -97,7 +97,7 @@ int watched_end(struct actor *actor, uint64_t watch)
 
 void watched_arrived(struct actor *actor, struct message *message)
 {
-    struct watched *entry = find(actor->extra, message->reference);
+    struct watched *entry = find(actor->ext, message->reference);
     int readiness = message->status;
     struct watched watched;
 
@@ -106,7 +106,7 @@ void watched_arrived(struct actor *actor, struct message *message)
         return;
     /* The entry is removed before the callback, which may begin another watch. */
     watched = *entry;
-    table_remove(&actor->extra->watched, &entry->node);
+    table_remove(&actor->ext->watched, &entry->node);
     free(entry);
     actor->flags &= (uint8_t)~ACTOR_WAITS;
     callback_begin(actor);
@@ -116,7 +116,7 @@ void watched_arrived(struct actor *actor, struct message *message)
 
 void watched_end_all(struct actor *actor)
 {
-    struct table_node *taken = table_take_all(&actor->extra->watched);
+    struct table_node *taken = table_take_all(&actor->ext->watched);
 
     while (taken) {
         struct watched *entry = TABLE_ENTRY(taken, struct watched, node);

@@ -1,7 +1,7 @@
 #include "pool/places.h"
 
+#include "actor/actor_ext.h"
 #include "actor/children.h"
-#include "actor/extra.h"
 #include "actor/runtime.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
@@ -22,13 +22,13 @@ void pool_place_publish_locked(struct pool *pool, struct place *place)
 static void opened(struct place *place)
 {
     struct pool *pool = pool_of_place(place);
-    const struct extra *extra = place->actor->extra;
+    const struct actor_ext *ext = place->actor->ext;
     bool let_in;
 
     pthread_mutex_lock(&pool->lock);
     place->opened = true;
     renewal_opened_locked(place);
-    place->has_names = extra && extra->has_names;
+    place->has_names = ext && ext->has_names;
     let_in = place->standing == PLACE_MEMBER;
     if (let_in)
         mailbox_open(&place->actor->mailbox);

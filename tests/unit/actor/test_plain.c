@@ -95,7 +95,7 @@ static void test_actor_that_only_handles_has_nothing_but_its_slot(void)
     send(&f, NULL, 1);
     CU_ASSERT_TRUE(rig_wait(&f.rig, sleeps, f.actor));
     CU_ASSERT_PTR_NULL(f.actor->place);
-    CU_ASSERT_PTR_NULL(f.actor->extra);
+    CU_ASSERT_PTR_NULL(f.actor->ext);
     signal_it(&f, SIGNAL_DRAIN);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.actor));
     finish(&f);

@@ -1,10 +1,10 @@
 /*
- * actor/extra.h - the optional state of an actor: for requests, timers, links, watches and reasons.
+ * actor/actor_ext.h - the optional state of an actor: requests, timers, links, watches, reasons.
  *
  * Owner only, except the timer, which the dispatcher fires as SIGNAL_TIME.
  */
-#ifndef ACTOR_EXTRA_H
-#define ACTOR_EXTRA_H
+#ifndef ACTOR_ACTOR_EXT_H
+#define ACTOR_ACTOR_EXT_H
 
 #include "actor/actor.h"
 #include "actor/deadlines.h"
@@ -43,7 +43,7 @@ struct watched {
 
 struct port;
 
-struct extra {
+struct actor_ext {
     struct timer timer;
     struct actor *actor;
     uint64_t armed_ns; /* the time of the timer; TIMER_NEVER */
@@ -75,35 +75,35 @@ struct extra {
 };
 
 /* The actor's optional state, created at the first call; NULL when memory is out. */
-struct extra *extra_get(struct actor *actor);
+struct actor_ext *actor_ext_get(struct actor *actor);
 
 /* Ensures a SIGNAL_TIME at `due_ns` or earlier. */
-void extra_arm(struct actor *actor, uint64_t due_ns);
+void actor_ext_arm(struct actor *actor, uint64_t due_ns);
 
 /* After SIGNAL_TIME: runs due callbacks and arms the timer for the rest; returns their number.
  * Callbacks that are too many for one step run in the next one. */
-uint32_t extra_time(struct actor *actor);
+uint32_t actor_ext_time(struct actor *actor);
 
 /* Ends everything of the incarnation: requests, alarms, names, watches, watched descriptors, its
  * port. */
-void extra_end_incarnation(struct actor *actor);
+void actor_ext_end_incarnation(struct actor *actor);
 
 /* Frees it with the actor. */
-void extra_destroy(struct actor *actor);
+void actor_ext_destroy(struct actor *actor);
 
 /* Keeps a copy of the text of weir_reason, truncated; without memory there is no text. */
-void extra_set_detail(struct actor *actor, const char *text);
+void actor_ext_set_detail(struct actor *actor, const char *text);
 
 /* The last text; "" when there is none. */
-static inline const char *extra_detail(const struct actor *actor)
+static inline const char *actor_ext_detail(const struct actor *actor)
 {
-    return actor->extra && actor->extra->detail ? actor->extra->detail : "";
+    return actor->ext && actor->ext->detail ? actor->ext->detail : "";
 }
 
-static inline void extra_clear_detail(struct actor *actor)
+static inline void actor_ext_clear_detail(struct actor *actor)
 {
-    if (actor->extra && actor->extra->detail)
-        actor->extra->detail[0] = '\0';
+    if (actor->ext && actor->ext->detail)
+        actor->ext->detail[0] = '\0';
 }
 
 #endif

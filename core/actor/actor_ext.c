@@ -1,4 +1,4 @@
-#include "actor/extra.h"
+#include "actor/actor_ext.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,40 +21,41 @@
 /* Under the lock of the timers; the actor cannot end while its timer is armed. */
 static void fire(struct timer *timer, struct executor *executor)
 {
-    struct extra *extra = (struct extra *)(void *)((char *)timer - offsetof(struct extra, timer));
-    struct actor *actor = extra->actor;
+    struct actor_ext *ext = (struct actor_ext *)(void *)((char *)timer -
+                                                         offsetof(struct actor_ext, timer));
+    struct actor *actor = ext->actor;
 
     (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), executor, SIGNAL_TIME);
 }
 
-struct extra *extra_get(struct actor *actor)
+struct actor_ext *actor_ext_get(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
 
-    if (extra)
-        return extra;
-    extra = calloc(1, sizeof *extra);
-    if (!extra)
+    if (ext)
+        return ext;
+    ext = calloc(1, sizeof *ext);
+    if (!ext)
         return NULL;
     if (timers_reserve(&actor->dispatcher->timers) != 0) {
-        free(extra);
+        free(ext);
         return NULL;
     }
-    extra->timer.fire = fire;
-    extra->actor = actor;
-    extra->armed_ns = TIMER_NEVER;
-    actor->extra = extra;
-    return extra;
+    ext->timer.fire = fire;
+    ext->actor = actor;
+    ext->armed_ns = TIMER_NEVER;
+    actor->ext = ext;
+    return ext;
 }
 
-void extra_arm(struct actor *actor, uint64_t due_ns)
+void actor_ext_arm(struct actor *actor, uint64_t due_ns)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
 
-    if (due_ns >= extra->armed_ns)
+    if (due_ns >= ext->armed_ns)
         return;
-    extra->armed_ns = due_ns;
-    dispatcher_arm(actor->dispatcher, &extra->timer, due_ns);
+    ext->armed_ns = due_ns;
+    dispatcher_arm(actor->dispatcher, &ext->timer, due_ns);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -67,7 +68,7 @@ static uint32_t run_due(struct actor *actor, uint64_t now_ns)
     struct deadline due;
     uint32_t count = 0;
 
-    while (count < DUE_MAX && deadlines_take_due(actor->extra, now_ns, &due)) {
+    while (count < DUE_MAX && deadlines_take_due(actor->ext, now_ns, &due)) {
         if (due.kind == DEADLINE_REQUEST)
             request_time(actor, due.index);
         else
@@ -77,76 +78,76 @@ static uint32_t run_due(struct actor *actor, uint64_t now_ns)
     return count;
 }
 
-uint32_t extra_time(struct actor *actor)
+uint32_t actor_ext_time(struct actor *actor)
 {
     uint64_t now = executor_look_at_clock(actor->executor);
     uint64_t next;
     uint32_t count;
 
-    if (!actor->extra)
+    if (!actor->ext)
         return 0;
-    actor->extra->armed_ns = TIMER_NEVER;
+    actor->ext->armed_ns = TIMER_NEVER;
     count = run_due(actor, now);
-    if (deadlines_next(actor->extra) <= now)
+    if (deadlines_next(actor->ext) <= now)
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
-    next = earlier(deadlines_next(actor->extra), backlog_time(actor, now));
+    next = earlier(deadlines_next(actor->ext), backlog_time(actor, now));
     next = earlier(next, restart_time(actor, now));
     next = earlier(next, leave_time(actor, now));
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));
     if (next != TIMER_NEVER)
-        extra_arm(actor, next);
+        actor_ext_arm(actor, next);
     return count;
 }
 
-void extra_end_incarnation(struct actor *actor)
+void actor_ext_end_incarnation(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
 
-    if (!extra)
+    if (!ext)
         return;
     request_drop_all(actor);
     alarm_drop_all(actor);
     watched_end_all(actor);
     link_withdraw_monitors(actor);
-    if (extra->has_names)
+    if (ext->has_names)
         names_remove_claims(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
-    extra->has_names = false;
-    port_close(extra->port);
-    extra->port = NULL;
-    if (extra->has_events)
+    ext->has_names = false;
+    port_close(ext->port);
+    ext->port = NULL;
+    if (ext->has_events)
         events_forget(actor->runtime, actor->executor, actor_pid(actor));
-    extra->has_events = false;
-    extra->life++;
-    extra->origins_open = 0;
+    ext->has_events = false;
+    ext->life++;
+    ext->origins_open = 0;
 }
 
-void extra_destroy(struct actor *actor)
+void actor_ext_destroy(struct actor *actor)
 {
-    struct extra *extra = actor->extra;
+    struct actor_ext *ext = actor->ext;
 
-    if (!extra)
+    if (!ext)
         return;
-    timers_disarm(&actor->dispatcher->timers, &extra->timer);
+    timers_disarm(&actor->dispatcher->timers, &ext->timer);
     timers_release(&actor->dispatcher->timers);
-    port_close(extra->port);
+    port_close(ext->port);
     watched_end_all(actor);
-    deadlines_finish(&extra->deadlines);
-    free(extra->pending);
-    free(extra->alarms);
-    free(extra->detail);
-    free(extra);
-    actor->extra = NULL;
+    deadlines_finish(&ext->deadlines);
+    free(ext->pending);
+    free(ext->alarms);
+    free(ext->detail);
+    free(ext);
+    actor->ext = NULL;
 }
 
-void extra_set_detail(struct actor *actor, const char *text)
+void actor_ext_set_detail(struct actor *actor, const char *text)
 {
-    struct extra *extra = extra_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
 
-    if (!extra)
+    if (!ext)
         return;
-    if (!extra->detail)
-        extra->detail = malloc(ACTOR_DETAIL_SIZE);
-    if (extra->detail)
-        (void)snprintf(extra->detail, ACTOR_DETAIL_SIZE, "%s", text);
+    if (!ext->detail)
+        ext->detail = malloc(ACTOR_DETAIL_SIZE);
+    if (ext->detail)
+        (void)snprintf(ext->detail, ACTOR_DETAIL_SIZE, "%s", text);
 }
