@@ -97,7 +97,7 @@ static void *thieve(void *argument)
     struct race *race = argument;
 
     while (atomic_load(&race->left) > 0)
-        take(race, spawn_deque_steal(&race->spawned));
+        take(race, spawn_deque_steal(&race->deque));
     return NULL;
 }
 
@@ -108,19 +108,19 @@ static void test_owner_and_thieves_take_each_once(void)
     pthread_t thieves[2];
     uint32_t wrong = 0;
 
-    start_at(&race.spawned, UINT32_MAX - ITEMS / 2);
+    start_at(&race.deque, UINT32_MAX - ITEMS / 2);
     atomic_store(&race.left, ITEMS);
     for (int i = 0; i < 2; i++)
         CU_ASSERT_EQUAL(pthread_create(&thieves[i], NULL, thieve, &race), 0);
     /* Mostly empty or nearly so, where the two ends meet. */
     for (uint32_t i = 0; i < ITEMS; i++) {
-        while (!spawn_deque_push(&race.spawned, &race.items[i].schedulable))
-            take(&race, spawn_deque_pop(&race.spawned));
+        while (!spawn_deque_push(&race.deque, &race.items[i].schedulable))
+            take(&race, spawn_deque_pop(&race.deque));
         for (uint32_t k = i % 3; k > 0; k--)
-            take(&race, spawn_deque_pop(&race.spawned));
+            take(&race, spawn_deque_pop(&race.deque));
     }
     while (atomic_load(&race.left) > 0)
-        take(&race, spawn_deque_pop(&race.spawned));
+        take(&race, spawn_deque_pop(&race.deque));
     for (int i = 0; i < 2; i++)
         pthread_join(thieves[i], NULL);
     for (uint32_t i = 0; i < ITEMS; i++)
