@@ -89,7 +89,8 @@ static void make_pool(struct subject *subject)
     static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN,  WEIR_ROUTE_ROUND_ROBIN,
                                               WEIR_ROUTE_LEAST_LOADED, WEIR_ROUTE_RANDOM,
                                               WEIR_ROUTE_PULL,         WEIR_ROUTE_PULL,
-                                              WEIR_ROUTE_PULL };
+                                              WEIR_ROUTE_PULL,         WEIR_ROUTE_HASH,
+                                              WEIR_ROUTE_HASH,         WEIR_ROUTE_HASH };
     struct history *history = &subject->history;
     struct executor *executor = enter(subject);
     struct pool_options options = {
@@ -101,6 +102,9 @@ static void make_pool(struct subject *subject)
         .settings.mailbox = 1 + draw(subject, 3, 2)
     };
 
+    subject->has_keys = options.settings.route == WEIR_ROUTE_HASH;
+    if (subject->has_keys)
+        options.settings.mailbox = SUBJECT_MESSAGES_MAX;
     history->seed = subject->options.seed;
     history->pulls = options.settings.route == WEIR_ROUTE_PULL;
     history->size = options.size;
@@ -168,6 +172,7 @@ static int send_one(struct subject *subject, struct executor *executor, uint32_t
     if (!message)
         abort();
     memcpy(message->public.data, &id, sizeof id);
+    message->public.key = id + 1;
     status = send_message(subject->options.runtime, executor, subject->pool->pid, WEIR_NORMAL,
                           message);
     if (status != 0)
@@ -219,7 +224,7 @@ static void choose(const struct subject *subject, uint32_t caller, uint32_t numb
     if (caller == subject->closer && number == draw(subject, 6, subject->counts[caller]))
         step->kind = STEP_CLOSE;
     if (step->kind == STEP_RESIZE)
-        step->size = draw(subject, what + 1, SIZE_MAX_OF_POOL + 1);
+        step->size = subject->has_keys ? 1 : draw(subject, what + 1, SIZE_MAX_OF_POOL + 1);
     if (step->kind == STEP_PAUSE)
         step->paused = draw(subject, what + 2, 2);
     step->thread = (uint8_t)caller;

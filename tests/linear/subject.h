@@ -4,6 +4,9 @@
  * In every other history the workers wait with their first message until the calls are over: then
  * the calls alone determine the room. In the others they handle their messages. The test supplies
  * the wait, since a worker may run on a thread or a fiber.
+ *
+ * A pool that routes by key has room for all messages, and its workers only get fewer: while a
+ * worker stays, each key has an owner that is open, so FULL is never right, whatever the key.
  */
 #ifndef TESTS_LINEAR_SUBJECT_H
 #define TESTS_LINEAR_SUBJECT_H
@@ -44,6 +47,7 @@ struct subject {
     _Atomic uint32_t clock;
     _Atomic uint32_t names;
     bool holds;
+    bool has_keys; /* it routes by hash */
     _Atomic bool released;
     _Atomic uint32_t twice;                      /* messages that were handled twice */
     _Atomic uint32_t opens[SUBJECT_WORKERS_MAX]; /* times, by name */

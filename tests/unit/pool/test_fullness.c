@@ -2,19 +2,20 @@
  * Goal: a full pool refuses at the cost of a look or two, for any number of workers and any depth;
  * and its full mark never outlives the fullness.
  *
- * Method: looks at mailboxes are counted by a replacement of core's function (--wrap); workers wait
- * at a gate with full mailboxes. Then senders run in parallel with workers that free places all the
+ * Method: the work of refusals is counted by basic blocks (work.h); workers wait at a gate with
+ * full mailboxes. Then senders run in parallel with workers that free places all the
  * time: a mark left at the end would refuse for ever.
  */
-#include "actor/deliver.h"
 #include "actor/send.h"
 #include "pool/route_chain.h"
 #include "pool/settings.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
+#include "unit/support/work.h"
 
 #define WORKERS 64u
 #define REFUSALS 1000u
+#define BLOCKS_MAX WORKERS /* of one refusal: a look at each worker takes more than one block */
 #define ROUNDS 300u
 #define SENDERS 3u
 #define SENDS 400u
@@ -29,21 +30,6 @@ struct fixture {
     uint32_t child_count;
     uint64_t sent;
 };
-
-/* The number of looks at a mailbox. */
-static _Atomic uint64_t looks;
-
-int __real_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                   struct message *message);
-int __wrap_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                   struct message *message);
-
-int __wrap_deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-                   struct message *message)
-{
-    atomic_fetch_add(&looks, 1);
-    return __real_deliver(actor, serial, executor, message);
-}
 
 static struct pool *make_pool(struct fixture *f, struct pool_options options)
 {
@@ -141,13 +127,13 @@ static void fill(struct fixture *f)
     CU_ASSERT_EQUAL(send(f), WEIR_EFULL);
 }
 
-static uint64_t looks_of_refusals(struct fixture *f)
+static uint64_t work_of_refusals(struct fixture *f)
 {
-    uint64_t before = atomic_load(&looks);
+    uint64_t before = work_done();
 
     for (uint32_t i = 0; i < REFUSALS; i++)
         CU_ASSERT_EQUAL(send(f), WEIR_EFULL);
-    return atomic_load(&looks) - before;
+    return work_done() - before;
 }
 
 /* promise P15 */
@@ -161,8 +147,7 @@ static void test_refusals_do_not_look_at_everybody(void)
 
         begin(&f, routes[r]);
         fill(&f);
-        /* One look at each by the first two, and one at the mark by the others. */
-        CU_ASSERT_TRUE(looks_of_refusals(&f) <= 2 * WORKERS);
+        CU_ASSERT_TRUE(work_of_refusals(&f) < REFUSALS * BLOCKS_MAX);
         finish(&f);
     }
 }
@@ -174,7 +159,7 @@ static void test_refusals_of_nested_pools_do_not_either(void)
 
     begin_nested(&f);
     fill(&f);
-    CU_ASSERT_TRUE(looks_of_refusals(&f) <= 2 * WORKERS);
+    CU_ASSERT_TRUE(work_of_refusals(&f) < REFUSALS * BLOCKS_MAX);
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     CU_ASSERT_EQUAL(send(&f), 0);
@@ -233,7 +218,7 @@ static void test_mark_ends_before_a_handler_that_may_take_long(void)
 
     begin(&f, WEIR_ROUTE_ROUND_ROBIN);
     fill(&f);
-    (void)looks_of_refusals(&f);
+    (void)work_of_refusals(&f);
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3)); /* it holds its next message */
     CU_ASSERT_EQUAL(send(&f), 0);
@@ -277,7 +262,7 @@ static void fill_still(struct fixture *f)
 {
     while (send(f) == 0)
         continue;
-    (void)looks_of_refusals(f); /* marked */
+    (void)work_of_refusals(f); /* marked */
 }
 
 /* promise P15: a quick worker gives its places back at the end of its turn. */
