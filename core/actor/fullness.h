@@ -17,7 +17,7 @@
  * its first try. A worker reads the epoch after it gave the place back. Either the scan sees the
  * place, or the worker sees the odd epoch and ends it, and the mark with it.
  *
- * A turn gives places back at its end (actor/freed.h), and before the handler of an actor that is
+ * A turn gives places back at its end (actor/credit.h), and before the handler of an actor that is
  * not known to be quick. Until then a place counts as taken: for no longer than the turn of a quick
  * actor, a mark may refuse a message although a mailbox below has room.
  *

@@ -46,7 +46,8 @@ struct owner_ops {
     int (*reroute)(struct place *place, struct message *message);
     /* Room was made, and senders wait for it, here or above: `places` are free in a member again,
      * and `pulled` messages were taken from the shared queue. */
-    void (*freed)(struct owner *owner, uint32_t places, uint32_t pulled, struct executor *executor);
+    void (*credit)(struct owner *owner, uint32_t places, uint32_t pulled,
+                   struct executor *executor);
     /* The turn ends with messages in the shared queue: another member may take them. */
     void (*pass_on)(struct owner *owner, struct executor *executor);
 

@@ -3,8 +3,8 @@
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/control.h"
+#include "actor/credit.h"
 #include "actor/end.h"
-#include "actor/freed.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
@@ -28,7 +28,7 @@
 struct turn_context {
     uint32_t handled;
     uint32_t looks; /* when to read the clock: bits of CLOCK_LOOKS, by messages */
-    struct freed freed;
+    struct credit credit;
     bool hog;
     bool moves; /* the actor continues on the dispatcher where it opens */
 };
@@ -57,13 +57,13 @@ static struct message *take_normal(struct actor *actor, struct turn_context *con
     }
     message = mailbox_pop(&actor->mailbox);
     if (message) {
-        context->freed.places++;
+        context->credit.places++;
         return message;
     }
     if (place_shares_queue(actor))
         message = actor->place->owner->ops->take(actor);
     if (message)
-        context->freed.pulled++;
+        context->credit.pulled++;
     return message;
 }
 
@@ -139,7 +139,7 @@ static void drop(struct actor *actor, struct message *message, int status)
 static inline void unmark_if_slow(struct actor *actor, struct turn_context *context)
 {
     if (!(actor->flags & ACTOR_QUICK))
-        freed_unmark(&context->freed, actor);
+        credit_unmark(&context->credit, actor);
 }
 
 static void give(struct actor *actor, struct message *message, struct turn_context *context)
@@ -159,7 +159,7 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
         place_awake(actor->place); /* any of these handlers may take long */
     /* A handler that may block must not delay these messages until its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
-        freed_tell_now(&context->freed, actor);
+        credit_return_now(&context->credit, actor);
     else
         unmark_if_slow(actor, context);
     handling_run(actor, message);
@@ -329,7 +329,7 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
         message = mailbox_take(&actor->mailbox);
         if (!message)
             break;
-        context->freed.places++;
+        context->credit.places++;
         if (++owed == batch || !(actor->flags & ACTOR_QUICK)) {
             mailbox_return(&actor->mailbox);
             owed = 0;
@@ -395,12 +395,12 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
         return TURN_IDLE;
     if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor))
         turn = TURN_IDLE;
-    else if (context->freed.places)
+    else if (context->credit.places)
         /* The read-modify-write that waiters.h requires, unless the actor fell asleep by one. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The owner outlives this turn, also when the actor's slot has been reused. */
-    if (freed_any(&context->freed))
-        freed_tell(&context->freed, actor, owner, executor);
+    if (credit_any(&context->credit))
+        credit_return(&context->credit, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;

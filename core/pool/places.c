@@ -148,7 +148,8 @@ static void discard(struct place *place, bool as_removed)
         pulling_discard(pool, place->actor->executor);
 }
 
-static void freed(struct owner *owner, uint32_t places, uint32_t pulled, struct executor *executor)
+static void return_credit(struct owner *owner, uint32_t places, uint32_t pulled,
+                          struct executor *executor)
 {
     struct pool *pool = pool_of_owner(owner);
     uint64_t room = pulled ? pulling_room(pool) : 0;
@@ -175,7 +176,7 @@ const struct owner_ops pool_owner_ops = {
     .opened = opened,
     .failed = failed,
     .reroute = reroute,
-    .freed = freed,
+    .credit = return_credit,
     .pass_on = pass_on,
     .ended = ended,
     .is_leaving = is_leaving,

@@ -1,4 +1,4 @@
-#include "actor/freed.h"
+#include "actor/credit.h"
 
 #include "actor/place.h"
 #include "actor/room.h"
@@ -24,37 +24,37 @@ static bool is_waited_for(struct actor *actor, const struct owner *owner)
     return false;
 }
 
-void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
-                struct executor *executor)
+void credit_return(struct credit *credit, struct actor *actor, struct owner *owner,
+                   struct executor *executor)
 {
-    const struct freed told = *freed;
+    const struct credit returned = *credit;
     uint32_t places;
 
-    *freed = (struct freed){ 0 };
+    *credit = (struct credit){ 0 };
     /* The marks end first: a new waiter checks for a mark after it has joined. */
     fullness_tell(owner);
     if (!is_waited_for(actor, owner))
         return;
-    places = told.places ? still_free(actor, told.places) : 0;
+    places = returned.places ? still_free(actor, returned.places) : 0;
     room_wake(actor, places, executor);
     if (owner)
-        owner->ops->freed(owner, places, told.pulled, executor);
+        owner->ops->credit(owner, places, returned.pulled, executor);
 }
 
-void freed_unmark(const struct freed *freed, struct actor *actor)
+void credit_unmark(const struct credit *credit, struct actor *actor)
 {
     struct owner *owner = place_member_of(actor);
 
-    if (!freed_any(freed) || !fullness_is_watched(owner))
+    if (!credit_any(credit) || !fullness_is_watched(owner))
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     fullness_tell(owner);
 }
 
-void freed_tell_now(struct freed *freed, struct actor *actor)
+void credit_return_now(struct credit *credit, struct actor *actor)
 {
-    if (!freed_any(freed))
+    if (!credit_any(credit))
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    freed_tell(freed, actor, place_member_of(actor), actor->executor);
+    credit_return(credit, actor, place_member_of(actor), actor->executor);
 }

@@ -1,41 +1,41 @@
 /*
- * actor/freed.h - the room that a turn has made, and the wake-ups for it.
+ * actor/credit.h - the room that a turn has made, and the wake-ups for it.
  *
  * Waiters are woken at the end of the turn at the latest: those of the actor itself, and those of
  * its pool and the pools above.
  */
-#ifndef ACTOR_FREED_H
-#define ACTOR_FREED_H
+#ifndef ACTOR_CREDIT_H
+#define ACTOR_CREDIT_H
 
 #include "actor/actor.h"
 
 struct owner;
 
-struct freed {
+struct credit {
     uint32_t places; /* in the normal lane */
     uint32_t pulled; /* in the queue of the pool */
 };
 
-static inline bool freed_any(const struct freed *freed)
+static inline bool credit_any(const struct credit *credit)
 {
-    return (freed->places | freed->pulled) != 0;
+    return (credit->places | credit->pulled) != 0;
 }
 
 /*
  * Wakes the waiters, after a read-modify-write of the admission word (waiters.h). Another thread
  * may run the actor by now; `owner` is the owner that it is a member of, or NULL.
  */
-void freed_tell(struct freed *freed, struct actor *actor, struct owner *owner,
-                struct executor *executor);
+void credit_return(struct credit *credit, struct actor *actor, struct owner *owner,
+                   struct executor *executor);
 
 /*
  * Before a handler that may take long: ends the full marks that depend on the actor
  * (actor/fullness.h), as far as a read without a barrier sees them. The end of the turn ends the
  * others.
  */
-void freed_unmark(const struct freed *freed, struct actor *actor);
+void credit_unmark(const struct credit *credit, struct actor *actor);
 
-/* As freed_tell, in the middle of a turn: makes the read-modify-write itself. */
-void freed_tell_now(struct freed *freed, struct actor *actor);
+/* As credit_return, in the middle of a turn: makes the read-modify-write itself. */
+void credit_return_now(struct credit *credit, struct actor *actor);
 
 #endif
