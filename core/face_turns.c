@@ -72,7 +72,7 @@ bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, i
 {
     if (dispatcher_try_signal(turn->dispatcher, turn->thread, number, value))
         return true;
-    turns->watchdogs[turn->number]->sights[turn->thread].told = false;
+    turns->watchdogs[turn->number]->sights[turn->thread].reported = false;
     return false;
 }
 

@@ -33,7 +33,7 @@ int audience_leave(struct actor *actor, const char *name)
     return events_unsubscribe(actor->runtime, actor->executor, name, actor_pid(actor));
 }
 
-void audience_tell(struct actor *actor)
+void audience_notify(struct actor *actor)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
     uint32_t subscribers;

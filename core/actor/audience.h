@@ -12,6 +12,6 @@ int audience_join(struct actor *actor, const char *name);
 int audience_leave(struct actor *actor, const char *name);
 
 /* After SIGNAL_AUDIENCE: calls the behaviour for each event whose audience has begun or ended. */
-void audience_tell(struct actor *actor);
+void audience_notify(struct actor *actor);
 
 #endif

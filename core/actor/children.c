@@ -18,17 +18,17 @@
 
 struct children {
     pthread_mutex_t lock;
-    struct list list;           /* lock */
-    struct table by_pid;        /* lock: the same */
-    uint32_t count;             /* lock */
-    struct ledger_reading gone; /* lock: of ended children, and theirs */
-    struct progress_sum told;   /* lock: of ended children: progress and emitted messages */
-    uint32_t next_index;        /* owner: numbers its children */
-    uint32_t depth;             /* const: of the children; the first ones have 1 */
-    struct children *root;      /* const: the ancestor with the common budget */
-    _Atomic uint32_t used;      /* of the root: counts all descendants */
-    struct actor *parent;       /* const */
-    weir_pid parent_pid;        /* const */
+    struct list list;                   /* lock */
+    struct table by_pid;                /* lock: the same */
+    uint32_t count;                     /* lock */
+    struct ledger_reading gone;         /* lock: of ended children, and theirs */
+    struct progress_sum ended_progress; /* lock: of ended children: progress and emitted messages */
+    uint32_t next_index;                /* owner: numbers its children */
+    uint32_t depth;                     /* const: of the children; the first ones have 1 */
+    struct children *root;              /* const: the ancestor with the common budget */
+    _Atomic uint32_t used;              /* of the root: counts all descendants */
+    struct actor *parent;               /* const */
+    weir_pid parent_pid;                /* const */
 };
 
 struct child {
@@ -127,17 +127,17 @@ static void ended(struct place *place)
     struct children *children = child->of;
     struct actor *actor = place->actor, *parent = children->parent;
     weir_pid parent_pid = children->parent_pid;
-    struct progress_sum told = { 0 };
+    struct progress_sum progress = { 0 };
     struct ledger_reading reading;
 
     ledger_read(&actor->ledger, &actor->mailbox, &reading);
     children_add_ledger(place, &reading);
-    progress_add_place(&told, place);
+    progress_add_place(&progress, place);
     /* Relaxed: a bound, which orders nothing. */
     atomic_fetch_sub_explicit(&children->root->used, 1, memory_order_relaxed);
     pthread_mutex_lock(&children->lock);
     ledger_reading_add(&children->gone, &reading);
-    progress_add(&children->told, &told);
+    progress_add(&children->ended_progress, &progress);
     list_remove(&child->link);
     table_remove(&children->by_pid, &child->node);
     children->count--;
@@ -176,7 +176,7 @@ void children_add_progress(struct place *place, struct progress_sum *sum)
     if (!children)
         return;
     pthread_mutex_lock(&children->lock);
-    progress_add(sum, &children->told);
+    progress_add(sum, &children->ended_progress);
     for (struct list *node = children->list.next; node != &children->list; node = node->next)
         progress_add_place(sum, LIST_ENTRY(node, struct child, link)->actor->place);
     pthread_mutex_unlock(&children->lock);

@@ -104,7 +104,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     if ((signals & SIGNAL_REOPEN) && is_alive(actor))
         reopen(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
-        audience_tell(actor);
+        audience_notify(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= (uint8_t)~ACTOR_WAITS;
         callbacks = actor_ext_time(actor);
@@ -153,7 +153,7 @@ static void linked_ended(struct actor *actor, struct message *message)
 
 /* A WEIR_EXIT or WEIR_DOWN: handled only while its link or monitor exists; WEIR_DOWN only by an
  * open actor. */
-static void told_of_an_end(struct actor *actor, struct message *message)
+static void end_notice_arrived(struct actor *actor, struct message *message)
 {
     bool is_current = link_is_current(actor, message);
 
@@ -173,7 +173,7 @@ void control_handle(struct actor *actor, struct message *message)
         break;
     case WEIR_EXIT:
     case WEIR_DOWN:
-        told_of_an_end(actor, message);
+        end_notice_arrived(actor, message);
         break;
     case MESSAGE_PORT_REPLY:
     case MESSAGE_PORT_SETTLE:
@@ -183,7 +183,7 @@ void control_handle(struct actor *actor, struct message *message)
         watched_arrived(actor, message);
         break;
     case MESSAGE_SETTLED:
-        origin_told(actor, message);
+        origin_arrived(actor, message);
         break;
     case MESSAGE_INSPECT:
         inspect_arrived(actor, message);

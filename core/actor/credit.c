@@ -32,7 +32,7 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
 
     *credit = (struct credit){ 0 };
     /* The marks end first: a new waiter checks for a mark after it has joined. */
-    fullness_tell(owner);
+    fullness_end(owner);
     if (!is_waited_for(actor, owner))
         return;
     places = returned.places ? still_free(actor, returned.places) : 0;
@@ -48,7 +48,7 @@ void credit_unmark(const struct credit *credit, struct actor *actor)
     if (!credit_any(credit) || !fullness_is_watched(owner))
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    fullness_tell(owner);
+    fullness_end(owner);
 }
 
 void credit_return_now(struct credit *credit, struct actor *actor)

@@ -40,7 +40,7 @@ struct event {
     struct list news_link;
     uint32_t live;     /* subscriptions in the audience */
     uint32_t reserved; /* subscriptions that are not in the audience yet */
-    bool told;         /* the owner was notified of the audience */
+    bool notified;     /* the owner was notified of the audience */
     uint32_t bucket;   /* const */
     char name[];       /* const */
 };

@@ -156,7 +156,7 @@ static void tell_owner_locked(struct runtime *runtime, struct event *event,
     struct actor *actor = owner ? actor_find(runtime, owner->pid) : NULL;
 
     list_remove(&event->news_link);
-    if (!owner || event->told == (event->live > 0))
+    if (!owner || event->notified == (event->live > 0))
         return;
     list_append(&owner->news, &event->news_link);
     if (actor)
@@ -170,7 +170,7 @@ static int own_locked(struct events *events, struct event *event, weir_pid pid)
     if (!owner)
         return WEIR_ENOMEM;
     event->owner = owner;
-    event->told = false;
+    event->notified = false;
     list_append(&owner->owned, &event->owned_link);
     atomic_store_explicit(&event->token, ++events->last_token * EVENTS_BUCKETS + event->bucket,
                           memory_order_release);
@@ -403,7 +403,7 @@ bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
         struct event *event = LIST_ENTRY(participant->news.next, struct event, news_link);
 
         list_remove(&event->news_link);
-        event->told = event->live > 0;
+        event->notified = event->live > 0;
         *out_token = atomic_load_explicit(&event->token, memory_order_relaxed);
         *out_subscribers = event->live;
     }

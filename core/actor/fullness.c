@@ -50,7 +50,7 @@ bool fullness_is_watched(const struct owner *owner)
     return false;
 }
 
-void fullness_tell(struct owner *owner)
+void fullness_end(struct owner *owner)
 {
     for (; owner; owner = owner->above)
         if (fullness_epoch(&owner->fullness) & WATCHED)

@@ -76,6 +76,6 @@ void fullness_forget(struct owner *owner);
 bool fullness_is_watched(const struct owner *owner);
 
 /* As fullness_forget, after that read-modify-write: ends the epochs with a mark. */
-void fullness_tell(struct owner *owner);
+void fullness_end(struct owner *owner);
 
 #endif

@@ -47,7 +47,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
 
 /* Whether the owner has ordered the actor to leave; `otherwise` for an owner without `is_leaving`.
  * */
-static bool is_told_to_go(const struct actor *actor, uint64_t *out_due_ns, bool otherwise)
+static bool is_ordered_to_leave(const struct actor *actor, uint64_t *out_due_ns, bool otherwise)
 {
     const struct owner *owner = place_owner(actor);
 
@@ -86,7 +86,7 @@ void leave_obey(struct actor *actor, uint32_t signals)
     bool is_killed = actor->kind == ACTOR_POOL && (signals & SIGNAL_KILL);
     uint64_t due_ns = 0;
 
-    if (!is_told_to_go(actor, &due_ns, (signals & SIGNAL_STAY) == 0)) {
+    if (!is_ordered_to_leave(actor, &due_ns, (signals & SIGNAL_STAY) == 0)) {
         stay(actor);
         return;
     }
@@ -134,7 +134,7 @@ void leave_shed(struct actor *actor)
 
 bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 {
-    if (is_told_to_go(actor, NULL, false)) {
+    if (is_ordered_to_leave(actor, NULL, false)) {
         backlog_reroute(actor);
         if (reason != WEIR_END_KILL && has_backlog(actor))
             return false;
@@ -155,7 +155,7 @@ static void leave_unopened(struct actor *actor)
         incarnation_open(actor);
         return;
     }
-    if (is_told_to_go(actor, NULL, true)) {
+    if (is_ordered_to_leave(actor, NULL, true)) {
         backlog_reroute(actor);
         backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     }

@@ -15,12 +15,12 @@ static const struct words words[] = {
 };
 
 /* True for the first report of a generation. */
-static bool claim(_Atomic uint64_t *told, uint64_t generation)
+static bool claim(_Atomic uint64_t *logged, uint64_t generation)
 {
-    uint64_t before = atomic_load_explicit(told, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(logged, memory_order_relaxed);
 
     while (before <= generation) {
-        if (atomic_compare_exchange_weak_explicit(told, &before, generation + 1,
+        if (atomic_compare_exchange_weak_explicit(logged, &before, generation + 1,
                                                   memory_order_relaxed, memory_order_relaxed))
             return true;
     }
@@ -34,7 +34,7 @@ static bool count(struct actor *actor, enum misuse misuse)
     if (!misuses)
         return true;
     atomic_fetch_add_explicit(&misuses->counts[misuse], 1, memory_order_relaxed);
-    return claim(&misuses->told[misuse], actor->spec->generation);
+    return claim(&misuses->logged[misuse], actor->spec->generation);
 }
 
 void misuse_report(struct actor *actor, enum misuse misuse, int64_t value)

@@ -41,7 +41,8 @@ enum misuse {
  * nothing. */
 struct misuses {
     _Atomic uint64_t counts[MISUSES]; /* any worker's turn adds */
-    _Atomic uint64_t told[MISUSES]; /* the newest generation that was logged, plus one; 0 = none */
+    _Atomic uint64_t
+        logged[MISUSES]; /* the newest generation that was logged, plus one; 0 = none */
 };
 
 /*

@@ -26,8 +26,8 @@ int origin_set(struct actor *actor, struct message *message, uint64_t token)
     return 0;
 }
 
-void origin_tell(struct runtime *runtime, struct executor *executor, struct message *message,
-                 const struct settlement *settlement)
+void origin_notify(struct runtime *runtime, struct executor *executor, struct message *message,
+                   const struct settlement *settlement)
 {
     message = message_say(&executor->cache, message, settlement->detail);
     message->public.kind = MESSAGE_SETTLED;
@@ -58,7 +58,7 @@ static void tell_behaviour(struct actor *actor, const struct message *notice)
     callback_end(actor);
 }
 
-void origin_told(struct actor *actor, struct message *notice)
+void origin_arrived(struct actor *actor, struct message *notice)
 {
     if (is_ours(actor, notice)) {
         if (actor->ext->origins_open > 0)

@@ -2,14 +2,14 @@
  * actor/origin.h - notifies the origin of a message of its outcome.
  *
  * The origin of a message is the incarnation that called weir_set_origin. When the message is
- * settled, settle.c passes it to origin_tell: the message itself becomes the notice, and goes
+ * settled, settle.c passes it to origin_notify: the message itself becomes the notice, and goes
  * through the origin's control queue, which has no limit. So a notice needs no memory, is never
  * refused, and cannot be sent twice. Notices to an origin that has ended are dropped and counted.
  *
  *      set_origin --> sent, forwarded, moved ... --> settled --> notice --> `settled` is called
  *           \-> freed unsent: no notice
  *
- * Owner's turn of the origin, except origin_tell: any thread, in a read section.
+ * Owner's turn of the origin, except origin_notify: any thread, in a read section.
  */
 #ifndef ACTOR_ORIGIN_H
 #define ACTOR_ORIGIN_H
@@ -29,11 +29,11 @@ struct settlement {
 int origin_set(struct actor *actor, struct message *message, uint64_t token);
 
 /* Turns a message with an origin into the notice and sends it. Takes the message. */
-void origin_tell(struct runtime *runtime, struct executor *executor, struct message *message,
-                 const struct settlement *settlement);
+void origin_notify(struct runtime *runtime, struct executor *executor, struct message *message,
+                   const struct settlement *settlement);
 
 /* Handles a notice. Takes it. */
-void origin_told(struct actor *actor, struct message *notice);
+void origin_arrived(struct actor *actor, struct message *notice);
 
 /* Frees a message of this actor that was never sent. Takes it; NULL is allowed. */
 void origin_discard(struct actor *actor, struct message *message);

@@ -80,7 +80,7 @@ struct place {
     uint64_t epoch;             /* of the change that made it */
     uint32_t seat;              /* among the members; PLACE_NO_SEAT: it never was a member */
     uint8_t standing;           /* enum place_standing */
-    uint64_t told_due_ns;       /* when it must have left; 0 = no time-out */
+    uint64_t ordered_due_ns;    /* when it must have left; 0 = no time-out */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* the incarnation has names */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */

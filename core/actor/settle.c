@@ -21,7 +21,7 @@ static void answer_or_free(struct runtime *runtime, struct executor *executor,
     if (is_open)
         request_answer(runtime, executor, message, status, settlement->detail);
     else if (message->public.reserved & MESSAGE_ORIGIN)
-        origin_tell(runtime, executor, message, settlement);
+        origin_notify(runtime, executor, message, settlement);
     else
         message_destroy(&executor->cache, message);
 }
@@ -108,7 +108,7 @@ void settle_returned(struct actor *actor, struct message *message, uint64_t dela
                                       .detail = actor_ext_detail(actor) };
 
     settle_moved(actor);
-    origin_tell(actor->runtime, actor->executor, message, &again);
+    origin_notify(actor->runtime, actor->executor, message, &again);
 }
 
 void settle_forwarded(struct actor *actor)

@@ -16,7 +16,7 @@ void dispatcher_end_rest(struct dispatcher *dispatcher)
     atomic_store_explicit(&dispatcher->rests, false, memory_order_seq_cst);
 }
 
-void dispatcher_tell_stir(struct dispatcher *dispatcher)
+void dispatcher_call_stir(struct dispatcher *dispatcher)
 {
     if (atomic_exchange_explicit(&dispatcher->rests, false, memory_order_seq_cst))
         dispatcher->options.stir(dispatcher->options.stir_context);

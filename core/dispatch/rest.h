@@ -18,14 +18,14 @@ bool dispatcher_rest(struct dispatcher *dispatcher);
 /* Cancels the request. The call may be under way all the same. */
 void dispatcher_end_rest(struct dispatcher *dispatcher);
 
-void dispatcher_tell_stir(struct dispatcher *dispatcher);
+void dispatcher_call_stir(struct dispatcher *dispatcher);
 
 /* The calling thread is awake and not counted as parked any more: calls `stir` if requested. */
 static inline void dispatcher_stir(struct dispatcher *dispatcher)
 {
     /* [R1] seq_cst: see dispatcher_rest. */
     if (atomic_load_explicit(&dispatcher->rests, memory_order_seq_cst))
-        dispatcher_tell_stir(dispatcher);
+        dispatcher_call_stir(dispatcher);
     if (dispatcher->options.doze)
         doze_stir(dispatcher->options.doze);
 }

@@ -29,7 +29,7 @@ static bool is_too_long(struct watchdog_sight *sight, struct dispatcher *dispatc
         *sight = (struct watchdog_sight){ .turns = turns, .since_ns = now_ns ? now_ns : 1 };
         return false;
     }
-    return !sight->told && now_ns - sight->since_ns >= limit_ns;
+    return !sight->reported && now_ns - sight->since_ns >= limit_ns;
 }
 
 uint32_t watchdog_look(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
@@ -42,7 +42,7 @@ uint32_t watchdog_look(struct watchdog *watchdog, struct dispatcher *dispatcher,
 
         if (!is_too_long(sight, dispatcher, i, now_ns, limit_ns))
             continue;
-        sight->told = true;
+        sight->reported = true;
         *out_ns = now_ns - sight->since_ns;
         return i;
     }

@@ -15,7 +15,7 @@
 struct watchdog_sight {
     uint64_t turns;    /* of the thread, at the first look with that count */
     uint64_t since_ns; /* the time of that look; 0 = never looked at, or it slept */
-    bool told;
+    bool reported;
 };
 
 struct watchdog {

@@ -122,7 +122,7 @@ void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *
 
 /* Signals each worker whose behaviour has `reopen` or that has children: the workers of the pool,
  * including leaving ones, and of the pools below. Any thread, in a read section. */
-void reopening_tell(struct pool *pool, struct executor *executor);
+void reopening_signal(struct pool *pool, struct executor *executor);
 
 /*
  * Sets the number of workers. Any thread, also inside a worker. `out` may be NULL. WEIR_EINVALID:

@@ -337,7 +337,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     spec_unref(old);
     pool_wake_waiters(pool, executor);
     pulling_end_if_left(pool, executor);
-    outcome_tell(pool, executor);
+    outcome_notify(pool, executor);
     free_change(change);
 }
 

@@ -82,7 +82,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     pthread_mutex_unlock(&pool->lock);
     while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
-    outcome_tell(pool, executor);
+    outcome_notify(pool, executor);
     /* also of the pools above: a broadcast skips this pool now */
     pool_wake_waiters(pool, executor);
     pool_end_if_empty(pool, executor);

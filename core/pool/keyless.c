@@ -20,7 +20,7 @@ static bool is_news(struct pool *pool, const struct actor *sender)
     return before != actor_pid(sender);
 }
 
-void keyless_tell(struct pool *pool, const struct executor *executor)
+void keyless_log(struct pool *pool, const struct executor *executor)
 {
     const struct actor *sender = executor->current;
 

@@ -12,6 +12,6 @@ struct executor;
 struct pool;
 
 /* The sender is the actor whose callback runs on this executor, if any. Any thread. */
-void keyless_tell(struct pool *pool, const struct executor *executor);
+void keyless_log(struct pool *pool, const struct executor *executor);
 
 #endif

@@ -28,7 +28,7 @@ int outcome_ask(struct pool *pool, struct executor *executor, weir_pid to, uint6
     if (status != 0)
         message_destroy(&executor->cache, message);
     else
-        outcome_tell(pool, executor);
+        outcome_notify(pool, executor);
     return status;
 }
 
@@ -71,7 +71,7 @@ static void take_due_locked(struct pool *pool, struct message_list *out_due)
         message_list_append(fill_locked(pool, message) ? out_due : &pool->outcomes, message);
 }
 
-void outcome_tell(struct pool *pool, struct executor *executor)
+void outcome_notify(struct pool *pool, struct executor *executor)
 {
     struct message_list due = { 0 };
     struct message *message;

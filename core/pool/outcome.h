@@ -16,6 +16,6 @@
 int outcome_ask(struct pool *pool, struct executor *executor, weir_pid to, uint64_t epoch);
 
 /* Sends the outcomes that are complete; after each change. The caller holds no lock. */
-void outcome_tell(struct pool *pool, struct executor *executor);
+void outcome_notify(struct pool *pool, struct executor *executor);
 
 #endif

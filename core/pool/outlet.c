@@ -144,8 +144,8 @@ static bool look_for_former_locked(const struct list *places, const struct wirin
         if (place->wiring == present)
             continue;
         found = true;
-        if (*due > 0 && (place->told_due_ns == 0 || place->told_due_ns > *due))
-            *due = place->told_due_ns;
+        if (*due > 0 && (place->ordered_due_ns == 0 || place->ordered_due_ns > *due))
+            *due = place->ordered_due_ns;
     }
     return found;
 }

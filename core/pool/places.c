@@ -38,7 +38,7 @@ static void opened(struct place *place)
     pthread_mutex_unlock(&pool->lock);
     if (let_in)
         pool_wake_waiters(pool, place->actor->executor);
-    outcome_tell(pool, place->actor->executor);
+    outcome_notify(pool, place->actor->executor);
 }
 
 static void failed(struct place *place)
@@ -51,7 +51,7 @@ static void failed(struct place *place)
     mailbox_close(&place->actor->mailbox);
     place_awake(place);
     pthread_mutex_unlock(&pool->lock);
-    outcome_tell(pool, place->actor->executor);
+    outcome_notify(pool, place->actor->executor);
 }
 
 static bool is_leaving(struct place *place, uint64_t *out_due_ns)
@@ -62,7 +62,7 @@ static bool is_leaving(struct place *place, uint64_t *out_due_ns)
     pthread_mutex_lock(&pool->lock);
     leaving = place->standing == PLACE_LEAVING;
     if (out_due_ns)
-        *out_due_ns = place->told_due_ns;
+        *out_due_ns = place->ordered_due_ns;
     pthread_mutex_unlock(&pool->lock);
     return leaving;
 }

@@ -15,13 +15,13 @@ static void tell_places_locked(struct list *places, struct executor *executor)
     }
 }
 
-void reopening_tell(struct pool *pool, struct executor *executor)
+void reopening_signal(struct pool *pool, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
     tell_places_locked(&pool->places, executor);
     tell_places_locked(&pool->leavers, executor);
     tell_places_locked(&pool->prepared, executor);
     for (uint32_t i = 0; i < pool->child_count; i++)
-        reopening_tell(pool->children[i], executor);
+        reopening_signal(pool->children[i], executor);
     pthread_mutex_unlock(&pool->lock);
 }

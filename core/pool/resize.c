@@ -309,7 +309,7 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
         struct place *place = LIST_ENTRY(node, struct place, link);
 
         place->standing = PLACE_LEAVING;
-        place->told_due_ns = due_ns;
+        place->ordered_due_ns = due_ns;
         mailbox_close(&place->actor->mailbox);
         room_wake(place->actor, UINT32_MAX, executor);
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
@@ -439,7 +439,7 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
     pthread_mutex_lock(&pool->lock);
     status = resize_locked(pool, executor, target, out);
     pthread_mutex_unlock(&pool->lock);
-    outcome_tell(pool, executor);
+    outcome_notify(pool, executor);
     return status;
 }
 
@@ -450,7 +450,7 @@ int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct
     pthread_mutex_lock(&pool->lock);
     status = resize_locked(pool, executor, (int64_t)pool->target + count, out);
     pthread_mutex_unlock(&pool->lock);
-    outcome_tell(pool, executor);
+    outcome_notify(pool, executor);
     return status;
 }
 

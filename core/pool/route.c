@@ -120,7 +120,7 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
         return all;
     case WEIR_ROUTE_HASH:
         if (message->public.key == 0) {
-            keyless_tell(pool, executor);
+            keyless_log(pool, executor);
             return (struct route_choice){ 0, 0 };
         }
         return (struct route_choice){ route_owner(pool, members, message->public.key), 1 };

@@ -8,9 +8,9 @@ static void tell_all_locked(struct assembly *assembly, struct executor *executor
         source_reopen(assembly->sources[i], executor);
     for (uint32_t i = 0; i < settings->pool_count; i++)
         if (settings->pools[i].parent == SETTINGS_NONE)
-            reopening_tell(assembly->pools[i], executor);
+            reopening_signal(assembly->pools[i], executor);
     for (uint32_t i = 0; i < assembly->gone_count; i++)
-        reopening_tell(assembly->gone[i], executor);
+        reopening_signal(assembly->gone[i], executor);
 }
 
 void files_reopen(struct assembly *assembly)

@@ -44,7 +44,7 @@ static void tell(struct rig *rig, struct pool *pool)
 {
     struct executor *executor = runtime_enter(rig->runtime);
 
-    reopening_tell(pool, executor);
+    reopening_signal(pool, executor);
     runtime_leave(executor);
 }
 
