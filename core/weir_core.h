@@ -21,8 +21,8 @@
 #define WEIR_CORE_H
 
 #include "face/closing.h"
+#include "face/dead_letters.h"
 #include "face/figures.h"
-#include "face/letters.h"
 #include "face/messages.h"
 #include "face/parts.h"
 #include "face/pool.h"

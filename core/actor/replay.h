@@ -11,7 +11,7 @@
 #define ACTOR_REPLAY_H
 
 #include "actor/wiring.h"
-#include "face/letters.h"
+#include "face/dead_letters.h"
 #include "stats/dead_letters.h"
 
 struct runtime;

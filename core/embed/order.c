@@ -106,7 +106,7 @@ static int find_waves(struct ending *ending)
     for (uint32_t i = 0; executor && i < ending->count; i++) {
         struct part *part = ending->parts[i];
 
-        feeders[i] = (struct feeder){ part->pid, part->parent, part_letters(part).wiring };
+        feeders[i] = (struct feeder){ part->pid, part->parent, part_dead_letters(part).wiring };
     }
     if (executor) {
         status = feeding_waves(feeders, ending->count, ending->waves);

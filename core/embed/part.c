@@ -243,14 +243,14 @@ const char *part_name(const struct part *part)
     }
 }
 
-struct letter_box part_letters(struct part *part)
+struct dead_letter_box part_dead_letters(struct part *part)
 {
     switch (part->kind) {
     case PART_POOL:
-        return pool_letters(part->pool);
+        return pool_dead_letters(part->pool);
     case PART_SINGLE:
-        return single_letters(part->single);
+        return single_dead_letters(part->single);
     default:
-        return source_letters(part->source);
+        return source_dead_letters(part->source);
     }
 }

@@ -96,6 +96,6 @@ bool part_has_ended(struct part *part);
 const char *part_name(const struct part *part);
 
 /* Its dead letters, and where its outputs lead; in a read section. */
-struct letter_box part_letters(struct part *part);
+struct dead_letter_box part_dead_letters(struct part *part);
 
 #endif

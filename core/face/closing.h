@@ -16,7 +16,7 @@ struct wiring_slot;
 struct feeder {
     weir_pid pid;
     weir_pid parent;            /* the pool it is a member of; 0 = none */
-    struct wiring_slot *wiring; /* where its outputs lead: see letter_box */
+    struct wiring_slot *wiring; /* where its outputs lead: see dead_letter_box */
 };
 
 /*

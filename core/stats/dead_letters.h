@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "face/letters.h"
+#include "face/dead_letters.h"
 #include "message/message.h"
 #include "stats/ledger.h"
 

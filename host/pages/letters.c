@@ -15,19 +15,19 @@
 /* The pool or source that has the dead letters. */
 struct letter_owner {
     const char *path;
-    struct letter_box box;
+    struct dead_letter_box box;
 };
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
 static struct letter_owner pool_owner(struct pool *pool)
 {
-    return (struct letter_owner){ pool_path(pool), pool_letters(pool) };
+    return (struct letter_owner){ pool_path(pool), pool_dead_letters(pool) };
 }
 
 static struct letter_owner source_owner(const char *name, struct source *source)
 {
-    return (struct letter_owner){ name, source_letters(source) };
+    return (struct letter_owner){ name, source_dead_letters(source) };
 }
 
 /* assembly->lock is held. */
@@ -379,7 +379,7 @@ bool letters_replay(const struct overview *overview, const char *path, bool for_
     found = find_owner_locked(overview, path, &owner);
     executor = found ? runtime_enter(runtime) : NULL;
     if (executor) {
-        letter_box_replay(runtime, executor, &owner.box, &result);
+        dead_letter_box_replay(runtime, executor, &owner.box, &result);
         runtime_leave(executor);
     }
     pthread_mutex_unlock(&overview->assembly->lock);

@@ -106,9 +106,9 @@ static void apply_dead_letters(struct assembly *assembly)
     struct dead_letters_bounds bounds = assembly_dead_letters_of(settings);
 
     for (uint32_t i = 0; i < settings->pool_count; i++)
-        dead_letters_set_bounds(pool_letters(assembly->pools[i]).letters, &bounds);
+        dead_letters_set_bounds(pool_dead_letters(assembly->pools[i]).letters, &bounds);
     for (uint32_t i = 0; i < settings->source_count; i++)
-        dead_letters_set_bounds(source_letters(assembly->sources[i]).letters, &bounds);
+        dead_letters_set_bounds(source_dead_letters(assembly->sources[i]).letters, &bounds);
 }
 
 /* Without memory the old levels stay, with a log line: the reload itself has been made. */

@@ -1,10 +1,10 @@
 /*
- * face/letters.h - the dead letters of a part: reading, deleting, sending again.
+ * face/dead_letters.h - the dead letters of a part: reading, deleting, sending again.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
-#ifndef FACE_LETTERS_H
-#define FACE_LETTERS_H
+#ifndef FACE_DEAD_LETTERS_H
+#define FACE_DEAD_LETTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,16 +52,16 @@ struct dead_letters;
 struct wiring_slot;
 
 /* The dead letters of one part; valid while the part is. */
-struct letter_box {
+struct dead_letter_box {
     struct dead_letters *letters;
     struct wiring_slot *wiring; /* the targets of the part's outputs */
     /* receives dead letters that were sent to the part itself; 0: none, of a source */
     weir_pid target;
 };
 /* Called in a read section, except for sources and singles. */
-struct letter_box pool_letters(struct pool *pool);
-struct letter_box source_letters(struct source *source);
-struct letter_box single_letters(struct single *single);
+struct dead_letter_box pool_dead_letters(struct pool *pool);
+struct dead_letter_box source_dead_letters(struct source *source);
+struct dead_letter_box single_dead_letters(struct single *single);
 
 /* Evicts dead letters beyond the new bounds at once. */
 void dead_letters_set_bounds(struct dead_letters *letters,
@@ -96,7 +96,7 @@ struct replay_result {
  * former target when the table of outputs has changed since. A message that becomes a dead letter
  * during the call is not sent. Called in a read section.
  */
-void letter_box_replay(struct runtime *runtime, struct executor *executor,
-                       const struct letter_box *box, struct replay_result *out);
+void dead_letter_box_replay(struct runtime *runtime, struct executor *executor,
+                            const struct dead_letter_box *box, struct replay_result *out);
 
 #endif
