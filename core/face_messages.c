@@ -1,5 +1,5 @@
 /* Messages of threads outside: face/messages.h. */
-#include "actor/asking.h"
+#include "actor/external_request.h"
 #include "actor/inspect.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
@@ -69,17 +69,19 @@ int runtime_send_wait(struct runtime *runtime, weir_pid to, struct weir_message 
 int runtime_request(struct runtime *runtime, const struct request_options *options,
                     struct weir_message *message, uint64_t *out_reference)
 {
-    const struct asking_options asking = { .to = options->to,
-                                           .lane = options->lane,
-                                           .timeout_ms = options->timeout_ms,
-                                           .on_answer = options->on_answer,
-                                           .on_answer_context = options->on_answer_context };
+    const struct external_request_options given = {
+        .to = options->to,
+        .lane = options->lane,
+        .timeout_ms = options->timeout_ms,
+        .on_answer = options->on_answer,
+        .on_answer_context = options->on_answer_context
+    };
     struct executor *executor = runtime_enter(runtime);
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = asking_send(runtime, executor, &asking, message_of(message), out_reference);
+    status = external_request_send(runtime, executor, &given, message_of(message), out_reference);
     runtime_leave(executor);
     return status;
 }
@@ -104,44 +106,44 @@ int runtime_inspect(struct runtime *runtime, const struct request_options *optio
 
 int runtime_await(struct runtime *runtime, uint64_t reference, struct weir_answer *out)
 {
-    struct asking_answer answer = { 0 };
+    struct external_request_answer answer = { 0 };
     int status;
 
-    if (!asking_can_show(out))
+    if (!external_request_can_show(out))
         return WEIR_EINVALID;
     if (runtime_is_own_thread(runtime))
         return WEIR_EDEADLK;
-    status = askings_await(runtime->askings, reference, &answer);
-    asking_show(&answer, out);
+    status = external_requests_await(runtime->external_requests, reference, &answer);
+    external_request_show(&answer, out);
     return status;
 }
 
 int runtime_inspect_wait(struct runtime *runtime, const struct request_options *options,
                          const char *const *items, struct weir_answer *out)
 {
-    const struct asking_answer nothing = { 0 };
+    const struct external_request_answer nothing = { 0 };
     uint64_t reference;
     int status = WEIR_EDEADLK;
 
-    if (!asking_can_show(out))
+    if (!external_request_can_show(out))
         return WEIR_EINVALID;
     if (!runtime_is_own_thread(runtime))
         status = runtime_inspect(runtime, options, items, &reference);
     if (status == 0)
         return runtime_await(runtime, reference, out);
-    asking_show(&nothing, out);
+    external_request_show(&nothing, out);
     return status;
 }
 
 bool runtime_is_answered(struct runtime *runtime, uint64_t reference)
 {
-    return askings_is_answered(runtime->askings, reference);
+    return external_requests_is_answered(runtime->external_requests, reference);
 }
 
 int runtime_cancel(struct runtime *runtime, uint64_t reference)
 {
-    struct asking_answer answer;
-    int status = asking_cancel(runtime, reference, &answer);
+    struct external_request_answer answer;
+    int status = external_request_cancel(runtime, reference, &answer);
 
     if (status == 0 && answer.reply)
         runtime_message_free(runtime, &answer.reply->public);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "actor/actor_ext.h"
-#include "actor/asking.h"
 #include "actor/end.h"
+#include "actor/external_request.h"
 #include "actor/port.h"
 #include "actor/send.h"
 #include "dispatch/rest.h"
@@ -25,10 +25,10 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     runtime->memory = memory_create(options->memory);
     if (!runtime->memory)
         goto fail_runtime;
-    if (askings_create(&runtime->askings) != 0)
+    if (external_requests_create(&runtime->external_requests) != 0)
         goto fail_memory;
     if (slots_init(&runtime->slots) != 0)
-        goto fail_askings;
+        goto fail_external_requests;
     reclaim_init(&runtime->reclaim);
     if (timekeeper_create(runtime, &runtime->reclaim, options->clock, &runtime->timekeeper) != 0)
         goto fail_slots;
@@ -44,8 +44,8 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
 fail_slots:
     reclaim_finish(&runtime->reclaim);
     slots_finish(&runtime->slots);
-fail_askings:
-    askings_unref(runtime->askings);
+fail_external_requests:
+    external_requests_unref(runtime->external_requests);
 fail_memory:
     memory_unref(runtime->memory);
 fail_runtime:
@@ -255,7 +255,7 @@ void runtime_destroy(struct runtime *runtime)
         (void)sched_yield();
     executor = runtime_enter(runtime);
     if (executor) {
-        askings_close(runtime->askings, &executor->cache);
+        external_requests_close(runtime->external_requests, &executor->cache);
         slots_visit(&runtime->slots, abandon, executor);
         polls_finish(&runtime->polls, &executor->cache);
         hand_over_all(runtime);
@@ -273,7 +273,7 @@ void runtime_destroy(struct runtime *runtime)
     given_up_finish(&runtime->given_up);
     names_finish(&runtime->names);
     tag_table_finish(&runtime->tags);
-    askings_unref(runtime->askings);
+    external_requests_unref(runtime->external_requests);
     memory_unref(runtime->memory);
     free(runtime);
 }

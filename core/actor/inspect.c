@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "actor/asking.h"
 #include "actor/callback.h"
+#include "actor/external_request.h"
 #include "actor/inspection.h"
 #include "actor/items.h"
 #include "actor/request.h"
@@ -45,16 +45,18 @@ int inspect_make(struct cache *cache, const char *const *items, struct message *
 int inspect_ask(struct runtime *runtime, struct executor *executor,
                 const struct inspect_options *options, uint64_t *out_reference)
 {
-    const struct asking_options asking = { .to = options->to,
-                                           .timeout_ms = options->timeout_ms,
-                                           .inspects = true,
-                                           .on_answer = options->on_answer,
-                                           .on_answer_context = options->on_answer_context };
+    const struct external_request_options given = {
+        .to = options->to,
+        .timeout_ms = options->timeout_ms,
+        .inspects = true,
+        .on_answer = options->on_answer,
+        .on_answer_context = options->on_answer_context
+    };
     struct message *message = NULL;
     int status = inspect_make(&executor->cache, options->items, &message);
 
     if (status == 0)
-        status = asking_send(runtime, executor, &asking, message, out_reference);
+        status = external_request_send(runtime, executor, &given, message, out_reference);
     if (status != 0)
         message_destroy(&executor->cache, message);
     return status;

@@ -13,7 +13,7 @@
 struct cache;
 
 /*
- * Makes the message of an inspect for these items (NULL: all), for request_send or asking_send with
+ * Makes the message of an inspect for these items (NULL: all), for request_send or external_request_send with
  * `inspects`. Owned by the caller. WEIR_EINVALID: too many; WEIR_ENOMEM.
  */
 int inspect_make(struct cache *cache, const char *const *items, struct message **out);
@@ -23,12 +23,12 @@ struct inspect_options {
     weir_pid to;
     const char *const *items; /* ends with NULL; NULL: all */
     uint64_t timeout_ms;
-    void (*on_answer)(void *context); /* as in asking.h; may be NULL */
+    void (*on_answer)(void *context); /* as in external_request.h; may be NULL */
     void *on_answer_context;
 };
 
 /*
- * Sends an inspect from outside, in a read section; on 0 one of askings_await and asking_cancel
+ * Sends an inspect from outside, in a read section; on 0 one of external_requests_await and external_request_cancel
  * must follow. WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
  */
 int inspect_ask(struct runtime *runtime, struct executor *executor,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/actor_ext.h"
-#include "actor/asking.h"
+#include "actor/external_request.h"
 #include "actor/handling.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
@@ -39,7 +39,7 @@ static void unref(struct weir_port *public)
     /* Each release pairs with the acquire of the last one: all uses come before. */
     if (atomic_fetch_sub_explicit(&port->references, 1, memory_order_acq_rel) != 1)
         return;
-    askings_unref(port->askings);
+    external_requests_unref(port->external_requests);
     memory_unref(port->memory);
     pthread_mutex_destroy(&port->lock);
     free(port);
@@ -133,8 +133,8 @@ static int send(struct weir_port *public, weir_pid to, enum weir_lane lane,
 }
 
 /* Sends a request. Takes the message on 0. */
-static int ask(struct port *port, const struct asking_options *options, struct message *message,
-               uint64_t *out_reference)
+static int ask(struct port *port, const struct external_request_options *options,
+               struct message *message, uint64_t *out_reference)
 {
     struct executor *executor;
     int status = enter(port, &executor);
@@ -143,7 +143,8 @@ static int ask(struct port *port, const struct asking_options *options, struct m
         return status;
     status = runtime_is_own_thread(executor->runtime)
                  ? WEIR_EDEADLK
-                 : asking_send(executor->runtime, executor, options, message, out_reference);
+                 : external_request_send(executor->runtime, executor, options, message,
+                                         out_reference);
     runtime_leave(executor);
     return status;
 }
@@ -151,19 +152,21 @@ static int ask(struct port *port, const struct asking_options *options, struct m
 static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
                    struct weir_message *message, uint64_t timeout_ms, struct weir_answer *out)
 {
-    const struct asking_options options = { .to = to, .lane = lane, .timeout_ms = timeout_ms };
+    const struct external_request_options options = { .to = to,
+                                                      .lane = lane,
+                                                      .timeout_ms = timeout_ms };
     struct port *port = port_of(public);
-    struct asking_answer answer = { 0 };
+    struct external_request_answer answer = { 0 };
     uint64_t reference;
     int status = WEIR_EINVALID;
 
-    if (asking_can_show(out))
+    if (external_request_can_show(out))
         status = ask(port, &options, message_of(message), &reference);
     if (status != 0)
         free_message(public, message);
     else
-        status = askings_await(port->askings, reference, &answer);
-    asking_show(&answer, out);
+        status = external_requests_await(port->external_requests, reference, &answer);
+    external_request_show(&answer, out);
     return status;
 }
 
@@ -296,7 +299,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->pid = actor_pid(actor);
     port->life = life;
     port->runtime = actor->runtime;
-    port->askings = askings_ref(actor->runtime->askings);
+    port->external_requests = external_requests_ref(actor->runtime->external_requests);
     port->memory = memory_ref(actor->runtime->memory);
     pthread_mutex_init(&port->lock, NULL);
     return port;

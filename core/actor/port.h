@@ -18,15 +18,15 @@
 
 #include <weir/port.h>
 
-struct askings;
+struct external_requests;
 
 struct port {
     struct weir_port public; /* first */
     _Atomic uint32_t references;
-    weir_pid pid;            /* const */
-    uint32_t life;           /* const: the actor's incarnation; see actor_ext.h */
-    struct askings *askings; /* const; counted */
-    struct memory *memory;   /* const; counted */
+    weir_pid pid;  /* const */
+    uint32_t life; /* const: the actor's incarnation; see actor_ext.h */
+    struct external_requests *external_requests; /* const; counted */
+    struct memory *memory;                       /* const; counted */
     pthread_mutex_t lock;
     struct runtime *runtime; /* lock; NULL = closed */
 };

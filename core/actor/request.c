@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "actor/actor_ext.h"
-#include "actor/asking.h"
 #include "actor/callback.h"
+#include "actor/external_request.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 
@@ -179,7 +179,8 @@ static int why_given_up(struct actor *actor, const struct message *request)
 /* Replies to an outside thread, which may read the reply, and free it, before this call returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
-    if (askings_answer(actor->runtime->askings, request->reference, 0, reply, ""))
+    if (external_requests_answer(actor->runtime->external_requests, request->reference, 0, reply,
+                                 ""))
         return 0;
     /* The request timed out or was cancelled. */
     return given_up_has(&actor->runtime->given_up, 0, request->reference) ? WEIR_ECANCELLED
@@ -222,7 +223,8 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
     weir_pid requester = request->public.from;
 
     if (requester == 0) {
-        if (!askings_answer(runtime->askings, request->reference, status, NULL, detail))
+        if (!external_requests_answer(runtime->external_requests, request->reference, status, NULL,
+                                      detail))
             count_late(runtime, 0, request->reference);
         message_destroy(&executor->cache, request);
         return;

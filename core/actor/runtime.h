@@ -22,7 +22,7 @@
 #include "face/runtime.h"
 #include "message/tag.h"
 
-struct askings;
+struct external_requests;
 struct place;
 
 struct runtime {
@@ -33,7 +33,7 @@ struct runtime {
     struct names names;
     struct events events;
     struct tag_table tags;
-    struct askings *askings; /* const: requests of threads from outside */
+    struct external_requests *external_requests; /* const: requests of threads from outside */
     struct given_up given_up;
     struct memory *memory; /* const: counted; blobs may outlive the runtime */
     struct polls polls;

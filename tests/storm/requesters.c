@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/asking.h"
+#include "actor/external_request.h"
 #include "storm/world.h"
 
 #define QUESTIONS_MAX 4u /* open at a time, of each */
@@ -70,7 +70,7 @@ static struct message *message_for(struct executor *executor, uint64_t id)
 static bool ask(struct agent *agent, struct question *question)
 {
     struct world *world = agent->world;
-    struct asking_options options = { .to = target_of(agent), .lane = WEIR_NORMAL };
+    struct external_request_options options = { .to = target_of(agent), .lane = WEIR_NORMAL };
     struct executor *executor;
     struct message *message;
     int status;
@@ -84,7 +84,8 @@ static bool ask(struct agent *agent, struct question *question)
     message = message_for(executor, question->id);
     atomic_fetch_add(&world->tickets[question->id].accepted, 1);
     question->asked_ns = now_ns();
-    status = asking_send(world->runtime, executor, &options, message, &question->reference);
+    status = external_request_send(world->runtime, executor, &options, message,
+                                   &question->reference);
     if (status != 0) {
         message_destroy(&executor->cache, message);
         atomic_fetch_sub(&world->tickets[question->id].accepted, 1);
@@ -123,13 +124,15 @@ static void expect_time_out(struct world *world, const struct question *question
 
 static enum world_answer await(struct world *world, const struct question *question)
 {
-    struct asking_answer answer;
+    struct external_request_answer answer;
     int status;
 
     if (!world->options.blocks && question->patience == PATIENCE_LONG)
-        while (!askings_is_answered(world->runtime->askings, question->reference))
+        while (
+            !external_requests_is_answered(world->runtime->external_requests, question->reference))
             world->options.wait(world->options.context);
-    status = askings_await(world->runtime->askings, question->reference, &answer);
+    status = external_requests_await(world->runtime->external_requests, question->reference,
+                                     &answer);
     world_expect(world, (status == 0) == (answer.reply != NULL), "a reply, or a reason",
                  question->id);
     if (answer.reply)
@@ -145,9 +148,9 @@ static enum world_answer await(struct world *world, const struct question *quest
 
 static enum world_answer cancel(struct world *world, const struct question *question)
 {
-    struct asking_answer answer = { 0 };
+    struct external_request_answer answer = { 0 };
 
-    world_expect(world, asking_cancel(world->runtime, question->reference, &answer) == 0,
+    world_expect(world, external_request_cancel(world->runtime, question->reference, &answer) == 0,
                  "it cannot be given up", question->id);
     if (answer.reply)
         take_reply(world, question, answer.reply);
@@ -157,15 +160,15 @@ static enum world_answer cancel(struct world *world, const struct question *ques
 /* One answer, and no second one. */
 static void conclude(struct world *world, const struct question *question)
 {
-    struct asking_answer answer;
+    struct external_request_answer answer;
     enum world_answer what = question->patience == PATIENCE_NONE ? cancel(world, question)
                                                                  : await(world, question);
 
     atomic_fetch_add(&world->answers[what], 1);
     atomic_fetch_add(&world->tickets[question->id].answered, 1);
     world_expect(world,
-                 askings_await(world->runtime->askings, question->reference, &answer) ==
-                     WEIR_EUNKNOWN,
+                 external_requests_await(world->runtime->external_requests, question->reference,
+                                         &answer) == WEIR_EUNKNOWN,
                  "a second answer", question->id);
 }
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "actor/asking.h"
+#include "actor/external_request.h"
 #include "actor/single.h"
 #include "unit/host/suite.h"
 #include "unit/support/patience.h"
@@ -74,8 +74,8 @@ static int ask(struct fixture *f, weir_pid pid, const char *const *items, uint64
 
 static int await(struct fixture *f, uint64_t reference, struct message **out)
 {
-    struct asking_answer answer;
-    int status = askings_await(f->rig.runtime->askings, reference, &answer);
+    struct external_request_answer answer;
+    int status = external_requests_await(f->rig.runtime->external_requests, reference, &answer);
 
     *out = answer.reply;
     return status;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/asking.h"
+#include "actor/external_request.h"
 #include "message/blob.h"
 #include "unit/host/suite.h"
 #include "unit/support/patience.h"
@@ -163,13 +163,14 @@ static void test_kept_message_is_settled_from_a_thread(void)
 
 static uint64_t ask(struct fixture *f, struct pool *pool, struct order order)
 {
-    const struct asking_options options = { .to = pool->pid, .timeout_ms = UINT64_MAX };
+    const struct external_request_options options = { .to = pool->pid, .timeout_ms = UINT64_MAX };
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct message *message = message_create(&executor->cache, NULL, sizeof order);
     uint64_t reference = 0;
 
     memcpy(message->public.data, &order, sizeof order);
-    CU_ASSERT_EQUAL(asking_send(f->rig.runtime, executor, &options, message, &reference), 0);
+    CU_ASSERT_EQUAL(external_request_send(f->rig.runtime, executor, &options, message, &reference),
+                    0);
     runtime_leave(executor);
     return reference;
 }
@@ -177,7 +178,7 @@ static uint64_t ask(struct fixture *f, struct pool *pool, struct order order)
 /* promise A15 */
 static void test_kept_request_is_answered_from_a_thread(void)
 {
-    struct asking_answer answer;
+    struct external_request_answer answer;
     struct fixture f;
     struct pool *pool;
     uint64_t reference;
@@ -191,7 +192,8 @@ static void test_kept_request_is_answered_from_a_thread(void)
     CU_ASSERT_EQUAL(
         weir_port_reply(f.port, f.kept, order_through(f.port, (struct order){ .id = 78 })), 0);
     CU_ASSERT_EQUAL(weir_port_settle(f.port, f.kept, WEIR_DONE, 0, NULL), 0);
-    CU_ASSERT_EQUAL(askings_await(f.rig.runtime->askings, reference, &answer), 0);
+    CU_ASSERT_EQUAL(external_requests_await(f.rig.runtime->external_requests, reference, &answer),
+                    0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(answer.reply);
     CU_ASSERT_EQUAL(probe_order(&answer.reply->public)->id, 77);
     weir_port_message_free(f.port, &answer.reply->public);

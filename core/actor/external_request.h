@@ -1,0 +1,96 @@
+/*
+ * actor/external_request.h - requests of outside threads: the table where their answers arrive.
+ *
+ * Such a request has sender 0 and a reference of this table. The answering thread stores the answer
+ * here. Counted: a waiting thread may outlive the runtime, and gets WEIR_ECLOSED then.
+ *
+ * Life: create, open.., answer.., await or cancel.., close, unref. Any thread, any operation; await
+ * not in a read section.
+ */
+#ifndef ACTOR_EXTERNAL_REQUEST_H
+#define ACTOR_EXTERNAL_REQUEST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "message/message.h"
+
+#include <weir/port.h>
+
+struct cache;
+struct executor;
+struct runtime;
+struct external_request;
+
+struct external_requests {
+    _Atomic uint32_t references;
+    pthread_mutex_t lock;
+    struct external_request **open; /* lock; by index; NULL = free */
+    uint32_t capacity;              /* lock */
+    uint32_t first_free;            /* lock: no lower index is free */
+    uint64_t next_reference;        /* lock */
+    bool closed;                    /* lock */
+};
+
+/* The result of a request. */
+struct external_request_answer {
+    int status;            /* 0, or the reason why there is no reply */
+    struct message *reply; /* owned by the caller; NULL: none */
+    char detail[48];
+};
+
+struct external_request_options {
+    weir_pid to;
+    enum weir_lane lane;
+    uint64_t timeout_ms;
+    bool inspects; /* a control message, for inspect_arrived */
+    /* Called when the answer is there, on the answering thread, under the lock of the table: it
+     * must not call back. May be NULL. */
+    void (*on_answer)(void *context);
+    void *on_answer_context;
+};
+
+/* One reference. WEIR_ENOMEM. */
+int external_requests_create(struct external_requests **out);
+struct external_requests *external_requests_ref(struct external_requests *requests);
+/* NULL is allowed. */
+void external_requests_unref(struct external_requests *requests);
+
+/*
+ * Sends a request, in a read section. Takes the message on 0; then the caller calls either await or
+ * cancel. Otherwise as weir_send; WEIR_ECLOSED after external_requests_close, WEIR_ENOMEM.
+ */
+int external_request_send(struct runtime *runtime, struct executor *executor,
+                          const struct external_request_options *options, struct message *message,
+                          uint64_t *out_reference);
+
+/*
+ * Answers: `reply` with status 0, else NULL. Takes the reply when it returns true; false: the
+ * request has been given up or answered.
+ */
+bool external_requests_answer(struct external_requests *requests, uint64_t reference, int status,
+                              struct message *reply, const char *detail);
+
+/* Waits for the answer until the time-out. Its status, WEIR_ETIMEOUT, WEIR_ECLOSED: the runtime has
+ * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
+int external_requests_await(struct external_requests *requests, uint64_t reference,
+                            struct external_request_answer *out);
+
+/* True when external_requests_await would return at once with an answer. */
+bool external_requests_is_answered(struct external_requests *requests, uint64_t reference);
+
+/* Gives up the request: an actor that has not begun it drops it. An answer that came already is
+ * left in `out`. WEIR_EUNKNOWN as above. */
+int external_request_cancel(struct runtime *runtime, uint64_t reference,
+                            struct external_request_answer *out);
+
+/* Fills an answer for programs and plugins, out->size bytes. external_request_can_show checks that the size
+ * is no smaller than in version 1.0. */
+bool external_request_can_show(const struct weir_answer *out);
+void external_request_show(const struct external_request_answer *answer, struct weir_answer *out);
+
+/* The runtime ends: wakes waiting threads, and frees answers that no thread has fetched. */
+void external_requests_close(struct external_requests *requests, struct cache *cache);
+
+#endif
