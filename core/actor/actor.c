@@ -8,7 +8,7 @@
 #include "actor/settle.h"
 #include "actor/slots.h"
 #include "actor/turn.h"
-#include "message/aside.h"
+#include "message/control_queue.h"
 
 uint32_t actor_serial_of(weir_pid pid)
 {
@@ -112,7 +112,7 @@ int actor_spawn(struct runtime *runtime, struct executor *executor,
 int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor, uint32_t bits)
 {
     bool wake;
-    int status = aside_signal(&actor->mailbox, serial, bits, &wake);
+    int status = control_queue_signal(&actor->mailbox, serial, bits, &wake);
 
     if (status != 0)
         return status;

@@ -199,7 +199,7 @@ int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor
  */
 static inline void actor_call(struct actor *actor)
 {
-    /* Relaxed: aside_take synchronises. */
+    /* Relaxed: control_queue_take synchronises. */
     atomic_store_explicit(&actor->called, true, memory_order_relaxed);
 }
 

@@ -178,8 +178,8 @@ void backlog_discard_kept(struct actor *actor)
         misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
     while ((message = message_list_take(&actor->kept))) {
         message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
-        if (message->public.reserved & MESSAGE_ASIDE)
-            settle_aside(actor, message, WEIR_EREMOVED, DEAD_KEPT);
+        if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+            settle_outside_ledger(actor, message, WEIR_EREMOVED, DEAD_KEPT);
         else
             settle_dead(actor, message, DEAD_KEPT, WEIR_EREMOVED);
     }

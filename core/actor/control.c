@@ -15,13 +15,13 @@
 #include "actor/port.h"
 #include "actor/request.h"
 #include "actor/watched.h"
-#include "message/aside.h"
+#include "message/control_queue.h"
 
 static void sort(struct actor *actor, struct message *message)
 {
     bool is_work = message->public.kind <= WEIR_EVENT;
 
-    message->public.reserved |= MESSAGE_ASIDE;
+    message->public.reserved |= MESSAGE_OUTSIDE_LEDGER;
     if (!is_work)
         message_queue_append(&actor->control, message);
     else if (message->public.lane == WEIR_URGENT)
@@ -125,7 +125,7 @@ uint32_t control_take(struct actor *actor)
 
     /* Before the take: a call that comes with something later is not cleared. */
     atomic_store_explicit(&actor->called, false, memory_order_relaxed);
-    message = aside_take(&actor->mailbox, &signals);
+    message = control_queue_take(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
 

@@ -1,6 +1,6 @@
 #include "actor/deliver.h"
 
-#include "message/aside.h"
+#include "message/control_queue.h"
 
 int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
             struct message *message)
@@ -44,11 +44,11 @@ static int take_lane_place(struct actor *actor, enum weir_lane lane)
     return 0;
 }
 
-int deliver_aside(struct actor *actor, uint32_t serial, struct executor *executor,
-                  struct message *message)
+int deliver_to_control_queue(struct actor *actor, uint32_t serial, struct executor *executor,
+                             struct message *message)
 {
     bool wake;
-    int status = aside_push(&actor->mailbox, serial, message, &wake);
+    int status = control_queue_push(&actor->mailbox, serial, message, &wake);
 
     if (status != 0)
         return status;
@@ -70,7 +70,7 @@ int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *execu
     if (status != 0)
         return status;
     message->public.lane = (uint8_t)lane;
-    status = deliver_aside(actor, serial, executor, message);
+    status = deliver_to_control_queue(actor, serial, executor, message);
     if (status != 0)
         atomic_fetch_sub_explicit(&actor->mailbox.lanes[lane - WEIR_HIGH], 1, memory_order_relaxed);
     return status;
@@ -117,7 +117,7 @@ int deliver_notice(struct actor *actor, uint32_t serial, struct executor *execut
     /* Relaxed: as in take_lane_place. */
     atomic_fetch_add_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
     message->public.lane = WEIR_HIGH;
-    status = deliver_aside(actor, serial, executor, message);
+    status = deliver_to_control_queue(actor, serial, executor, message);
     if (status != 0)
         atomic_fetch_sub_explicit(&actor->mailbox.lanes[0], 1, memory_order_relaxed);
     return status;

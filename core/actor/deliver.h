@@ -33,7 +33,7 @@ int deliver_notice(struct actor *actor, uint32_t serial, struct executor *execut
 
 /* Into the control queue, without a limit: control messages, and those that deliver_to_lane has
  * admitted. */
-int deliver_aside(struct actor *actor, uint32_t serial, struct executor *executor,
-                  struct message *message);
+int deliver_to_control_queue(struct actor *actor, uint32_t serial, struct executor *executor,
+                             struct message *message);
 
 #endif

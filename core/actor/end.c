@@ -14,7 +14,7 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
-#include "message/aside.h"
+#include "message/control_queue.h"
 
 static bool is_tie(const struct message *message)
 {
@@ -48,7 +48,7 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     if (!mailbox_has_other(&actor->mailbox) &&
         !atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed))
         return;
-    message = aside_take(&actor->mailbox, &signals);
+    message = control_queue_take(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
 
@@ -172,7 +172,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     link_free_all(actor, executor);
     while ((message = mailbox_pop(&actor->mailbox)))
         message_destroy(&executor->cache, message);
-    message = aside_take(&actor->mailbox, &signals);
+    message = control_queue_take(&actor->mailbox, &signals);
     while (message) {
         struct message *next = atomic_load_explicit(&message->next, memory_order_relaxed);
 

@@ -17,8 +17,8 @@ static void hold_for_outbox(struct actor *actor, struct message *message)
 
 static void finish_done(struct actor *actor, struct message *message)
 {
-    if (message->public.reserved & MESSAGE_ASIDE)
-        settle_aside(actor, message, 0, DEAD_UNHANDLED);
+    if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+        settle_outside_ledger(actor, message, 0, DEAD_UNHANDLED);
     else if (output_is_waiting(actor))
         hold_for_outbox(actor, message);
     else
@@ -27,15 +27,15 @@ static void finish_done(struct actor *actor, struct message *message)
 
 void handling_unhandled(struct actor *actor, struct message *message)
 {
-    settle_aside(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
+    settle_outside_ledger(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
 }
 
 static void finish_rejected(struct actor *actor, struct message *message)
 {
     if (actor->kind == ACTOR_POOL)
         handling_unhandled(actor, message);
-    else if (message->public.reserved & MESSAGE_ASIDE)
-        settle_aside(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
+    else if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+        settle_outside_ledger(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
     else
         settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
 }
@@ -47,7 +47,7 @@ static void finish_message(struct actor *actor, struct message *message, int ver
         finish_done(actor, message);
     else if (verdict == WEIR_KEEP)
         kept_add(actor, message);
-    else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_ASIDE))
+    else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         backlog_retry(actor, message);
     else
         finish_rejected(actor, message);
@@ -67,7 +67,7 @@ int handling_settle_kept(struct actor *actor, struct message *message, int verdi
         return WEIR_EINVALID;
     }
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
-    if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_ASIDE))
+    if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         settle_done(actor, message);
     else
         finish_message(actor, message, verdict);

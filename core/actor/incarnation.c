@@ -228,8 +228,8 @@ static void give_again(struct actor *actor, struct message *message, enum dead_r
                        struct message_queue *again)
 {
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
-    if (message->public.reserved & MESSAGE_ASIDE) {
-        settle_aside(actor, message, WEIR_ECRASHED, reason);
+    if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER) {
+        settle_outside_ledger(actor, message, WEIR_ECRASHED, reason);
     } else if (message_failures(&message->public) < actor->spec->redeliver_max &&
                message_failures(&message->public) < MESSAGE_FAILURES_MAX) {
         message->public.attempt++;

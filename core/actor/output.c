@@ -107,7 +107,7 @@ static void drop(struct actor *actor, uint32_t output, struct message *message, 
     settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 
-static int put_aside(struct actor *actor, uint32_t output, struct message *message)
+static int keep_for_later(struct actor *actor, uint32_t output, struct message *message)
 {
     struct place *place = actor->place;
 
@@ -155,7 +155,7 @@ static int refused(struct actor *actor, uint32_t output, const struct binding *b
     }
     switch (binding->when_full) {
     case WEIR_FULL_WAIT:
-        return put_aside(actor, output, message);
+        return keep_for_later(actor, output, message);
     case WEIR_FULL_REJECT:
         return WEIR_EFULL;
     default:
@@ -217,7 +217,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
         return emit_nowhere(actor, output, binding, message);
     message->public.from = actor_pid(actor);
     if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
-        return put_aside(actor, output, message);
+        return keep_for_later(actor, output, message);
     left = binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
     status = send_leaving(actor->runtime, actor->executor, binding->target, message, left);
     if (status != 0 || actor->executor->copies.count > 0)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "actor/children.h"
-#include "message/aside.h"
+#include "message/control_queue.h"
 
 /* There is room for which the place waits: wakes its actor. */
 static void wake(struct waiter *waiter, struct executor *executor)
@@ -13,7 +13,7 @@ static void wake(struct waiter *waiter, struct executor *executor)
     uint32_t serial = actor_serial_of(actor_pid(actor));
     bool asleep;
 
-    if (aside_signal(&actor->mailbox, serial, SIGNAL_ROOM, &asleep) != 0)
+    if (control_queue_signal(&actor->mailbox, serial, SIGNAL_ROOM, &asleep) != 0)
         return;
     if (asleep)
         executor_submit_behind(executor, actor->dispatcher, &actor->schedulable);

@@ -53,7 +53,8 @@ int send_control(struct runtime *runtime, struct executor *executor, weir_pid to
     struct actor *actor;
     int status = actor_find_alive(runtime, to, &actor);
 
-    return status != 0 ? status : deliver_aside(actor, actor_serial_of(to), executor, message);
+    return status != 0 ? status
+                       : deliver_to_control_queue(actor, actor_serial_of(to), executor, message);
 }
 
 int send_notice(struct runtime *runtime, struct executor *executor, weir_pid to,

@@ -81,8 +81,8 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
 
     if (!actor->place || !actor->place->dead)
         return;
-    if (!way &&
-        (!place_member_of(actor) || (message->public.reserved & (MESSAGE_ASIDE | MESSAGE_BOUND))))
+    if (!way && (!place_member_of(actor) ||
+                 (message->public.reserved & (MESSAGE_OUTSIDE_LEDGER | MESSAGE_BOUND))))
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail,
                      executor_time(actor->executor));
@@ -126,7 +126,8 @@ void settle_unhold(struct actor *actor)
     ledger_count(&actor->ledger.resumed);
 }
 
-void settle_aside(struct actor *actor, struct message *message, int status, enum dead_reason reason)
+void settle_outside_ledger(struct actor *actor, struct message *message, int status,
+                           enum dead_reason reason)
 {
     if (status == 0) {
         end_done(actor, message);

@@ -39,8 +39,8 @@ void settle_hold(struct actor *actor);
 void settle_unhold(struct actor *actor);
 
 /* A message outside the ledger (urgent, high, control) was handled, or is dead. */
-void settle_aside(struct actor *actor, struct message *message, int status,
-                  enum dead_reason reason);
+void settle_outside_ledger(struct actor *actor, struct message *message, int status,
+                           enum dead_reason reason);
 
 /* A message that no actor accepted, or whose actor is gone. Any thread. */
 void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,

@@ -7,7 +7,7 @@ int stash_put(struct actor *actor, struct message *message)
 {
     struct place *place;
 
-    if (message != actor->current || (message->public.reserved & MESSAGE_ASIDE))
+    if (message != actor->current || (message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         return WEIR_EINVALID;
     place = place_get(actor);
     if (!place)

@@ -89,7 +89,7 @@ static void manage(struct actor *actor, struct message *message)
     if (status == WEIR_EUNSUPPORTED)
         handling_unhandled(actor, message);
     else
-        settle_aside(actor, message, status, DEAD_REJECTED);
+        settle_outside_ledger(actor, message, status, DEAD_REJECTED);
 }
 
 /*
@@ -128,8 +128,8 @@ static void drop(struct actor *actor, struct message *message, int status)
 {
     enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
 
-    if (message->public.reserved & MESSAGE_ASIDE)
-        settle_aside(actor, message, status, reason);
+    if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+        settle_outside_ledger(actor, message, status, reason);
     else
         settle_dead(actor, message, reason, status);
 }

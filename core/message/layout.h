@@ -33,10 +33,10 @@ enum message_kind {
 
 /* Bits of `public.reserved`, which the SDK reserves for the runtime. */
 enum message_flags {
-    MESSAGE_ANSWERED = 1u << 0, /* a request that has had its reply */
-    MESSAGE_KEPT = 1u << 1,     /* with a worker that settles it later */
-    MESSAGE_ASIDE = 1u << 2,    /* outside the ledger: urgent, high or control */
-    MESSAGE_EXPIRES = 1u << 3,  /* `deadline_ns` counts */
+    MESSAGE_ANSWERED = 1u << 0,       /* a request that has had its reply */
+    MESSAGE_KEPT = 1u << 1,           /* with a worker that settles it later */
+    MESSAGE_OUTSIDE_LEDGER = 1u << 2, /* outside the ledger: urgent, high or control */
+    MESSAGE_EXPIRES = 1u << 3,        /* `deadline_ns` counts */
     MESSAGE_ORIGIN = 1u << 4,   /* `origin` is notified of the outcome; never set on a request */
     MESSAGE_BLOB = 1u << 5,     /* the payload belongs to a blob; holds a reference to it */
     MESSAGE_BOUND = 1u << 6,    /* broadcast: the worker's siblings have copies of their own */

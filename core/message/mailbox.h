@@ -25,10 +25,12 @@
  * may yet be refused: at the very edge, several senders at once may be told FULL where one after
  * the other would find room. Without a limit none of this costs anything.
  *
- *              | push aside  | pop idle aside_take | open close restart
- *   push aside |      -      |          -          |       -            - = any threads at once
- *   pop idle.. |      -      |         X           |       X            X = the owner alone
- *   open ...   |      -      |         X           |       X            L = one by one, by a lock
+ *               | push others | pop idle take | open close restart
+ *   push others |      -      |       -       |       -            - = any threads at once
+ *   pop idle .. |      -      |       X       |       X            X = the owner alone
+ *   open ...    |      -      |       X       |       X            L = one by one, by a lock
+ *
+ * `others` are the pushes and signals of the control queue, `take` is its owner's operation.
  */
 #ifndef MESSAGE_MAILBOX_H
 #define MESSAGE_MAILBOX_H
@@ -105,7 +107,7 @@ uint32_t mailbox_batch(struct mailbox *mailbox);
 /* mailbox_take, and mailbox_return. */
 struct message *mailbox_pop(struct mailbox *mailbox);
 
-/* True when the other lanes or the signals may have something: see aside.h. */
+/* True when the other lanes or the signals may have something: see control_queue.h. */
 static inline bool mailbox_has_other(const struct mailbox *mailbox)
 {
     /* Relaxed: a guess; taking them synchronises. */

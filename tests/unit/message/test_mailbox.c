@@ -11,8 +11,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "message/aside.h"
 #include "message/cache.h"
+#include "message/control_queue.h"
 #include "unit/host/suite.h"
 
 #define SERIAL 7u
@@ -166,9 +166,9 @@ static void test_ended_serial_refuses_terminated(void)
     mailbox_end(&box.mailbox);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 1, &wake), WEIR_ETERMINATED);
     CU_ASSERT_EQUAL(push(&box, SERIAL + 1, 1, &wake), WEIR_ECLOSED);
-    CU_ASSERT_EQUAL(aside_signal(&box.mailbox, SERIAL, 1, &wake), WEIR_ETERMINATED);
+    CU_ASSERT_EQUAL(control_queue_signal(&box.mailbox, SERIAL, 1, &wake), WEIR_ETERMINATED);
     message = make(&box.cache, 1);
-    CU_ASSERT_EQUAL(aside_push(&box.mailbox, SERIAL, message, &wake), WEIR_ETERMINATED);
+    CU_ASSERT_EQUAL(control_queue_push(&box.mailbox, SERIAL, message, &wake), WEIR_ETERMINATED);
     message_destroy(&box.cache, message);
     finish(&box);
 }
@@ -264,13 +264,13 @@ static void test_muted_owner_is_woken_by_other_lanes_only(void)
     CU_ASSERT_TRUE(mailbox_try_mute(&box.mailbox));
     CU_ASSERT_EQUAL(push(&box, SERIAL, 2, &wake), 0);
     CU_ASSERT_FALSE(wake);
-    CU_ASSERT_EQUAL(aside_signal(&box.mailbox, SERIAL, 4, &wake), 0);
+    CU_ASSERT_EQUAL(control_queue_signal(&box.mailbox, SERIAL, 4, &wake), 0);
     CU_ASSERT_TRUE(wake);
-    CU_ASSERT_EQUAL(aside_signal(&box.mailbox, SERIAL, 8, &wake), 0);
+    CU_ASSERT_EQUAL(control_queue_signal(&box.mailbox, SERIAL, 8, &wake), 0);
     CU_ASSERT_FALSE(wake);
     CU_ASSERT_FALSE(mailbox_try_mute(&box.mailbox));
     CU_ASSERT_FALSE(mailbox_try_idle(&box.mailbox));
-    CU_ASSERT_PTR_NULL(aside_take(&box.mailbox, &signals));
+    CU_ASSERT_PTR_NULL(control_queue_take(&box.mailbox, &signals));
     CU_ASSERT_EQUAL(signals, 12);
     CU_ASSERT_FALSE(mailbox_has_other(&box.mailbox));
     finish(&box);
@@ -285,9 +285,9 @@ static void test_other_lanes_come_out_oldest_first(void)
 
     begin(&box, 1);
     for (uint64_t id = 0; id < 5; id++)
-        CU_ASSERT_EQUAL(aside_push(&box.mailbox, SERIAL, make(&box.cache, id), &wake), 0);
+        CU_ASSERT_EQUAL(control_queue_push(&box.mailbox, SERIAL, make(&box.cache, id), &wake), 0);
     CU_ASSERT_TRUE(mailbox_empty(&box.mailbox)); /* they take no place */
-    message = aside_take(&box.mailbox, &signals);
+    message = control_queue_take(&box.mailbox, &signals);
     for (uint64_t id = 0; id < 5 && message; id++) {
         struct message *next = atomic_load(&message->next);
 

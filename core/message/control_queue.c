@@ -1,4 +1,4 @@
-#include "message/aside.h"
+#include "message/control_queue.h"
 
 #define SLEEPING (MAILBOX_IDLE | MAILBOX_MUTED)
 
@@ -23,7 +23,8 @@ static bool is_serial(struct mailbox *mailbox, uint32_t serial)
     return mailbox_serial(atomic_load_explicit(&mailbox->word, memory_order_acquire)) == serial;
 }
 
-int aside_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake)
+int control_queue_push(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                       bool *out_wake)
 {
     struct message *top;
 
@@ -41,11 +42,11 @@ int aside_push(struct mailbox *mailbox, uint32_t serial, struct message *message
     return 0;
 }
 
-int aside_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake)
+int control_queue_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake)
 {
     if (!is_serial(mailbox, serial))
         return WEIR_ETERMINATED;
-    /* Release pairs with the acquire in aside_take, which may see a bit before OTHER is raised. */
+    /* Release pairs with the acquire in control_queue_take, which may see a bit before OTHER is raised. */
     atomic_fetch_or_explicit(&mailbox->signals, (uint16_t)bits, memory_order_release);
     return raise_other(mailbox, serial, out_wake);
 }
@@ -64,7 +65,7 @@ static struct message *reversed(struct message *top)
     return oldest;
 }
 
-struct message *aside_take(struct mailbox *mailbox, uint32_t *out_signals)
+struct message *control_queue_take(struct mailbox *mailbox, uint32_t *out_signals)
 {
     /* [M5] acquire: whoever raised OTHER before had put its thing there before. Whoever puts
      * something there after this raises OTHER again. */

@@ -1,12 +1,12 @@
 /*
- * message/aside.h - what comes to an actor beside its normal lane: the other lanes and the signals.
+ * message/control_queue.h - what comes to an actor beside its normal lane: the other lanes and the signals.
  *
  * High, urgent and control share one stack, which the owner takes whole and sorts; signals are bits
  * that need no memory. Whoever puts something there raises OTHER in the admission word, which wakes
  * the owner also when it is muted. The synchronisation stands in message/mailbox.h.
  */
-#ifndef MESSAGE_ASIDE_H
-#define MESSAGE_ASIDE_H
+#ifndef MESSAGE_CONTROL_QUEUE_H
+#define MESSAGE_CONTROL_QUEUE_H
 
 #include "message/mailbox.h"
 
@@ -14,12 +14,13 @@
  * Puts a message into the other lanes. Any thread, inside a read section (reclaim.h). Takes it on
  * 0; WEIR_ETERMINATED. No limit: the caller has counted, or it is control.
  */
-int aside_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake);
+int control_queue_push(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                       bool *out_wake);
 
 /* Sets signal bits, of which there are 16. Any thread, inside a read section. WEIR_ETERMINATED. */
-int aside_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake);
+int control_queue_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits, bool *out_wake);
 
 /* Takes the signals and all of the other lanes, oldest first. */
-struct message *aside_take(struct mailbox *mailbox, uint32_t *out_signals);
+struct message *control_queue_take(struct mailbox *mailbox, uint32_t *out_signals);
 
 #endif
