@@ -85,8 +85,8 @@ bool external_requests_is_answered(struct external_requests *requests, uint64_t 
 int external_request_cancel(struct runtime *runtime, uint64_t reference,
                             struct external_request_answer *out);
 
-/* Fills an answer for programs and plugins, out->size bytes. external_request_can_show checks that the size
- * is no smaller than in version 1.0. */
+/* Fills an answer for programs and plugins, out->size bytes. external_request_can_show checks that
+ * the size is no smaller than in version 1.0. */
 bool external_request_can_show(const struct weir_answer *out);
 void external_request_show(const struct external_request_answer *answer, struct weir_answer *out);
 

@@ -13,8 +13,9 @@
 struct cache;
 
 /*
- * Makes the message of an inspect for these items (NULL: all), for request_send or external_request_send with
- * `inspects`. Owned by the caller. WEIR_EINVALID: too many; WEIR_ENOMEM.
+ * Makes the message of an inspect for these items (NULL: all). request_send or
+ * external_request_send sends it, with `inspects`. Owned by the caller. WEIR_EINVALID: too many;
+ * WEIR_ENOMEM.
  */
 int inspect_make(struct cache *cache, const char *const *items, struct message **out);
 
@@ -28,8 +29,9 @@ struct inspect_options {
 };
 
 /*
- * Sends an inspect from outside, in a read section; on 0 one of external_requests_await and external_request_cancel
- * must follow. WEIR_EUNKNOWN, WEIR_ETERMINATED, and as above.
+ * Sends an inspect from outside, in a read section; on 0 the caller then calls either
+ * external_requests_await or external_request_cancel. WEIR_EUNKNOWN, WEIR_ETERMINATED, and as
+ * above.
  */
 int inspect_ask(struct runtime *runtime, struct executor *executor,
                 const struct inspect_options *options, uint64_t *out_reference);

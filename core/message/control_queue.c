@@ -46,7 +46,8 @@ int control_queue_signal(struct mailbox *mailbox, uint32_t serial, uint32_t bits
 {
     if (!is_serial(mailbox, serial))
         return WEIR_ETERMINATED;
-    /* Release pairs with the acquire in control_queue_take, which may see a bit before OTHER is raised. */
+    /* Release pairs with the acquire in control_queue_take, which may see a bit before OTHER is
+     * raised. */
     atomic_fetch_or_explicit(&mailbox->signals, (uint16_t)bits, memory_order_release);
     return raise_other(mailbox, serial, out_wake);
 }

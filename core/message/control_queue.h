@@ -1,9 +1,9 @@
 /*
- * message/control_queue.h - what comes to an actor beside its normal lane: the other lanes and the signals.
+ * message/control_queue.h - messages of the other lanes, and signals, of an actor.
  *
- * High, urgent and control share one stack, which the owner takes whole and sorts; signals are bits
- * that need no memory. Whoever puts something there raises OTHER in the admission word, which wakes
- * the owner also when it is muted. The synchronisation stands in message/mailbox.h.
+ * High, urgent and control messages share one stack, which the owner takes whole and sorts. Signals
+ * are bits that need no memory. A push or a signal raises OTHER in the admission word, which wakes
+ * the owner even when it is muted. The synchronisation is described in message/mailbox.h.
  */
 #ifndef MESSAGE_CONTROL_QUEUE_H
 #define MESSAGE_CONTROL_QUEUE_H
