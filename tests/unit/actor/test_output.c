@@ -300,7 +300,7 @@ struct mark {
 static void note_freed(struct retired *retired, struct reader *reader)
 {
     (void)reader;
-    atomic_store(&LIST_ENTRY(retired, struct mark, retired)->credit, true);
+    atomic_store(&LIST_ENTRY(retired, struct mark, retired)->freed, true);
 }
 
 static bool has_been_freed(void *context)
@@ -309,7 +309,7 @@ static bool has_been_freed(void *context)
     struct mark *mark = ((void **)context)[1];
 
     runtime_leave(runtime_enter(f->rig.runtime));
-    return atomic_load(&mark->credit);
+    return atomic_load(&mark->freed);
 }
 
 /* Ends a pool, and waits until its memory is free. */

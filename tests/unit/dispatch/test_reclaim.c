@@ -26,7 +26,7 @@ static void free_thing(struct retired *retired, struct reader *reader)
     struct thing *thing = (struct thing *)(void *)retired;
 
     (void)reader;
-    atomic_fetch_add(thing->credit, 1);
+    atomic_fetch_add(thing->freed, 1);
     atomic_store(&thing->alive, 0);
     free(thing);
 }
@@ -36,7 +36,7 @@ static struct thing *make(_Atomic uint32_t *freed)
     struct thing *thing = calloc(1, sizeof *thing);
 
     thing->retired.free = free_thing;
-    thing->credit = freed;
+    thing->freed = freed;
     atomic_init(&thing->alive, 1);
     return thing;
 }
@@ -53,7 +53,7 @@ static void begin(struct fixture *f)
     reclaim_init(&f->reclaim);
     CU_ASSERT_EQUAL(reader_init(&f->writer, &f->reclaim), 0);
     CU_ASSERT_EQUAL(reader_init(&f->reader, &f->reclaim), 0);
-    atomic_init(&f->credit, 0);
+    atomic_init(&f->freed, 0);
     reader_online(&f->writer);
 }
 
@@ -178,7 +178,7 @@ static void free_link(struct retired *retired, struct reader *reader)
 {
     struct link *link = (struct link *)(void *)retired;
 
-    ++*link->credit;
+    ++*link->freed;
     if (link->next)
         reader_retire(reader, &link->next->retired);
 }
@@ -218,11 +218,11 @@ static void *work_and_rest(void *argument)
     (void)reader_init(&reader, &round->reclaim);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         reader_online(&reader);
-        reader_retire(&reader, &make(&round->credit)->retired);
+        reader_retire(&reader, &make(&round->freed)->retired);
         (void)pthread_barrier_wait(&round->barrier);
         reader_rest(&reader);
         if (pthread_barrier_wait(&round->barrier) == PTHREAD_BARRIER_SERIAL_THREAD &&
-            atomic_load(&round->credit) != i * RESTING)
+            atomic_load(&round->freed) != i * RESTING)
             round->forgotten++;
         (void)pthread_barrier_wait(&round->barrier);
     }

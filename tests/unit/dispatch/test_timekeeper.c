@@ -240,7 +240,7 @@ struct scrap {
 static void free_scrap(struct retired *retired, struct reader *reader)
 {
     (void)reader;
-    atomic_store(&((struct scrap *)(void *)retired)->credit, true);
+    atomic_store(&((struct scrap *)(void *)retired)->freed, true);
 }
 
 struct reclaiming {
@@ -255,7 +255,7 @@ static bool is_reclaimed(void *context)
     runtime_resume(reclaiming->executor);
     (void)reader_poll(&reclaiming->executor->reader);
     runtime_pause(reclaiming->executor);
-    return atomic_load(&reclaiming->scrap->credit);
+    return atomic_load(&reclaiming->scrap->freed);
 }
 
 static int wait_and_scatter(struct weir_self *self, struct probe *probe,
