@@ -385,15 +385,16 @@ static void park(struct executor *executor, bool was_searching)
 /* Queues an actor that has more to do at the end of its turn. */
 static void push_again(struct executor *executor, struct schedulable *schedulable)
 {
-    /* Wakes another thread only when this one has more work queued. */
-    bool surplus = atomic_load_explicit(&executor->lifo, memory_order_relaxed) ||
-                   ring_count(&executor->ring) > 0;
+    bool is_alone = !atomic_load_explicit(&executor->lifo, memory_order_relaxed) &&
+                    ring_count(&executor->ring) == 0;
+    /* What was queued here may be in the global queue by now (see theft_hand_over), and runs before
+     * the next turn of this actor. */
+    bool goes_behind = is_alone && present_beat(executor) != executor->beat_seen;
 
-    /* A beat passed during the turn: what was queued here may be in the global queue by now (see
-     * theft_hand_over), and runs before the next turn of this one. */
-    if (present_beat(executor) != executor->beat_seen || !ring_push(&executor->ring, schedulable))
+    if (goes_behind || !ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
-    if (surplus)
+    /* Wakes another thread only when this one has more work queued. */
+    if (!is_alone)
         dispatcher_notify(executor->dispatcher);
 }
 

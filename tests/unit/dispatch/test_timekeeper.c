@@ -46,11 +46,11 @@ static int run_for_ever(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-static void last_two_beats(struct dispatcher *dispatcher)
+static void last_beats(struct dispatcher *dispatcher, uint32_t count)
 {
     uint32_t first = atomic_load(&dispatcher->beat);
 
-    while (atomic_load(&dispatcher->beat) - first < 2)
+    while (atomic_load(&dispatcher->beat) - first < count)
         ;
 }
 
@@ -61,7 +61,7 @@ static int run_long_for_ever(struct weir_self *self, struct probe *probe,
     struct endless *endless = probe->context;
 
     atomic_fetch_add(&endless->turns, 1);
-    last_two_beats(endless->dispatcher);
+    last_beats(endless->dispatcher, 2);
     if (!atomic_load(&endless->stop))
         go_on(self, message, run_long_for_ever);
     return WEIR_DONE;
@@ -353,6 +353,45 @@ static void test_many_from_outside_wait_for_few_long_turns(void)
     finish(&s);
 }
 
+/* Takes turns that last until a beat, too short for the timekeeper to move what they hold up. */
+static int run_until_beats(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    struct endless *endless = probe->context;
+
+    atomic_fetch_add(&endless->turns, 1);
+    last_beats(endless->dispatcher, 1);
+    if (!atomic_load(&endless->stop))
+        go_on(self, message, run_until_beats);
+    return WEIR_DONE;
+}
+
+static int send_and_run_until_beats(struct weir_self *self, struct probe *probe,
+                                    const struct weir_message *message)
+{
+    struct weir_message *out = probe_message(self, (struct order){ .act = note_turns });
+
+    if (weir_send(self, probe_order(message)->argument, out) != 0)
+        return WEIR_FAIL;
+    return run_until_beats(self, probe, message);
+}
+
+/* promise D6: an actor does not overtake what waits on its thread when its turns last past a beat.
+ */
+static void test_turns_past_a_beat_hold_up_no_neighbour(void)
+{
+    struct stuck s;
+
+    begin(&s, 1, 1, 1);
+    CU_ASSERT_EQUAL(
+        rig_send(&s.rig, s.busy->pid,
+                 (struct order){ .act = send_and_run_until_beats, .argument = s.light->pid }),
+        0);
+    CU_ASSERT_TRUE(rig_wait(&s.rig, light_has_noted, s.light));
+    CU_ASSERT_TRUE(atomic_load(&s.endless.noted) <= 2);
+    finish(&s);
+}
+
 static void ring(struct weir_self *self, void *state, void *context)
 {
     (void)state;
@@ -400,6 +439,7 @@ int main(void)
         { "memory", test_memory_is_reclaimed_beside_a_stuck_callback },
         { "outside", test_message_from_outside_waits_for_few_long_turns },
         { "many from outside", test_many_from_outside_wait_for_few_long_turns },
+        { "neighbour", test_turns_past_a_beat_hold_up_no_neighbour },
         { "timer", test_timer_waits_for_few_long_turns },
         CU_TEST_INFO_NULL,
     };
