@@ -188,7 +188,7 @@ static bool try_one(struct trial *trial, uint64_t seed, uint64_t *out_trace)
 int main(int count, char **arguments)
 {
     static struct trial trial;
-    uint64_t first = 1, histories = 6000, trace = 0, trace_of_first = 0;
+    uint64_t first = 1, histories = 3000, trace = 0, trace_of_first = 0;
 
     for (int i = 1; i + 1 < count; i += 2) {
         if (strcmp(arguments[i], "--seed") == 0)

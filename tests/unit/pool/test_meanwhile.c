@@ -1,6 +1,6 @@
 /*
- * Goal: a message that comes to the queue of a pool after its workers have left is refused, although
- * its sender found the pool open: no worker would handle it.
+ * Goal: a message that comes to the queue of a pool after its workers have left is refused,
+ * although its sender found the pool open: no worker would handle it.
  *
  * Method: the sender is held where it waits for the mutex of the queue, by a replacement of
  * pthread_mutex_lock (--wrap), until the pool has closed and its workers with it. Senders that meet
