@@ -306,18 +306,19 @@ static int handle_front(struct weir_self *self, void *state, const struct weir_m
 
 /* --- the others ----------------------------------------------------------------------------- */
 
-static int handle_back(struct weir_self *self, void *state, const struct weir_message *message)
+/* `again`: how often it is delivered once more when its worker fails with it. */
+static int take(struct weir_self *self, struct worker *worker, const struct weir_message *message,
+                uint32_t salt, uint32_t again)
 {
-    struct worker *worker = state;
     uint64_t id = parcel_of(message).id;
     struct ticket *ticket;
     uint32_t chosen;
 
     (void)enter(worker);
     ticket = begin(worker, message);
-    chosen = choice(worker, id, message);
+    chosen = choice(worker, id + salt, message);
     if (chosen < 2) {
-        atomic_fetch_add(&ticket->again, 1); /* it is delivered once more */
+        atomic_fetch_add(&ticket->again, again);
         return leave(worker, WEIR_FAIL);
     }
     if (chosen < 6)
@@ -325,22 +326,15 @@ static int handle_back(struct weir_self *self, void *state, const struct weir_me
     return leave(worker, chosen < 8 ? WEIR_REJECT : done(ticket));
 }
 
+static int handle_back(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    return take(self, state, message, 0, 1);
+}
+
 /* Each copy by itself. */
 static int handle_all(struct weir_self *self, void *state, const struct weir_message *message)
 {
-    struct worker *worker = state;
-    uint64_t id = parcel_of(message).id;
-    struct ticket *ticket;
-    uint32_t chosen;
-
-    (void)enter(worker);
-    ticket = begin(worker, message);
-    chosen = choice(worker, id + weir_index(self), message);
-    if (chosen < 2)
-        return leave(worker, WEIR_FAIL);
-    if (chosen < 6)
-        return leave(worker, retry(self, worker, ticket, id));
-    return leave(worker, chosen < 8 ? WEIR_REJECT : done(ticket));
+    return take(self, state, message, weir_index(self), 0);
 }
 
 /* The numbers of each sender increase in spite of failures; refused ones leave gaps. */
