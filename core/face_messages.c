@@ -86,6 +86,15 @@ int runtime_request(struct runtime *runtime, const struct request_options *optio
     return status;
 }
 
+int runtime_request_wait(struct runtime *runtime, const struct request_options *options,
+                         struct weir_message *message, uint64_t *out_reference)
+{
+    const struct external_request_options request = { .to = options->to,
+                                                      .timeout_ms = options->timeout_ms };
+
+    return external_request_send_wait(runtime, &request, message_of(message), out_reference);
+}
+
 int runtime_inspect(struct runtime *runtime, const struct request_options *options,
                     const char *const *items, uint64_t *out_reference)
 {
@@ -114,6 +123,22 @@ int runtime_await(struct runtime *runtime, uint64_t reference, struct weir_answe
     if (runtime_is_own_thread(runtime))
         return WEIR_EDEADLK;
     status = external_requests_await(runtime->external_requests, reference, &answer);
+    external_request_show(&answer, out);
+    return status;
+}
+
+int runtime_await_any(struct runtime *runtime, const uint64_t *references, uint32_t count,
+                      uint64_t timeout_ms, uint32_t *out_index, struct weir_answer *out)
+{
+    struct external_request_answer answer = { 0 };
+    int status;
+
+    if (!external_request_can_show(out))
+        return WEIR_EINVALID;
+    if (runtime_is_own_thread(runtime))
+        return WEIR_EDEADLK;
+    status = external_requests_await_any(runtime->external_requests, references, count, timeout_ms,
+                                         out_index, &answer);
     external_request_show(&answer, out);
     return status;
 }

@@ -35,6 +35,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     names_init(&runtime->names);
     events_init(&runtime->events);
     given_up_init(&runtime->given_up);
+    groups_init(&runtime->groups);
     tag_table_init(&runtime->tags);
     polls_init(&runtime->polls);
     runtime_init_entries(runtime);
@@ -271,6 +272,7 @@ void runtime_destroy(struct runtime *runtime)
     slots_finish(&runtime->slots);
     events_finish(&runtime->events);
     given_up_finish(&runtime->given_up);
+    groups_finish(&runtime->groups);
     names_finish(&runtime->names);
     tag_table_finish(&runtime->tags);
     external_requests_unref(runtime->external_requests);

@@ -23,6 +23,7 @@
 #include "face/closing.h"
 #include "face/dead_letters.h"
 #include "face/figures.h"
+#include "face/groups.h"
 #include "face/messages.h"
 #include "face/parts.h"
 #include "face/pool.h"

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "actor/actor_ext.h"
+#include "actor/group.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -40,7 +41,7 @@ static void count_retry(struct actor *actor, const struct message *message)
 
 void backlog_retry(struct actor *actor, struct message *message)
 {
-    bool goes_back = message->public.reserved & MESSAGE_ORIGIN;
+    bool goes_back = (message->public.reserved & MESSAGE_ORIGIN) && !group_of(message);
     struct place *place = goes_back ? NULL : place_get(actor);
 
     /* Attempts after a failure and retries on request are counted apart. */

@@ -6,6 +6,7 @@
 
 #include "actor/runtime.h"
 #include "actor/send.h"
+#include "actor/send_wait.h"
 #include "dispatch/futex.h"
 
 #define INDEX_BITS 24 /* 16 million open at a time; 2^40 in a life */
@@ -111,8 +112,8 @@ static void take_out_locked(struct external_requests *requests,
         requests->first_free = index;
 }
 
-static void answer_locked(struct external_request *request, int status, struct message *reply,
-                          const char *detail)
+static void answer_locked(struct external_requests *requests, struct external_request *request,
+                          int status, struct message *reply, const char *detail)
 {
     request->answer.status = status;
     request->answer.reply = reply;
@@ -120,6 +121,10 @@ static void answer_locked(struct external_request *request, int status, struct m
     /* seq_cst: the sleeping thread reads it without the lock, and the answer with the lock. */
     atomic_store_explicit(&request->answered, 1, memory_order_seq_cst);
     futex_wake(&request->answered);
+    if (requests->any_waits) {
+        atomic_fetch_add_explicit(&requests->answers, 1, memory_order_seq_cst);
+        futex_wake_all(&requests->answers);
+    }
     if (request->on_answer)
         request->on_answer(request->on_answer_context);
 }
@@ -168,6 +173,26 @@ static int dispatch(struct runtime *runtime, struct executor *executor,
     return send_message(runtime, executor, options->to, options->lane, message);
 }
 
+/* Makes the message a request. */
+static void mark(const struct external_request *request, uint64_t deadline_ns,
+                 struct message *message)
+{
+    message->public.kind = WEIR_REQUEST;
+    message->public.from = 0;
+    message->public.reserved |= MESSAGE_EXPIRES;
+    message->reference = request->reference;
+    message->deadline_ns = deadline_ns;
+}
+
+/* The message was refused, and is no request any more. */
+static void abandon(struct external_requests *requests, struct external_request *request,
+                    struct message *message)
+{
+    message->public.kind = WEIR_MESSAGE;
+    message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;
+    close_one(requests, request);
+}
+
 int external_request_send(struct runtime *runtime, struct executor *executor,
                           const struct external_request_options *options, struct message *message,
                           uint64_t *out_reference)
@@ -178,21 +203,34 @@ int external_request_send(struct runtime *runtime, struct executor *executor,
 
     if (status != 0)
         return status;
+    mark(request, clock_after_ms(&executor->clock, options->timeout_ms), message);
     reference = request->reference;
-    message->public.kind = WEIR_REQUEST;
-    message->public.from = 0;
-    message->public.reserved |= MESSAGE_EXPIRES;
-    message->reference = reference;
-    message->deadline_ns = clock_after_ms(&executor->clock, options->timeout_ms);
     status = dispatch(runtime, executor, options, message);
-    if (status != 0) {
-        message->public.kind = WEIR_MESSAGE;
-        message->public.reserved &= ~(uint32_t)MESSAGE_EXPIRES;
-        close_one(runtime->external_requests, request);
+    if (status != 0)
+        abandon(runtime->external_requests, request, message);
+    else
+        *out_reference = reference;
+    return status;
+}
+
+int external_request_send_wait(struct runtime *runtime,
+                               const struct external_request_options *options,
+                               struct message *message, uint64_t *out_reference)
+{
+    struct external_request *request;
+    uint64_t reference;
+    int status = open_one(runtime->external_requests, options, &request);
+
+    if (status != 0)
         return status;
-    }
-    *out_reference = reference;
-    return 0;
+    mark(request, clock_after_ms(&runtime->options.clock, options->timeout_ms), message);
+    reference = request->reference;
+    status = send_wait(runtime, options->to, message, options->timeout_ms);
+    if (status != 0)
+        abandon(runtime->external_requests, request, message);
+    else
+        *out_reference = reference;
+    return status;
 }
 
 bool external_requests_answer(struct external_requests *requests, uint64_t reference, int status,
@@ -206,7 +244,7 @@ bool external_requests_answer(struct external_requests *requests, uint64_t refer
     /* Relaxed: written under the lock. */
     taken = request && !atomic_load_explicit(&request->answered, memory_order_relaxed);
     if (taken)
-        answer_locked(request, status, reply, detail);
+        answer_locked(requests, request, status, reply, detail);
     pthread_mutex_unlock(&requests->lock);
     return taken;
 }
@@ -271,6 +309,110 @@ int external_requests_await(struct external_requests *requests, uint64_t referen
     return out->status;
 }
 
+/* --- the first of several --------------------------------------------------------------------- */
+
+/* Several requests of which one thread waits for the first. */
+struct several {
+    struct external_requests *requests;
+    struct external_request **claimed; /* NULL: not open, or another thread waits for it */
+    uint32_t count;
+};
+
+/* How many of them this thread waits for now. */
+static uint32_t claim_several(struct several *several, const uint64_t *references)
+{
+    uint32_t claimed = 0;
+
+    pthread_mutex_lock(&several->requests->lock);
+    for (uint32_t i = 0; i < several->count; i++) {
+        struct external_request *request = find_locked(several->requests, references[i]);
+
+        if (!request || request->awaited)
+            continue;
+        request->awaited = true;
+        several->claimed[i] = request;
+        claimed++;
+    }
+    several->requests->any_waits++;
+    pthread_mutex_unlock(&several->requests->lock);
+    return claimed;
+}
+
+/* Other threads may wait for all but the one that was fetched. */
+static void release_several(struct several *several, uint32_t fetched)
+{
+    pthread_mutex_lock(&several->requests->lock);
+    several->requests->any_waits--;
+    for (uint32_t i = 0; i < several->count; i++)
+        if (several->claimed[i] && i != fetched)
+            several->claimed[i]->awaited = false;
+    pthread_mutex_unlock(&several->requests->lock);
+}
+
+/* The first that is answered or over; `count`: none is. `out_due_ns`: the first that will be. */
+static uint32_t find_first(const struct several *several, uint64_t now_ns, uint64_t *out_due_ns)
+{
+    for (uint32_t i = 0; i < several->count; i++) {
+        const struct external_request *request = several->claimed[i];
+
+        if (!request)
+            continue;
+        if (atomic_load_explicit(&request->answered, memory_order_seq_cst) ||
+            now_ns >= request->due_ns)
+            return i;
+        if (request->due_ns < *out_due_ns)
+            *out_due_ns = request->due_ns;
+    }
+    return several->count;
+}
+
+static uint32_t sleep_until_first(const struct several *several, uint64_t deadline_ns)
+{
+    const struct clock clock = clock_monotonic();
+
+    for (;;) {
+        /* seq_cst: read before the requests are, and written after one is answered. */
+        uint32_t answers = atomic_load_explicit(&several->requests->answers, memory_order_seq_cst);
+        uint64_t now = clock_now_ns(&clock);
+        uint64_t due_ns = deadline_ns;
+        uint32_t first = find_first(several, now, &due_ns);
+
+        if (first < several->count || now >= deadline_ns)
+            return first;
+        futex_wait(&several->requests->answers, answers,
+                   due_ns == UINT64_MAX ? UINT64_MAX : due_ns - now);
+    }
+}
+
+int external_requests_await_any(struct external_requests *requests, const uint64_t *references,
+                                uint32_t count, uint64_t timeout_ms, uint32_t *out_index,
+                                struct external_request_answer *out)
+{
+    const struct clock clock = clock_monotonic();
+    const uint64_t deadline_ns = clock_after_ms(&clock, timeout_ms);
+    struct several several = { requests,
+                               calloc((size_t)count + 1, sizeof(struct external_request *)),
+                               count };
+    uint32_t first = count;
+    int status = WEIR_EUNKNOWN;
+
+    *out = (struct external_request_answer){ 0 };
+    if (!several.claimed)
+        return WEIR_ENOMEM;
+    if (claim_several(&several, references) > 0) {
+        first = sleep_until_first(&several, deadline_ns);
+        status = WEIR_ETIMEOUT;
+    }
+    release_several(&several, first);
+    *out_index = first;
+    if (first < count) {
+        (void)fetch(requests, several.claimed[first], out);
+        status = out->status;
+    }
+    free(several.claimed);
+    return status;
+}
+
 bool external_requests_is_answered(struct external_requests *requests, uint64_t reference)
 {
     struct external_request *request;
@@ -325,7 +467,7 @@ void external_requests_close(struct external_requests *requests, struct cache *c
         requests->open[i] = NULL;
         if (request->awaited) {
             if (!atomic_load_explicit(&request->answered, memory_order_relaxed))
-                answer_locked(request, WEIR_ECLOSED, NULL, "");
+                answer_locked(requests, request, WEIR_ECLOSED, NULL, "");
             continue; /* its waiting thread frees it */
         }
         message_destroy(cache, request->answer.reply);

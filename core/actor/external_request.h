@@ -31,6 +31,8 @@ struct external_requests {
     uint32_t first_free;            /* lock: no lower index is free */
     uint64_t next_reference;        /* lock */
     bool closed;                    /* lock */
+    uint32_t any_waits;             /* lock: threads in external_requests_await_any */
+    _Atomic uint32_t answers;       /* futex for them; written under the lock */
 };
 
 /* The result of a request. */
@@ -65,6 +67,11 @@ int external_request_send(struct runtime *runtime, struct executor *executor,
                           const struct external_request_options *options, struct message *message,
                           uint64_t *out_reference);
 
+/* As external_request_send, but waits for room, and not in a read section. Also as send_wait. */
+int external_request_send_wait(struct runtime *runtime,
+                               const struct external_request_options *options,
+                               struct message *message, uint64_t *out_reference);
+
 /*
  * Answers: `reply` with status 0, else NULL. Takes the reply when it returns true; false: the
  * request has been given up or answered.
@@ -76,6 +83,15 @@ bool external_requests_answer(struct external_requests *requests, uint64_t refer
  * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
 int external_requests_await(struct external_requests *requests, uint64_t reference,
                             struct external_request_answer *out);
+
+/*
+ * As external_requests_await for the first of several that has an answer or is over; only that one
+ * is closed. WEIR_ETIMEOUT with `out_index` = `count`: none within `timeout_ms`. WEIR_EUNKNOWN: none is open.
+ * WEIR_ENOMEM.
+ */
+int external_requests_await_any(struct external_requests *requests, const uint64_t *references,
+                                uint32_t count, uint64_t timeout_ms, uint32_t *out_index,
+                                struct external_request_answer *out);
 
 /* True when external_requests_await would return at once with an answer. */
 bool external_requests_is_answered(struct external_requests *requests, uint64_t reference);

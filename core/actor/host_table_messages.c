@@ -7,6 +7,7 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/stash.h"
+#include "actor/wanted.h"
 #include "message/blob.h"
 
 __attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
@@ -107,7 +108,7 @@ struct weir_blob *host_message_blob(struct weir_self *self, const struct weir_me
 
 uint64_t host_time_left(struct weir_self *self, const struct weir_message *message)
 {
-    return request_time_left_ms(actor_of_self(self), message_of(message));
+    return wanted_time_left_ms(actor_of_self(self), message_of(message));
 }
 
 int host_rename(struct weir_self *self, const char *from, const char *to)

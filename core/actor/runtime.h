@@ -13,6 +13,7 @@
 
 #include "actor/events.h"
 #include "actor/given_up.h"
+#include "actor/group.h"
 #include "actor/names.h"
 #include "actor/slots.h"
 #include "base/clock.h"
@@ -35,6 +36,7 @@ struct runtime {
     struct tag_table tags;
     struct external_requests *external_requests; /* const: requests of threads from outside */
     struct given_up given_up;
+    struct groups groups;
     struct memory *memory; /* const: counted; blobs may outlive the runtime */
     struct polls polls;
     /* Changed by one thread at a time: at the start, then by reloads. A retired dispatcher stays in
@@ -53,7 +55,9 @@ struct runtime {
     _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
 
     /* Executors of outside threads, in use or not. Read by each outside thread for each call. */
-    alignas(64) _Atomic uint32_t entry_count;   /* written under entry_lock */
+    alignas(64) _Atomic uint32_t entry_count; /* written under entry_lock */
+    _Atomic uint32_t
+        idle_waits; /* threads in pool_wait_idle: workers that fall asleep give notice */
     struct entry *entries[RECLAIM_READERS_MAX]; /* const, each, once it is counted */
     pthread_mutex_t entry_lock;
 

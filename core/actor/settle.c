@@ -1,6 +1,7 @@
 #include "actor/settle.h"
 
 #include "actor/actor_ext.h"
+#include "actor/group.h"
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/request.h"
@@ -9,6 +10,20 @@
 void settle_pulled(struct actor *actor)
 {
     ledger_count(&actor->ledger.pulled);
+}
+
+/* Takes a message with an origin. `status` counts when it is dead. */
+static void notify(struct runtime *runtime, struct executor *executor, struct message *message,
+                   int status, const struct settlement *settlement)
+{
+    struct group *group = group_of(message);
+
+    if (!group) {
+        origin_notify(runtime, executor, message, settlement);
+        return;
+    }
+    message_destroy(&executor->cache, message);
+    group_message_ended(group, executor, settlement->result == WEIR_OUTCOME_DONE ? 0 : status);
 }
 
 /* Takes the message: it becomes the requester's answer or the origin's notice, or it is freed. */
@@ -21,7 +36,7 @@ static void answer_or_free(struct runtime *runtime, struct executor *executor,
     if (is_open)
         request_answer(runtime, executor, message, status, settlement->detail);
     else if (message->public.reserved & MESSAGE_ORIGIN)
-        origin_notify(runtime, executor, message, settlement);
+        notify(runtime, executor, message, status, settlement);
     else
         message_destroy(&executor->cache, message);
 }

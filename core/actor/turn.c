@@ -9,12 +9,12 @@
 #include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/output.h"
-#include "actor/request.h"
 #include "actor/restart.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
+#include "actor/wanted.h"
 
 #define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
@@ -123,7 +123,7 @@ static inline void watch_clock(struct actor *actor, struct turn_context *context
         look_at_clock(actor, context);
 }
 
-/* Drops a request that was given up. */
+/* Drops a message that nobody wants any more. */
 static void drop(struct actor *actor, struct message *message, int status)
 {
     enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
@@ -144,11 +144,11 @@ static inline void unmark_if_slow(struct actor *actor, struct turn_context *cont
 
 static void give(struct actor *actor, struct message *message, struct turn_context *context)
 {
-    int given_up = request_given_up(actor, message);
+    int unwanted = wanted_status(actor, message);
 
-    context->handled++; /* many requests that were given up end the turn, too */
-    if (given_up != 0) {
-        drop(actor, message, given_up);
+    context->handled++; /* many messages that are dropped end the turn, too */
+    if (unwanted != 0) {
+        drop(actor, message, unwanted);
         return;
     }
     if (!actor->spec) {
@@ -334,9 +334,9 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
             mailbox_return(&actor->mailbox);
             owed = 0;
         }
-        if (message->public.reserved & MESSAGE_EXPIRES) {
+        if ((message->public.reserved & MESSAGE_EXPIRES) || group_of(message)) {
             give(actor, message, context);
-            break;
+            continue;
         }
         context->handled++;
         unmark_if_slow(actor, context);
@@ -389,6 +389,7 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
 {
     struct owner *owner = place_member_of(actor);
     struct executor *executor = actor->executor;
+    struct runtime *runtime = actor->runtime;
     enum turn turn = TURN_AGAIN;
 
     if (actor_state(actor) == ACTOR_ENDED)
@@ -403,6 +404,9 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
         credit_return(&context->credit, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
+    /* seq_cst: falling asleep comes before it; see pool_wait_idle. */
+    if (atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
+        runtime_notice(runtime);
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;
 }
 

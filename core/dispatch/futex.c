@@ -1,5 +1,6 @@
 #include "dispatch/futex.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -18,4 +19,9 @@ void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 void futex_wake(_Atomic uint32_t *word)
 {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void futex_wake_all(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }

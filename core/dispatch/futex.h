@@ -14,4 +14,7 @@ void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 /* Wakes one sleeper. */
 void futex_wake(_Atomic uint32_t *word);
 
+/* Wakes all sleepers. */
+void futex_wake_all(_Atomic uint32_t *word);
+
 #endif

@@ -52,6 +52,11 @@ struct request_options {
 int runtime_request(struct runtime *runtime, const struct request_options *options,
                     struct weir_message *message, uint64_t *out_reference);
 
+/* Likewise, but in the normal lane, and waits for room first; the time-out is for both together.
+ * Also WEIR_ETIMEOUT; WEIR_EDEADLK on a thread of a dispatcher. */
+int runtime_request_wait(struct runtime *runtime, const struct request_options *options,
+                         struct weir_message *message, uint64_t *out_reference);
+
 /* Asks an actor what it tells of itself: `items` ends with NULL; NULL: all. Likewise.
  * WEIR_EINVALID: too many. */
 int runtime_inspect(struct runtime *runtime, const struct request_options *options,
@@ -62,7 +67,15 @@ int runtime_inspect(struct runtime *runtime, const struct request_options *optio
  * WEIR_EDEADLK on a thread of a dispatcher. */
 int runtime_await(struct runtime *runtime, uint64_t reference, struct weir_answer *out);
 
-/* Likewise, and waits for the answer as runtime_await does. */
+/*
+ * As runtime_await for the first of several references that has an answer or is over; only that
+ * one is closed. WEIR_ETIMEOUT with `out_index` = `count`: none within `timeout_ms`.
+ * WEIR_EUNKNOWN: none is open. WEIR_ENOMEM.
+ */
+int runtime_await_any(struct runtime *runtime, const uint64_t *references, uint32_t count,
+                      uint64_t timeout_ms, uint32_t *out_index, struct weir_answer *out);
+
+/* An inspection that waits for the answer as runtime_await does. */
 int runtime_inspect_wait(struct runtime *runtime, const struct request_options *options,
                          const char *const *items, struct weir_answer *out);
 

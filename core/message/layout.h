@@ -67,7 +67,7 @@ struct message {
     };
     union {
         uint64_t deadline_ns; /* with MESSAGE_EXPIRES: dead after that time */
-        weir_pid origin;      /* with MESSAGE_ORIGIN */
+        weir_pid origin;      /* with MESSAGE_ORIGIN; 0: `token` is a group (actor/group.h) */
     };
     union {
         weir_pid to;       /* while it waits in a timer; of a copy that waits in an outbox */

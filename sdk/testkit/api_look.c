@@ -29,6 +29,11 @@ void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms)
     kit->time_left_ms = time_left_ms;
 }
 
+void weir_kit_wanted(struct weir_kit *kit, bool wanted)
+{
+    kit->unwanted = !wanted;
+}
+
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool)
 {
     kit->index = index;

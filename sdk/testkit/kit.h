@@ -140,6 +140,7 @@ struct weir_kit {
     weir_pid parent;
     bool is_closing;
     uint64_t time_left_ms; /* of requests to the worker */
+    bool unwanted;         /* see weir_kit_wanted */
 
     uint32_t fail_in;    /* the call that fails, counted from now; 0 = none */
     uint32_t fail_count; /* calls that fail from there on */

@@ -64,6 +64,8 @@ static void reason(struct weir_self *self, const char *text)
 
 static uint64_t time_left(struct weir_self *self, const struct weir_message *message)
 {
+    if (kit_of(self)->unwanted)
+        return 0;
     return message->kind == WEIR_REQUEST ? kit_of(self)->time_left_ms : UINT64_MAX;
 }
 

@@ -86,17 +86,18 @@ static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 }
 
 /*
- * Milliseconds until a request expires, rounded up; 0 when it has expired or was cancelled;
- * UINT64_MAX when it has no time-out, or the message is no request. Borrows a message in hand or
- * kept.
+ * Milliseconds until a request expires, rounded up; 0 when it has expired or was cancelled, or when
+ * weir_is_wanted is false for another reason; UINT64_MAX when it has no time-out, or the message is
+ * no request. Borrows a message in hand or kept.
  */
 static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_message *message)
 {
     return self->host->time_left(self, message);
 }
 
-/* False when the requester does not wait any more: a handler that works for long may ask from
- * time to time. True for a message that is no request. Borrows a message in hand or kept. */
+/* False when the result is not wanted any more: the requester does not wait, the group of the
+ * message was cancelled, or the worker is to stop now. A handler that works for long may ask from
+ * time to time. Borrows a message in hand or kept. */
 static inline bool weir_is_wanted(struct weir_self *self, const struct weir_message *message)
 {
     return weir_time_left(self, message) > 0;

@@ -544,4 +544,6 @@ static inline int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
 }
 #endif
 
+#include "tasks.h"
+
 #endif

@@ -1,16 +1,17 @@
 #!/bin/bash
-# Goal: libweir shows the functions of weir/runtime.h and nothing else, and asks the C library for
-# nothing with which it could write, end the program, or change its signals or environment.
-# Method: nm and readelf on the library; the header names the functions. promise E2
+# Goal: libweir shows the functions of weir/runtime.h and weir/tasks.h and nothing else, and asks
+# the C library for nothing with which it could write, end the program, or change its signals or
+# environment.
+# Method: nm and readelf on the library; the headers name the functions. promise E2
 set -euo pipefail
-library=$1 header=$2 sanitized=$3
+library=$1 headers=("$2" "${2%/*}/tasks.h") sanitized=$3
 
 fail() {
     echo "FAIL: $*" >&2
     exit 1
 }
 
-declared=$(grep -oE '^WEIR_API .*|^ +weir_runtime_[a-z_]+\(' "$header" |
+declared=$(grep -hoE '^WEIR_API .*|^ +weir_runtime_[a-z_]+\(' "${headers[@]}" |
     grep -oE 'weir_runtime_[a-z_]+\(' | tr -d '(' | sort -u)
 shown=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u)
 [[ -n $declared && $shown == "$declared" ]] ||

@@ -37,6 +37,8 @@ static int handle(struct weir_self *self, void *state_, const struct weir_messag
     }
     if (message->kind == WEIR_REQUEST)
         return weir_time_left(self, message) < 100 ? WEIR_REJECT : WEIR_DONE;
+    if (strcmp(message->tag->name, "work/1") == 0)
+        return weir_is_wanted(self, message) ? WEIR_DONE : WEIR_REJECT;
     if (state->goes_on) {
         weir_print(self, message->data, message->size);
         return WEIR_DONE;
@@ -128,6 +130,19 @@ static void test_time_left_is_as_told(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_handler_learns_that_it_is_not_wanted(void)
+{
+    struct weir_kit *kit = start();
+
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "work/1", NULL, 0), WEIR_DONE);
+    weir_kit_wanted(kit, false);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "work/1", NULL, 0), WEIR_REJECT);
+    CU_ASSERT_EQUAL(weir_kit_request(kit, "ask/1", NULL, 0), WEIR_REJECT);
+    weir_kit_wanted(kit, true);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "work/1", NULL, 0), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -136,6 +151,7 @@ int main(void)
         { "twice", test_message_stashed_twice_is_found },
         { "chain", test_chain_is_taken_as_far_as_there_is_room },
         { "time left", test_time_left_is_as_told },
+        { "wanted", test_handler_learns_that_it_is_not_wanted },
         CU_TEST_INFO_NULL,
     };
 

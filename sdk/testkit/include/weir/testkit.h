@@ -157,6 +157,9 @@ int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
 void weir_kit_parent(struct weir_kit *kit, weir_pid parent);
 /* How long requesters still wait for their answers (weir_time_left); for ever at first. */
 void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms);
+/* With false weir_is_wanted answers false for every message, as when the worker is to stop now or
+ * the group of the message was cancelled; true at first. */
+void weir_kit_wanted(struct weir_kit *kit, bool wanted);
 /* The index of the worker and the PID of its pool; 0 and 0 at first. */
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool);
 /* Gives a name to a PID: weir_lookup finds it, besides the names of the worker. Copies the name. */

@@ -1,0 +1,200 @@
+#include "actor/group.h"
+
+#include <stdlib.h>
+
+#include "actor/runtime.h"
+#include "dispatch/futex.h"
+
+#define COUNT_MASK ((uint32_t)GROUP_DROPPED - 1u)
+#define OPEN_MAX (1u << 28) /* half of the count: many threads may go past it at the same time */
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+void groups_init(struct groups *groups)
+{
+    pthread_mutex_init(&groups->lock, NULL);
+    list_init(&groups->all);
+}
+
+void groups_finish(struct groups *groups)
+{
+    while (!list_empty(&groups->all)) {
+        struct group *group = LIST_ENTRY(groups->all.next, struct group, link);
+
+        list_remove(&group->link);
+        free(group);
+    }
+    pthread_mutex_destroy(&groups->lock);
+}
+
+int group_create(struct runtime *runtime, bool stops_at_error, struct group **out)
+{
+    struct group *group = aligned_alloc(alignof(struct group), sizeof *group);
+
+    if (!group)
+        return WEIR_ENOMEM;
+    *group = (struct group){ .runtime = runtime, .stops_at_error = stops_at_error };
+    pthread_mutex_lock(&runtime->groups.lock);
+    list_append(&runtime->groups.all, &group->link);
+    pthread_mutex_unlock(&runtime->groups.lock);
+    *out = group;
+    return 0;
+}
+
+static void free_group(struct retired *retired, struct reader *reader)
+{
+    (void)reader;
+    free((struct group *)(void *)((char *)retired - offsetof(struct group, retired)));
+}
+
+/* No message and no program refers to it any more. */
+static void retire(struct group *group, struct executor *executor)
+{
+    struct groups *groups = &group->runtime->groups;
+
+    pthread_mutex_lock(&groups->lock);
+    list_remove(&group->link);
+    pthread_mutex_unlock(&groups->lock);
+    group->retired.free = free_group;
+    reader_retire(&executor->reader, &group->retired);
+}
+
+void group_destroy(struct group *group)
+{
+    struct executor *executor = group ? runtime_enter(group->runtime) : NULL;
+    uint32_t open;
+
+    if (!executor)
+        return; /* without memory the runtime frees it at its end */
+    /* [G1] acq_rel pairs with [G2]: one of the two sees that it is the last. */
+    open = atomic_fetch_or_explicit(&group->open, GROUP_DROPPED, memory_order_acq_rel);
+    if ((open & COUNT_MASK) == 0)
+        retire(group, executor);
+    runtime_leave(executor);
+}
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+/* A message is not open any more. */
+static void end_one(struct group *group, struct executor *executor)
+{
+    /* [G2] acq_rel pairs with [G1], and with [G3]: the thread that waited sees what the handlers
+     * wrote. */
+    uint32_t open = atomic_fetch_sub_explicit(&group->open, 1, memory_order_acq_rel) - 1;
+
+    if ((open & COUNT_MASK) != 0)
+        return;
+    if (open & GROUP_DROPPED) {
+        retire(group, executor);
+        return;
+    }
+    if (!(open & GROUP_WAITED))
+        return;
+    (void)atomic_fetch_and_explicit(&group->open, ~(uint32_t)GROUP_WAITED, memory_order_acq_rel);
+    /* [G4] release pairs with [G5]: a thread that sets GROUP_WAITED before the line above has read
+     * `ends` before, and so does not sleep. */
+    atomic_fetch_add_explicit(&group->ends, 1, memory_order_release);
+    futex_wake_all(&group->ends);
+}
+
+int group_join(struct group *group, struct message *message)
+{
+    if (group_is_cancelled(group))
+        return WEIR_ECANCELLED;
+    /* Relaxed, both: the mailbox publishes the message, and the count only grows before that. */
+    if ((atomic_load_explicit(&group->open, memory_order_relaxed) & COUNT_MASK) >= OPEN_MAX)
+        return WEIR_EFULL;
+    atomic_fetch_add_explicit(&group->open, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&group->joined, 1, memory_order_relaxed);
+    message->public.reserved |= MESSAGE_ORIGIN;
+    message->origin = 0;
+    message->token = (uint64_t)(uintptr_t)group;
+    return 0;
+}
+
+void group_part(struct group *group, struct message *message, struct executor *executor)
+{
+    message->public.reserved &= ~(uint32_t)MESSAGE_ORIGIN;
+    atomic_fetch_sub_explicit(&group->joined, 1, memory_order_relaxed);
+    end_one(group, executor);
+}
+
+static void note_error(struct group *group, int error)
+{
+    int none = 0;
+
+    /* Relaxed: read after [G3], or by a thread that does not wait for the end. */
+    (void)atomic_compare_exchange_strong_explicit(&group->first_error, &none, error,
+                                                  memory_order_relaxed, memory_order_relaxed);
+    if (group->stops_at_error)
+        group_cancel(group);
+}
+
+void group_note_error(const struct weir_message *message, int error)
+{
+    struct group *group = group_of(message_of(message));
+
+    if (group)
+        note_error(group, error);
+}
+
+void group_message_ended(struct group *group, struct executor *executor, int status)
+{
+    /* Relaxed: published by [G2]. */
+    if (status == WEIR_ECANCELLED) {
+        atomic_fetch_add_explicit(&group->unbegun, 1, memory_order_relaxed);
+    } else if (status != 0) {
+        atomic_fetch_add_explicit(&group->failed, 1, memory_order_relaxed);
+        note_error(group, status);
+    }
+    end_one(group, executor);
+}
+
+/* --- the program ---------------------------------------------------------------------------- */
+
+void group_cancel(struct group *group)
+{
+    /* Relaxed: see group_is_cancelled. Written once, for the line is read before each message. */
+    if (!group_is_cancelled(group))
+        atomic_store_explicit(&group->cancelled, true, memory_order_relaxed);
+}
+
+bool group_wait(struct group *group, uint64_t timeout_ms)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t deadline_ns = clock_after_ms(&clock, timeout_ms);
+
+    for (;;) {
+        /* [G5] acquire pairs with [G4]. */
+        uint32_t ends = atomic_load_explicit(&group->ends, memory_order_acquire);
+        /* [G3] acquire pairs with [G2]. */
+        uint32_t open = atomic_fetch_or_explicit(&group->open, GROUP_WAITED, memory_order_acq_rel);
+        uint64_t now;
+
+        if ((open & COUNT_MASK) == 0)
+            return true;
+        now = clock_now_ns(&clock);
+        if (now >= deadline_ns)
+            return false;
+        futex_wait(&group->ends, ends, deadline_ns == UINT64_MAX ? UINT64_MAX : deadline_ns - now);
+    }
+}
+
+void group_look(struct group *group, struct group_figures *out)
+{
+    /* Acquire pairs with [G2]: what has ended is counted below. */
+    uint32_t open = atomic_load_explicit(&group->open, memory_order_acquire) & COUNT_MASK;
+    /* Relaxed: figures; exact when none is open and none is sent. */
+    uint64_t joined = atomic_load_explicit(&group->joined, memory_order_relaxed);
+    uint64_t failed = atomic_load_explicit(&group->failed, memory_order_relaxed);
+    uint64_t unbegun = atomic_load_explicit(&group->unbegun, memory_order_relaxed);
+    uint64_t others = failed + unbegun + open;
+
+    *out = (struct group_figures){
+        .done = joined > others ? joined - others : 0,
+        .failed = failed,
+        .cancelled = unbegun,
+        .open = open,
+        .first_error = atomic_load_explicit(&group->first_error, memory_order_relaxed),
+    };
+}

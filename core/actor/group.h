@@ -1,0 +1,86 @@
+/*
+ * actor/group.h - a group of messages from threads outside: how many are open, what became of the
+ * others, and whether those that wait are still wanted.
+ *
+ * A group is the origin of its messages, as an incarnation is of its own (origin.h): such a message
+ * has MESSAGE_ORIGIN, the origin 0, and the group as its token. Where it ends, settle.c calls
+ * group_message_ended; that wakes the waiting threads when it was the last one. Before a message
+ * begins, wanted.h asks the group.
+ *
+ *      group_join --> sent --> settled --> group_message_ended
+ *           \-> refused --> group_part
+ *
+ * A message costs one read-modify-write when it is sent and one when it ends. The group is freed
+ * after group_destroy and after its last message, by the executor of the thread that came last,
+ * because other threads in a read section may still look at it.
+ *
+ * Any thread, any operation; group_message_ended in a read section.
+ */
+#ifndef ACTOR_GROUP_H
+#define ACTOR_GROUP_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include "base/list.h"
+#include "dispatch/reclaim.h"
+#include "face/groups.h"
+#include "message/message.h"
+
+struct executor;
+
+struct group {
+    struct retired retired;              /* after the last use */
+    struct runtime *runtime;             /* const */
+    struct list link;                    /* lock of the groups */
+    bool stops_at_error;                 /* const */
+    _Atomic bool cancelled;              /* written once, read before each message */
+    alignas(64) _Atomic uint64_t joined; /* written by those who send */
+    alignas(64) _Atomic uint32_t open;   /* messages, and enum group_bits; by all */
+    _Atomic uint32_t ends;               /* futex: counts the times that none was open */
+    _Atomic uint64_t failed;
+    _Atomic uint64_t unbegun; /* cancelled before they began */
+    _Atomic int first_error;
+};
+
+/* Of group.open. */
+enum group_bits {
+    GROUP_WAITED = 1u << 30,  /* a thread sleeps until none is open */
+    GROUP_DROPPED = 1u << 29, /* the last message frees the group */
+};
+
+/* All groups of a runtime. */
+struct groups {
+    pthread_mutex_t lock;
+    struct list all; /* lock */
+};
+
+void groups_init(struct groups *groups);
+/* Frees those whose messages were never handled. No thread is inside any more. */
+void groups_finish(struct groups *groups);
+
+/* Makes a message that is about to be sent one of the group. WEIR_ECANCELLED; WEIR_EFULL: there are
+ * too many. */
+int group_join(struct group *group, struct message *message);
+
+/* Takes that back: the message was refused. */
+void group_part(struct group *group, struct message *message, struct executor *executor);
+
+/* The group of a message; NULL: it is in none. */
+static inline struct group *group_of(const struct message *message)
+{
+    if (!(message->public.reserved & MESSAGE_ORIGIN) || message->origin != 0)
+        return NULL;
+    return (struct group *)(uintptr_t)message->token;
+}
+
+/* A message of the group has ended: with `status` if it is dead, else 0. */
+void group_message_ended(struct group *group, struct executor *executor, int status);
+
+static inline bool group_is_cancelled(const struct group *group)
+{
+    /* Relaxed: a message that begins at the same time may begin. */
+    return atomic_load_explicit(&group->cancelled, memory_order_relaxed);
+}
+
+#endif

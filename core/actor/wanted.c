@@ -1,0 +1,34 @@
+#include "actor/wanted.h"
+
+#include "actor/group.h"
+#include "actor/request.h"
+
+int wanted_status(struct actor *actor, const struct message *message)
+{
+    const struct group *group;
+
+    if (message->public.kind == WEIR_REQUEST)
+        return request_given_up(actor, message);
+    group = group_of(message);
+    return group && group_is_cancelled(group) ? WEIR_ECANCELLED : 0;
+}
+
+/* The worker is to stop after its present message, or the runtime ends. */
+static bool is_stopped(struct actor *actor)
+{
+    /* Relaxed: a handler that asks a moment too early asks again. The signals stay until the
+     * present callback has returned. */
+    uint16_t signals = atomic_load_explicit(&actor->mailbox.signals, memory_order_relaxed);
+
+    return (signals & (SIGNAL_STOP | SIGNAL_KILL)) ||
+           atomic_load_explicit(&actor->dispatcher->stopping, memory_order_relaxed);
+}
+
+uint64_t wanted_time_left_ms(struct actor *actor, const struct message *message)
+{
+    const struct group *group = group_of(message);
+
+    if (is_stopped(actor) || (group && group_is_cancelled(group)))
+        return 0;
+    return request_time_left_ms(actor, message);
+}

@@ -1,0 +1,176 @@
+/* Messages that outside threads send in one call, alone or in a group: face/groups.h. */
+#include <string.h>
+
+#include "actor/group.h"
+#include "actor/runtime.h"
+#include "actor/send.h"
+#include "actor/send_wait.h"
+#include "face/messages.h"
+
+#define NS_PER_MS 1000000u
+
+/* Joins and sends, in a read section. Takes the message on 0. */
+static int join_and_send(struct runtime *runtime, struct executor *executor, struct group *group,
+                         weir_pid to, struct message *message)
+{
+    int status = group ? group_join(group, message) : 0;
+
+    if (status != 0)
+        return status;
+    message->public.from = 0;
+    status = send_message(runtime, executor, to, WEIR_NORMAL, message);
+    if (status != 0 && group)
+        group_part(group, message, executor);
+    return status;
+}
+
+/* Joins, and sends when there is room. Takes the message on 0. */
+static int join_and_wait(struct runtime *runtime, struct group *group, weir_pid to,
+                         struct message *message, uint64_t timeout_ms)
+{
+    struct executor *executor;
+    int status = group ? group_join(group, message) : 0;
+
+    if (status != 0)
+        return status;
+    status = send_wait(runtime, to, message, timeout_ms);
+    if (status == 0 || !group)
+        return status;
+    executor = runtime_enter(runtime);
+    if (!executor)
+        return WEIR_ENOMEM;
+    group_part(group, message, executor);
+    runtime_leave(executor);
+    return status;
+}
+
+int runtime_send_grouped(struct runtime *runtime, struct group *group, weir_pid to,
+                         struct weir_message *message, uint64_t timeout_ms)
+{
+    struct executor *executor;
+    int status;
+
+    if (message->kind == WEIR_REQUEST || (message->reserved & MESSAGE_ORIGIN))
+        return WEIR_EINVALID;
+    if (timeout_ms != 0 && runtime_is_own_thread(runtime))
+        return WEIR_EDEADLK;
+    executor = runtime_enter(runtime);
+    if (!executor)
+        return WEIR_ENOMEM;
+    message->from = 0;
+    status = join_and_send(runtime, executor, group, to, message_of(message));
+    runtime_leave(executor);
+    if (status == WEIR_EFULL && timeout_ms != 0)
+        status = join_and_wait(runtime, group, to, message_of(message), timeout_ms);
+    return status;
+}
+
+/* --- many ----------------------------------------------------------------------------------- */
+
+/* A number of payloads on their way. */
+struct shipment {
+    struct runtime *runtime;
+    const struct submission *what;
+    uint32_t count;
+    uint32_t taken;
+    struct message *refused; /* the message of the next payload; NULL: not made */
+};
+
+static struct message *make_next(struct shipment *shipment, struct executor *executor)
+{
+    const struct submission *what = shipment->what;
+    struct message *message = shipment->refused;
+
+    shipment->refused = NULL;
+    if (message)
+        return message;
+    message = message_create(&executor->cache, what->tag, what->size);
+    if (message)
+        memcpy(message->public.data, (const char *)what->payload + shipment->taken * what->size,
+               what->size);
+    return message;
+}
+
+/* Sends until one is refused. In a read section. */
+static int send_some(struct shipment *shipment, struct executor *executor)
+{
+    const struct submission *what = shipment->what;
+    int status = 0;
+
+    while (shipment->taken < shipment->count) {
+        struct message *message = make_next(shipment, executor);
+
+        if (!message)
+            return WEIR_ENOMEM;
+        status = join_and_send(shipment->runtime, executor, what->group, what->to, message);
+        if (status != 0) {
+            shipment->refused = message;
+            break;
+        }
+        shipment->taken++;
+    }
+    return status;
+}
+
+static int wait_for_one(struct shipment *shipment, uint64_t timeout_ms)
+{
+    int status = join_and_wait(shipment->runtime, shipment->what->group, shipment->what->to,
+                               shipment->refused, timeout_ms);
+
+    if (status != 0)
+        return status;
+    shipment->refused = NULL;
+    shipment->taken++;
+    return 0;
+}
+
+/* Until the deadline, rounded up. */
+static uint64_t left_ms(const struct clock *clock, uint64_t deadline_ns)
+{
+    uint64_t now = clock_now_ns(clock);
+
+    if (deadline_ns == UINT64_MAX)
+        return UINT64_MAX;
+    return now < deadline_ns ? (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+}
+
+static int send_all(struct shipment *shipment, uint64_t timeout_ms)
+{
+    const struct clock clock = clock_monotonic();
+    const uint64_t deadline_ns = timeout_ms ? clock_after_ms(&clock, timeout_ms) : 0;
+
+    for (;;) {
+        struct executor *executor = runtime_enter(shipment->runtime);
+        int status = executor ? send_some(shipment, executor) : WEIR_ENOMEM;
+
+        if (executor)
+            runtime_leave(executor);
+        if (status != WEIR_EFULL || timeout_ms == 0)
+            return status;
+        status = wait_for_one(shipment, left_ms(&clock, deadline_ns));
+        if (status != 0)
+            return status;
+    }
+}
+
+int runtime_submit_many(struct runtime *runtime, const struct submission *submission,
+                        uint32_t count, uint64_t timeout_ms, uint32_t *out_count)
+{
+    struct shipment shipment = { .runtime = runtime, .what = submission, .count = count };
+    int status = WEIR_EDEADLK;
+
+    if (timeout_ms == 0 || !runtime_is_own_thread(runtime))
+        status = send_all(&shipment, timeout_ms);
+    if (shipment.refused)
+        runtime_message_free(runtime, &shipment.refused->public);
+    *out_count = shipment.taken;
+    return status;
+}
+
+int runtime_submit(struct runtime *runtime, const struct submission *submission,
+                   uint64_t timeout_ms)
+{
+    uint32_t taken;
+
+    return runtime_submit_many(runtime, submission, 1, timeout_ms, &taken);
+}
