@@ -49,7 +49,8 @@ enum actor_signal {
     SIGNAL_RESPEC = 1u << 7,    /* its place has a new spec with live options */
     SIGNAL_REROUTE = 1u << 8,   /* with DRAIN: pass the backlog to the siblings */
     SIGNAL_DISCARD = 1u << 9,   /* with DRAIN: the backlog is dead `removed` */
-    SIGNAL_WORK = 1u << 10,     /* the queue of its pool has messages: see pool/pulling.h */
+    SIGNAL_WORK = 1u << 10,     /* the queue of its pool has messages: see pool/pulling.h; or other
+                                   members have nothing: see pool/rebalance.h */
     SIGNAL_AUDIENCE = 1u << 11, /* the audience of one of its events has begun or ended */
     SIGNAL_CHILD = 1u << 12,    /* one of its children has ended */
     /* End after the current message. A pool member ends only when its pool closes. With KILL the

@@ -151,6 +151,33 @@ void backlog_reroute(struct actor *actor)
     actor->front = stays;
 }
 
+/* Whether the next message of the mailbox was sent to the pool, and for one member alone. */
+static bool may_deal_next(const struct actor *actor)
+{
+    const struct message *next = mailbox_peek(&actor->mailbox);
+
+    return next && !(next->public.reserved & (MESSAGE_BOUND | MESSAGE_DIRECT));
+}
+
+uint32_t backlog_deal(struct actor *actor, uint32_t most,
+                      int (*give)(void *context, struct message *message), void *context)
+{
+    uint32_t taken = 0;
+
+    while (taken < most && may_deal_next(actor)) {
+        struct message *message = mailbox_pop(&actor->mailbox);
+
+        if (!message)
+            break; /* a sender is linking another one behind it */
+        taken++;
+        if (give(context, message) == 0)
+            continue;
+        put_back(actor, message);
+        break;
+    }
+    return taken;
+}
+
 void backlog_discard(struct actor *actor, enum dead_reason reason, int status)
 {
     struct message *message;

@@ -26,6 +26,15 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 /* Passes the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
 
+/*
+ * Takes up to `most` messages out of the mailbox and passes each to `give`, which takes it, and
+ * counts it as moved, on 0; one that is refused goes to the front, and ends it. So does a message
+ * that was sent to the actor itself, or is a copy of a broadcast: those behind it stay, in order.
+ * Returns how many have left the mailbox.
+ */
+uint32_t backlog_deal(struct actor *actor, uint32_t most,
+                      int (*give)(void *context, struct message *message), void *context);
+
 /* Makes the backlog dead. */
 void backlog_discard(struct actor *actor, enum dead_reason reason, int status);
 

@@ -14,6 +14,7 @@
 #include "actor/place.h"
 #include "actor/port.h"
 #include "actor/request.h"
+#include "actor/router.h"
 #include "actor/watched.h"
 #include "message/control_queue.h"
 
@@ -63,6 +64,15 @@ static void respec(struct actor *actor)
         incarnation_respec(actor, spec);
 }
 
+/* Gives messages to other members of its pool, if it is asked to. */
+static void give(struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    if (owner && owner->ops->give && actor_state(actor) == ACTOR_OPEN)
+        owner->ops->give(actor->place);
+}
+
 /* Calls `reopen` of the behaviour, then signals the actor's children to do the same. */
 static void reopen(struct actor *actor)
 {
@@ -105,9 +115,13 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
         reopen(actor);
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
         audience_notify(actor);
+    if (signals & SIGNAL_WORK)
+        give(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= (uint8_t)~ACTOR_WAITS;
         callbacks = actor_ext_time(actor);
+        if (actor->router)
+            actor->router->ops->time(actor->router, actor->executor);
     }
     if ((signals & SIGNAL_KILL) && actor->kind != ACTOR_POOL)
         kill_actor(actor);

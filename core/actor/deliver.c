@@ -104,9 +104,28 @@ __attribute__((noinline)) static int deliver_to_closed(struct actor *actor, uint
 int deliver_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
                      struct message *message)
 {
-    int status = deliver(actor, serial, executor, message);
+    int status;
 
-    return status == WEIR_ECLOSED ? deliver_to_closed(actor, serial, executor, message) : status;
+    message->public.reserved |= MESSAGE_DIRECT;
+    status = deliver(actor, serial, executor, message);
+    if (status == WEIR_ECLOSED)
+        status = deliver_to_closed(actor, serial, executor, message);
+    if (status != 0)
+        message->public.reserved &= ~(uint32_t)MESSAGE_DIRECT; /* it is the sender's still */
+    return status;
+}
+
+int deliver_chain_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
+                           struct message *const *messages, uint32_t count)
+{
+    int taken;
+
+    for (uint32_t i = 0; i < count; i++)
+        messages[i]->public.reserved |= MESSAGE_DIRECT;
+    taken = deliver_chain(actor, serial, executor, messages, count);
+    for (uint32_t i = taken > 0 ? (uint32_t)taken : 0; i < count; i++)
+        messages[i]->public.reserved &= ~(uint32_t)MESSAGE_DIRECT;
+    return taken;
 }
 
 int deliver_notice(struct actor *actor, uint32_t serial, struct executor *executor,

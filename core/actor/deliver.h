@@ -23,6 +23,10 @@ int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executo
 int deliver_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
                      struct message *message);
 
+/* As deliver_chain, into the normal lane of such an actor. */
+int deliver_chain_to_actor(struct actor *actor, uint32_t serial, struct executor *executor,
+                           struct message *const *messages, uint32_t count);
+
 /* Into the high or the urgent lane, up to its limit. WEIR_EINVALID for another lane. */
 int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *executor,
                     enum weir_lane lane, struct message *message);

@@ -71,6 +71,9 @@ struct owner_ops {
     void (*discard)(struct place *place, bool as_removed); /* if it keeps it; or then only if the
                                                               owner as a whole is removed */
 
+    /* SIGNAL_WORK: its actor may have been asked to give messages to other members. NULL: never. */
+    void (*give)(struct place *place);
+
     /* Who decides after failures beyond the bound. NULL: APPEAL_PROGRAM. */
     enum appeal (*appeal)(struct place *place);
     void (*escalate)(struct place *place);

@@ -83,11 +83,15 @@ struct place {
     uint64_t ordered_due_ns;    /* when it must have left; 0 = no time-out */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* the incarnation has names */
+    uint8_t fresh;              /* enum place_fresh */
+    _Atomic bool gives;         /* it is asked to give messages; its own turn resets that */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
     uint64_t pause_ms;          /* of an ordered restart: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of waiting messages; NULL: none was seen waiting */
+    uint64_t used;              /* messages settled by the last look of pool/scaler.h */
+    uint64_t unused_ns;         /* it has been unused since; 0 = no look has found it so */
 
     /* the lock of the shared queue */
     struct list pulling;

@@ -38,7 +38,7 @@ struct router_ops {
     int (*route_chain)(struct router *router, struct executor *executor,
                        struct message *const *messages, uint32_t count);
     /* The number of messages that it would take now: a hint. An unlimited mailbox counts as 64. */
-    uint32_t (*room)(struct router *router);
+    uint32_t (*room)(struct router *router, struct executor *executor);
     /* How many messages fit in one chain to one actor; 0: they are spread over members. */
     uint32_t (*chain_room)(struct router *router);
     /* True once it accepts no more messages. */
@@ -49,6 +49,8 @@ struct router_ops {
 
     /* In the actor's own turn. */
 
+    /* After SIGNAL_TIME, of its own timer or another one. */
+    void (*time)(struct router *router, struct executor *executor);
     /* Carries out a message for a pool without a manager behaviour; does not take it.
      * WEIR_EUNSUPPORTED: an unknown message; otherwise the status of its failure. */
     int (*manage)(struct router *router, struct message *message);

@@ -40,7 +40,7 @@ int send_chain(struct runtime *runtime, struct executor *executor, weir_pid to,
         return status;
     if (actor->router)
         return actor->router->ops->route_chain(actor->router, executor, messages, count);
-    status = deliver_chain(actor, actor_serial_of(to), executor, messages, count);
+    status = deliver_chain_to_actor(actor, actor_serial_of(to), executor, messages, count);
     if (status != WEIR_ECLOSED)
         return status;
     status = deliver_to_actor(actor, actor_serial_of(to), executor, messages[0]);

@@ -403,10 +403,10 @@ static uint32_t credit_of(struct actor *actor)
 
     if (!target)
         return CREDIT_MAX;
-    room = target->ops->room(target);
+    room = target->ops->room(target, actor->executor);
     if (room == 0) {
         waiters_join(target->waiters, &actor->place->waiter, 1, actor->executor);
-        room = target->ops->room(target); /* second check: see waiters.h */
+        room = target->ops->room(target, actor->executor); /* second check: see waiters.h */
     }
     if (room > 0) {
         waiters_use(&actor->place->waiter, 1);

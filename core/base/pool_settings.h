@@ -27,6 +27,13 @@ struct removal {
     uint64_t timeout_ms; /* for leaving workers, and for all at the end; 0 = no time-out */
 };
 
+/* The law of an elastic pool (pool/scaler.h), whose bounds are those of the pool. */
+struct scale {
+    bool on;          /* needs `size_max`, and another route than broadcast */
+    uint64_t wait_ms; /* it grows when messages wait so long; 0 = when one finds no idle worker */
+    uint64_t idle_ms; /* a worker that is unused for so long leaves */
+};
+
 struct pool_settings {
     uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
     bool clamp;                  /* a resize past the bounds is reduced to them, without an error */
@@ -35,6 +42,7 @@ struct pool_settings {
     uint32_t route;              /* enum weir_route */
     struct restart restart;      /* of its member pools; the workers' spec has that of workers */
     struct removal remove;
+    struct scale scale;
 };
 
 #endif

@@ -133,7 +133,7 @@ int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid, uint64_t 
 static void tell_resized(const struct part *part, const struct weir_resized *resized,
                          struct weir_resized *out)
 {
-    resize_report(part->pool, "the program", resized);
+    resize_report(part->pool, RESIZE_BY_PROGRAM, "the program", resized);
     if (out)
         *out = *resized;
 }

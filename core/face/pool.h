@@ -127,7 +127,7 @@ void reopening_signal(struct pool *pool, struct executor *executor);
 /*
  * Sets the number of workers. Any thread, also inside a worker. `out` may be NULL. WEIR_EINVALID:
  * out of bounds, or the members are pools; WEIR_ECLOSED; WEIR_ENOMEM. Then nothing has changed. A
- * pool with `clamp` goes to its bound instead.
+ * pool with `clamp` goes to its bound instead. Suspends the law of an elastic pool.
  */
 int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
                 struct weir_resized *out);
@@ -135,8 +135,38 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
 /* As pool_resize, by `count` workers more or fewer. */
 int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
 
-/* Logs who resized a pool, if that changed anything. Borrows all of it. */
-void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized);
+/* Who changes the number of workers. */
+enum resize_by {
+    RESIZE_BY_SCALE,    /* the pool itself, by its law */
+    RESIZE_BY_OPERATOR, /* `weir scale` */
+    RESIZE_BY_PROGRAM,  /* a call of libweir */
+    RESIZE_BY_PLUGIN,   /* a call of a worker or manager */
+    RESIZE_BY_REQUEST,  /* a message to the pool */
+    RESIZE_BY_RELOAD,
+    RESIZE_BY_COUNT,
+};
+
+/* For logs and metrics. */
+const char *resize_by_name(enum resize_by by);
+
+/* Counts and logs who resized a pool, if that changed anything. `who` NULL = the name of `by`.
+ * Borrows all of it. */
+void resize_report(struct pool *pool, enum resize_by by, const char *who,
+                   const struct weir_resized *resized);
+
+/* How often it was resized by them, so far. Any thread. */
+uint64_t pool_resizes(const struct pool *pool, enum resize_by by);
+
+/* Resumes the law of a pool that a resize has suspended. Any thread, in a read section.
+ * WEIR_EINVALID: it has none. */
+int pool_scale_auto(struct pool *pool, struct executor *executor);
+
+/* What the pool does by itself. */
+struct pool_scaling {
+    struct scale scale;
+    bool suspended; /* by a resize, until pool_scale_auto or a reload */
+};
+void pool_look_at_scale(struct pool *pool, struct pool_scaling *out);
 
 /* The number of workers by the state of their restart. A worker that a signal has ordered to
  * restart counts as begun. */

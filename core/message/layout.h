@@ -44,6 +44,7 @@ enum message_flags {
     MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
     MESSAGE_COUNTED = 1u << 16, /* counted in the cap on memory */
     MESSAGE_GIVEN = 1u << 17,   /* a plugin has passed it to the host: actor/giving.h */
+    MESSAGE_DIRECT = 1u << 18,  /* sent to the worker itself, not to its pool */
     MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it releases something else, too */
     MESSAGE_FAILURE = 1u << 24, /* eight bits: the number of retries after a failure */
 };

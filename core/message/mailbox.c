@@ -364,6 +364,15 @@ uint32_t mailbox_batch(struct mailbox *mailbox)
     return quarter == 0 ? 1 : quarter < BATCH_MAX ? quarter : BATCH_MAX;
 }
 
+const struct message *mailbox_peek(const struct mailbox *mailbox)
+{
+    /* Relaxed: see [M8]. */
+    const struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
+
+    /* [M4] acquires the message. */
+    return message ? message : atomic_load_explicit(&mailbox->first, memory_order_acquire);
+}
+
 struct message *mailbox_pop(struct mailbox *mailbox)
 {
     struct message *message = mailbox_take(mailbox);

@@ -104,6 +104,9 @@ void mailbox_return(struct mailbox *mailbox);
  * which means that it returns each place at once. */
 uint32_t mailbox_batch(struct mailbox *mailbox);
 
+/* The message that mailbox_take would return. Borrowed until then; the owner alone. */
+const struct message *mailbox_peek(const struct mailbox *mailbox);
+
 /* mailbox_take, and mailbox_return. */
 struct message *mailbox_pop(struct mailbox *mailbox);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "pool/elastic.h"
 #include "pool/escalation.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
@@ -9,6 +10,7 @@
 #include "pool/outlet.h"
 #include "pool/places.h"
 #include "pool/pulling.h"
+#include "pool/rebalance.h"
 #include "pool/resize.h"
 #include "pool/settings.h"
 
@@ -251,6 +253,10 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
     resize_publish_locked(pool, change->next, executor);
     change->next = NULL;
     resize_dismiss_locked(pool, &leaving, executor);
+    if (pool->target != before)
+        resize_count(pool, RESIZE_BY_RELOAD);
+    if (pool->target > before)
+        rebalance_ask_locked(pool, executor);
     if (replaces_workers(options) || pool->target != before)
         pool->epoch++;
 }
@@ -296,6 +302,7 @@ static void publish_settings_locked(struct pool *pool, struct pool_settings sett
     escalation_complete(&settings.restart);
     escalation_set_locked(pool, &settings.restart, executor);
     pool->settings = settings;
+    elastic_set_locked(pool);
     pool_set_limit_locked(pool, settings.mailbox, executor);
     pool_set_route(pool, settings.route);
     pool_set_bytes_limit_locked(pool, settings.mailbox_bytes, executor);
@@ -336,6 +343,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     pthread_mutex_unlock(&pool->lock);
     spec_unref(old);
     pool_wake_waiters(pool, executor);
+    elastic_wake(pool, executor);
     pulling_end_if_left(pool, executor);
     outcome_notify(pool, executor);
     free_change(change);

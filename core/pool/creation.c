@@ -6,6 +6,7 @@
 
 #include "actor/end.h"
 #include "actor/runtime.h"
+#include "pool/elastic.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
 #include "pool/manager.h"
@@ -15,6 +16,7 @@
 #include "pool/pool_router.h"
 #include "pool/pulling.h"
 #include "pool/resize.h"
+#include "pool/scaler.h"
 #include "pool/subscription.h"
 
 static struct wiring *make_wiring(const struct pool_options *options)
@@ -67,6 +69,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     list_init(&pool->leavers);
     list_init(&pool->closers);
     list_init(&pool->prepared);
+    elastic_set_locked(pool); /* no other thread has it yet */
 }
 
 /* Each release pairs with the acquire of the last one: all uses were before. */
@@ -79,6 +82,7 @@ static bool is_last_holder(struct pool *pool)
  * configuration. */
 static void free_pool(struct pool *pool, struct executor *executor)
 {
+    scaler_finish(pool);
     while (pool->lost) {
         struct pool *lost = pool->lost;
 
@@ -132,7 +136,9 @@ static int create_actor(struct pool *pool, struct executor *executor,
     if (status != 0)
         return status;
     actor.place = pool->manager;
-    status = actor_create(pool->runtime, executor, &actor, &pool->actor);
+    status = scaler_reserve(pool, actor.dispatcher);
+    if (status == 0)
+        status = actor_create(pool->runtime, executor, &actor, &pool->actor);
     if (status == 0)
         pool->pid = actor_pid(pool->actor);
     else
@@ -145,6 +151,9 @@ static int check_options(const struct pool_options *options)
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
     if (options->settings.route == WEIR_ROUTE_PULL && !options->spec)
+        return WEIR_EINVALID;
+    if (options->settings.scale.on &&
+        (options->settings.size_max == 0 || options->settings.route == WEIR_ROUTE_BROADCAST))
         return WEIR_EINVALID;
     if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
         (options->manager && !options->manager->behaviour->handle))
@@ -160,6 +169,7 @@ static int check_options(const struct pool_options *options)
 static void uncreate(struct pool *pool, struct list *made, bool shown, struct executor *executor)
 {
     resize_unmake_locked(made, executor);
+    scaler_finish(pool);
     if (shown)
         atomic_store_explicit(&pool->closing, true, memory_order_release);
     end_unborn(pool->actor, executor);

@@ -5,6 +5,7 @@
 #include "pool/outcome.h"
 #include "pool/pulling.h"
 #include "pool/resize.h"
+#include "pool/scaler.h"
 #include "pool/settings.h"
 
 static bool is_empty_locked(struct pool *pool)
@@ -36,6 +37,7 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
 
     if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
         events_forget(pool->runtime, executor, pool->pid);
+    scaler_finish(pool);
     pthread_mutex_lock(&pool->lock);
     pool->manager = NULL;
     pthread_mutex_unlock(&pool->lock);

@@ -33,7 +33,7 @@ static void count_age(struct tally *tally, uint64_t age_ns)
 
 /* Read in this order: a message that was counted as admitted is admitted by now, and one that is
  * not taken afterwards waits. */
-static void look_at_age(struct tally *tally, struct place *place)
+uint64_t figures_age_of_place_locked(struct place *place)
 {
     struct actor *actor = place->actor;
     uint64_t admitted = mailbox_accepted(&actor->mailbox);
@@ -42,8 +42,8 @@ static void look_at_age(struct tally *tally, struct place *place)
 
     if (!place->age)
         place->age = calloc(1, sizeof *place->age);
-    if (place->age) /* NULL: memory was out, and the age is unknown */
-        count_age(tally, age_look(place->age, admitted, taken, now_ns));
+    /* NULL: memory was out, and the age is unknown. */
+    return place->age ? age_look(place->age, admitted, taken, now_ns) : 0;
 }
 
 static void count_place(struct tally *tally, struct place *place, bool retiring)
@@ -54,7 +54,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     ledger_reading_add(&tally->ledger, &reading);
     children_add_ledger(place, &tally->ledger);
     if (reading.queued > 0)
-        look_at_age(tally, place);
+        count_age(tally, figures_age_of_place_locked(place));
     tally->stats.retrying += atomic_load_explicit(&place->retrying, memory_order_relaxed);
     tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     tally->stats.retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
@@ -80,15 +80,34 @@ static void count_places(struct tally *tally, struct list *places, bool retiring
         count_place(tally, LIST_ENTRY(node, struct place, link), retiring);
 }
 
-/* The queue of a pool that routes by pull, frozen until it is thawed. */
-static void count_queue_locked(struct tally *tally, struct pool *pool)
+/* The queue is frozen until it is thawed. */
+static uint32_t freeze_queue_locked(struct pool *pool, uint64_t *out_age_ns)
 {
     uint32_t waiting = pulling_freeze_locked(pool);
     uint64_t admitted = pulling_admitted_frozen(pool);
 
+    *out_age_ns = 0;
     if (waiting > 0)
-        count_age(tally, age_look(&pool->age, admitted, admitted - waiting,
-                                  clock_now_ns(&pool->runtime->options.clock)));
+        *out_age_ns = age_look(&pool->age, admitted, admitted - waiting,
+                               clock_now_ns(&pool->runtime->options.clock));
+    return waiting;
+}
+
+uint64_t figures_look_at_queue_locked(struct pool *pool, uint64_t *out_age_ns)
+{
+    uint32_t waiting = freeze_queue_locked(pool, out_age_ns);
+
+    pulling_thaw_locked(pool);
+    return waiting;
+}
+
+/* The queue of a pool that routes by pull, frozen until it is thawed. */
+static void count_queue_locked(struct tally *tally, struct pool *pool)
+{
+    uint64_t age_ns;
+    uint32_t waiting = freeze_queue_locked(pool, &age_ns);
+
+    count_age(tally, age_ns);
     tally->ledger.accepted += waiting;
     tally->ledger.queued += waiting;
 }

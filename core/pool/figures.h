@@ -15,4 +15,12 @@ void pool_opening_prepared(struct pool *pool, struct pool_opening *out);
 /* The number of messages that its workers have put into the pools that they feed. */
 uint64_t pool_emitted(struct pool *pool);
 
+/* How long the first message in the mailbox of a place has waited, as by age_look. pool->lock is
+ * held, and messages wait. */
+uint64_t figures_age_of_place_locked(struct place *place);
+
+/* The number of messages in the queue of a pool that routes by pull, and the age of the first.
+ * pool->lock is held. */
+uint64_t figures_look_at_queue_locked(struct pool *pool, uint64_t *out_age_ns);
+
 #endif

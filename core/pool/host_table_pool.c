@@ -44,10 +44,10 @@ uint32_t host_table_pool_size(struct weir_self *self)
 }
 
 /* Logs the resize, and fills in the plugin's `out` if it is not NULL. */
-static void tell_resized(const struct actor *actor, const struct pool *pool,
+static void tell_resized(const struct actor *actor, struct pool *pool,
                          const struct weir_resized *resized, struct weir_resized *out)
 {
-    resize_report(pool, actor_path(actor), resized);
+    resize_report(pool, RESIZE_BY_PLUGIN, actor_path(actor), resized);
     if (out)
         *out = *resized;
 }

@@ -81,7 +81,7 @@ static int change_size(const struct errand *errand, enum change change)
                           change == CHANGE_ADD ? (int32_t)wanted.count : -(int32_t)wanted.count,
                           &resized);
     if (status == 0)
-        resize_report(errand->pool, "a request", &resized);
+        resize_report(errand->pool, RESIZE_BY_REQUEST, "a request", &resized);
     if (status == 0)
         status = reply(errand, message->tag->name, &resized, sizeof resized);
     if (status == 0 && wanted.tell)

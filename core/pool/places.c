@@ -8,6 +8,7 @@
 #include "pool/outcome.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
+#include "pool/rebalance.h"
 #include "pool/renewal.h"
 #include "pool/resize.h"
 #include "pool/route.h"
@@ -30,8 +31,10 @@ static void opened(struct place *place)
     renewal_opened_locked(place);
     place->has_names = ext && ext->has_names;
     let_in = place->standing == PLACE_MEMBER;
-    if (let_in)
+    if (let_in) {
         mailbox_open(&place->actor->mailbox);
+        rebalance_opened_locked(pool, place, place->actor->executor);
+    }
     /* Also for a draining worker: it keeps its names until it ends. */
     if (place->standing != PLACE_PREPARED)
         pool_place_publish_locked(pool, place);
@@ -48,6 +51,7 @@ static void failed(struct place *place)
     pthread_mutex_lock(&pool->lock);
     place->opened = false;
     renewal_broken_locked(place);
+    rebalance_failed_locked(pool, place);
     mailbox_close(&place->actor->mailbox);
     place_awake(place);
     pthread_mutex_unlock(&pool->lock);
@@ -186,6 +190,7 @@ const struct owner_ops pool_owner_ops = {
     .awake = pulling_awake,
     .keeps = pulling_keeps,
     .discard = discard,
+    .give = rebalance_give,
     .appeal = escalation_appeal,
     .escalate = escalation_raise,
     .restart = renewal_begin,

@@ -16,6 +16,7 @@
 #include "actor/progress.h"
 #include "actor/router.h"
 #include "actor/waiters.h"
+#include "dispatch/timer.h"
 #include "face/pool.h"
 #include "pool/members.h"
 #include "stats/age.h"
@@ -55,6 +56,30 @@ struct outlets {
     uint32_t tables;                  /* pool->lock: their number so far */
 };
 
+/* Bits of pool->elastic. */
+#define ELASTIC_ON 1u     /* an idle worker with a low number comes first: the others get unused */
+#define ELASTIC_SENSES 2u /* senders ask for looks */
+
+/* Of a pool that resizes itself: elastic.h, scaler.h. */
+struct scaler {
+    struct timer timer;
+    struct dispatcher *dispatcher; /* const: of the timer; NULL: none is reserved */
+    bool suspended;                /* lock */
+    bool told_full;                /* lock: the log knows that the pool has its maximum */
+    uint64_t grown_ns;             /* lock: the last growth; 0 = never */
+    uint64_t shrunk_ns;            /* lock: when the last worker left; 0 = never */
+    uint64_t blocked_ns;           /* lock: senders have found no room since; 0 = they do */
+    uint64_t due_ns;               /* owner: the next look by the timer */
+    _Atomic bool asked;            /* a look is to come */
+    _Atomic bool refused;          /* a sender has found no room since the last look */
+};
+
+/* Of growth: rebalance.h. */
+struct rebalancing {
+    uint32_t opening; /* lock: places that are FRESH_OPENING */
+    uint32_t opened;  /* lock: fresh ones that have opened since the members were asked */
+};
+
 struct pool {
     struct runtime *runtime;       /* const */
     struct actor *actor;           /* const */
@@ -72,11 +97,15 @@ struct pool {
     _Atomic(struct members *) members; /* published under lock, read by senders */
     _Atomic uint32_t route;            /* enum weir_route */
     _Atomic bool closing;
-    _Atomic bool paused;   /* written under lock, read by senders */
-    _Atomic bool on_trial; /* written by its creator; read by its workers when they fail */
+    _Atomic bool paused;     /* written under lock, read by senders */
+    _Atomic bool on_trial;   /* written by its creator; read by its workers when they fail */
+    _Atomic uint8_t elastic; /* written under lock, read by senders: ELASTIC_ON, ELASTIC_SENSES */
     struct outlets outlets;
     struct waiters waiters;
     struct pull_queue pull;
+    struct scaler scaler;
+    _Atomic uint64_t resizes[RESIZE_BY_COUNT];
+    struct rebalancing rebalancing;
     struct dead_letters dead;
     struct misuses misuses;
     _Atomic uint64_t refused;        /* on another cache line than the fields that senders read */
@@ -142,6 +171,13 @@ static inline struct pool *pool_of_worker(const struct actor *actor)
     struct owner *owner = place_member_of(actor);
 
     return owner ? pool_of_owner(owner) : NULL;
+}
+
+/* True when senders tell the pool what waits. */
+static inline bool pool_senses(const struct pool *pool)
+{
+    /* Relaxed: see elastic_tell_senders_locked. */
+    return atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_SENSES;
 }
 
 #endif

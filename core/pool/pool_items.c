@@ -31,6 +31,23 @@ static void add_sizes(struct inspection *out, const struct weir_pool_stats *stat
     inspection_number(out, "epoch", stats->epoch);
 }
 
+static void add_scaling(struct inspection *out, struct pool *pool)
+{
+    struct pool_scaling scaling;
+
+    pool_look_at_scale(pool, &scaling);
+    inspection_text(out, "scale",
+                    !scaling.scale.on   ? "none"
+                    : scaling.suspended ? "suspended"
+                                        : "auto");
+    for (int by = 0; by < RESIZE_BY_COUNT; by++) {
+        char item[WEIR_INSPECT_ITEM_MAX + 1];
+
+        (void)snprintf(item, sizeof item, "resizes.%s", resize_by_name((enum resize_by)by));
+        inspection_number(out, item, pool_resizes(pool, (enum resize_by)by));
+    }
+}
+
 static void add_ledger(struct inspection *out, const struct weir_pool_stats *stats)
 {
     inspection_number(out, "accepted", stats->accepted);
@@ -62,6 +79,7 @@ void pool_items(struct inspection *inspection, struct pool *pool)
     pool_stats(pool, &stats);
     add_members(inspection, &stats);
     add_sizes(inspection, &stats);
+    add_scaling(inspection, pool);
     add_ledger(inspection, &stats);
     add_dead(inspection, &stats);
     inspection_number(inspection, "misuses", pool_misuses(pool));

@@ -1,12 +1,14 @@
 #include "pool/pool_router.h"
 
 #include "pool/broadcast.h"
+#include "pool/elastic.h"
 #include "pool/ending.h"
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/pool_items.h"
 #include "pool/route.h"
 #include "pool/route_chain.h"
+#include "pool/scaler.h"
 
 static int route(struct router *router, struct executor *executor, struct message *message,
                  struct message_list *left)
@@ -30,9 +32,15 @@ static int chain(struct router *router, struct executor *executor, struct messag
     return route_chain(pool_of_router(router), executor, messages, count);
 }
 
-static uint32_t room(struct router *router)
+/* A pool without room hears that a sender looked for some: it may be one that grows by itself. */
+static uint32_t room(struct router *router, struct executor *executor)
 {
-    return route_room(pool_of_router(router));
+    struct pool *pool = pool_of_router(router);
+    uint32_t room = route_room(pool);
+
+    if (room == 0)
+        elastic_starve(pool, executor);
+    return room;
 }
 
 static uint32_t chain_room(struct router *router)
@@ -51,6 +59,11 @@ static void end(struct router *router, enum weir_end_reason reason, struct execu
         pool_kill(pool_of_router(router), executor);
     else
         pool_close(pool_of_router(router), executor);
+}
+
+static void on_time(struct router *router, struct executor *executor)
+{
+    scaler_look(pool_of_router(router), executor);
 }
 
 static int manage(struct router *router, struct message *message)
@@ -72,6 +85,7 @@ const struct router_ops pool_router_ops = {
     .chain_room = chain_room,
     .is_closing = is_closing,
     .close = end,
+    .time = on_time,
     .manage = manage,
     .inspect = inspect,
 };

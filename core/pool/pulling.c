@@ -2,6 +2,7 @@
 
 #include "actor/runtime.h"
 #include "actor/settle.h"
+#include "pool/elastic.h"
 #include "pool/pool.h"
 
 void pulling_init(struct pull_queue *pull)
@@ -43,18 +44,19 @@ static void note_idle_locked(struct pull_queue *pull, struct place *place)
     atomic_fetch_add_explicit(&pull->sleeping, 1, memory_order_relaxed);
 }
 
-/* Under the lock: the place cannot end meanwhile. */
-static void wake_one_locked(struct pull_queue *pull, struct executor *executor)
+/* Under the lock: the place cannot end meanwhile. False: none sleeps. */
+static bool wake_one_locked(struct pull_queue *pull, struct executor *executor)
 {
     struct place *place;
 
     if (list_empty(&pull->idle))
-        return;
+        return false;
     /* Takes the member that went to sleep last: its memory is most likely in the cache. */
     place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
     forget_idle_locked(pull, place);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                        SIGNAL_WORK);
+    return true;
 }
 
 void pulling_awake(struct place *place)
@@ -78,7 +80,7 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
         return;
     pthread_mutex_lock(&pull->lock);
     if (pull->messages.count > 0)
-        wake_one_locked(pull, executor);
+        (void)wake_one_locked(pull, executor);
     pthread_mutex_unlock(&pull->lock);
 }
 
@@ -110,7 +112,8 @@ static void append_locked(struct pool *pool, struct executor *executor, struct m
     pull->admitted++;
     pull->bytes += message->public.size;
     set_waiting_locked(pool);
-    wake_one_locked(pull, executor);
+    if (!wake_one_locked(pull, executor) && pool_senses(pool))
+        elastic_notice(pool, executor);
 }
 
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message)

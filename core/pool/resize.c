@@ -6,9 +6,11 @@
 #include "actor/end.h"
 #include "actor/room.h"
 #include "actor/runtime.h"
+#include "pool/elastic.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
+#include "pool/rebalance.h"
 #include "pool/rendezvous.h"
 #include "pool/settings.h"
 
@@ -308,6 +310,7 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
     for (struct list *node = leaving->next; node != leaving; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
+        rebalance_left_locked(pool, place);
         place->standing = PLACE_LEAVING;
         place->ordered_due_ns = due_ns;
         mailbox_close(&place->actor->mailbox);
@@ -366,7 +369,9 @@ static int grow_locked(struct pool *pool, struct executor *executor, uint32_t co
     status = resize_make_locked(pool, executor, pool->spec, count - to_recall, &made);
     if (status != 0)
         return status;
-    (void)resize_recall_locked(pool, to_recall, executor);
+    rebalance_made_locked(pool, &made);
+    if (resize_recall_locked(pool, to_recall, executor) > 0)
+        rebalance_ask_locked(pool, executor);
     resize_begin_locked(&made, NULL, executor);
     append_all(&pool->places, &made);
     return 0;
@@ -413,8 +418,8 @@ static int bound_locked(const struct pool *pool, int64_t wanted, uint32_t *out_t
     return 0;
 }
 
-static int resize_locked(struct pool *pool, struct executor *executor, int64_t wanted,
-                         struct weir_resized *out)
+int resize_set_locked(struct pool *pool, struct executor *executor, int64_t wanted,
+                      struct weir_resized *out)
 {
     uint32_t before = pool->target;
     uint32_t target = before;
@@ -431,13 +436,24 @@ static int resize_locked(struct pool *pool, struct executor *executor, int64_t w
     return status;
 }
 
+/* By somebody else than the pool itself. */
+static int resize_by_hand_locked(struct pool *pool, struct executor *executor, int64_t wanted,
+                                 struct weir_resized *out)
+{
+    int status = resize_set_locked(pool, executor, wanted, out);
+
+    if (status == 0)
+        elastic_suspend_locked(pool);
+    return status;
+}
+
 int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
                 struct weir_resized *out)
 {
     int status;
 
     pthread_mutex_lock(&pool->lock);
-    status = resize_locked(pool, executor, target, out);
+    status = resize_by_hand_locked(pool, executor, target, out);
     pthread_mutex_unlock(&pool->lock);
     outcome_notify(pool, executor);
     return status;
@@ -448,17 +464,41 @@ int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct
     int status;
 
     pthread_mutex_lock(&pool->lock);
-    status = resize_locked(pool, executor, (int64_t)pool->target + count, out);
+    status = resize_by_hand_locked(pool, executor, (int64_t)pool->target + count, out);
     pthread_mutex_unlock(&pool->lock);
     outcome_notify(pool, executor);
     return status;
 }
 
-void resize_report(const struct pool *pool, const char *by, const struct weir_resized *resized)
+const char *resize_by_name(enum resize_by by)
+{
+    static const char *const names[RESIZE_BY_COUNT] = {
+        [RESIZE_BY_SCALE] = "scale",     [RESIZE_BY_OPERATOR] = "operator",
+        [RESIZE_BY_PROGRAM] = "program", [RESIZE_BY_PLUGIN] = "plugin",
+        [RESIZE_BY_REQUEST] = "request", [RESIZE_BY_RELOAD] = "reload",
+    };
+
+    return names[by];
+}
+
+void resize_count(struct pool *pool, enum resize_by by)
+{
+    /* Relaxed: a figure for people. */
+    atomic_fetch_add_explicit(&pool->resizes[by], 1, memory_order_relaxed);
+}
+
+uint64_t pool_resizes(const struct pool *pool, enum resize_by by)
+{
+    return atomic_load_explicit(&pool->resizes[by], memory_order_relaxed);
+}
+
+void resize_report(struct pool *pool, enum resize_by by, const char *who,
+                   const struct weir_resized *resized)
 {
     if (resized->changed == 0)
         return;
+    resize_count(pool, by);
     log_event(&pool->runtime->options.log, WEIR_LOG_INFO, pool->path, "resized",
               weir_uint("size", resized->size), weir_uint("changed", resized->changed),
-              weir_uint("epoch", resized->epoch), weir_str("by", by));
+              weir_uint("epoch", resized->epoch), weir_str("by", who ? who : resize_by_name(by)));
 }

@@ -39,4 +39,11 @@ uint32_t resize_count_locked(struct pool *pool);
  * them. */
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor);
 
+/* Sets the target as pool_resize does, whoever wants it. */
+int resize_set_locked(struct pool *pool, struct executor *executor, int64_t wanted,
+                      struct weir_resized *out);
+
+/* Counts a change of the number of workers. No lock is needed. */
+void resize_count(struct pool *pool, enum resize_by by);
+
 #endif

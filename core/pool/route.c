@@ -2,6 +2,7 @@
 
 #include "actor/deliver.h"
 #include "pool/broadcast.h"
+#include "pool/elastic.h"
 #include "pool/keyless.h"
 #include "pool/pool.h"
 #include "pool/pulling.h"
@@ -10,6 +11,7 @@
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
 #define ROOM_MAX (1u << 20)
+#define IDLE_LOOKS 64 /* of an elastic pool: a look at each costs a cache line */
 
 static struct members *members_of(struct pool *pool)
 {
@@ -22,6 +24,7 @@ struct attempt {
     struct executor *executor;
     struct message *message;
     struct message_list *left; /* copies of a broadcast that found no room; NULL: refused */
+    struct actor *taker;       /* the worker that has it; NULL: a queue has it, or nobody */
     struct scan scan;
 };
 
@@ -33,6 +36,8 @@ static int try_worker(const struct member *member, struct attempt *attempt)
 
     if (status != 0)
         fullness_met(&attempt->scan, member->actor);
+    else
+        attempt->taker = member->actor;
     return status;
 }
 
@@ -96,6 +101,30 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
     return best;
 }
 
+static bool is_idle(const struct member *member)
+{
+    return member->actor &&
+           (atomic_load_explicit(&member->actor->mailbox.word, memory_order_relaxed) &
+            MAILBOX_IDLE);
+}
+
+/* In an elastic pool: the idle worker with the lowest number comes first, so that surplus workers
+ * are unused, and leave. False: none of the first is idle. */
+static bool find_idle(const struct pool *pool, const struct members *members, uint32_t *out_first)
+{
+    uint32_t count = members->count < IDLE_LOOKS ? members->count : IDLE_LOOKS;
+
+    if (!(atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_ON))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_idle(&members->members[i]))
+            continue;
+        *out_first = i;
+        return true;
+    }
+    return false;
+}
+
 uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key)
 {
     /* Another hash at each level: otherwise all keys of a nested pool would belong to its first
@@ -113,10 +142,12 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
     all.first = route_next(pool, executor, members->count);
     switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
     case WEIR_ROUTE_LEAST_LOADED:
-        all.first = least_loaded(members, executor, all.first);
+        if (!find_idle(pool, members, &all.first))
+            all.first = least_loaded(members, executor, all.first);
         return all;
     case WEIR_ROUTE_RANDOM:
-        all.first = two_choices(members, executor);
+        if (!find_idle(pool, members, &all.first))
+            all.first = two_choices(members, executor);
         return all;
     case WEIR_ROUTE_HASH:
         if (message->public.key == 0) {
@@ -125,6 +156,7 @@ struct route_choice route_choose(struct pool *pool, const struct members *member
         }
         return (struct route_choice){ route_owner(pool, members, message->public.key), 1 };
     default:
+        (void)find_idle(pool, members, &all.first);
         return all;
     }
 }
@@ -211,6 +243,26 @@ static int try_members(struct pool *pool, const struct members *members, uint64_
     }
 }
 
+/* Whether the message waits there for another one, or for its worker to take any. Without a lock: a
+ * look of the scaler decides. */
+static bool waits_at(struct actor *taker)
+{
+    /* Relaxed: as said. */
+    uint64_t word = atomic_load_explicit(&taker->mailbox.word, memory_order_relaxed);
+    uint32_t before = atomic_load_explicit(&taker->busy, memory_order_relaxed);
+
+    return (word & MAILBOX_MUTED) || mailbox_waiting(&taker->mailbox) + before > 1;
+}
+
+/* After a try in a pool that senses. The queue of a pool that pulls tells by itself. */
+static void sense(struct pool *pool, const struct attempt *attempt, int status)
+{
+    if (status == WEIR_EFULL)
+        elastic_starve(pool, attempt->executor);
+    else if (status == 0 && attempt->taker && waits_at(attempt->taker))
+        elastic_notice(pool, attempt->executor);
+}
+
 /* As route_message, uncounted. */
 static int route_below(struct pool *pool, struct attempt *attempt)
 {
@@ -226,6 +278,8 @@ static int route_below(struct pool *pool, struct attempt *attempt)
         if (atomic_load_explicit(&pool->paused, memory_order_acquire))
             return WEIR_EFULL;
         status = try_members(pool, members, epoch, attempt);
+        if (pool_senses(pool))
+            sense(pool, attempt, status);
         if (status != WEIR_EFULL)
             return status;
         /* Try again if the members were replaced meanwhile: the tried ones may all have been
@@ -243,6 +297,7 @@ static inline bool is_usual(struct pool *pool)
     return atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN &&
            !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
+           !atomic_load_explicit(&pool->elastic, memory_order_relaxed) &&
            !fullness_refuses(&pool->owner.fullness);
 }
 

@@ -79,12 +79,20 @@ static int one_by_one(struct pool *pool, struct executor *executor, struct chain
     return taken > 0 ? (int)taken : status;
 }
 
+/* Where one worker is as good as another for all of it. In an elastic pool each message goes to an
+ * idle one. */
+static bool goes_whole(const struct pool *pool)
+{
+    return atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN &&
+           !atomic_load_explicit(&pool->elastic, memory_order_relaxed);
+}
+
 /* As route_chain; a refusal of the whole chain is not counted. */
 static int chain_below(struct pool *pool, struct executor *executor, struct chain *chain)
 {
     const struct members *members;
 
-    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_ROUND_ROBIN)
+    if (!goes_whole(pool))
         return one_by_one(pool, executor, chain);
     do {
         uint64_t epoch = fullness_epoch(
@@ -115,8 +123,7 @@ int route_chain(struct pool *pool, struct executor *executor, struct message *co
 
     /* Relaxed: a figure for people. Messages that were routed one by one have been counted already.
      * */
-    if (taken < 0 &&
-        atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN)
+    if (taken < 0 && goes_whole(pool))
         atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
     return taken;
 }

@@ -173,6 +173,9 @@ static int send_one(struct subject *subject, struct executor *executor, uint32_t
         abort();
     memcpy(message->public.data, &id, sizeof id);
     message->public.key = id + 1;
+    /* As one that was sent to the worker that gets it: growth moves it to no other, so that the
+     * worker which handles it is the one which admitted it. */
+    message->public.reserved |= MESSAGE_DIRECT;
     status = send_message(subject->options.runtime, executor, subject->pool->pid, WEIR_NORMAL,
                           message);
     if (status != 0)

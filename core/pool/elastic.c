@@ -1,0 +1,93 @@
+#include "pool/elastic.h"
+
+#include "pool/pool.h"
+
+/* --- on and off ----------------------------------------------------------------------------- */
+
+bool elastic_is_active_locked(const struct pool *pool)
+{
+    return pool->settings.scale.on && !pool->scaler.suspended && pool->spec &&
+           !atomic_load_explicit(&pool->closing, memory_order_relaxed);
+}
+
+/* What senders do from now on. Relaxed: one that reads an older value asks for a look in vain, or
+ * is followed by the look of elastic_wake. */
+void elastic_tell_senders_locked(struct pool *pool)
+{
+    uint8_t elastic = pool->settings.scale.on ? ELASTIC_ON : 0;
+
+    if (elastic_is_active_locked(pool) && !pool->scaler.told_full)
+        elastic |= ELASTIC_SENSES;
+    atomic_store_explicit(&pool->elastic, elastic, memory_order_relaxed);
+}
+
+void elastic_set_locked(struct pool *pool)
+{
+    pool->scaler.suspended = false;
+    pool->scaler.told_full = false;
+    elastic_tell_senders_locked(pool);
+}
+
+void elastic_suspend_locked(struct pool *pool)
+{
+    pool->scaler.suspended = pool->settings.scale.on;
+    pool->scaler.told_full = false;
+    elastic_tell_senders_locked(pool);
+}
+
+int pool_scale_auto(struct pool *pool, struct executor *executor)
+{
+    bool on;
+
+    pthread_mutex_lock(&pool->lock);
+    on = pool->settings.scale.on;
+    pool->scaler.suspended = false;
+    elastic_tell_senders_locked(pool);
+    pthread_mutex_unlock(&pool->lock);
+    elastic_wake(pool, executor);
+    return on ? 0 : WEIR_EINVALID;
+}
+
+void pool_look_at_scale(struct pool *pool, struct pool_scaling *out)
+{
+    pthread_mutex_lock(&pool->lock);
+    out->scale = pool->settings.scale;
+    out->suspended = pool->scaler.suspended;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* --- senders -------------------------------------------------------------------------------- */
+
+void elastic_notice(struct pool *pool, struct executor *executor)
+{
+    struct scaler *scaler = &pool->scaler;
+
+    /* [G1] seq_cst: behind the message, and before the exchange in scaler_look that takes it back,
+     * whose look then sees the message. */
+    if (atomic_exchange_explicit(&scaler->asked, true, memory_order_seq_cst))
+        return;
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_TIME);
+}
+
+void elastic_wake(struct pool *pool, struct executor *executor)
+{
+    /* Relaxed: after the change, on the same thread. */
+    if (atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_ON)
+        elastic_notice(pool, executor);
+}
+
+void elastic_starve(struct pool *pool, struct executor *executor)
+{
+    /* [P1] pairs with members_publish. */
+    const struct members *members = atomic_load_explicit(&pool->members, memory_order_acquire);
+
+    if (pool_senses(pool)) {
+        /* Relaxed: published by the exchange in elastic_notice. */
+        if (!atomic_load_explicit(&pool->scaler.refused, memory_order_relaxed))
+            atomic_store_explicit(&pool->scaler.refused, true, memory_order_relaxed);
+        elastic_notice(pool, executor);
+    }
+    /* Depth is bounded by the configuration. */
+    for (uint32_t i = 0; i < members->count && members->members[i].pool; i++)
+        elastic_starve(members->members[i].pool, executor);
+}

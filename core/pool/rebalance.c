@@ -1,0 +1,188 @@
+#include "pool/rebalance.h"
+
+#include "actor/backlog.h"
+#include "actor/credit.h"
+#include "actor/deliver.h"
+#include "actor/output.h"
+#include "actor/settle.h"
+#include "pool/pool.h"
+
+#define REBALANCE_LOOKS 64u /* members that a worker looks at: a cache line each */
+#define ASK_SHARE 16u       /* of the size: so opening n workers costs O(n) looks in all */
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+void rebalance_made_locked(struct pool *pool, const struct list *made)
+{
+    for (const struct list *node = made->next; node != made; node = node->next) {
+        LIST_ENTRY(node, struct place, link)->fresh = FRESH_OPENING;
+        pool->rebalancing.opening++;
+    }
+}
+
+static void ask(struct place *place, struct executor *executor)
+{
+    if (mailbox_waiting(&place->actor->mailbox) == 0)
+        return;
+    /* Relaxed: published by the signal. */
+    atomic_store_explicit(&place->gives, true, memory_order_relaxed);
+    (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                       SIGNAL_WORK);
+}
+
+static bool shares(const struct pool *pool)
+{
+    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
+    case WEIR_ROUTE_HASH:
+    case WEIR_ROUTE_BROADCAST:
+    case WEIR_ROUTE_PULL:
+        return false;
+    default:
+        return true;
+    }
+}
+
+void rebalance_ask_locked(struct pool *pool, struct executor *executor)
+{
+    pool->rebalancing.opened = 0;
+    if (!shares(pool))
+        return;
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        ask(LIST_ENTRY(node, struct place, link), executor);
+}
+
+/* The first open of a fresh place has a result, or will have none. */
+static void end_first_open_locked(struct pool *pool, struct place *place, enum place_fresh next)
+{
+    if (place->fresh == FRESH_OPENING)
+        pool->rebalancing.opening--;
+    place->fresh = (uint8_t)next;
+}
+
+void rebalance_opened_locked(struct pool *pool, struct place *place, struct executor *executor)
+{
+    if (place->fresh == FRESH_NOT)
+        return;
+    end_first_open_locked(pool, place, FRESH_NOT);
+    pool->rebalancing.opened++;
+    if (pool->rebalancing.opening == 0 || pool->rebalancing.opened >= pool->target / ASK_SHARE)
+        rebalance_ask_locked(pool, executor);
+}
+
+void rebalance_failed_locked(struct pool *pool, struct place *place)
+{
+    if (place->fresh != FRESH_NOT)
+        end_first_open_locked(pool, place, FRESH_FAILED);
+}
+
+void rebalance_left_locked(struct pool *pool, struct place *place)
+{
+    end_first_open_locked(pool, place, FRESH_NOT);
+}
+
+/* --- giving --------------------------------------------------------------------------------- */
+
+/* What one worker gives, and to whom. */
+struct deal {
+    struct actor *actor;
+    const struct members *members;
+    uint32_t first; /* of those that it looks at, in a circle */
+    uint32_t looks;
+    uint32_t next;  /* whose turn it is */
+    uint32_t level; /* as many messages as each of them is to have */
+};
+
+static const struct member *member_at(const struct deal *deal, uint32_t number)
+{
+    return &deal->members->members[(deal->first + number) % deal->members->count];
+}
+
+/* False: it is the giver itself, or takes nothing now. */
+static bool may_get(const struct deal *deal, const struct member *member)
+{
+    return member->actor && member->actor != deal->actor &&
+           !mailbox_is_closed(&member->actor->mailbox);
+}
+
+static uint32_t load_of(const struct member *member)
+{
+    return mailbox_waiting(&member->actor->mailbox) +
+           atomic_load_explicit(&member->actor->busy, memory_order_relaxed);
+}
+
+/* What the giver has to do itself: with a message in hand or in its outbox, one more. */
+static uint32_t own_load(struct actor *actor)
+{
+    return mailbox_waiting(&actor->mailbox) + (actor->kept.count > 0 || output_is_waiting(actor));
+}
+
+/* A worker of many looks at some of them: those from another place on for each. */
+static void choose(struct deal *deal, const struct place *place)
+{
+    uint64_t sum = own_load(deal->actor);
+    uint32_t count = 1;
+
+    deal->looks = deal->members->count < REBALANCE_LOOKS ? deal->members->count : REBALANCE_LOOKS;
+    deal->first = (uint32_t)((uint64_t)place->index * REBALANCE_LOOKS % deal->members->count);
+    for (uint32_t i = 0; i < deal->looks; i++) {
+        const struct member *member = member_at(deal, i);
+
+        if (!may_get(deal, member))
+            continue;
+        sum += load_of(member);
+        count++;
+    }
+    deal->level = (uint32_t)((sum + count - 1) / count);
+}
+
+/* Under the lock, so that the sums over the pool count the message once. */
+static int hand_over(const struct deal *deal, const struct member *member, struct message *message)
+{
+    struct pool *pool = pool_of_place(deal->actor->place);
+    int status;
+
+    pthread_mutex_lock(&pool->lock);
+    status = deliver(member->actor, member->serial, deal->actor->executor, message);
+    if (status == 0)
+        settle_moved(deal->actor);
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+/* Gives a message to the next member that has less than the level. Takes it on 0. */
+static int give(void *context, struct message *message)
+{
+    struct deal *deal = context;
+
+    for (uint32_t tries = 0; tries < deal->looks; tries++) {
+        const struct member *member = member_at(deal, deal->next++ % deal->looks);
+
+        if (may_get(deal, member) && load_of(member) < deal->level &&
+            hand_over(deal, member, message) == 0)
+            return 0;
+    }
+    return WEIR_EFULL;
+}
+
+void rebalance_give(struct place *place)
+{
+    struct pool *pool = pool_of_place(place);
+    struct actor *actor = place->actor;
+    /* [P1] pairs with members_publish. */
+    struct deal deal = { .actor = actor,
+                         .members = atomic_load_explicit(&pool->members, memory_order_acquire) };
+    struct credit credit = { 0 };
+    uint32_t load = own_load(actor);
+
+    /* Relaxed: behind the signal. */
+    if (!atomic_load_explicit(&place->gives, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&place->gives, false, memory_order_relaxed);
+    if (actor->leaving || !shares(pool) || deal.members->count < 2)
+        return;
+    choose(&deal, place);
+    if (load <= deal.level)
+        return;
+    credit.places = backlog_deal(actor, load - deal.level, give, &deal);
+    credit_return_now(&credit, actor);
+}

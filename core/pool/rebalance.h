@@ -1,0 +1,45 @@
+/*
+ * pool/rebalance.h - growth shares the backlog: a worker with waiting messages gives a part of them
+ * to members that have less to do.
+ *
+ * When workers that growth has made are open, the pool asks each member whose mailbox is not empty.
+ * A member that was asked gives at its next message boundary, in its own turn: the first of its
+ * mailbox first, in order, to one member after the other, until it has no more than they have. It
+ * ends at a message that was sent to the member itself, or that is a copy of a broadcast. Nothing
+ * is given where the key of a message decides, or where all members take from one queue.
+ *
+ * Cost: a pool asks once for each sixteenth of its size that has opened, and when all have tried; a
+ * member looks at REBALANCE_LOOKS others.
+ */
+#ifndef POOL_REBALANCE_H
+#define POOL_REBALANCE_H
+
+#include <stdint.h>
+
+struct executor;
+struct list;
+struct place;
+struct pool;
+
+/* How far a worker that growth has made has come. */
+enum place_fresh {
+    FRESH_NOT,     /* open, or made otherwise */
+    FRESH_OPENING, /* its first open has no result yet */
+    FRESH_FAILED,  /* that failed; it is tried again */
+};
+
+/* pool->lock is held in all of these. */
+
+/* Growth has made the places. */
+void rebalance_made_locked(struct pool *pool, const struct list *made);
+/* A place of the pool is open; its open has failed; it leaves. */
+void rebalance_opened_locked(struct pool *pool, struct place *place, struct executor *executor);
+void rebalance_failed_locked(struct pool *pool, struct place *place);
+void rebalance_left_locked(struct pool *pool, struct place *place);
+/* There are members without work: asks the others. */
+void rebalance_ask_locked(struct pool *pool, struct executor *executor);
+
+/* In the turn of the place's worker, which may have been asked. As `give` of struct owner_ops. */
+void rebalance_give(struct place *place);
+
+#endif

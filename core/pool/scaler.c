@@ -1,0 +1,277 @@
+#include "pool/scaler.h"
+
+#include "actor/runtime.h"
+#include "pool/elastic.h"
+#include "pool/figures.h"
+#include "pool/outcome.h"
+#include "pool/pool.h"
+#include "pool/resize.h"
+#include "pool/scale_law.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define WAIT_SHARE 4u /* looks in each `wait`: it grows no later than 5/4 of that */
+#define LOOK_NS_MIN NS_PER_MS
+#define DEMAND_LOOK_NS (100 * NS_PER_MS) /* on demand: a backstop, for what no sender tells */
+
+/* --- the timer ------------------------------------------------------------------------------ */
+
+static struct pool *pool_of_timer(struct timer *timer)
+{
+    return (struct pool *)(void *)((char *)timer - offsetof(struct pool, scaler.timer));
+}
+
+/* Under the lock of the timers; scaler_finish disarms it before the pool is gone. */
+static void fire(struct timer *timer, struct executor *executor)
+{
+    struct pool *pool = pool_of_timer(timer);
+
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_TIME);
+}
+
+int scaler_reserve(struct pool *pool, struct dispatcher *dispatcher)
+{
+    int status = timers_reserve(&dispatcher->timers);
+
+    if (status != 0)
+        return status;
+    pool->scaler.timer.fire = fire;
+    pool->scaler.dispatcher = dispatcher;
+    return 0;
+}
+
+void scaler_finish(struct pool *pool)
+{
+    struct scaler *scaler = &pool->scaler;
+
+    if (!scaler->dispatcher)
+        return;
+    timers_disarm(&scaler->dispatcher->timers, &scaler->timer);
+    timers_release(&scaler->dispatcher->timers);
+    scaler->dispatcher = NULL;
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+/* What one look has found. */
+struct look {
+    struct scale_figures figures;
+    uint64_t now_ns;
+    struct place *unused; /* the place that is unused longest; NULL: none is */
+};
+
+/* How long the worker of a place has been unused: since the first look that found it so. */
+static uint64_t unused_for(struct place *place, const struct ledger_reading *reading,
+                           uint64_t now_ns)
+{
+    uint64_t settled = reading->done + reading->dead + reading->moved;
+    bool is_used = reading->in_hand + reading->queued + reading->held > 0;
+
+    if (is_used || settled != place->used || place->unused_ns == 0)
+        place->unused_ns = now_ns;
+    place->used = settled;
+    return now_ns - place->unused_ns;
+}
+
+/* With route hash the highest number leaves, so that the numbers have no gaps. */
+static void offer_unused(struct look *look, const struct pool *pool, struct place *place,
+                         uint64_t unused_ns)
+{
+    bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH;
+    bool is_better = !look->unused || (has_keys ? place->index > look->unused->index
+                                                : unused_ns > look->figures.unused_ns);
+
+    if (!is_better || (unused_ns == 0 && !has_keys))
+        return;
+    look->unused = place;
+    look->figures.unused_ns = unused_ns;
+}
+
+static void look_at_place(struct look *look, const struct pool *pool, struct place *place)
+{
+    struct scale_figures *figures = &look->figures;
+    struct ledger_reading reading;
+    uint64_t age_ns;
+
+    ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    if (!place->opened)
+        figures->pending += actor_state(place->actor) != ACTOR_STOPPED;
+    else if (reading.in_hand > 0)
+        figures->busy++;
+    else
+        figures->idle++;
+    figures->waiting += reading.queued;
+    age_ns = reading.queued > 0 ? figures_age_of_place_locked(place) : 0;
+    if (age_ns > figures->oldest_ns)
+        figures->oldest_ns = age_ns;
+    offer_unused(look, pool, place, unused_for(place, &reading, look->now_ns));
+}
+
+static void look_at_queue_locked(struct look *look, struct pool *pool)
+{
+    uint64_t age_ns;
+
+    look->figures.waiting += figures_look_at_queue_locked(pool, &age_ns);
+    if (age_ns > look->figures.oldest_ns)
+        look->figures.oldest_ns = age_ns;
+}
+
+static bool is_waited_for(struct pool *pool)
+{
+    for (; pool; pool = pool->parent)
+        if (waiters_any(&pool->waiters))
+            return true;
+    return false;
+}
+
+/* Senders that wait for room in the pool count as one more message. */
+static void look_at_senders_locked(struct look *look, struct pool *pool)
+{
+    struct scaler *scaler = &pool->scaler;
+    /* Relaxed: behind the exchange of `asked`. */
+    bool refused = atomic_exchange_explicit(&scaler->refused, false, memory_order_relaxed);
+    bool paused = atomic_load_explicit(&pool->paused, memory_order_relaxed);
+    uint64_t since_ns;
+
+    if (paused || (!refused && (scaler->blocked_ns == 0 || !is_waited_for(pool)))) {
+        scaler->blocked_ns = 0;
+        return;
+    }
+    if (scaler->blocked_ns == 0)
+        scaler->blocked_ns = look->now_ns;
+    since_ns = look->now_ns - scaler->blocked_ns;
+    look->figures.waiting++;
+    if (since_ns > look->figures.oldest_ns)
+        look->figures.oldest_ns = since_ns;
+}
+
+static uint64_t since(uint64_t now_ns, uint64_t ns)
+{
+    return ns == 0 ? UINT64_MAX : now_ns - ns;
+}
+
+static void look_locked(struct look *look, struct pool *pool)
+{
+    look->figures.target = pool->target;
+    look->figures.grown_ns = since(look->now_ns, pool->scaler.grown_ns);
+    look->figures.shrunk_ns = since(look->now_ns, pool->scaler.shrunk_ns);
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        look_at_place(look, pool, LIST_ENTRY(node, struct place, link));
+    look_at_queue_locked(look, pool);
+    look_at_senders_locked(look, pool);
+}
+
+static struct scale_law law_of_locked(const struct pool *pool)
+{
+    return (struct scale_law){ .wait_ns = pool->settings.scale.wait_ms * NS_PER_MS,
+                               .idle_ns = pool->settings.scale.idle_ms * NS_PER_MS,
+                               .min = pool->settings.size_min,
+                               .max = pool->settings.size_max };
+}
+
+/* --- acting --------------------------------------------------------------------------------- */
+
+/* Once, until the pool is below its maximum again. */
+static void tell_full_locked(struct pool *pool, const struct look *look)
+{
+    if (pool->scaler.told_full)
+        return;
+    pool->scaler.told_full = true;
+    log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
+              "the pool has its maximum of workers, and messages still wait",
+              weir_uint("size", pool->target), weir_uint("waiting", look->figures.waiting),
+              weir_uint("oldest_ms", look->figures.oldest_ns / NS_PER_MS));
+}
+
+/* The worker that leaves is the last of the list: resize_choose_locked begins there. */
+static void put_last_locked(struct pool *pool, struct place *place)
+{
+    list_remove(&place->link);
+    list_append(&pool->places, &place->link);
+}
+
+static void obey_locked(struct pool *pool, struct executor *executor, const struct look *look,
+                        struct scale_verdict verdict, struct weir_resized *out)
+{
+    if (verdict.cause == SCALE_FULL)
+        tell_full_locked(pool, look);
+    if (verdict.target == pool->target)
+        return;
+    if (verdict.cause == SCALE_UNUSED && look->unused)
+        put_last_locked(pool, look->unused);
+    if (resize_set_locked(pool, executor, verdict.target, out) != 0)
+        return; /* without memory: the next look tries again */
+    if (verdict.target > look->figures.target)
+        pool->scaler.grown_ns = look->now_ns;
+    else
+        pool->scaler.shrunk_ns = look->now_ns;
+    if (verdict.target < pool->settings.size_max)
+        pool->scaler.told_full = false;
+}
+
+static uint64_t at_least(uint64_t ns)
+{
+    return ns > LOOK_NS_MIN ? ns : LOOK_NS_MIN;
+}
+
+/* How long until messages are to be looked at again; TIMER_NEVER: a sender will ask. */
+static uint64_t next_for_messages_locked(const struct pool *pool, const struct look *look,
+                                         bool was_asked)
+{
+    const struct scaler *scaler = &pool->scaler;
+    bool waits = look->figures.waiting > 0;
+
+    if (scaler->told_full)
+        return TIMER_NEVER;
+    if (pool->settings.scale.wait_ms == 0)
+        return waits ? DEMAND_LOOK_NS : TIMER_NEVER;
+    /* At least one more look after a sender has asked: it may ask again only after that. */
+    return waits || was_asked ? at_least(pool->settings.scale.wait_ms * NS_PER_MS / WAIT_SHARE)
+                              : TIMER_NEVER;
+}
+
+static uint64_t next_for_workers_locked(const struct pool *pool)
+{
+    if (pool->target <= pool->settings.size_min)
+        return TIMER_NEVER;
+    return at_least(pool->settings.scale.idle_ms * NS_PER_MS / SCALE_SHARE);
+}
+
+static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint64_t for_workers)
+{
+    uint64_t next = for_messages < for_workers ? for_messages : for_workers;
+
+    pool->scaler.due_ns = next == TIMER_NEVER ? TIMER_NEVER : now_ns + next;
+    if (next == TIMER_NEVER)
+        return;
+    /* Relaxed: a sender that reads it leaves its message to the look that follows. On demand each
+     * message may need a worker of its own. */
+    if (for_messages != TIMER_NEVER && for_messages != DEMAND_LOOK_NS)
+        atomic_store_explicit(&pool->scaler.asked, true, memory_order_relaxed);
+    dispatcher_arm(pool->scaler.dispatcher, &pool->scaler.timer, pool->scaler.due_ns);
+}
+
+void scaler_look(struct pool *pool, struct executor *executor)
+{
+    struct look look = { .now_ns = executor_look_at_clock(executor) };
+    bool was_asked = look.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
+    uint64_t for_messages = TIMER_NEVER, for_workers = TIMER_NEVER;
+    struct weir_resized resized = { 0 };
+
+    /* [G1] as in elastic_notice. */
+    (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
+    pthread_mutex_lock(&pool->lock);
+    if (elastic_is_active_locked(pool)) {
+        struct scale_law law = law_of_locked(pool);
+
+        look_locked(&look, pool);
+        obey_locked(pool, executor, &look, scale_decide(&law, &look.figures), &resized);
+        for_messages = next_for_messages_locked(pool, &look, was_asked);
+        for_workers = next_for_workers_locked(pool);
+        elastic_tell_senders_locked(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    arm(pool, look.now_ns, for_messages, for_workers);
+    if (resized.changed > 0)
+        outcome_notify(pool, executor);
+    resize_report(pool, RESIZE_BY_SCALE, NULL, &resized);
+}

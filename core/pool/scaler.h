@@ -1,0 +1,24 @@
+/*
+ * pool/scaler.h - an elastic pool: looks at its figures, and carries out what scale_law.h decides.
+ *
+ * A look is a part of the turn of the pool's own actor, which its timer, or a sender (elastic.h),
+ * signals. While messages wait there is a look in each quarter of `wait`; while the pool is larger
+ * than its minimum, one in each SCALE_SHARE of `idle`. Otherwise the timer is not armed. When the
+ * pool has its maximum, and has told the log so, senders ask for nothing.
+ */
+#ifndef POOL_SCALER_H
+#define POOL_SCALER_H
+
+struct dispatcher;
+struct executor;
+struct pool;
+
+/* Before the actor of the pool is made, which will run on `dispatcher`. WEIR_ENOMEM. */
+int scaler_reserve(struct pool *pool, struct dispatcher *dispatcher);
+/* No look happens any more; also of a pool without a timer. */
+void scaler_finish(struct pool *pool);
+
+/* One look. In the turn of the pool's actor. */
+void scaler_look(struct pool *pool, struct executor *executor);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * Goal: growth shares the backlog: no message waits in the mailbox of an old worker while a new one
+ * has nothing to do; the order stays, and what was sent to a worker itself stays with it.
+ *
+ * Method: one worker is held by a gate in its first message, with more behind it; then the pool
+ * grows, and the gate lets that one message go. The others come to the gate one for each worker.
+ */
+#include "pool/settings.h"
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define WORKERS 6u
+#define BACKLOG 60u
+#define INDEX 1000u /* a note: INDEX * (index + 1) + id */
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+    uint64_t next;
+};
+
+static int note_worker(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    probe_note(probe, INDEX * (weir_index(self) + 1) + probe_order(message)->id);
+    return probe_wait(self, probe, message);
+}
+
+static void begin(struct fixture *f, enum weir_route route, uint32_t size)
+{
+    f->probe = probe_create();
+    f->probe->act = note_worker;
+    f->next = 1;
+    rig_init(&f->rig, WORKERS, 0);
+    f->pool = rig_workers(&f->rig, f->probe, "pool", size, 2 * BACKLOG);
+    pool_set_route(f->pool, route);
+}
+
+static void send(struct fixture *f, weir_pid to)
+{
+    CU_ASSERT_EQUAL(rig_send_key(&f->rig, to, 1, (struct order){ .id = f->next++ }), 0);
+}
+
+/* One message in hand, and `count` behind it. */
+static void hold(struct fixture *f, uint32_t count)
+{
+    send(f, f->pool->pid);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
+    for (uint32_t i = 0; i < count; i++)
+        send(f, f->pool->pid);
+}
+
+static void grow(struct fixture *f, uint32_t size)
+{
+    CU_ASSERT_EQUAL(rig_resize(&f->rig, f->pool, size, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+/* How many messages a worker has begun. */
+static uint32_t begun_by(struct fixture *f, uint32_t index)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < probe_count(f->probe); i++)
+        count += probe_get(f->probe, i) / INDEX == index + 1;
+    return count;
+}
+
+static void finish(struct fixture *f)
+{
+    struct ledger_reading ledger;
+
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    for (uint64_t id = 1; id < f->next; id++)
+        CU_ASSERT_EQUAL(probe_times(f->probe, id), 1);
+    CU_ASSERT_EQUAL(ledger.done, f->next - 1);
+    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.moved);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+/* --- sharing -------------------------------------------------------------------------------- */
+
+/* promise G7: sixty messages behind one worker, which becomes one of six. */
+static void test_a_backlog_is_shared_with_workers_that_come(void)
+{
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 1);
+    hold(&f, BACKLOG);
+    grow(&f, WORKERS);
+    gate_admit(&f.probe->gate, 1);
+    /* While the gate holds each of them, all six have one. */
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1 + WORKERS));
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, BACKLOG - BACKLOG / WORKERS);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(begun_by(&f, 0), 1 + BACKLOG / WORKERS);
+    for (uint32_t i = 1; i < WORKERS; i++)
+        CU_ASSERT_EQUAL(begun_by(&f, i), BACKLOG / WORKERS);
+    finish(&f);
+}
+
+/* promise G7 */
+static void test_each_worker_gets_its_share_in_order(void)
+{
+    uint64_t last[WORKERS] = { 0 };
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_LEAST_LOADED, 1);
+    hold(&f, BACKLOG);
+    grow(&f, WORKERS);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint32_t i = 0; i < probe_count(f.probe); i++) {
+        uint64_t note = probe_get(f.probe, i);
+
+        if (note < INDEX)
+            continue; /* the probe's own */
+        CU_ASSERT_TRUE(note % INDEX > last[note / INDEX - 1]);
+        last[note / INDEX - 1] = note % INDEX;
+    }
+    finish(&f);
+}
+
+/* promise G7: one that is not known to the pool by its address stays where it was sent. */
+static void test_messages_to_a_worker_itself_stay_with_it(void)
+{
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 1);
+    hold(&f, 0);
+    for (uint32_t i = 0; i < BACKLOG; i++)
+        send(&f, rig_worker(f.pool, 0));
+    grow(&f, WORKERS);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(begun_by(&f, 0), 1 + BACKLOG);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
+    for (uint32_t i = 1; i < probe_count(f.probe); i++) /* in order */
+        CU_ASSERT_TRUE(probe_get(f.probe, i) % INDEX >= probe_get(f.probe, i - 1) % INDEX);
+    finish(&f);
+}
+
+/* promise G7 */
+static void test_what_has_a_key_stays_with_its_owner(void)
+{
+    struct fixture f;
+    uint32_t most = 0;
+
+    begin(&f, WEIR_ROUTE_HASH, 1);
+    hold(&f, BACKLOG);
+    grow(&f, WORKERS);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint32_t i = 0; i < WORKERS; i++)
+        most = begun_by(&f, i) > most ? begun_by(&f, i) : most;
+    CU_ASSERT_EQUAL(most, 1 + BACKLOG);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
+    finish(&f);
+}
+
+/* promise G7: a sender that waits for room in the old worker gets it by growth. */
+static void test_room_in_the_old_worker_is_told(void)
+{
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 1);
+    hold(&f, 2 * BACKLOG);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 999 }), WEIR_EFULL);
+    grow(&f, 2);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3));
+    for (uint32_t i = 0; i < 2 * BACKLOG; i++) /* half of the room of both is free */
+        send(&f, f.pool->pid);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "a backlog is shared with workers that come",
+          test_a_backlog_is_shared_with_workers_that_come },
+        { "each worker gets its share in order", test_each_worker_gets_its_share_in_order },
+        { "messages to a worker itself stay with it",
+          test_messages_to_a_worker_itself_stay_with_it },
+        { "what has a key stays with its owner", test_what_has_a_key_stays_with_its_owner },
+        { "room in the old worker is told", test_room_in_the_old_worker_is_told },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("rebalance", tests);
+}
