@@ -86,8 +86,8 @@ int external_requests_await(struct external_requests *requests, uint64_t referen
 
 /*
  * As external_requests_await for the first of several that has an answer or is over; only that one
- * is closed. WEIR_ETIMEOUT with `out_index` = `count`: none within `timeout_ms`. WEIR_EUNKNOWN: none is open.
- * WEIR_ENOMEM.
+ * is closed. WEIR_ETIMEOUT with `out_index` = `count`: none within `timeout_ms`. WEIR_EUNKNOWN:
+ * none is open. WEIR_ENOMEM.
  */
 int external_requests_await_any(struct external_requests *requests, const uint64_t *references,
                                 uint32_t count, uint64_t timeout_ms, uint32_t *out_index,
