@@ -41,13 +41,16 @@ static void hold(struct fixture *f, struct pool *pool, uint32_t count)
     CU_ASSERT_TRUE(gate_await(&f->probe->gate, count));
 }
 
+#define TAKEN_MAX 1000u /* far more than any pool here has room for */
+
 /* How many more are taken, until one is refused with FULL. */
 static uint32_t fill(struct fixture *f, struct pool *pool)
 {
     uint32_t taken = 0;
-    int status;
+    int status = 0;
 
-    while ((status = rig_send(&f->rig, pool->pid,
+    while (taken < TAKEN_MAX &&
+           (status = rig_send(&f->rig, pool->pid,
                               (struct order){ .act = probe_wait, .id = 100 + taken })) == 0)
         taken++;
     CU_ASSERT_EQUAL(status, WEIR_EFULL);
