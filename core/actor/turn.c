@@ -18,16 +18,17 @@
 
 #define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
-#define CLOCK_LOOKS 0x10114u /* after messages 2, 4, 8 and 16: bits 2, 4, 8, 16 */
+#define CLOCK_LOOK_FIRST 2u
 #define CLOCK_LOOK_LAST 16u
-/* A turn that is quicker than this at its first check reads the clock again only after sixteen
- * messages. */
+#define CLOCK_LOOK_NEVER UINT32_MAX
+/* An actor is quick if less than this has passed between two reads of the clock. */
 #define QUICK_NS (TURN_NS_MAX / CLOCK_LOOK_LAST)
 
 /* The state of one turn. */
 struct turn_context {
     uint32_t handled;
-    uint32_t looks; /* when to read the clock: bits of CLOCK_LOOKS, by messages */
+    uint32_t look;     /* read the clock after so many messages */
+    uint64_t began_ns; /* at most one beat before the turn */
     struct credit credit;
     bool hog;
     bool moves; /* the actor continues on the dispatcher where it opens */
@@ -92,13 +93,17 @@ static void manage(struct actor *actor, struct message *message)
         settle_outside_ledger(actor, message, status, DEAD_REJECTED);
 }
 
-/*
- * When to read the clock: after messages 2, 4, 8 and 16; only after 16 if the actor was quick so
- * far. So at most sixteen messages pass between two reads.
- */
-static uint32_t looks_of(const struct actor *actor)
+/* When to read the clock: after messages 2, 4, 8 and 16; only after 16 if the actor was quick. */
+static uint32_t first_look(const struct actor *actor)
 {
-    return actor->flags & ACTOR_QUICK ? 1u << CLOCK_LOOK_LAST : CLOCK_LOOKS;
+    return actor->flags & ACTOR_QUICK ? CLOCK_LOOK_LAST : CLOCK_LOOK_FIRST;
+}
+
+static uint32_t next_look(uint32_t look, bool is_quick)
+{
+    if (look >= CLOCK_LOOK_LAST)
+        return CLOCK_LOOK_NEVER;
+    return is_quick ? CLOCK_LOOK_LAST : 2 * look;
 }
 
 /* Out of line, so that the caller saves no registers for it for each message. */
@@ -106,20 +111,19 @@ __attribute__((noinline)) static void look_at_clock(struct actor *actor,
                                                     struct turn_context *context)
 {
     uint64_t before = actor->executor->now_ns;
-    uint64_t passed = executor_look_at_clock(actor->executor) - before;
+    uint64_t now = executor_look_at_clock(actor->executor);
 
-    context->hog = passed > TURN_NS_MAX;
+    context->hog = now - context->began_ns > TURN_NS_MAX;
     actor->flags &= (uint8_t)~ACTOR_QUICK;
-    if (passed >= QUICK_NS)
-        return;
-    context->looks = 1u << CLOCK_LOOK_LAST;
-    if (context->handled == CLOCK_LOOK_LAST)
+    if (now - before < QUICK_NS)
         actor->flags |= ACTOR_QUICK;
+    context->look = next_look(context->look, actor->flags & ACTOR_QUICK);
 }
 
+/* The second beat during a turn, which has lasted for a millisecond, is a reason to look, too. */
 static inline void watch_clock(struct actor *actor, struct turn_context *context)
 {
-    if (context->handled <= CLOCK_LOOK_LAST && (context->looks >> context->handled & 1))
+    if (context->handled >= context->look || executor_beats(actor->executor) > 1)
         look_at_clock(actor, context);
 }
 
@@ -413,7 +417,7 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
-    struct turn_context context = { .looks = looks_of(actor) };
+    struct turn_context context = { .look = first_look(actor), .began_ns = executor->now_ns };
     bool more = true;
 
     /* Relaxed: a changed budget is in effect from one of the next turns on. */

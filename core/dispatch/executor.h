@@ -90,6 +90,14 @@ static inline void executor_leave_callback(struct executor *executor)
  */
 void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhere)(void));
 
+/* Beats of the timekeeper since this turn began. Owner, in a turn. */
+static inline uint32_t executor_beats(const struct executor *executor)
+{
+    /* Relaxed: a beat may be seen one check later. */
+    return atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed) -
+           executor->beat_seen;
+}
+
 /* Reads the clock, and remembers it as now_ns. */
 uint64_t executor_look_at_clock(struct executor *executor);
 

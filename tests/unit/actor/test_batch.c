@@ -21,6 +21,7 @@ struct fixture {
     struct pool *pool;
     uint32_t limit;
     uint64_t sent;
+    uint32_t beat; /* of the timekeeper, at some moment */
 };
 
 static void begin(struct fixture *f, uint32_t limit)
@@ -95,6 +96,30 @@ static void test_quick_worker_returns_places_in_batches(void)
     }
 }
 
+static bool two_beats_have_passed(void *context)
+{
+    struct fixture *f = context;
+
+    return atomic_load(&f->rig.dispatcher->beat) - f->beat > 2;
+}
+
+/* promises S5 and D13: between two of the usual looks at the clock. */
+static void test_worker_that_has_become_slow_returns_each_place_at_once(void)
+{
+    struct fixture f;
+
+    begin(&f, 64);
+    CU_ASSERT_TRUE(send(&f));
+    check_batches(&f, 16);
+    (void)held_back(&f, HANDLED + 1);
+    f.beat = atomic_load(&f.rig.dispatcher->beat);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, two_beats_have_passed, &f));
+    rig_advance(&f.rig, 10);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_EQUAL(held_back(&f, HANDLED + 2), 0);
+    finish(&f);
+}
+
 static bool never(void *context)
 {
     (void)context;
@@ -138,6 +163,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "batches", test_quick_worker_returns_places_in_batches },
+        { "slow", test_worker_that_has_become_slow_returns_each_place_at_once },
         { "end of a turn", test_turn_ends_with_all_places_free },
         CU_TEST_INFO_NULL,
     };

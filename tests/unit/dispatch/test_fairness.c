@@ -333,7 +333,7 @@ static void test_turn_past_a_millisecond_lets_others_run(void)
     scene.other = rig_workers(&scene.rig, scene.probe, "other", 1, 4);
     CU_ASSERT_EQUAL(handled_before_other(&scene, take_long), 2);
     CU_ASSERT_EQUAL(handled_before_other(&scene, probe_done), BACKLOG);
-    CU_ASSERT_EQUAL(handled_before_other(&scene, take_long), 16);
+    CU_ASSERT_TRUE(handled_before_other(&scene, take_long) <= 16);
     CU_ASSERT_EQUAL(handled_before_other(&scene, take_long), 2);
     CU_ASSERT_TRUE(rig_end(&scene.rig, scene.from, NULL));
     CU_ASSERT_TRUE(rig_end(&scene.rig, scene.hog, NULL));
