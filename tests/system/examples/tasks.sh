@@ -6,7 +6,7 @@
 #         numbers than may wait, all prime, and one that is not among them.
 set -euo pipefail
 . "${BASH_SOURCE[0]%/*}/example.sh"
-libuv=$source/tests/system/examples/primes_libuv.c
+libuv=$4/tests/system/examples/primes_libuv.c
 
 # Lines of code: without empty lines and comments.
 lines() {

@@ -1,0 +1,64 @@
+/*
+ * job.h - the job of ./dev bench tasks: a thread submits COUNT tasks, each with STEPS of work
+ * (row.h), to a pool of THREADS, and waits until all are done.
+ *
+ *     PROGRAM THREADS COUNT STEPS
+ */
+#ifndef TESTS_BENCH_TASKS_JOB_H
+#define TESTS_BENCH_TASKS_JOB_H
+
+#include "../row.h"
+
+struct job {
+    uint32_t threads;
+    uint64_t count;
+    uint64_t steps;
+    uint64_t *results; /* one for each task; not 0 when it has run */
+    uint64_t start_ns;
+    uint64_t submitted_ns;
+};
+
+static inline void job_begin(struct job *job, int argc, char **argv)
+{
+    if (argc != 4)
+        exit(64);
+    job->threads = (uint32_t)strtoul(argv[1], NULL, 10);
+    job->count = strtoull(argv[2], NULL, 10);
+    job->steps = strtoull(argv[3], NULL, 10);
+    job->results = (uint64_t *)calloc(job->count, sizeof *job->results);
+    if (!job->results)
+        exit(70);
+    memset(job->results, 0, job->count * sizeof *job->results);
+}
+
+/* What a task does with its place in the results. */
+static inline void job_work(const struct job *job, uint64_t *result)
+{
+    *result = row_work((uint64_t)(result - job->results), job->steps) | 1;
+}
+
+static inline void job_start(struct job *job)
+{
+    job->start_ns = row_now_ns();
+}
+
+static inline void job_submitted(struct job *job)
+{
+    job->submitted_ns = row_now_ns();
+}
+
+/* Prints what a task took: to submit it, and in all. The exit status. */
+static inline int job_end(struct job *job)
+{
+    uint64_t end_ns = row_now_ns(), done = 0;
+
+    for (uint64_t i = 0; i < job->count; i++)
+        done += job->results[i] != 0;
+    printf("submit=%.1f whole=%.1f ok=%d\n",
+           (double)(job->submitted_ns - job->start_ns) / (double)job->count,
+           (double)(end_ns - job->start_ns) / (double)job->count, done == job->count);
+    free(job->results);
+    return done != job->count;
+}
+
+#endif
