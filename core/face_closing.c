@@ -1,237 +1,206 @@
-/* The order of closing: face/closing.h. */
+/* Closing in order: face/closing.h. */
 #include "face/closing.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "actor/wiring.h"
-#include "base/table.h"
+#include "actor/runtime.h"
+#include "face/runtime.h"
+#include "feeding.h"
+#include "pool/ending.h"
 
-struct numbered {
-    struct table_node node; /* by its PID */
-    uint32_t part;
+#define NS_PER_MS 1000000u
+
+/* One run of closing_run. */
+struct run {
+    struct runtime *runtime;
+    const struct closing_options *options;
+    struct closing *parts; /* in the order of their waves; those before `first` are done with */
+    uint32_t first;
+    uint32_t count;
+    struct clock clock;
+    uint64_t deadline_ns;
+    bool in_time;
 };
 
-/*
- * A graph of two nodes for each part: node 2i is part i, node 2i + 1 the way into it. The way into
- * a pool leads to the pool and to the ways into its members, so that an output needs one edge
- * however many pools are nested where it leads.
- */
-struct graph {
-    const struct feeder *parts;
-    uint32_t count;            /* of nodes */
-    struct numbered *numbered; /* of each part */
-    struct table by_pid;
-    uint32_t *first; /* of each node: its edges are edges[first[i]] to edges[first[i + 1]] */
-    uint32_t *edges;
-    bool is_filling; /* else edges are only counted */
-    /* Of the walk: */
-    uint32_t *numbers; /* of each node, in the order of arrival, from 1; 0 = not yet */
-    uint32_t *lows;    /* of each node: the lowest number on the stack that it leads to */
-    uint32_t *next;    /* of each node: the edge to take next */
-    uint32_t *path;    /* nodes that were entered and not left */
-    uint32_t *stack;   /* nodes whose circle is not known yet */
-    uint32_t *order;   /* nodes, those of one circle together, each before what feeds it */
-    uint32_t *circles; /* of each node: its circle's number + 1; 0 = not known yet */
-    uint32_t arrived, depth, height, ordered, circle_count;
-};
+/* --- the order ------------------------------------------------------------------------------ */
 
-#define NOT_ASKED_FOR UINT32_MAX
-
-static uint32_t part_of(const struct graph *graph, weir_pid pid)
+static int by_wave(const void *one, const void *other)
 {
-    struct table_node *node = pid ? table_first(&graph->by_pid, pid) : NULL;
+    const struct closing *a = one;
+    const struct closing *b = other;
 
-    return node ? TABLE_ENTRY(node, struct numbered, node)->part : NOT_ASKED_FOR;
+    if (a->wave != b->wave)
+        return a->wave < b->wave ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* --- edges ----------------------------------------------------------------------------------- */
-
-static void add_edge(struct graph *graph, uint32_t from, uint32_t to)
+static weir_pid parent_of(struct part_ref part)
 {
-    if (graph->is_filling)
-        graph->edges[graph->next[from]++] = to;
-    else
-        graph->first[from + 1]++;
+    return part.kind == PART_POOL && part.pool->parent ? pool_pid(part.pool->parent) : 0;
 }
 
-static void add_edges_of(struct graph *graph, uint32_t index)
+static int find_waves(struct run *run, struct feeder *feeders, uint32_t *waves)
 {
-    const struct wiring *wiring = wiring_get(graph->parts[index].wiring);
-    uint32_t parent = part_of(graph, graph->parts[index].parent);
+    struct executor *executor = runtime_enter(run->runtime);
+    int status;
 
-    add_edge(graph, 2 * index + 1, 2 * index);
-    if (parent != NOT_ASKED_FOR) {
-        add_edge(graph, 2 * parent + 1, 2 * index + 1);
-        add_edge(graph, 2 * index, 2 * parent);
-    }
-    for (uint32_t i = 0; wiring && i < wiring->count; i++) {
-        uint32_t target = part_of(graph, wiring->bindings[i].target);
-
-        if (target != NOT_ASKED_FOR)
-            add_edge(graph, 2 * index, 2 * target + 1);
-    }
-}
-
-/* In one read section the wirings stay as they are: both times the edges are the same. */
-static int find_edges(struct graph *graph)
-{
-    for (uint32_t i = 0; i < graph->count / 2; i++)
-        add_edges_of(graph, i);
-    for (uint32_t i = 0; i < graph->count; i++) {
-        graph->first[i + 1] += graph->first[i];
-        graph->next[i] = graph->first[i];
-    }
-    graph->edges = calloc((size_t)graph->first[graph->count] + 1, sizeof *graph->edges);
-    if (!graph->edges)
+    if (!executor)
         return WEIR_ENOMEM;
-    graph->is_filling = true;
-    for (uint32_t i = 0; i < graph->count / 2; i++)
-        add_edges_of(graph, i);
-    for (uint32_t i = 0; i < graph->count; i++)
-        graph->next[i] = graph->first[i];
-    return 0;
-}
+    for (uint32_t i = 0; i < run->count; i++) {
+        struct part_ref part = run->parts[i].part;
 
-/* --- circles: strongly connected components by Tarjan, without recursion ------------------- */
-
-static void enter(struct graph *graph, uint32_t node)
-{
-    graph->numbers[node] = graph->lows[node] = ++graph->arrived;
-    graph->path[graph->depth++] = node;
-    graph->stack[graph->height++] = node;
-}
-
-static void lower(struct graph *graph, uint32_t node, uint32_t number)
-{
-    if (number < graph->lows[node])
-        graph->lows[node] = number;
-}
-
-static void leave(struct graph *graph)
-{
-    uint32_t node = graph->path[--graph->depth];
-    uint32_t last;
-
-    if (graph->depth > 0)
-        lower(graph, graph->path[graph->depth - 1], graph->lows[node]);
-    if (graph->lows[node] != graph->numbers[node])
-        return;
-    graph->circle_count++;
-    do {
-        last = graph->stack[--graph->height];
-        graph->circles[last] = graph->circle_count;
-        graph->order[graph->ordered++] = last;
-    } while (last != node);
-}
-
-static void take_step(struct graph *graph)
-{
-    uint32_t node = graph->path[graph->depth - 1];
-    uint32_t to;
-
-    if (graph->next[node] == graph->first[node + 1]) {
-        leave(graph);
-        return;
+        feeders[i] = (struct feeder){ part_ref_pid(part), parent_of(part),
+                                      part_ref_dead_letters(part).wiring };
     }
-    to = graph->edges[graph->next[node]++];
-    if (!graph->numbers[to])
-        enter(graph, to);
-    else if (!graph->circles[to])
-        lower(graph, node, graph->numbers[to]);
+    status = feeding_waves(feeders, run->count, waves);
+    runtime_leave(executor);
+    return status;
 }
 
-static void find_circles(struct graph *graph)
+static int sort(struct run *run)
 {
-    for (uint32_t i = 0; i < graph->count; i++) {
-        if (!graph->numbers[i])
-            enter(graph, i);
-        while (graph->depth > 0)
-            take_step(graph);
-    }
-}
+    struct feeder *feeders = calloc((size_t)run->count + 1, sizeof *feeders);
+    uint32_t *waves = calloc((size_t)run->count + 1, sizeof *waves);
+    int status = feeders && waves ? find_waves(run, feeders, waves) : WEIR_ENOMEM;
 
-/* --- waves ------------------------------------------------------------------------------- */
-
-static bool is_part(uint32_t node)
-{
-    return node % 2 == 0;
-}
-
-/* Both are per circle. What a circle with a part in it feeds closes later. */
-static void spread_waves(const struct graph *graph, uint32_t *waves, bool *has_part)
-{
-    for (uint32_t i = 0; i < graph->count; i++)
-        has_part[graph->circles[i]] |= is_part(i);
-    for (uint32_t i = graph->count; i-- > 0;) {
-        uint32_t node = graph->order[i];
-        uint32_t circle = graph->circles[node];
-        uint32_t after = waves[circle] + has_part[circle];
-
-        for (uint32_t edge = graph->first[node]; edge < graph->first[node + 1]; edge++) {
-            uint32_t fed = graph->circles[graph->edges[edge]];
-
-            if (fed != circle && waves[fed] < after)
-                waves[fed] = after;
-        }
-    }
-}
-
-static int find_waves(const struct graph *graph, uint32_t *out_waves)
-{
-    uint32_t *waves = calloc((size_t)graph->circle_count + 1, sizeof *waves);
-    bool *has_part = calloc((size_t)graph->circle_count + 1, sizeof *has_part);
-
-    if (waves && has_part) {
-        spread_waves(graph, waves, has_part);
-        for (uint32_t i = 0; i < graph->count / 2; i++)
-            out_waves[i] = waves[graph->circles[2 * i]];
-    }
-    free(waves);
-    free(has_part);
-    return waves && has_part ? 0 : WEIR_ENOMEM;
-}
-
-static bool allocate(struct graph *graph)
-{
-    uint32_t **arrays[] = { &graph->first, &graph->numbers, &graph->lows,  &graph->next,
-                            &graph->path,  &graph->stack,   &graph->order, &graph->circles };
-    bool all = true;
-
-    graph->numbered = calloc((size_t)graph->count / 2 + 1, sizeof *graph->numbered);
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        *arrays[i] = calloc((size_t)graph->count + 1, sizeof **arrays[i]);
-        all = all && *arrays[i];
-    }
-    return all && graph->numbered;
-}
-
-static void finish(struct graph *graph)
-{
-    uint32_t *arrays[] = { graph->first, graph->numbers, graph->lows,  graph->next,   graph->path,
-                           graph->stack, graph->order,   graph->edges, graph->circles };
-
-    (void)table_take_all(&graph->by_pid);
-    free(graph->numbered);
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        free(arrays[i]);
-}
-
-int feeding_waves(const struct feeder *parts, uint32_t count, uint32_t *out_waves)
-{
-    struct graph graph = { .parts = parts, .count = 2 * count };
-    int status = allocate(&graph) ? 0 : WEIR_ENOMEM;
-
-    for (uint32_t i = 0; status == 0 && i < count; i++) {
-        graph.numbered[i].part = i;
-        table_add(&graph.by_pid, &graph.numbered[i].node, parts[i].pid);
+    for (uint32_t i = 0; status == 0 && i < run->count; i++) {
+        run->parts[i].index = i;
+        /* Sources before all others, whoever feeds them. */
+        run->parts[i].wave = run->parts[i].part.kind == PART_SOURCE ? 0 : waves[i] + 1;
     }
     if (status == 0)
-        status = find_edges(&graph);
-    if (status == 0) {
-        find_circles(&graph);
-        status = find_waves(&graph, out_waves);
-    }
-    finish(&graph);
+        qsort(run->parts, run->count, sizeof *run->parts, by_wave);
+    free(feeders);
+    free(waves);
     return status;
+}
+
+/* --- waiting -------------------------------------------------------------------------------- */
+
+struct awaited {
+    const struct closing_options *options;
+    struct part_ref part;
+};
+
+static bool need_not_wait(void *context)
+{
+    const struct awaited *awaited = context;
+
+    return part_ref_has_ended(awaited->part) ||
+           (awaited->options->is_given_up &&
+            awaited->options->is_given_up(awaited->options->context));
+}
+
+static uint64_t time_left_ms(const struct run *run, uint64_t deadline_ns)
+{
+    struct clock clock = run->clock;
+    uint64_t now = clock_now_ns(&clock);
+
+    return now < deadline_ns ? (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+}
+
+static void close_part(struct run *run, const struct closing *closing)
+{
+    struct executor *executor = runtime_enter(run->runtime);
+
+    if (!executor)
+        return;
+    part_ref_close(closing->part, executor);
+    runtime_leave(executor);
+}
+
+/* What waits for them is dead `no_target` then, and the parts that have it can end. */
+static void close_what_admits_nothing(struct run *run)
+{
+    for (uint32_t i = run->first; i < run->count; i++) {
+        if (!part_ref_admits_nothing(run->parts[i].part))
+            continue;
+        log_event(runtime_log(run->runtime), WEIR_LOG_WARNING, part_ref_name(run->parts[i].part),
+                  "closed before what feeds it",
+                  weir_str("reason", "it has let nothing in for as long as it is waited for"),
+                  weir_str("effect", "what waits for it is dead, no_target"));
+        close_part(run, &run->parts[i]);
+    }
+}
+
+static void wait_for_end(struct run *run, const struct closing *closing)
+{
+    struct awaited awaited = { run->options, closing->part };
+    uint64_t no_room_ms = run->options->no_room_ms;
+    uint64_t left_ms;
+
+    while ((left_ms = time_left_ms(run, closing->deadline_ns)) > no_room_ms && no_room_ms > 0) {
+        if (runtime_wait(run->runtime, need_not_wait, &awaited, no_room_ms))
+            return;
+        close_what_admits_nothing(run);
+    }
+    (void)runtime_wait(run->runtime, need_not_wait, &awaited, left_ms);
+}
+
+static void name_left_behind(struct run *run, struct part_ref part)
+{
+    struct ledger_reading reading = { 0 };
+
+    part_ref_ledger(part, &reading);
+    log_event(runtime_log(run->runtime), WEIR_LOG_ERROR, part_ref_name(part), "did not end in time",
+              weir_uint("queued", reading.queued), weir_uint("in_hand", reading.in_hand),
+              weir_uint("held", reading.held), weir_str("effect", "left behind"));
+}
+
+/* --- wave by wave --------------------------------------------------------------------------- */
+
+static void begin(struct run *run, struct closing *closing)
+{
+    uint64_t own_ns;
+
+    close_part(run, closing);
+    own_ns = clock_after_ms(&run->clock, closing->timeout_ms);
+    closing->deadline_ns = own_ns < run->deadline_ns ? own_ns : run->deadline_ns;
+}
+
+static void end(struct run *run, const struct closing *closing)
+{
+    bool has_ended;
+
+    wait_for_end(run, closing);
+    has_ended = part_ref_has_ended(closing->part);
+    if (!has_ended)
+        name_left_behind(run, closing->part);
+    run->in_time = run->in_time && has_ended;
+    if (run->options->after)
+        run->options->after(run->options->context, closing->part, has_ended);
+}
+
+/* Closes the parts of the next wave together. */
+static void close_wave(struct run *run)
+{
+    uint32_t past = run->first;
+
+    while (past < run->count && run->parts[past].wave == run->parts[run->first].wave)
+        begin(run, &run->parts[past++]);
+    while (run->first < past) {
+        /* No longer among those that are looked at: `after` may destroy it. */
+        end(run, &run->parts[run->first++]);
+    }
+}
+
+int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
+                const struct closing_options *options)
+{
+    struct run run = { .runtime = runtime,
+                       .options = options,
+                       .parts = parts,
+                       .count = count,
+                       .clock = clock_monotonic(),
+                       .in_time = true };
+    int status;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].is_removed)
+            pool_mark_removed(parts[i].part.pool);
+    run.deadline_ns = clock_after_ms(&run.clock, options->timeout_ms);
+    status = count > 1 ? sort(&run) : 0;
+    while (status == 0 && run.first < run.count)
+        close_wave(&run);
+    return status != 0 ? status : run.in_time ? 0 : WEIR_ETIMEOUT;
 }

@@ -25,6 +25,7 @@
 #include "face/figures.h"
 #include "face/groups.h"
 #include "face/messages.h"
+#include "face/part_ref.h"
 #include "face/parts.h"
 #include "face/pool.h"
 #include "face/pool_change.h"

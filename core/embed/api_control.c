@@ -236,7 +236,7 @@ static void sum_of_all(struct weir_runtime *runtime, struct ledger_reading *out)
 
         if (part->parent)
             continue; /* its parent's sum has it */
-        part_ledger(part, &reading);
+        part_ref_ledger(part_ref(part), &reading);
         ledger_reading_add(out, &reading);
     }
     pthread_mutex_unlock(&runtime->lock);
@@ -269,7 +269,7 @@ int weir_runtime_ledger(struct weir_runtime *runtime, weir_pid pid, struct weir_
     if (pid && !part)
         return WEIR_EUNKNOWN;
     if (part)
-        part_ledger(part, &reading);
+        part_ref_ledger(part_ref(part), &reading);
     else
         sum_of_all(runtime, &reading);
     part_unref(part);
@@ -303,7 +303,7 @@ int weir_runtime_stop_now(struct weir_runtime *runtime, weir_pid pid)
 
 static bool has_ended(void *context)
 {
-    return part_has_ended(context);
+    return part_ref_has_ended(part_ref(context));
 }
 
 int weir_runtime_close_wait(struct weir_runtime *runtime, weir_pid pid, uint64_t timeout_ms)

@@ -83,7 +83,7 @@ static uint32_t show_letters(struct part *part, struct dead_letter *letters,
                              struct weir_dead_letter *out, uint32_t letter_size, uint32_t max)
 {
     struct clock clock = clock_monotonic();
-    uint32_t count = dead_letters_read(part_dead_letters(part).letters, letters, max);
+    uint32_t count = dead_letters_read(part_ref_dead_letters(part_ref(part)).letters, letters, max);
     uint64_t now_ns = clock_now_ns(&clock);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -100,7 +100,7 @@ static uint32_t count_kept(struct part *part)
 {
     struct dead_letters_figures figures = { 0 };
 
-    dead_letters_figures(part_dead_letters(part).letters, &figures);
+    dead_letters_figures(part_ref_dead_letters(part_ref(part)).letters, &figures);
     return figures.kept;
 }
 
@@ -134,7 +134,7 @@ int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid, struct weir_
     int status = !can_show ? WEIR_EINVALID : part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
 
     if (executor) {
-        struct dead_letter_box box = part_dead_letters(part);
+        struct dead_letter_box box = part_ref_dead_letters(part_ref(part));
 
         dead_letter_box_replay(runtime->core, executor, &box, &result);
         runtime_leave(executor);

@@ -1,7 +1,6 @@
 /* Making and ending a runtime: see weir/runtime.h. */
 #include <stdlib.h>
 
-#include "embed/order.h"
 #include "embed/part.h"
 #include "embed/task.h"
 #include "embed/use.h"
@@ -121,14 +120,39 @@ int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, 
     return status;
 }
 
+static int close_all(struct weir_runtime *runtime, struct part *const *parts, uint32_t count,
+                     uint64_t timeout_ms)
+{
+    const struct closing_options options = { .timeout_ms = timeout_ms,
+                                             .no_room_ms = runtime->no_room_ms };
+    struct closing *closings = calloc((size_t)count + 1, sizeof *closings);
+    int status = WEIR_ENOMEM;
+
+    for (uint32_t i = 0; closings && i < count; i++)
+        closings[i] = (struct closing){ .part = part_ref(parts[i]), .timeout_ms = UINT64_MAX };
+    if (closings)
+        status = closing_run(runtime->core, closings, count, &options);
+    free(closings);
+    return status;
+}
+
 int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
 {
+    struct part **parts;
+    uint32_t count;
+    int status;
+
     if (runtime_is_own_thread(runtime->core))
         return WEIR_EDEADLK;
     pthread_mutex_lock(&runtime->lock);
     runtime->closing = true;
     pthread_mutex_unlock(&runtime->lock);
-    return order_close_all(runtime, timeout_ms);
+    parts = part_list(runtime, &count);
+    status = parts ? close_all(runtime, parts, count, timeout_ms) : WEIR_ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        part_unref(parts[i]);
+    free(parts);
+    return status;
 }
 
 void weir_runtime_destroy(struct weir_runtime *runtime)

@@ -164,7 +164,7 @@ void part_forget(struct part *part)
     struct part *unlinked;
     bool is_last;
 
-    part_ledger(part, &reading);
+    part_ref_ledger(part_ref(part), &reading);
     do {
         pthread_mutex_lock(&runtime->lock);
         unlinked = unlink_locked(part);
@@ -179,14 +179,17 @@ void part_forget(struct part *part)
 
 /* --- one for all kinds ---------------------------------------------------------------------- */
 
-void part_ledger(struct part *part, struct ledger_reading *out)
+struct part_ref part_ref(const struct part *part)
 {
+    struct part_ref ref = { .kind = part->kind };
+
     if (part->kind == PART_POOL)
-        pool_ledger(part->pool, out);
+        ref.pool = part->pool;
     else if (part->kind == PART_SINGLE)
-        single_ledger(part->single, out);
+        ref.single = part->single;
     else
-        source_ledger(part->source, out);
+        ref.source = part->source;
+    return ref;
 }
 
 void part_close(struct part *part)
@@ -195,12 +198,7 @@ void part_close(struct part *part)
 
     if (!executor)
         return;
-    if (part->kind == PART_SINGLE)
-        single_close(part->single, executor);
-    else if (part->kind == PART_SOURCE)
-        source_close(part->source, executor);
-    else if (!pool_is_closing(part->pool))
-        pool_close(part->pool, executor);
+    part_ref_close(part_ref(part), executor);
     runtime_leave(executor);
 }
 
@@ -210,47 +208,6 @@ void part_stop_now(struct part *part)
 
     if (!executor)
         return;
-    if (part->kind == PART_SINGLE)
-        single_stop_now(part->single, executor);
-    else if (part->kind == PART_SOURCE)
-        source_stop_now(part->source, executor);
-    else
-        pool_stop_now(part->pool, executor);
+    part_ref_stop_now(part_ref(part), executor);
     runtime_leave(executor);
-}
-
-bool part_has_ended(struct part *part)
-{
-    switch (part->kind) {
-    case PART_POOL:
-        return pool_has_ended(part->pool);
-    case PART_SINGLE:
-        return single_has_ended(part->single);
-    default:
-        return source_has_ended(part->source);
-    }
-}
-
-const char *part_name(const struct part *part)
-{
-    switch (part->kind) {
-    case PART_POOL:
-        return pool_path(part->pool);
-    case PART_SINGLE:
-        return single_name(part->single);
-    default:
-        return source_path(part->source);
-    }
-}
-
-struct dead_letter_box part_dead_letters(struct part *part)
-{
-    switch (part->kind) {
-    case PART_POOL:
-        return pool_dead_letters(part->pool);
-    case PART_SINGLE:
-        return single_dead_letters(part->single);
-    default:
-        return source_dead_letters(part->source);
-    }
 }

@@ -16,12 +16,6 @@
 
 #include <weir/runtime.h>
 
-enum part_kind {
-    PART_POOL,
-    PART_SINGLE,
-    PART_SOURCE,
-};
-
 struct part {
     struct list link;             /* lock of the runtime: of all parts; empty = forgotten */
     struct table_node node;       /* likewise, by PID */
@@ -51,7 +45,7 @@ struct weir_runtime {
     struct dead_letters_bounds dead_letters;      /* const: of each other part */
     struct dead_letters_bounds task_letters;      /* const: of task pools: without payloads */
     const struct weir_tag *task_tag;              /* const: of tasks */
-    uint64_t no_room_ms;                          /* const: see order.h */
+    uint64_t no_room_ms;                          /* const: of the shutdown: see closing_options */
     struct levels levels;
     pthread_mutex_t lock;
     struct list parts;          /* lock: oldest first */
@@ -85,19 +79,12 @@ void part_unlink_locked(struct part *part);
  * to `gone`. */
 void part_forget(struct part *part);
 
-/* Its ledger, also after its end. */
-void part_ledger(struct part *part, struct ledger_reading *out);
+/* For what it has in common with the others. */
+struct part_ref part_ref(const struct part *part);
 
 /* Accepts nothing new; finishes and ends. */
 void part_close(struct part *part);
 /* Likewise; waiting messages become dead letters. */
 void part_stop_now(struct part *part);
-bool part_has_ended(struct part *part);
-
-/* Its path or name, for people. */
-const char *part_name(const struct part *part);
-
-/* Its dead letters, and where its outputs lead; in a read section. */
-struct dead_letter_box part_dead_letters(struct part *part);
 
 #endif

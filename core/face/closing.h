@@ -1,30 +1,50 @@
 /*
- * face/closing.h - in which order parts close, so that each closes after all that feed it.
+ * face/closing.h - closes parts in the order in which they feed each other, and waits for their
+ * ends.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
 #ifndef FACE_CLOSING_H
 #define FACE_CLOSING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include <weir/message.h>
+#include "face/part_ref.h"
 
-struct wiring_slot;
+struct runtime;
 
-/* A part that is to close. */
-struct feeder {
-    weir_pid pid;
-    weir_pid parent;            /* the pool it is a member of; 0 = none */
-    struct wiring_slot *wiring; /* where its outputs lead: see dead_letter_box */
+/* A part that closes. */
+struct closing {
+    struct part_ref part;
+    bool is_removed; /* a pool that goes while others stay: see pool_remove */
+    /* How long this part may take, from its own closing on; UINT64_MAX: as long as all of them */
+    uint64_t timeout_ms;
+    /* Fields of closing_run. */
+    uint32_t wave;
+    uint32_t index;
+    uint64_t deadline_ns;
+};
+
+struct closing_options {
+    uint64_t timeout_ms; /* of all parts together */
+    /* While a part has not ended for that time, parts that accept no message, for which it may
+     * wait, are closed early; 0 = never. */
+    uint64_t no_room_ms;
+    bool (*is_given_up)(void *context); /* true: nothing more is waited for; may be NULL */
+    /* What became of a part; may destroy it when it has ended. May be NULL. */
+    void (*after)(void *context, struct part_ref part, bool has_ended);
+    void *context;
 };
 
 /*
- * Gives each part its wave, 0 and up: it closes after all waves before. A part feeds where its
- * outputs lead, and what is nested there; a nested pool feeds the pool that it is in. What feeds
- * itself in a circle has one wave. Costs as much as there are parts and outputs. In a read section.
- * WEIR_ENOMEM.
+ * Closes sources first, then each part after all parts whose outputs feed it, and a pool after the
+ * pools nested in it. Parts that feed each other in a cycle close together. The log names each part
+ * that has not ended in time. Changes the order of `parts`. Waits, so a read section is no place
+ * for it. 0; WEIR_ETIMEOUT: a part has not ended; WEIR_ENOMEM: nothing has happened; a single part
+ * needs no memory.
  */
-int feeding_waves(const struct feeder *parts, uint32_t count, uint32_t *out_waves);
+int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
+                const struct closing_options *options);
 
 #endif

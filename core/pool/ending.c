@@ -91,19 +91,19 @@ void pool_close(struct pool *pool, struct executor *executor)
 }
 
 /* Marks the pool and the pools in it, before any of their workers is ordered to leave. */
-static void mark_removed(struct pool *pool)
+void pool_mark_removed(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     /* Release pairs with the acquire in places.c, discard. */
     atomic_store_explicit(&pool->removed, true, memory_order_release);
     for (uint32_t i = 0; i < pool->child_count; i++)
-        mark_removed(pool->children[i]);
+        pool_mark_removed(pool->children[i]);
     pthread_mutex_unlock(&pool->lock);
 }
 
 void pool_remove(struct pool *pool, struct executor *executor)
 {
-    mark_removed(pool);
+    pool_mark_removed(pool);
     pool_close(pool, executor);
 }
 

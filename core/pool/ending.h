@@ -8,6 +8,10 @@
 
 #include "pool/pool.h"
 
+/* What pool_remove does before it closes the pool: a worker of a marked pool, or of a pool in it,
+ * hands its backlog to no marked pool. */
+void pool_mark_removed(struct pool *pool);
+
 /* As pool_stop_now, with the reason KILL for `close` of its members, and for monitors. */
 void pool_kill(struct pool *pool, struct executor *executor);
 

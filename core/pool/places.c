@@ -127,11 +127,18 @@ static void ended(struct place *place)
 
 /* --- the backlog ------------------------------------------------------------------------------ */
 
+static bool is_going(const struct pool *pool)
+{
+    /* Acquire pairs with the releases in pool_close and pool_mark_removed. */
+    return atomic_load_explicit(&pool->closing, memory_order_acquire) ||
+           atomic_load_explicit(&pool->removed, memory_order_acquire);
+}
+
 /* The receiver of a backlog: the pool, or, if the whole pool is removed, the first pool above that
  * stays, but never a pool that broadcasts. */
 static struct pool *pool_that_stays(struct pool *pool)
 {
-    while (pool->parent && atomic_load_explicit(&pool->closing, memory_order_acquire) &&
+    while (pool->parent && is_going(pool) &&
            atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != WEIR_ROUTE_BROADCAST)
         pool = pool->parent;
     return pool;
@@ -139,14 +146,16 @@ static struct pool *pool_that_stays(struct pool *pool)
 
 static int reroute(struct place *place, struct message *message)
 {
-    return route_message(pool_that_stays(pool_of_place(place)), place->actor->executor, message);
+    struct pool *pool = pool_that_stays(pool_of_place(place));
+
+    return is_going(pool) ? WEIR_ECLOSED : route_message(pool, place->actor->executor, message);
 }
 
 static void discard(struct place *place, bool as_removed)
 {
     struct pool *pool = pool_of_place(place);
 
-    /* Acquire pairs with the release in mark_removed. */
+    /* Acquire pairs with the release in pool_mark_removed. */
     if (pulling_keeps(place) &&
         (!as_removed || atomic_load_explicit(&pool->removed, memory_order_acquire)))
         pulling_discard(pool, place->actor->executor);

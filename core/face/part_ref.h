@@ -1,0 +1,54 @@
+/*
+ * face/part_ref.h - a part of any kind: what pools, singles and sources have in common.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_PART_REF_H
+#define FACE_PART_REF_H
+
+#include <stdbool.h>
+
+#include "face/dead_letters.h"
+#include "face/figures.h"
+
+struct runtime;
+
+enum part_kind {
+    PART_POOL,
+    PART_SINGLE,
+    PART_SOURCE,
+};
+
+/* Borrows the part. */
+struct part_ref {
+    enum part_kind kind;
+    /* the one that `kind` says */
+    union {
+        struct pool *pool;
+        struct single *single;
+        struct source *source;
+    };
+};
+
+weir_pid part_ref_pid(struct part_ref part);
+/* For people. Borrowed while the part is there. */
+const char *part_ref_name(struct part_ref part);
+
+/* Also after its end. */
+void part_ref_ledger(struct part_ref part, struct ledger_reading *out);
+
+/* Its dead letters, and where its outputs lead. In a read section. */
+struct dead_letter_box part_ref_dead_letters(struct part_ref part);
+
+/* Accepts nothing new, finishes what it has accepted, and ends. A second call has no effect. */
+void part_ref_close(struct part_ref part, struct executor *executor);
+
+/* Ends after its present message; waiting messages are dead. */
+void part_ref_stop_now(struct part_ref part, struct executor *executor);
+
+bool part_ref_has_ended(struct part_ref part);
+
+/* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
+bool part_ref_admits_nothing(struct part_ref part);
+
+#endif
