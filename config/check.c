@@ -350,7 +350,7 @@ static bool report_cycle(void *context, const struct graph_step *steps, uint32_t
 static int check_cycles(struct checking *checking)
 {
     struct graph graph;
-    int status = graph_init(&graph, checking->settings, true);
+    int status = graph_init(&graph, checking->settings);
 
     if (status != WEIR_OK)
         return status;

@@ -1,9 +1,9 @@
 /*
- * config/graph.h - the graph of pools: finds cycles that could deadlock, and the order to close.
+ * config/graph.h - the graph of pools: finds cycles that could deadlock.
  *
- * An edge leads from a pool of workers to the target of each bound output, and from a pool of pools
- * to each of its members, which receive the pool's messages. So an output that leads back to a pool
- * above is a cycle.
+ * An edge leads from a pool of workers to the target of each output with `when_full: wait`, and
+ * from a pool of pools to each of its members, which receive the pool's messages. So an output that
+ * leads back to a pool above is a cycle.
  */
 #ifndef CONFIG_GRAPH_H
 #define CONFIG_GRAPH_H
@@ -23,8 +23,8 @@ struct graph {
     struct graph_edge *edges;
 };
 
-/* Covers all bound outputs, or only those with `when_full: wait`. WEIR_ENOMEM. */
-int graph_init(struct graph *graph, const struct settings *settings, bool waiting_only);
+/* WEIR_ENOMEM. */
+int graph_init(struct graph *graph, const struct settings *settings);
 void graph_finish(struct graph *graph);
 
 /* One step of a cycle: from this pool, by this output (SETTINGS_NONE = to a member). */
@@ -41,18 +41,5 @@ struct graph_step {
 int graph_find_cycles(const struct graph *graph,
                       bool (*found)(void *context, const struct graph_step *steps, uint32_t count),
                       void *context);
-
-/*
- * Fills `order` with all pools, feeders before the pools that they feed. Fills `groups` (may be
- * NULL) with a number for each pool; the pools of one cycle share theirs. WEIR_ENOMEM.
- */
-int graph_order(const struct graph *graph, uint32_t *order, uint32_t *groups);
-
-/*
- * Computes the order in which pools close: feeders before the pools that they feed, a pool before
- * its members. Fills `order` and `groups` (may be NULL), each of pool_count elements: order[i] is
- * the index of a pool, groups[i] a number that the pools of one cycle share. WEIR_ENOMEM.
- */
-int graph_output_order(const struct settings *settings, uint32_t *order, uint32_t *groups);
 
 #endif

@@ -75,21 +75,14 @@ struct plan_step {
     uint32_t new_index;   /* its index in the new settings */
 };
 
-/* A pool that closes: its index in the old settings. Those of one group feed each other in a cycle,
- * and close together. */
-struct plan_closing {
-    uint32_t pool;
-    uint32_t group;
-};
-
 struct plan {
     size_t count;
     struct plan_step *steps; /* hosts, dispatchers, pools, sources; in order of the new file */
     /* By index in the new settings: the index in the old settings; SETTINGS_NONE = it is new. */
     uint32_t *old_pools;
     uint32_t *old_sources;
-    struct plan_closing *closing; /* the removed pools: feeders before the pools that they feed */
-    uint32_t closing_count;
+    uint32_t *removed; /* the removed pools: indexes in the old settings */
+    uint32_t removed_count;
     struct text_store store; /* the texts and arrays above */
 };
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "config/graph.h"
 #include "config/key_index.h"
 #include "config/plan_uses.h"
 
@@ -210,8 +209,12 @@ static void plan_new_pools(struct planning *planning, const struct key_index *in
 static void plan_gone_pools(struct planning *planning, const struct key_index *index)
 {
     const struct settings *older = planning->old_settings;
+    uint32_t count = older ? older->pool_count : 0;
+    struct plan *plan = planning->plan;
 
-    for (uint32_t i = 0; older && i < older->pool_count; i++) {
+    plan->removed = text_store_take_array(&plan->store, (size_t)count + 1, sizeof *plan->removed);
+    planning->failed |= !plan->removed;
+    for (uint32_t i = 0; plan->removed && i < count; i++) {
         const struct settings_pool *pool = &older->pools[i];
         struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path), i,
                                         SETTINGS_NONE };
@@ -220,37 +223,8 @@ static void plan_gone_pools(struct planning *planning, const struct key_index *i
             continue;
         plan_add(planning, PLAN_POOL_REMOVED, &subject, NULL, pool_text(planning, pool), NULL,
                  false);
-        planning->plan->closing_count++;
+        plan->removed[plan->removed_count++] = i;
     }
-}
-
-/* Picks the removed pools out of the closing order of all pools. */
-static int pick_closing(struct planning *planning, const struct key_index *index, uint32_t *order,
-                        uint32_t *groups)
-{
-    const struct settings *older = planning->old_settings;
-    struct plan_closing *next = planning->plan->closing;
-    int status = graph_output_order(older, order, groups);
-
-    for (uint32_t i = 0; i < older->pool_count && status == WEIR_OK; i++)
-        if (find_pool(index, planning->new_settings, older->pools[order[i]].path) == SETTINGS_NONE)
-            *next++ = (struct plan_closing){ order[i], groups[order[i]] };
-    return status;
-}
-
-static void plan_closing_order(struct planning *planning, const struct key_index *index)
-{
-    struct plan *plan = planning->plan;
-    size_t count = plan->closing_count ? planning->old_settings->pool_count : 0;
-    uint32_t *order, *groups;
-
-    if (count == 0)
-        return;
-    order = text_store_take_array(&planning->scratch, count, sizeof *order);
-    groups = text_store_take_array(&planning->scratch, count, sizeof *groups);
-    plan->closing = text_store_take_array(&plan->store, plan->closing_count, sizeof *plan->closing);
-    planning->failed |= !order || !groups || !plan->closing ||
-                        pick_closing(planning, index, order, groups) != WEIR_OK;
 }
 
 void plan_pools(struct planning *planning)
@@ -265,7 +239,6 @@ void plan_pools(struct planning *planning)
     if (status == WEIR_OK) {
         plan_new_pools(planning, &index);
         plan_gone_pools(planning, &index);
-        plan_closing_order(planning, &index);
     } else {
         planning->failed = true;
     }

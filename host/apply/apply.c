@@ -220,7 +220,7 @@ void apply_drain(struct apply *apply)
     uint64_t start_ns = now_ns();
 
     source_changes_drain(&apply->sources);
-    closing_drain(assembly, apply->transition.plan);
+    closing_drain(assembly, apply->transition.plan->removed_count);
     dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
     finish(apply);
     apply->times.drain_ns = now_ns() - start_ns;
@@ -330,18 +330,4 @@ int apply_from_nothing(struct assembly *assembly, struct settings *settings, str
     if (status != 0 && report_count(report) == told)
         report_add(report, NULL, NULL, "the host cannot start: %s", weir_status_text(status));
     return status;
-}
-
-/* --- the end -------------------------------------------------------------------------------- */
-
-bool apply_to_nothing(struct assembly *assembly, uint64_t timeout_ms)
-{
-    struct plan *plan;
-    bool in_time;
-
-    if (plan_create(assembly->held->settings, NULL, &plan) != 0)
-        return false;
-    in_time = closing_shut_down(assembly, plan, timeout_ms);
-    plan_destroy(plan);
-    return in_time;
 }

@@ -61,8 +61,4 @@ void apply_abandon(struct apply *apply);
  */
 int apply_from_nothing(struct assembly *assembly, struct settings *settings, struct report *report);
 
-/* The end: carries out the plan from the settings in force to nothing, feeders first. True when all
- * of it ended within `timeout_ms`; the log names what did not. */
-bool apply_to_nothing(struct assembly *assembly, uint64_t timeout_ms);
-
 #endif

@@ -31,7 +31,7 @@ static int allocate(struct pool_changes *changes)
 {
     const struct transition *transition = changes->transition;
     size_t count = transition->settings->pool_count + 1;
-    size_t gone_count = (size_t)transition->assembly->gone_count + transition->plan->closing_count;
+    size_t gone_count = (size_t)transition->assembly->gone_count + transition->plan->removed_count;
 
     changes->tasks = calloc(count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
@@ -294,8 +294,8 @@ static void set_gone(struct pool_changes *changes, struct executor *executor)
 
     for (; count < assembly->gone_count; count++)
         changes->gone_pools[count] = assembly->gone[count];
-    for (uint32_t i = 0; i < plan->closing_count; i++) {
-        struct pool *pool = assembly->pools[plan->closing[i].pool];
+    for (uint32_t i = 0; i < plan->removed_count; i++) {
+        struct pool *pool = assembly->pools[plan->removed[i]];
 
         pool_give_up_name(pool, executor); /* a new pool may take the name while this one drains */
         changes->gone_pools[count++] = pool;

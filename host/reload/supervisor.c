@@ -341,7 +341,7 @@ static void follow_cpus(struct supervisor *supervisor)
 static void finish(struct supervisor *supervisor)
 {
     uint64_t timeout_ms = supervisor->assembly->held->settings->host.shutdown_timeout_ms;
-    bool drained = apply_to_nothing(supervisor->assembly, timeout_ms);
+    bool drained = closing_shut_down(supervisor->assembly, timeout_ms);
 
     supervisor->on_finished(supervisor->context, drained);
 }

@@ -34,47 +34,7 @@ static uint64_t usual_or_left_ms(const struct closing_time *time)
     return time ? closing_time_left_ms(time) : CLOSING_TIMEOUT_MS;
 }
 
-/* --- one by one ------------------------------------------------------------------------------ */
-
-/* The part that is waited for, unless the host is to end first. */
-struct awaited {
-    const struct assembly *assembly; /* NULL: also while the host ends */
-    struct source *source;
-    struct pool *pool;
-};
-
-static bool is_over(const struct awaited *awaited)
-{
-    if (awaited->source)
-        return source_has_ended(awaited->source);
-    return pool_has_ended(awaited->pool);
-}
-
-static bool need_not_wait(void *context)
-{
-    const struct awaited *awaited = context;
-
-    return is_over(awaited) ||
-           (awaited->assembly &&
-            atomic_load_explicit(&awaited->assembly->stopping, memory_order_acquire));
-}
-
-static bool await(struct assembly *assembly, struct awaited awaited, uint64_t timeout_ms)
-{
-    (void)runtime_wait(assembly->runtime, need_not_wait, &awaited, timeout_ms);
-    return is_over(&awaited);
-}
-
-static void name_left_behind(struct assembly *assembly, const char *path, struct pool *pool)
-{
-    struct weir_pool_stats stats = { .size = sizeof stats };
-
-    if (pool)
-        pool_stats(pool, &stats);
-    log_event(runtime_log(assembly->runtime), WEIR_LOG_ERROR, path, "did not end in time",
-              weir_uint("queued", stats.queued), weir_uint("in_hand", stats.in_hand),
-              weir_uint("held", stats.held), weir_str("effect", "left behind"));
-}
+/* --- what has ended, and what is left ------------------------------------------------------- */
 
 /* Frees an ended source; its dead letters stay in the sum. */
 static void forget_source(struct assembly *assembly, struct source *source)
@@ -94,11 +54,10 @@ static void forget_source(struct assembly *assembly, struct source *source)
     runtime_leave(executor);
 }
 
-static void leave_source_behind(struct assembly *assembly, struct source *source)
+static void add_gone_source(struct assembly *assembly, struct source *source)
 {
     struct source **gone;
 
-    name_left_behind(assembly, source_path(source), NULL);
     pthread_mutex_lock(&assembly->lock);
     gone = realloc(assembly->gone_sources, (assembly->gone_source_count + 1) * sizeof *gone);
     if (gone) {
@@ -106,20 +65,6 @@ static void leave_source_behind(struct assembly *assembly, struct source *source
         gone[assembly->gone_source_count++] = source;
     }
     pthread_mutex_unlock(&assembly->lock);
-}
-
-void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
-                            uint32_t count, const struct closing_time *time)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!sources[i])
-            continue;
-        if (await(assembly, (struct awaited){ .assembly = assembly, .source = sources[i] },
-                  usual_or_left_ms(time)))
-            forget_source(assembly, sources[i]);
-        else
-            leave_source_behind(assembly, sources[i]);
-    }
 }
 
 /* Removes one that has ended from the list; NULL: there is none. */
@@ -193,21 +138,54 @@ static void add_gone(struct assembly *assembly, struct pool *pool)
     pthread_mutex_unlock(&assembly->lock);
 }
 
+/* --- one by one ------------------------------------------------------------------------------ */
+
+static bool is_stopping(void *context)
+{
+    const struct assembly *assembly = context;
+
+    return atomic_load_explicit(&assembly->stopping, memory_order_acquire);
+}
+
+static void forget_or_keep(void *context, struct part_ref part, bool has_ended)
+{
+    if (part.kind == PART_SOURCE && has_ended)
+        forget_source(context, part.source);
+    else if (part.kind == PART_SOURCE)
+        add_gone_source(context, part.source);
+    else if (has_ended)
+        forget_pool(context, part.pool);
+    else
+        add_gone(context, part.pool);
+}
+
+static void forget_one(struct assembly *assembly, struct part_ref part,
+                       const struct closing_time *time)
+{
+    const struct closing_options options = { .timeout_ms = usual_or_left_ms(time),
+                                             .is_given_up = is_stopping,
+                                             .after = forget_or_keep,
+                                             .context = assembly };
+    struct closing closing = { .part = part, .timeout_ms = UINT64_MAX };
+
+    (void)closing_run(assembly->runtime, &closing, 1, &options);
+}
+
+void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
+                            uint32_t count, const struct closing_time *time)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sources[i])
+            forget_one(assembly, (struct part_ref){ .kind = PART_SOURCE, .source = sources[i] },
+                       time);
+}
+
 void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
                           const struct closing_time *time)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct awaited awaited = { .assembly = assembly, .pool = pools[i] };
-
-        if (!pools[i])
-            continue;
-        if (await(assembly, awaited, usual_or_left_ms(time))) {
-            forget_pool(assembly, pools[i]);
-            continue;
-        }
-        name_left_behind(assembly, pool_path(pools[i]), pools[i]);
-        add_gone(assembly, pools[i]);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (pools[i])
+            forget_one(assembly, (struct part_ref){ .kind = PART_POOL, .pool = pools[i] }, time);
 }
 
 /* --- former workers ------------------------------------------------------------------------- */
@@ -277,71 +255,80 @@ static void await_formers(const struct assembly *assembly, bool while_stopping, 
 
 /* --- the removed ---------------------------------------------------------------------------- */
 
-static void close_pool(struct assembly *assembly, struct pool *pool,
-                       void (*close)(struct pool *pool, struct executor *executor))
-{
-    struct executor *executor = runtime_enter(assembly->runtime);
-
-    if (executor && !pool_is_closing(pool))
-        close(pool, executor);
-    if (executor)
-        runtime_leave(executor);
-}
-
 uint64_t closing_timeout_ms(struct pool *pool)
 {
-    return pool_remove_ms(pool, CLOSING_TIMEOUT_MS, CLOSING_GRACE_MS);
+    /* Also without workers: the actor of the pool ends in a turn of its own. */
+    return longer(pool_remove_ms(pool, CLOSING_TIMEOUT_MS, CLOSING_GRACE_MS), CLOSING_GRACE_MS);
 }
 
-/* The end of the group that begins at number `first`. */
-static uint32_t group_end(const struct plan *plan, uint32_t first)
-{
-    uint32_t end = first + 1;
+/* Parts of one kind that close. */
+struct parts {
+    struct source *const *sources; /* NULL: pools */
+    struct pool *const *pools;
+    uint32_t count;
+    bool are_removed; /* pools, while others stay */
+};
 
-    while (end < plan->closing_count && plan->closing[end].group == plan->closing[first].group)
-        end++;
-    return end;
+static struct closing closing_at(const struct parts *parts, uint32_t index)
+{
+    struct closing closing = { .is_removed = parts->are_removed, .timeout_ms = UINT64_MAX };
+
+    if (parts->sources)
+        closing.part = (struct part_ref){ .kind = PART_SOURCE, .source = parts->sources[index] };
+    else
+        closing.part = (struct part_ref){ .kind = PART_POOL, .pool = parts->pools[index] };
+    if (parts->are_removed)
+        closing.timeout_ms = closing_timeout_ms(parts->pools[index]);
+    return closing;
 }
 
-/*
- * Frees the pools of `gone` from number `first` to `end` that end within `timeout_ms`, or within
- * their own time-out if that is shorter; returns how many did not. `watched`: waiting stops when
- * this host is to end.
- */
-static uint32_t drain_gone(struct assembly *assembly, const struct assembly *watched,
-                           uint32_t first, uint32_t end, uint64_t timeout_ms)
+/* True when all have ended in time. Without memory for the order they close one by one, from the
+ * last on, since `options` may have the ended ones taken out of the list. */
+static bool close_parts(struct assembly *assembly, const struct parts *parts,
+                        const struct closing_options *options)
 {
-    uint32_t kept = first;
+    struct closing *closings = calloc((size_t)parts->count + 1, sizeof *closings);
+    int status = WEIR_ENOMEM;
+    bool in_time = true;
 
-    for (uint32_t i = first; i < end; i++)
-        close_pool(assembly, assembly->gone[i], pool_remove);
-    for (uint32_t i = first; i < end; i++) {
-        struct pool *pool = assembly->gone[kept];
-        uint64_t own_ms = closing_timeout_ms(pool);
+    for (uint32_t i = 0; closings && i < parts->count; i++)
+        closings[i] = closing_at(parts, i);
+    if (closings)
+        status = closing_run(assembly->runtime, closings, parts->count, options);
+    free(closings);
+    if (status != WEIR_ENOMEM)
+        return status == 0;
+    for (uint32_t i = parts->count; i-- > 0;) {
+        struct closing closing = closing_at(parts, i);
 
-        if (await(assembly, (struct awaited){ .assembly = watched, .pool = pool },
-                  own_ms < timeout_ms ? own_ms : timeout_ms)) {
-            forget_pool(assembly, pool);
-            continue;
-        }
-        name_left_behind(assembly, pool_path(pool), pool);
-        kept++;
+        in_time = closing_run(assembly->runtime, &closing, 1, options) == 0 && in_time;
     }
-    return kept - first;
+    return in_time;
 }
 
-void closing_drain(struct assembly *assembly, const struct plan *plan)
+/* Those that have not ended are among the gone already. */
+static void forget_gone(void *context, struct part_ref part, bool has_ended)
 {
-    /* Earlier pools of the list have had their wait: they must not delay each following reload. */
-    uint32_t first = assembly->gone_count - plan->closing_count;
+    if (has_ended)
+        forget_pool(context, part.pool);
+}
 
-    if (plan->closing_count == 0)
+void closing_drain(struct assembly *assembly, uint32_t count)
+{
+    const struct closing_options options = { .timeout_ms = UINT64_MAX,
+                                             .is_given_up = is_stopping,
+                                             .after = forget_gone,
+                                             .context = assembly };
+
+    /* Those before them have been waited for: they must not hold up every reload that follows. */
+    const struct parts removed = { .pools = assembly->gone + assembly->gone_count - count,
+                                   .count = count,
+                                   .are_removed = true };
+
+    if (count == 0)
         return;
     await_formers(assembly, false, UINT64_MAX);
-    for (uint32_t i = 0, end; i < plan->closing_count; i = end) {
-        end = group_end(plan, i);
-        first += drain_gone(assembly, assembly, first, first + end - i, UINT64_MAX);
-    }
+    (void)close_parts(assembly, &removed, &options);
 }
 
 static void collect_gone_pools(struct assembly *assembly)
@@ -365,79 +352,30 @@ bool closing_collect_gone(struct assembly *assembly)
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-struct shut_down {
-    struct assembly *assembly;
-    struct closing_time time;
-    bool in_time;
-};
-
-static uint64_t time_left_ms(const struct shut_down *down)
+static bool shut(struct assembly *assembly, struct parts parts, const struct closing_time *time)
 {
-    return closing_time_left_ms(&down->time);
+    const struct closing_options options = { .timeout_ms = closing_time_left_ms(time),
+                                             .after = parts.are_removed ? forget_gone : NULL,
+                                             .context = assembly };
+
+    return close_parts(assembly, &parts, &options);
 }
 
-static void close_source(struct assembly *assembly, struct source *source)
+bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 {
-    struct executor *executor = runtime_enter(assembly->runtime);
+    const struct settings *settings = assembly->held->settings;
+    const struct parts sources = { .sources = assembly->sources, .count = settings->source_count };
+    const struct parts gone_sources = { .sources = assembly->gone_sources,
+                                        .count = assembly->gone_source_count };
+    const struct parts gone = { .pools = assembly->gone,
+                                .count = assembly->gone_count,
+                                .are_removed = true };
+    const struct parts pools = { .pools = assembly->pools, .count = settings->pool_count };
+    struct closing_time time = closing_time_begin(timeout_ms);
+    bool in_time = shut(assembly, sources, &time);
 
-    if (executor) {
-        source_close(source, executor);
-        runtime_leave(executor);
-    }
-}
-
-static void await_source(struct shut_down *down, struct source *source, bool is_named)
-{
-    if (await(down->assembly, (struct awaited){ .source = source }, time_left_ms(down)))
-        return;
-    if (is_named)
-        name_left_behind(down->assembly, source_path(source), NULL);
-    down->in_time = false;
-}
-
-static void close_sources(struct shut_down *down)
-{
-    struct assembly *assembly = down->assembly;
-    uint32_t count = assembly->held->settings->source_count;
-
-    for (uint32_t i = 0; i < count; i++)
-        close_source(assembly, assembly->sources[i]);
-    for (uint32_t i = 0; i < count; i++)
-        await_source(down, assembly->sources[i], true);
-    for (uint32_t i = 0; i < assembly->gone_source_count; i++)
-        await_source(down, assembly->gone_sources[i], false);
-}
-
-/* Pools of one group feed each other: they close together. */
-static void close_group(struct shut_down *down, const struct plan_closing *closing, uint32_t count)
-{
-    struct assembly *assembly = down->assembly;
-
-    for (uint32_t i = 0; i < count; i++)
-        close_pool(assembly, assembly->pools[closing[i].pool], pool_close);
-    for (uint32_t i = 0; i < count; i++) {
-        struct pool *pool = assembly->pools[closing[i].pool];
-
-        if (await(assembly, (struct awaited){ .pool = pool }, time_left_ms(down)))
-            continue;
-        name_left_behind(assembly, pool_path(pool), pool);
-        down->in_time = false;
-    }
-}
-
-bool closing_shut_down(struct assembly *assembly, const struct plan *plan, uint64_t timeout_ms)
-{
-    struct shut_down down = { .assembly = assembly,
-                              .time = closing_time_begin(timeout_ms),
-                              .in_time = true };
-
-    close_sources(&down);
-    await_formers(assembly, true, time_left_ms(&down) / 2); /* the rest is for the others */
-    if (drain_gone(assembly, NULL, 0, assembly->gone_count, time_left_ms(&down)) > 0)
-        down.in_time = false;
-    for (uint32_t i = 0, end; i < plan->closing_count; i = end) {
-        end = group_end(plan, i);
-        close_group(&down, &plan->closing[i], end - i);
-    }
-    return down.in_time;
+    in_time = shut(assembly, gone_sources, &time) && in_time;
+    await_formers(assembly, true, closing_time_left_ms(&time) / 2); /* the rest is for the others */
+    in_time = shut(assembly, gone, &time) && in_time;
+    return shut(assembly, pools, &time) && in_time;
 }

@@ -8,7 +8,6 @@
 #ifndef HOST_RUN_CLOSING_H
 #define HOST_RUN_CLOSING_H
 
-#include "config/plan.h"
 #include "host/run/assembly.h"
 
 #define CLOSING_TIMEOUT_MS 30000 /* the default of remove.timeout in docs/config.md */
@@ -42,15 +41,13 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
 /* The longest time that a worker of a removed pool, or of the pools below it, may take to end. */
 uint64_t closing_timeout_ms(struct pool *pool);
 
-/* After the commit of `plan`: closes the pools that the plan removes, group by group, each with its
- * own remove.timeout, and frees those that end in time. These pools are the last ones in the list
- * `gone`. */
-void closing_drain(struct assembly *assembly, const struct plan *plan);
+/* After a commit that removed `count` pools, which are the last of the gone: closes them in the
+ * order in which they feed each other, each for as long as its remove.timeout says, and frees those
+ * that end in time. */
+void closing_drain(struct assembly *assembly, uint32_t count);
 
-/*
- * Closes everything: sources, then pools as `plan` says, which leads from the settings in force to
- * nothing. True when all of it ended within `timeout_ms`.
- */
-bool closing_shut_down(struct assembly *assembly, const struct plan *plan, uint64_t timeout_ms);
+/* Closes everything: sources, then pools in the order in which they feed each other. True when all
+ * of it ended within `timeout_ms`. */
+bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms);
 
 #endif

@@ -318,36 +318,26 @@ static void test_step_says_where_it_stands_in_both_settings(void)
     plan_destroy(NULL);
 }
 
-/* The cycle of `a` and `b` has another place in the file than in the closing order. */
-static void test_plan_to_nothing_closes_feeders_first_and_a_cycle_together(void)
+static void test_plan_to_nothing_removes_everything(void)
 {
     struct change change = change_of(
         "sources: {l: {use: files.lines, args: {paths: [p]}, to: start}}\n"
         "pools:\n"
         "  end: {use: sink.null}\n"
-        "  start: {use: count.words, outputs: {next: a}}\n"
-        "  a: {use: count.words, outputs: {next: {to: b, when_full: reject}}}\n"
-        "  b: {use: thumb.scale, outputs: {done: {to: a, when_full: reject}, failed: end}}\n",
+        "  start: {use: count.words, outputs: {next: end}}\n",
         NULL);
-    const struct plan_closing *closing = change.plan->closing;
 
     expect_printed(change.plan, false,
                    "- dispatchers.default: auto (4) threads\n"
                    "- dispatchers.blocking: 16 threads\n- pools.end: sink.null, size 4\n"
-                   "- pools.start: count.words, size 4\n- pools.a: count.words, size 4\n"
-                   "- pools.b: thumb.scale, size 4\n- sources.l: files.lines\n");
-    CU_ASSERT_EQUAL_FATAL(change.plan->closing_count, 4);
-    CU_ASSERT_EQUAL(closing[0].pool, 1);
-    CU_ASSERT_EQUAL(closing[1].pool, 2);
-    CU_ASSERT_EQUAL(closing[2].pool, 3);
-    CU_ASSERT_EQUAL(closing[3].pool, 0);
-    CU_ASSERT_NOT_EQUAL(closing[0].group, closing[1].group);
-    CU_ASSERT_EQUAL(closing[1].group, closing[2].group);
-    CU_ASSERT_NOT_EQUAL(closing[2].group, closing[3].group);
+                   "- pools.start: count.words, size 4\n- sources.l: files.lines\n");
+    CU_ASSERT_EQUAL_FATAL(change.plan->removed_count, 2);
+    CU_ASSERT_EQUAL(change.plan->removed[0], 0);
+    CU_ASSERT_EQUAL(change.plan->removed[1], 1);
     change_finish(&change);
 }
 
-static void test_only_what_is_removed_closes(void)
+static void test_plan_lists_what_is_removed(void)
 {
     struct change change = change_of("pools:\n"
                                      "  end: {use: sink.null}\n"
@@ -355,9 +345,9 @@ static void test_only_what_is_removed_closes(void)
                                      "  start: {use: count.words, outputs: {next: old}}\n",
                                      "pools: {end: {use: sink.null}}\n");
 
-    CU_ASSERT_EQUAL_FATAL(change.plan->closing_count, 2);
-    CU_ASSERT_EQUAL(change.plan->closing[0].pool, 2);
-    CU_ASSERT_EQUAL(change.plan->closing[1].pool, 1);
+    CU_ASSERT_EQUAL_FATAL(change.plan->removed_count, 2);
+    CU_ASSERT_EQUAL(change.plan->removed[0], 1);
+    CU_ASSERT_EQUAL(change.plan->removed[1], 2);
     change_finish(&change);
 }
 
@@ -435,8 +425,8 @@ int main(void)
         { "indexes", test_step_says_where_it_stands_in_both_settings },
         { "colour", test_colour_is_that_of_a_diff },
         { "exclusive", test_exclusive_ones_are_said_to_stop_first },
-        { "to nothing", test_plan_to_nothing_closes_feeders_first_and_a_cycle_together },
-        { "closing", test_only_what_is_removed_closes },
+        { "to nothing", test_plan_to_nothing_removes_everything },
+        { "closing", test_plan_lists_what_is_removed },
         { "tasks", test_steps_of_one_part_are_one_task },
         CU_TEST_INFO_NULL,
     };
