@@ -124,7 +124,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
     }
     timekeeper_look(runtime->timekeeper);
     runtime->dispatchers[count] = dispatcher;
-    /* Release: who sees it counted sees it whole. */
+    /* Release: a thread that sees the new count sees a complete dispatcher. */
     atomic_store_explicit(&runtime->dispatcher_count, count + 1, memory_order_release);
     *out = dispatcher;
     return 0;
@@ -232,7 +232,8 @@ static void abandon(struct actor *actor, void *context)
         end_abandoned(actor, context);
 }
 
-/* No thread runs: what they retired and never freed goes to whoever polls next. */
+/* No thread runs: moves the memory that they retired, and have not freed, to the next reader that
+ * polls. */
 static void hand_over_all(struct runtime *runtime)
 {
     for (uint32_t i = 0; i < runtime->dispatcher_count; i++) {

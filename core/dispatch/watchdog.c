@@ -8,7 +8,7 @@ void watchdog_init(struct watchdog *watchdog)
 }
 
 /* True when the thread may have begun its present turn since the last look. */
-static bool begins_anew(const struct watchdog_sight *sight, uint64_t turns)
+static bool is_new_turn(const struct watchdog_sight *sight, uint64_t turns)
 {
     return sight->since_ns == 0 || sight->turns != turns;
 }
@@ -25,7 +25,7 @@ static bool is_too_long(struct watchdog_sight *sight, struct dispatcher *dispatc
         *sight = (struct watchdog_sight){ 0 };
         return false;
     }
-    if (begins_anew(sight, turns)) {
+    if (is_new_turn(sight, turns)) {
         *sight = (struct watchdog_sight){ .turns = turns, .since_ns = now_ns ? now_ns : 1 };
         return false;
     }

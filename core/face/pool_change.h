@@ -44,7 +44,7 @@ void pool_change_abort(struct pool_change *change, struct executor *executor);
  */
 int pool_change_stop(struct pool *pool, struct executor *executor);
 
-/* Whether the last worker that was told to go has ended. */
+/* Whether the last worker that was ordered to leave has ended. */
 bool pool_change_has_stopped(struct pool *pool);
 
 /*

@@ -2,9 +2,10 @@
  * message/mailbox.h - an actor's incoming lanes and the word that admits into them.
  *
  * The normal lane is a linked queue of any number of senders and one owner, and before it the place
- * of the *waker*: who finds the owner asleep finds the queue empty, and nobody looks at it before
- * the owner has been scheduled by that sender; so its message is laid there by a plain store. The
- * other lanes share one stack, which the owner takes whole and sorts. The *admission word* holds
+ * of the *waker*: a sender that finds the owner asleep finds the queue empty, and no thread reads
+ * it before the owner has been scheduled by that sender; so its message is laid there by a plain
+ * store. The other lanes share one stack, which the owner takes whole and sorts. The *admission
+ * word* holds
  *
  *      63        36   35     34       33      32    31            0
  *     | serial     | muted | closed | other | idle | tail          |
@@ -22,7 +23,7 @@
  * A limit of bytes is a second word: a sender takes its bytes before its place, and gives them back
  * when it gets none. So the payload that waits never passes the limit, under any number of senders;
  * a "full" is true of the bytes that wait and those of senders between the two steps, of which one
- * may yet be refused: at the very edge, several senders at once may be told FULL where one after
+ * may yet be refused: at the very limit, concurrent senders may get FULL where senders one after
  * the other would find room. Without a limit none of this costs anything.
  *
  *               | push others | pop idle take | open close restart

@@ -12,7 +12,7 @@
 #include "pool/resize.h"
 
 /* A control message under way. */
-struct errand {
+struct pool_request {
     struct actor *actor; /* the pool's own */
     struct pool *pool;
     struct message *message;
@@ -24,12 +24,12 @@ static bool is_tagged(const struct message *message, const char *name)
 }
 
 /* A plain message needs no reply. */
-static int reply(const struct errand *errand, const char *tag, const void *data, size_t size)
+static int reply(const struct pool_request *request, const char *tag, const void *data, size_t size)
 {
-    struct actor *actor = errand->actor;
+    struct actor *actor = request->actor;
     struct message *message;
 
-    if (errand->message->public.kind != WEIR_REQUEST)
+    if (request->message->public.kind != WEIR_REQUEST)
         return 0;
     message = message_create(&actor->executor->cache, tag_table_get(&actor->runtime->tags, tag),
                              size);
@@ -38,7 +38,7 @@ static int reply(const struct errand *errand, const char *tag, const void *data,
     if (size > 0)
         memcpy(message->public.data, data, size);
     /* A requester may have given up meanwhile. */
-    if (request_reply(actor, errand->message, message) != 0)
+    if (request_reply(actor, request->message, message) != 0)
         message_destroy(&actor->executor->cache, message);
     return 0;
 }
@@ -61,10 +61,10 @@ static enum change change_of(const struct message *message)
     return is_tagged(message, WEIR_POOL_RESIZE) ? CHANGE_RESIZE : CHANGE_NONE;
 }
 
-static int change_size(const struct errand *errand, enum change change)
+static int change_size(const struct pool_request *request, enum change change)
 {
-    const struct weir_message *message = &errand->message->public;
-    struct executor *executor = errand->actor->executor;
+    const struct weir_message *message = &request->message->public;
+    struct executor *executor = request->actor->executor;
     struct weir_pool_count wanted;
     struct weir_resized resized;
     int status;
@@ -75,67 +75,67 @@ static int change_size(const struct errand *errand, enum change change)
     if (wanted.count > POOL_SIZE_MAX)
         return WEIR_EINVALID;
     if (change == CHANGE_RESIZE)
-        status = pool_resize(errand->pool, executor, wanted.count, &resized);
+        status = pool_resize(request->pool, executor, wanted.count, &resized);
     else
-        status = pool_add(errand->pool, executor,
+        status = pool_add(request->pool, executor,
                           change == CHANGE_ADD ? (int32_t)wanted.count : -(int32_t)wanted.count,
                           &resized);
     if (status == 0)
-        resize_report(errand->pool, RESIZE_BY_REQUEST, "a request", &resized);
+        resize_report(request->pool, RESIZE_BY_REQUEST, "a request", &resized);
     if (status == 0)
-        status = reply(errand, message->tag->name, &resized, sizeof resized);
+        status = reply(request, message->tag->name, &resized, sizeof resized);
     if (status == 0 && wanted.tell)
-        (void)outcome_ask(errand->pool, executor, message->from, resized.epoch);
+        (void)outcome_ask(request->pool, executor, message->from, resized.epoch);
     return status;
 }
 
 /* --- figures --------------------------------------------------------------------------------- */
 
-static int tell_stats(const struct errand *errand)
+static int tell_stats(const struct pool_request *request)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
 
-    pool_stats(errand->pool, &stats);
-    return reply(errand, WEIR_POOL_STATS, &stats, sizeof stats);
+    pool_stats(request->pool, &stats);
+    return reply(request, WEIR_POOL_STATS, &stats, sizeof stats);
 }
 
-static int tell_members(const struct errand *errand)
+static int tell_members(const struct pool_request *request)
 {
-    uint32_t max = pool_members(errand->pool, NULL, 0, 0);
+    uint32_t max = pool_members(request->pool, NULL, 0, 0);
     struct weir_member *members = calloc((size_t)max + 1, sizeof *members);
     uint32_t count;
     int status;
 
     if (!members)
         return WEIR_ENOMEM;
-    count = pool_members(errand->pool, members, sizeof *members, max);
-    status = reply(errand, WEIR_POOL_MEMBERS, members,
+    count = pool_members(request->pool, members, sizeof *members, max);
+    status = reply(request, WEIR_POOL_MEMBERS, members,
                    (count < max ? count : max) * sizeof *members);
     free(members);
     return status;
 }
 
-static int set_paused(const struct errand *errand, bool paused)
+static int set_paused(const struct pool_request *request, bool paused)
 {
-    pool_pause(errand->pool, paused, errand->actor->executor);
-    return reply(errand, errand->message->public.tag->name, NULL, 0);
+    pool_pause(request->pool, paused, request->actor->executor);
+    return reply(request, request->message->public.tag->name, NULL, 0);
 }
 
 int manager_handle(struct actor *actor, struct message *message)
 {
-    struct errand errand = { actor, pool_of_router(actor->router), message };
+    struct pool_request request = { actor, pool_of_router(actor->router), message };
     enum change change = change_of(message);
 
     if (change != CHANGE_NONE)
-        return change_size(&errand, change);
+        return change_size(&request, change);
     if (is_tagged(message, WEIR_POOL_STATS))
-        return tell_stats(&errand);
+        return tell_stats(&request);
     if (is_tagged(message, WEIR_POOL_MEMBERS))
-        return tell_members(&errand);
+        return tell_members(&request);
     if (is_tagged(message, WEIR_POOL_PAUSE))
-        return set_paused(&errand, true);
+        return set_paused(&request, true);
     if (is_tagged(message, WEIR_POOL_RESUME))
-        return set_paused(&errand, false);
+        return set_paused(&request, false);
     return WEIR_EUNSUPPORTED;
 }
 

@@ -1,5 +1,5 @@
 /*
- * pool/settings.h - what a pool is told while messages flow: limits, route, targets, pause.
+ * pool/settings.h - changes the settings of a running pool: limits, route, targets, pause.
  *
  * Any thread; `_locked`: pool->lock is held. change.h is for reloads, resize.h for the number of
  * workers.

@@ -324,10 +324,10 @@ static int start(struct assembly *assembly, struct settings *settings, struct re
 
 int apply_from_nothing(struct assembly *assembly, struct settings *settings, struct report *report)
 {
-    size_t told = report_count(report);
+    size_t reported = report_count(report);
     int status = start(assembly, settings, report);
 
-    if (status != 0 && report_count(report) == told)
+    if (status != 0 && report_count(report) == reported)
         report_add(report, NULL, NULL, "the host cannot start: %s", weir_status_text(status));
     return status;
 }

@@ -7,7 +7,7 @@ struct pool_task {
     uint32_t index; /* in the new settings */
     uint32_t effects;
     bool is_subscribed; /* places at events are reserved */
-    bool is_stopped;    /* its workers have been told to end before the new ones open */
+    bool is_stopped;    /* its workers were ordered to end before the new ones open */
 };
 
 static const struct settings_pool *wanted_of(const struct pool_changes *changes,

@@ -10,7 +10,7 @@ struct source_task {
     struct source *made;   /* the new source; NULL: the old one stays */
     struct wiring *wiring; /* the new target pool */
     struct spec *spec;     /* with changed live options */
-    bool is_stopped;       /* the old one has been told to end before the new one opens */
+    bool is_stopped;       /* the old one was ordered to end before the new one opens */
 };
 
 static int fail(const struct source_changes *changes, const struct source_task *task, int status)

@@ -37,7 +37,7 @@ void inspections_finish(struct inspections *inspections)
     }
 }
 
-/* --- whom ----------------------------------------------------------------------------------- */
+/* --- targets -------------------------------------------------------------------------------- */
 
 /* Finds the pool's member of this number; of two, the one that stays. */
 static int find_member(struct pool *pool, uint32_t index, weir_pid *out)
@@ -94,7 +94,7 @@ static bool find_source(struct assembly *assembly, const char *name, weir_pid *o
     return found;
 }
 
-static int find_whom(struct assembly *assembly, const char *path, weir_pid *out)
+static int find_target(struct assembly *assembly, const char *path, weir_pid *out)
 {
     struct runtime *runtime = assembly->runtime;
 
@@ -135,7 +135,7 @@ static int ask(struct inspections *inspections, const char *path, const char *co
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = find_whom(inspections->assembly, path, &options.to);
+    status = find_target(inspections->assembly, path, &options.to);
     runtime_leave(executor);
     return status == 0 ? runtime_inspect(runtime, &options, items, out_reference) : status;
 }

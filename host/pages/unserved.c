@@ -6,10 +6,10 @@
 
 struct unserved_pool {
     const char *fed_by; /* a source or a pool; borrowed from the settings. NULL: no feeder */
-    bool is_told;
+    bool is_logged;
 };
 
-/* --- who feeds whom -------------------------------------------------------------------------- */
+/* --- feeders -------------------------------------------------------------------------------- */
 
 static void feed(struct unserved *unserved, uint32_t pool, const char *by)
 {
@@ -54,7 +54,7 @@ static void tell(const struct unserved *unserved, const struct unserved_pool *po
 {
     const char *path = figures->settings->path;
 
-    if (pool->is_told)
+    if (pool->is_logged)
         log_event(unserved->sink, WEIR_LOG_ERROR, path, "pool serves nobody",
                   weir_str("fed_by", pool->fed_by), weir_str("reason", why),
                   weir_str("effect", "its senders wait, or follow their when_full"));
@@ -78,9 +78,9 @@ static void look_at_locked(struct unserved *unserved, uint32_t index)
 
     overview_look_locked(unserved->overview, index, &figures);
     is_empty = readiness_is_empty(&figures, why, sizeof why) && !will_be_filled(&figures);
-    if (is_empty == pool->is_told || (pool->is_told && figures.stats.live == 0))
+    if (is_empty == pool->is_logged || (pool->is_logged && figures.stats.live == 0))
         return; /* logged already; it serves again when a worker is open */
-    pool->is_told = is_empty;
+    pool->is_logged = is_empty;
     tell(unserved, pool, &figures, why);
 }
 

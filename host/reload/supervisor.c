@@ -220,13 +220,13 @@ static void tidy(struct supervisor *supervisor)
 {
     uint32_t kept = configuration_tidy(supervisor->configuration);
 
-    if (kept >= KEPT_MANY && kept > supervisor->kept_told)
+    if (kept >= KEPT_MANY && kept > supervisor->kept_logged)
         log_answer(sink_of(supervisor), WEIR_LOG_WARNING, COMPONENT,
                    "old versions of plugins stay in memory", weir_uint("count", kept),
                    weir_str("effect",
                             "until the host ends; a plugin that says WEIR_UNLOADABLE does "
                             "not stay"));
-    supervisor->kept_told = kept;
+    supervisor->kept_logged = kept;
 }
 
 static void reload(struct supervisor *supervisor)

@@ -20,7 +20,7 @@
 struct supervisor {
     struct assembly *assembly;           /* const */
     struct configuration *configuration; /* its thread, after the start */
-    uint32_t kept_told;            /* its thread: old versions of plugins, at the last reload */
+    uint32_t kept_logged;          /* its thread: old versions of plugins, at the last reload */
     struct logger *logger;         /* const */
     struct turn_watch *turn_watch; /* const */
     const char *file;              /* const */

@@ -7,7 +7,7 @@
 struct watched_thread {
     struct callback_watch watch; /* zeros: not a dispatcher's thread */
     struct crash_stack stack;
-    struct crash_note told;
+    struct crash_note reported;
 };
 
 /* A signal handler runs on the thread that crashed, and has only this variable to start from. */
@@ -25,14 +25,14 @@ const struct crash_note *crash_watch_current(void)
 
     if (!callback_watch_read(&thread->watch, &note))
         return NULL;
-    thread->told = (struct crash_note){
+    thread->reported = (struct crash_note){
         .pool = note.place,
         .label = note.label,
         .tag = note.tag,
         .worker = note.worker,
         .inside = note.inside,
     };
-    return &thread->told;
+    return &thread->reported;
 }
 
 bool crash_watch_turn(struct turn_note *out)

@@ -16,7 +16,7 @@
 #define NS_PER_MS 1000000u
 #define FRAMES_MAX 24
 #define FRAMES_OURS 2 /* the handler, and what the kernel put below it */
-#define FRAMES_TOLD 12
+#define FRAMES_LOGGED 12
 #define WORD_SIZE 128
 #define STACK_SIZE 1024
 #define KEPT_TURNS 30u /* times the limit: then a message is kept for too long */
@@ -181,7 +181,7 @@ static void describe_stack(const struct probe *probe, char *text, size_t size)
     struct line line;
 
     line_init(&line, text, size);
-    for (int i = FRAMES_OURS; i < probe->frame_count && i < FRAMES_OURS + FRAMES_TOLD; i++) {
+    for (int i = FRAMES_OURS; i < probe->frame_count && i < FRAMES_OURS + FRAMES_LOGGED; i++) {
         if (i > FRAMES_OURS)
             line_text(&line, " < ");
         add_frame(&line, probe->frames[i]);

@@ -53,7 +53,7 @@ static bool wants(const struct weir_inspection *inspection, const char *item)
 }
 
 /* True when the text has a line `item=...`. */
-static bool is_told(const char *text, const char *item)
+static bool is_reported(const char *text, const char *item)
 {
     size_t length = strlen(item);
 
@@ -69,17 +69,17 @@ static bool is_told(const char *text, const char *item)
 static void add(struct weir_inspection *inspection, const char *item, const char *value)
 {
     struct look *look = (struct look *)(void *)inspection;
-    struct kit_text *told = &look->kit->inspected;
+    struct kit_text *answer = &look->kit->inspected;
 
     if (!wants(inspection, item))
         return;
     if (!item[0] || strlen(item) > WEIR_INSPECT_ITEM_MAX)
         kit_problem(look->kit, "an item called \"%s\": a name has 1 to %d bytes", item,
                     WEIR_INSPECT_ITEM_MAX);
-    else if (is_told(kit_text_get(told), item))
+    else if (is_reported(kit_text_get(answer), item))
         kit_problem(look->kit, "the item %s was told twice", item);
     else
-        kit_text_format(told, "%s=%s\n", item, value);
+        kit_text_format(answer, "%s=%s\n", item, value);
 }
 
 const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items)

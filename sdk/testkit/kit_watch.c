@@ -117,7 +117,7 @@ size_t weir_kit_poll(struct weir_kit *kit)
 {
     uint64_t newest = kit->last_number; /* watches begun meanwhile wait for the next call */
     struct kit_watch *watch = kit->watches;
-    size_t told = 0;
+    size_t reported = 0;
 
     while (watch) {
         int readiness = watch->number <= newest ? look(kit, watch) : 0;
@@ -126,10 +126,10 @@ size_t weir_kit_poll(struct weir_kit *kit)
             watch = watch->next;
             continue;
         }
-        told += weir_kit_ready(kit, watch->descriptor, readiness) == 0;
+        reported += weir_kit_ready(kit, watch->descriptor, readiness) == 0;
         watch = kit->watches; /* the callback may have changed the list */
     }
-    return told;
+    return reported;
 }
 
 size_t weir_kit_watch_count(const struct weir_kit *kit)

@@ -55,6 +55,16 @@ BANNED_CALLS = {
 BANNED_WORDS = {
     "volatile": "is no synchronisation: atomics",
 }
+# Words that have no place in the code and comments of these folders, and the term to use instead.
+PLAIN_FOLDERS = ("core/", "config/", "host/", "sdk/", "plugins/")
+PRIVATE_WORDS = {
+    r"anew": "again",
+    r"births?|brought forth": "spawned",
+    r"comes? free": "is freed",
+    r"errands?": "control job",
+    r"heirs?": "successor",
+    r"stints?": "turn",
+}
 # In comments as in code.
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(placeholder|stubs?|stubbed)\b", re.I)
 
@@ -118,6 +128,7 @@ HEADERLESS = re.compile(
 
 TOKENS = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+STRINGS = re.compile(r"\"(?:\\.|[^\"\\\n])*\"")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
 GLOBAL = re.compile(r"^(?:static|_Thread_local|extern)\b(?![^=;]*\bconst\b)[^()=;{}]*(?:;|=)", re.M)
 TYPEDEF = re.compile(r"\btypedef\s+(struct|union|enum)\b")
@@ -195,6 +206,15 @@ def check_unfinished(source):
         return
     for match in UNFINISHED.finditer(source.text):
         yield source.line_of(match.start()), f"unfinished: {match.group()}"
+
+
+def check_words(source):
+    if not source.path.startswith(PLAIN_FOLDERS):
+        return
+    code = STRINGS.sub(blank, source.text)
+    for word, term in PRIVATE_WORDS.items():
+        for match in re.finditer(rf"(?<![A-Za-z])({word})(?![A-Za-z])", code, re.I):
+            yield source.line_of(match.start()), f"a private word, {match.group()}: {term}"
 
 
 def resolve(root, source, name, quoted):
@@ -295,7 +315,7 @@ def breaches(root, path):
         return [f"{path}:{number}: {what}" for number, what in sorted(found)]
     found = [*check_lines(source), *check_unfinished(source)]
     if source.is_c:
-        found += [*check_functions(source), *check_banned(source),
+        found += [*check_functions(source), *check_banned(source), *check_words(source),
                   *check_layers(root, source), *check_shape(root, source)]
     if path.endswith(".h"):
         found += check_alone(root, source)

@@ -82,6 +82,13 @@ class StyleTest(unittest.TestCase):
         for word, why in style.BANNED_WORDS.items():
             self.plant("host/main.c", f"{word} int y;\n", why)
 
+    def test_private_words_are_found(self):
+        for word in ("anew", "births", "heir"):
+            self.plant("core/base/text.c", f"/* Opens {word} at once. */\n", "a private word")
+            self.plant("core/base/text.c", f"int {word}_count(void);\n", "a private word")
+        self.write("core/base/text.c", CLEAN["core/base/text.c"] + 'const char *s = "anew";\n')
+        self.assertNotIn("private", "".join(style.check_tree(self.root)))
+
     def test_struct_typedef_is_found(self):
         self.plant("host/main.c", "typedef struct x y;\n", "typedef of a struct")
 

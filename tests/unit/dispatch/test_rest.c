@@ -76,7 +76,7 @@ static bool never(void *context)
     return false;
 }
 
-/* Waits for an interval in which nobody fell asleep anew. */
+/* Waits for an interval in which no thread fell asleep again. */
 static bool comes_to_rest(struct rig *rig, uint32_t *out_threads)
 {
     uint64_t before = sleeps_of_all(rig->dispatcher, out_threads);
@@ -151,7 +151,7 @@ static void test_first_thread_that_wakes_tells_once(void)
     for (uint32_t round = 1; round <= 3 && told; round++) {
         CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
         atomic_store(&stirred, 0);
-        /* Asked anew: one that woke before it was asked has not told. */
+        /* Requested again: a thread that woke before the request has not reported. */
         CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
         for (uint32_t i = 0; i < WORKERS; i++)
             CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = probe_done }), 0);
