@@ -82,7 +82,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
     char path[PATH_SIZE];
 
     (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
-    if (!pool->nested && pool->size == 0)
+    if (!pool->nested && pool->size == 0 && !pool->core.scale.on)
         report_warn(checking->report, mark, path,
                     "%s begins without workers: the source waits until somebody scales it",
                     pool->path);

@@ -190,6 +190,20 @@ static const struct language_row pool_remove[] = {
     END,
 };
 
+/* The law of an elastic pool; without the key it has none. */
+static const struct language_row pool_scale[] = {
+    VALUE(struct scale, wait_ms, "wait", uint64_t, WEIR_DURATION, .fallback = "50ms",
+          .max = HOUR_MS,
+          .help = "the pool grows by half of its open workers, at least by one, when the first of "
+                  "its waiting messages has waited so long and no worker is idle; 0ms = a message "
+                  "that finds no idle worker starts one"),
+    VALUE(struct scale, idle_ms, "idle", uint64_t, WEIR_DURATION, .fallback = "30s", .min = 1,
+          .max = DAY_MS,
+          .help = "a worker that has been unused for so long leaves, one at a time, no earlier "
+                  "than `idle` after a growth"),
+    END,
+};
+
 /* `log` of a pool is a section of one row, filled into the pool itself. */
 static const struct language_row pool_log[] = {
     VALUE(struct settings_pool, log_level, "level", uint32_t, WEIR_ENUM, .fallback = "host",
@@ -205,6 +219,10 @@ const struct language_row language_pool[] = {
           .help = "number of workers, or the bounds {min, max} of the number at run time, which "
                   "begins with min; default: the number of CPUs that the host may use. With "
                   "`pool`: number of copies"),
+    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.scale, "scale", pool_scale,
+            .help = "the pool changes its number of workers by itself, between `size.min` and "
+                    "`size.max`; `{}` takes the defaults. A size that `weir scale` or a call sets "
+                    "stays until a reload changes the pool"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.clamp, "clamp", bool, WEIR_BOOL,
            .fallback = "false",
            .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "

@@ -47,6 +47,16 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
                  size_text(planning, newer), true);
 }
 
+/* Its values are compared as rows; this is whether there is a law at all. */
+static void compare_scales(struct planning *planning, const struct plan_subject *subject,
+                           const struct settings_pool *older, const struct settings_pool *newer)
+{
+    if (older->core.scale.on != newer->core.scale.on)
+        plan_add(planning, PLAN_POOL_OTHER, subject, "scale",
+                 older->core.scale.on ? "by itself" : "(none)",
+                 newer->core.scale.on ? "by itself" : "(none)", true);
+}
+
 /* NULL when the pool has no such output, or it is not bound. */
 static const struct settings_output *bound_output(const struct settings_pool *pool,
                                                   const char *name)
@@ -154,6 +164,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
     if (!newer->nested) {
         plan_compare_uses(planning, subject, &uses);
         compare_sizes(planning, subject, older, newer);
+        compare_scales(planning, subject, older, newer);
     }
     plan_compare_rows(planning, &pair, language_pool,
                       newer->nested ? LANGUAGE_OF_POOLS : LANGUAGE_OF_WORKERS);

@@ -370,6 +370,24 @@ static int bound_alone(const struct pool_reading *at)
     return WEIR_OK;
 }
 
+/* A law needs room to grow, and members of which one is as good as another. */
+static int check_scale(const struct pool_reading *at)
+{
+    const struct config_pair *scale = config_find_pair(at->waiting->at.node, "scale");
+    struct settings_pool *pool = pool_of(at);
+
+    pool->core.scale.on = scale != NULL;
+    if (!scale)
+        return WEIR_OK;
+    if (pool->core.size_max == 0 || pool->core.size_min == pool->core.size_max)
+        return refuse(at, &scale->key->mark, "scale",
+                      "needs bounds: write size: {min: number, max: number}");
+    if (pool->core.route == WEIR_ROUTE_BROADCAST)
+        return refuse(at, &scale->key->mark, "scale",
+                      "does not help with route broadcast: each worker gets every message");
+    return WEIR_OK;
+}
+
 static int read_workers(const struct pool_reading *at)
 {
     struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
@@ -383,6 +401,8 @@ static int read_workers(const struct pool_reading *at)
     status = resolve_use(at->checking, &place, &pool_of(at)->use);
     if (result == WEIR_OK)
         result = bound_alone(at);
+    if (result == WEIR_OK)
+        result = check_scale(at);
     if (status != WEIR_OK)
         result = status;
     warn_unlimited(at);

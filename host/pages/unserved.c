@@ -63,10 +63,11 @@ static void tell(const struct unserved *unserved, const struct unserved_pool *po
                   weir_uint("live", figures->stats.live));
 }
 
-/* True when its manager may add workers. */
+/* True when its manager, or the pool itself, may add workers. */
 static bool will_be_filled(const struct overview_pool *pool)
 {
-    return pool->stats.target == 0 && pool->settings->manager.use;
+    return pool->stats.target == 0 &&
+           (pool->settings->manager.use || pool->settings->core.scale.on);
 }
 
 static void look_at_locked(struct unserved *unserved, uint32_t index)
