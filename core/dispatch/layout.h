@@ -111,24 +111,30 @@ struct dispatcher {
     char name[DISPATCHER_NAME_MAX];               /* const, except for dispatcher_rename */
     struct dispatcher_options options;            /* const */
     struct executor *executors[IDLE_THREADS_MAX]; /* each written once, before slot_count says so */
-    _Atomic uint32_t slot_count;   /* number of executors; written under lock, never decreases */
-    _Atomic uint32_t thread_count; /* wanted, and spares; written under lock, read by all */
-    _Atomic uint32_t running;      /* threads that have not left; by starting and leaving threads */
-    _Atomic uint64_t users_begun;  /* actors that run here, begun by other threads than its own */
-    _Atomic uint64_t users_ended;
-    struct global_queue global;
-    struct timers timers;
-    struct idle idle;
-    _Atomic uint32_t budget; /* written by a reload, read by turns */
+
+    /* Written seldom, read by all threads. */
+    alignas(64) _Atomic uint32_t slot_count; /* number of executors; under lock, never decreases */
+    _Atomic uint32_t thread_count;           /* wanted, and spares; written under lock */
+    _Atomic uint32_t running; /* threads that have not left; by starting and leaving threads */
+    _Atomic uint32_t budget;  /* written by a reload, read by turns */
     _Atomic bool stopping;
     _Atomic bool rests; /* a waking thread calls `stir`; see dispatcher_rest */
+
+    /* By threads from outside and of other dispatchers: actors that run here and began there. */
+    alignas(64) _Atomic uint64_t users_begun;
+    _Atomic uint64_t users_ended;
+
+    /* By any thread, each on lines of its own. */
+    alignas(64) struct global_queue global;
+    alignas(64) struct timers timers;
+    alignas(64) struct idle idle;
 
     /* By the timekeeper. */
     alignas(64) _Atomic uint32_t beat; /* grows each millisecond while a thread is awake */
     _Atomic uint32_t stuck;            /* threads whose turn takes too long; see timekeeper.h */
     _Atomic uint32_t spares;           /* threads that take the place of stuck ones */
 
-    pthread_mutex_t lock;
+    alignas(64) pthread_mutex_t lock;
     uint32_t wanted; /* lock: threads, without spares */
     bool started;    /* lock */
 };

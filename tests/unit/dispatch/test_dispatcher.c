@@ -7,6 +7,9 @@
  */
 #include "dispatch/dispatcher.h"
 
+#include <stdalign.h>
+#include <stddef.h>
+
 #include "dispatch/schedulable.h"
 #include "dispatch/timekeeper.h"
 #include "unit/host/suite.h"
@@ -270,6 +273,23 @@ static void test_impossible_options_are_refused(void)
     dispatcher_destroy(NULL);
 }
 
+#define LINE 64u
+#define LINE_OF(field) (offsetof(struct dispatcher, field) / LINE)
+
+/* A thread that writes one group of fields takes no line away from the readers of another. */
+static void test_fields_of_different_writers_share_no_line(void)
+{
+    const size_t lines[] = { LINE_OF(slot_count), LINE_OF(users_begun), LINE_OF(global),
+                             LINE_OF(timers),     LINE_OF(idle),        LINE_OF(idle.counts),
+                             LINE_OF(beat),       LINE_OF(lock) };
+
+    for (size_t i = 1; i < sizeof lines / sizeof *lines; i++)
+        CU_ASSERT_TRUE(lines[i - 1] < lines[i]);
+    CU_ASSERT_EQUAL(alignof(struct dispatcher), LINE);
+    CU_ASSERT_EQUAL(LINE_OF(thread_count), LINE_OF(slot_count));
+    CU_ASSERT_EQUAL(LINE_OF(rests), LINE_OF(slot_count));
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -280,6 +300,7 @@ int main(void)
         { "without end", test_job_without_end_lets_others_run },
         { "overflow", test_full_ring_overflows_to_all_threads },
         { "join inside", test_join_on_its_own_thread_is_refused },
+        { "lines", test_fields_of_different_writers_share_no_line },
         { "options", test_impossible_options_are_refused },
         CU_TEST_INFO_NULL,
     };
