@@ -32,6 +32,9 @@ kill -HUP "$host"
 finish 0
 ! grep -E 'event="scaled".* to=(0|[5-9])' log || fail "it left its bounds"
 # A pool that grows moves messages to its new workers, which accept them once more.
-awk '/component=work .*event="ledger"/ { for (i = 1; i <= NF; i++) { split($i, f, "="); n[f[1]] = f[2] } }
-     END { exit n["accepted"] == "" || n["dead"] != 0 || n["accepted"] != n["done"] + n["moved"] }' log ||
+awk '/component=work .*event="ledger"/ {
+         for (i = 1; i <= NF; i++) { split($i, field, "="); n[field[1]] = field[2] }
+     }
+     END { exit n["accepted"] == "" || n["dead"] != 0 || n["accepted"] != n["done"] + n["moved"] }
+    ' log ||
     fail "something was lost: $(grep ledger log)"
