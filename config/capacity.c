@@ -9,9 +9,10 @@ static const struct {
     uint32_t capacity;
 } meanings[] = {
     { "unlimited", 0 },
+    { "unbuffered", WEIR_UNBUFFERED },
 };
 
-const char *const capacity_words[] = { "unlimited", NULL };
+const char *const capacity_words[] = { "unlimited", "unbuffered", NULL };
 
 const char *capacity_word(uint32_t capacity)
 {
@@ -50,11 +51,13 @@ static int refuse(const struct weir_option *row, const struct config_node *node,
     char got[96];
 
     if (node->kind == CONFIG_SCALAR && !node->null && strcmp(node->text, "0") == 0)
-        report_add(report, &node->mark, path, "cannot be 0: `unlimited` means no limit");
+        report_add(report, &node->mark, path,
+                   "cannot be 0: `unlimited` means no limit, `unbuffered` that no "
+                   "message waits");
     else
-        report_add(report, &node->mark, path, "must be %lld..%lld or `unlimited`, got %s",
-                   (long long)row->min, (long long)row->max,
-                   config_describe(node, got, sizeof got));
+        report_add(report, &node->mark, path,
+                   "must be %lld..%lld, `unlimited` or `unbuffered`, got %s", (long long)row->min,
+                   (long long)row->max, config_describe(node, got, sizeof got));
     return WEIR_EINVALID;
 }
 

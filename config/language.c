@@ -230,7 +230,8 @@ const struct language_row language_pool[] = {
     OTHER(LANGUAGE_OF_WORKERS, "mailbox", LANGUAGE_CAPACITY,
           .offset = WEIR_OPTION_OFFSET(struct settings_pool, core.mailbox, uint32_t),
           .fallback = "64", .min = 1, .max = 1000000,
-          .help = "messages that may wait at each worker. `unlimited` = without a bound"),
+          .help = "messages that may wait at each worker. `unlimited` = without a bound; "
+                  "`unbuffered` = none, a worker gets a message only while it is idle"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.mailbox_bytes, "mailbox_bytes", uint64_t,
            WEIR_SIZE, .fallback = "0", .max = INT64_MAX,
            .help = "bytes of payload that may wait at each worker; 0 = unlimited"),

@@ -1,5 +1,6 @@
 #include "host_table.h"
 
+#include "actor/demand.h"
 #include "actor/host_calls.h"
 #include "actor/host_table_children.h"
 #include "actor/host_table_events.h"
@@ -73,4 +74,5 @@ const struct weir_host host_table = {
     .spawn = host_spawn,
     .stop = host_stop,
     .parent = host_parent,
+    .set_demand = host_set_demand,
 };

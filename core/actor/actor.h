@@ -119,6 +119,7 @@ enum actor_flags {
     ACTOR_WAITS = 1u << 1,   /* a source that said WEIR_WAIT */
     ACTOR_QUICK = 1u << 2,   /* was quick when the clock was read last: see watch_clock */
     ACTOR_PRINTS = 1u << 3,  /* takes no message until its printed text has been read: printing.h */
+    ACTOR_DEMANDS = 1u << 5, /* takes fewer messages than its behaviour may: demand.h */
     ACTOR_CLOSING = 1u << 4, /* inside `close`: what was kept is settled already */
 };
 

@@ -6,6 +6,7 @@
 #include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/children.h"
+#include "actor/demand.h"
 #include "actor/end.h"
 #include "actor/leave.h"
 #include "actor/link.h"
@@ -66,6 +67,7 @@ static int call_open(struct actor *actor)
     actor->memory = make_state(behaviour);
     if (!actor->memory)
         return WEIR_ENOMEM;
+    demand_reset(actor);
     if (behaviour->open)
         status = call_behaviour(actor);
     if (status != 0) {

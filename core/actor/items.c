@@ -4,6 +4,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/children.h"
+#include "actor/demand.h"
 #include "actor/inspection.h"
 #include "actor/link.h"
 #include "actor/place.h"
@@ -78,7 +79,11 @@ static void add_mailbox(struct inspection *out, struct actor *actor)
     struct mailbox *mailbox = &actor->mailbox;
 
     /* Relaxed: figures. */
-    inspection_number(out, "mailbox", atomic_load_explicit(&mailbox->limit, memory_order_relaxed));
+    if (mailbox_is_unbuffered(mailbox))
+        inspection_text(out, "mailbox", "unbuffered");
+    else
+        inspection_number(out, "mailbox",
+                          atomic_load_explicit(&mailbox->limit, memory_order_relaxed));
     inspection_number(out, "mailbox_bytes",
                       atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed));
     inspection_number(out, "queued_bytes",
@@ -98,8 +103,10 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
     inspection_number(out, "stashed", place->stash.count);
     inspection_number(out, "retries", place->retries.count);
     inspection_number(out, "outbox", place->outbox.count + place->copies.count);
-    if (actor->spec)
-        inspection_number(out, "in_hand_max", actor->spec->in_hand_max);
+    if (!actor->spec)
+        return; /* the built-in manager */
+    inspection_number(out, "in_hand_max", actor->spec->in_hand_max);
+    inspection_number(out, "demand", demand_of(actor));
 }
 
 static uint32_t count_timers(const struct actor_ext *ext)

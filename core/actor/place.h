@@ -55,6 +55,7 @@ struct place {
     struct message_list copies;  /* copies of an earlier message, each for its member */
     struct message_list retries; /* waiting for redelivery, at their deadline_ns */
     struct message *settling; /* the message that is settled when the outbox is empty; NULL: none */
+    uint32_t demand;          /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
     struct message_list stash; /* stashed by the worker: stash.h */
     struct backoff backoff;
     uint64_t reopen_ns;    /* when to open again, in state WAITING */

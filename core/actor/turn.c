@@ -4,6 +4,7 @@
 #include "actor/children.h"
 #include "actor/control.h"
 #include "actor/credit.h"
+#include "actor/demand.h"
 #include "actor/end.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
@@ -61,9 +62,11 @@ static struct message *take_normal(struct actor *actor, struct turn_context *con
         context->credit.places++;
         return message;
     }
-    if (place_shares_queue(actor))
-        message = actor->place->owner->ops->take(actor);
-    if (message)
+    if (!place_shares_queue(actor))
+        return NULL;
+    message = actor->place->owner->ops->take(actor);
+    /* An unbuffered queue has room while a worker is noted as idle. */
+    if (message || mailbox_is_unbuffered(&actor->mailbox))
         context->credit.pulled++;
     return message;
 }
@@ -177,7 +180,7 @@ static bool may_take(struct actor *actor)
     if (!actor->spec)
         return true; /* the built-in manager */
     return actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_PRINTS) &&
-           !restart_is_ordered(actor) && actor->kept.count < actor->spec->in_hand_max &&
+           !restart_is_ordered(actor) && actor->kept.count < demand_of(actor) &&
            !output_is_waiting(actor) && !backlog_is_at_retries_max(actor);
 }
 
@@ -372,10 +375,15 @@ static bool is_at_rest(struct actor *actor)
            !actor->leaving && is_noted_idle(actor);
 }
 
-/* Puts the actor to sleep. False: a message or signal has arrived meanwhile. */
-static bool sleep_now(struct actor *actor)
+/* Puts the actor to sleep. False: a message or signal has arrived meanwhile. An unbuffered mailbox
+ * has room from now on, if the actor may take a message. */
+static bool sleep_now(struct actor *actor, struct credit *credit)
 {
-    return may_take(actor) ? mailbox_try_idle(&actor->mailbox) : mailbox_try_mute(&actor->mailbox);
+    if (!may_take(actor))
+        return mailbox_try_mute(&actor->mailbox);
+    if (mailbox_is_unbuffered(&actor->mailbox))
+        credit->places = 1;
+    return mailbox_try_idle(&actor->mailbox);
 }
 
 /* Queues the actor again: on this thread, or on the dispatcher to which it moves. */
@@ -398,7 +406,7 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
 
     if (actor_state(actor) == ACTOR_ENDED)
         return TURN_IDLE;
-    if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor))
+    if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor, &context->credit))
         turn = TURN_IDLE;
     else if (context->credit.places)
         /* The read-modify-write that waiters.h requires, unless the actor fell asleep by one. */

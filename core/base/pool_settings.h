@@ -37,7 +37,7 @@ struct scale {
 struct pool_settings {
     uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
     bool clamp;                  /* a resize past the bounds is reduced to them, without an error */
-    uint32_t mailbox;            /* limit of each mailbox; 0 = unlimited */
+    uint32_t mailbox;            /* limit of each mailbox; 0 = unlimited, or WEIR_UNBUFFERED */
     uint64_t mailbox_bytes;      /* of the payload that waits in each; 0 = unlimited */
     uint32_t route;              /* enum weir_route */
     struct restart restart;      /* of its member pools; the workers' spec has that of workers */

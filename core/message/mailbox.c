@@ -26,25 +26,28 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
 
 void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
 {
+    if (limit != MAILBOX_UNBUFFERED && limit > LIMIT_MAX)
+        limit = LIMIT_MAX;
     /* Release for is_full. Before the look at who waits: see actor/waiters.h. */
-    atomic_store_explicit(&mailbox->limit, limit < LIMIT_MAX ? limit : LIMIT_MAX,
-                          memory_order_seq_cst);
+    atomic_store_explicit(&mailbox->limit, limit, memory_order_seq_cst);
 }
 
 /*
- * True when the normal lane has no place for the sender that read `tail`. The difference is taken
+ * True when the normal lane has no place for the sender that read `word`. The difference is taken
  * as signed: a tail that has grown old lies behind head, and then the exchange fails anyway. A
- * "full" is true at the instant when head was read, since tail only grows.
+ * "full" is true at the instant when head was read, since tail only grows. As a signed number
+ * MAILBOX_UNBUFFERED is below each difference: then the worker's sleep decides.
  */
-static inline bool is_full(struct mailbox *mailbox, uint32_t tail)
+static inline bool is_full(struct mailbox *mailbox, uint64_t word)
 {
     /* A changed limit counts from when it is seen. */
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_acquire);
 
     /* [M1] pairs with the release in mailbox_return: the places have been emptied. */
     return limit != 0 &&
-           (int32_t)(tail - atomic_load_explicit(&mailbox->head, memory_order_acquire)) >=
-               (int32_t)limit;
+           (int32_t)((uint32_t)word - atomic_load_explicit(&mailbox->head, memory_order_acquire)) >=
+               (int32_t)limit &&
+           !(limit == MAILBOX_UNBUFFERED && (word & MAILBOX_IDLE));
 }
 
 /* Whether the mailbox is that of the serial, and open. */
@@ -65,7 +68,7 @@ static inline int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake
 
         if (status != 0)
             return status;
-        if (is_full(mailbox, (uint32_t)word))
+        if (is_full(mailbox, word))
             return WEIR_EFULL;
         next = (word & ~(TAIL_MASK | MAILBOX_IDLE)) | ((word + 1) & TAIL_MASK);
         /* [M2] acquires what the owner left when it set IDLE in mailbox_try_idle. */
@@ -204,15 +207,18 @@ int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *messa
 
 /* How many of `count` there is room for; of a tail that has grown old it may be too many: then the
  * exchange fails. */
-static uint32_t room_for(struct mailbox *mailbox, uint32_t tail, uint32_t count)
+static uint32_t room_for(struct mailbox *mailbox, uint64_t word, uint32_t count)
 {
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
     int32_t waiting;
 
     if (limit == 0)
         return count;
+    if (limit == MAILBOX_UNBUFFERED)
+        return word & MAILBOX_IDLE ? 1 : 0;
     /* [M1] as in is_full. */
-    waiting = (int32_t)(tail - atomic_load_explicit(&mailbox->head, memory_order_acquire));
+    waiting = (int32_t)((uint32_t)word -
+                        atomic_load_explicit(&mailbox->head, memory_order_acquire));
     if (waiting < 0)
         waiting = 0;
     if ((uint32_t)waiting >= limit)
@@ -232,7 +238,7 @@ static int admit_chain(struct mailbox *mailbox, uint32_t serial, uint32_t count,
 
         if (status != 0)
             return status;
-        taken = room_for(mailbox, (uint32_t)word, count);
+        taken = room_for(mailbox, word, count);
         if (taken == 0)
             return WEIR_EFULL;
         next = (word & ~(TAIL_MASK | MAILBOX_IDLE)) | ((word + taken) & TAIL_MASK);
@@ -473,9 +479,12 @@ uint32_t mailbox_room(struct mailbox *mailbox)
     uint32_t limit = atomic_load_explicit(&mailbox->limit, memory_order_relaxed);
     /* The head first: so the room is never overestimated. */
     uint32_t head = atomic_load_explicit(&mailbox->head, memory_order_acquire);
-    uint32_t occupied = (uint32_t)atomic_load_explicit(&mailbox->word, memory_order_acquire) - head;
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
+    uint32_t occupied = (uint32_t)word - head;
 
     if (limit == 0)
         return UINT32_MAX;
+    if (limit == MAILBOX_UNBUFFERED)
+        return word & MAILBOX_IDLE ? 1 : 0;
     return occupied < limit ? limit - occupied : 0;
 }

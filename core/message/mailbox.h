@@ -20,6 +20,10 @@
  * `taken` at the last return, and there is a place while tail - head < limit. A place that is not
  * returned yet counts as occupied for senders, so the limit stays an upper bound.
  *
+ * Without a buffer, MAILBOX_UNBUFFERED, the bit IDLE decides instead of the counters: the sender
+ * that takes it down is admitted, alone. So a message is admitted only for an owner that sleeps and
+ * would take it at once; one that may take none is muted instead, or closed.
+ *
  * A limit of bytes is a second word: a sender takes its bytes before its place, and gives them back
  * when it gets none. So the payload that waits never passes the limit, under any number of senders;
  * a "full" is true of the bytes that wait and those of senders between the two steps, of which one
@@ -41,10 +45,13 @@
 
 #include "message/message.h"
 
+#include <weir/choices.h>
+
 #define MAILBOX_IDLE (1ull << 32)   /* nobody runs it or will: the next sender schedules it */
 #define MAILBOX_OTHER (1ull << 33)  /* the other lanes or the signals have something */
 #define MAILBOX_CLOSED (1ull << 34) /* admits nothing */
 #define MAILBOX_MUTED (1ull << 35)  /* nobody runs it, and only the other lanes wake it */
+#define MAILBOX_UNBUFFERED WEIR_UNBUFFERED /* instead of a limit: admits while the owner sleeps */
 #define MAILBOX_SERIAL_SHIFT 36
 #define MAILBOX_SERIAL_MAX ((1u << 28) - 1)
 
@@ -133,8 +140,8 @@ bool mailbox_try_idle(struct mailbox *mailbox);
  */
 bool mailbox_try_mute(struct mailbox *mailbox);
 
-/* From now on, for what is pushed from now on; 0 = unlimited. Any thread. A number of messages that
- * cannot be counted, from 2^31 on, is as good as 2^31 - 1. */
+/* From now on, for what is pushed from now on; 0 = unlimited, or MAILBOX_UNBUFFERED. Any
+ * thread. A number of messages that cannot be counted, from 2^31 on, is as good as 2^31 - 1. */
 void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit);
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit);
 
@@ -160,6 +167,12 @@ uint32_t mailbox_waiting(struct mailbox *mailbox);
 static inline uint64_t mailbox_taken(const struct mailbox *mailbox)
 {
     return atomic_load_explicit(&mailbox->taken, memory_order_acquire);
+}
+
+static inline bool mailbox_is_unbuffered(const struct mailbox *mailbox)
+{
+    /* Relaxed: a changed limit counts from when it is seen. */
+    return atomic_load_explicit(&mailbox->limit, memory_order_relaxed) == MAILBOX_UNBUFFERED;
 }
 
 /* The number of free places; UINT32_MAX without a limit. Any thread. A hint: senders and the owner

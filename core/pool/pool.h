@@ -33,12 +33,15 @@ struct escalation {
     uint64_t reopened;      /* members so far, including those of pools that have left */
 };
 
+/* Instead of a limit: room for one message for each member that sleeps. */
+#define PULLING_UNBUFFERED (UINT64_MAX - 1)
+
 /* Read by senders and by the members' turns: pulling.h. */
 struct pull_queue {
     pthread_mutex_t lock;
     struct message_list messages; /* lock */
     uint64_t admitted;            /* lock: messages, so far */
-    uint64_t limit;               /* lock: of messages */
+    uint64_t limit;               /* lock: of messages; or PULLING_UNBUFFERED */
     uint64_t bytes;               /* lock: of payload in them */
     uint64_t bytes_limit;         /* lock: of these */
     uint64_t bytes_limit_each;    /* lock: of one message */

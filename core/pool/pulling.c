@@ -95,12 +95,20 @@ static int weigh_locked(const struct pull_queue *pull, uint64_t size)
                                                                                      : 0;
 }
 
+/* The number of messages for which there is room, whatever their bytes. */
+static uint64_t room_locked(const struct pull_queue *pull)
+{
+    if (pull->limit == PULLING_UNBUFFERED) /* each message wakes one that sleeps */
+        return atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
+    return pull->messages.count < pull->limit ? pull->limit - pull->messages.count : 0;
+}
+
 /* Whether the queue has room for one more of that size. */
 static int has_room_locked(const struct pull_queue *pull, uint64_t size)
 {
     int status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, size);
 
-    return status == 0 && pull->messages.count >= pull->limit ? WEIR_EFULL : status;
+    return status == 0 && room_locked(pull) == 0 ? WEIR_EFULL : status;
 }
 
 static void append_locked(struct pool *pool, struct executor *executor, struct message *message)
@@ -207,10 +215,21 @@ uint64_t pulling_room(struct pool *pool)
     uint64_t room = 0;
 
     pthread_mutex_lock(&pull->lock);
-    if (!pull->closed && pull->messages.count < pull->limit && pull->bytes < pull->bytes_limit)
-        room = pull->limit - pull->messages.count;
+    if (!pull->closed && pull->bytes < pull->bytes_limit)
+        room = room_locked(pull);
     pthread_mutex_unlock(&pull->lock);
     return room;
+}
+
+static uint64_t limit_of(const struct pool *pool)
+{
+    uint32_t each = pool->settings.mailbox;
+
+    if (pool->target == 0)
+        return 0;
+    if (each == WEIR_UNBUFFERED)
+        return PULLING_UNBUFFERED;
+    return each ? (uint64_t)pool->target * each : UINT64_MAX;
 }
 
 void pulling_set_bounds_locked(struct pool *pool)
@@ -218,9 +237,7 @@ void pulling_set_bounds_locked(struct pool *pool)
     struct pull_queue *pull = &pool->pull;
 
     pthread_mutex_lock(&pull->lock);
-    pull->limit = pool->settings.mailbox || pool->target == 0
-                      ? (uint64_t)pool->target * pool->settings.mailbox
-                      : UINT64_MAX;
+    pull->limit = limit_of(pool);
     pull->bytes_limit_each = pool->settings.mailbox_bytes ? pool->settings.mailbox_bytes
                                                           : UINT64_MAX;
     if (!pool->settings.mailbox_bytes ||

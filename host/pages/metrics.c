@@ -101,7 +101,8 @@ static void write_waiting(FILE *stream, const struct looks *looks)
     } rows[] = {
         { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes." },
         { "weir_pool_mailbox_limit_messages", "limit",
-          "Messages that may wait in each of a pool's mailboxes; 0 = unlimited." },
+          "Messages that may wait in each of a pool's mailboxes; 0 = unlimited, 4294967294 = "
+          "unbuffered." },
         { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
         { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
         { "weir_pool_oldest_message_milliseconds", "oldest_ms",

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/capacity.h"
 #include "config/json.h"
 #include "config/language.h"
 #include "host/pages/readiness.h"
@@ -29,6 +30,15 @@ static void write_range(struct json *json, const struct settings_pool *settings)
     json_unsigned(json, "size_max", settings->core.size_max);
 }
 
+/* As in the file: a number, or a word. */
+static void write_mailbox(struct json *json, uint32_t capacity)
+{
+    if (capacity_word(capacity))
+        json_text(json, "mailbox", capacity_word(capacity));
+    else
+        json_unsigned(json, "mailbox", capacity);
+}
+
 static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
 {
     const struct settings_pool *settings = pool->settings;
@@ -38,7 +48,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
     json_bool(json, "nested", settings->nested);
     if (!settings->nested) {
         json_text(json, "use", settings->use.use);
-        json_unsigned(json, "mailbox", settings->core.mailbox);
+        write_mailbox(json, settings->core.mailbox);
         json_unsigned(json, "size_in_file", settings->size);
         write_range(json, settings);
     }
@@ -129,6 +139,8 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     fprintf(stream, "pool %s\n", pool->settings->path);
     if (!pool->settings->nested)
         fprintf(stream, "  %-16s %s\n", "use", pool->settings->use.use);
+    if (!pool->settings->nested && capacity_word(pool->settings->core.mailbox))
+        fprintf(stream, "  %-16s %s\n", "mailbox", capacity_word(pool->settings->core.mailbox));
     fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->core.route));
     for (uint32_t i = 0; overview_figure_name(i); i++)
         fprintf(stream, "  %-16s %" PRIu64 "\n", overview_figure_name(i),

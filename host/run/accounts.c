@@ -156,7 +156,8 @@ static void add_pool(struct progress_figures *out, const struct settings_pool *s
     figure->live = stats.live;
     figure->busy = stats.busy;
     figure->queued = stats.queued;
-    figure->room = (uint64_t)stats.target * settings->core.mailbox;
+    if (settings->core.mailbox != WEIR_UNBUFFERED)
+        figure->room = (uint64_t)stats.target * settings->core.mailbox;
 }
 
 void accounts_progress(struct assembly *assembly, struct progress_figures *out)

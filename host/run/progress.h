@@ -35,7 +35,7 @@ struct progress_pool {
     uint32_t live;
     uint32_t busy;
     uint64_t queued;
-    uint64_t room; /* sum of the limits of all mailboxes; 0 = unlimited */
+    uint64_t room; /* sum of the limits of all mailboxes; 0 = unlimited, or unbuffered */
 };
 
 /* Filled by the callback, in the order in which it shall be shown. Counts within the limits. */

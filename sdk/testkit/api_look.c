@@ -87,6 +87,11 @@ size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verd
     return (unsigned)verdict < KIT_VERDICTS ? kit->settled[verdict] : 0;
 }
 
+uint32_t weir_kit_demand(const struct weir_kit *kit)
+{
+    return kit->demand;
+}
+
 size_t weir_kit_kept_count(const struct weir_kit *kit)
 {
     return kit_message_kept_count(kit);

@@ -144,6 +144,7 @@ struct weir_kit {
 
     uint32_t fail_in;    /* the call that fails, counted from now; 0 = none */
     uint32_t fail_count; /* calls that fail from there on */
+    uint32_t demand;     /* as weir_set_demand left it */
     uint32_t room;
     int room_status;
     uint32_t index;

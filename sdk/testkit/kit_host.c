@@ -126,6 +126,18 @@ static void exit_status(struct weir_self *self, int status)
         kit->exit_status = status;
 }
 
+static int set_demand(struct weir_self *self, uint32_t count)
+{
+    struct weir_kit *kit = kit_of(self);
+
+    if (kit->behaviour.produce)
+        return WEIR_ENOTALLOWED;
+    if (count > kit_message_in_hand_max(kit))
+        return WEIR_EINVALID;
+    kit->demand = count;
+    return 0;
+}
+
 static void print(struct weir_self *self, const char *text, size_t size)
 {
     kit_text_add(&kit_of(self)->printed, text, size);
@@ -193,6 +205,7 @@ static const struct weir_host table = {
     .log = kit_log_line,
     .progress = progress,
     .exit_status = exit_status,
+    .set_demand = set_demand,
     .print = print,
     .pool_members = kit_pool_members,
     .pool_pause = kit_pool_pause,

@@ -95,9 +95,14 @@ size_t kit_message_kept_count(const struct weir_kit *kit)
     return count;
 }
 
+uint32_t kit_message_in_hand_max(const struct weir_kit *kit)
+{
+    return kit->behaviour.in_hand ? kit->behaviour.in_hand : 1;
+}
+
 static void keep(struct weir_kit *kit, struct kit_message *message)
 {
-    size_t max = kit->behaviour.in_hand ? kit->behaviour.in_hand : 1;
+    size_t max = kit_message_in_hand_max(kit);
 
     if (kit_message_kept_count(kit) >= max)
         kit_problem(kit, "a message (%s) was kept over in_hand, which is %zu",

@@ -28,6 +28,8 @@ void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int v
 /* weir_settle. */
 int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict);
 size_t kit_message_kept_count(const struct weir_kit *kit);
+/* The most that its behaviour may keep. */
+uint32_t kit_message_in_hand_max(const struct weir_kit *kit);
 
 /* Adds a problem for each forgotten message. */
 void kit_message_find_forgotten(struct weir_kit *kit);

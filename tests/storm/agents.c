@@ -148,8 +148,9 @@ static void set_limit(struct agent *agent)
 {
     struct hall *hall = any_hall(agent);
     struct executor *executor = enter(agent->world);
+    uint32_t limit = draw(agent, 9);
 
-    pool_set_limit(hall->pool, 1 + draw(agent, 8), executor);
+    pool_set_limit(hall->pool, limit ? limit : WEIR_UNBUFFERED, executor);
     runtime_leave(executor);
 }
 

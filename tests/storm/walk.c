@@ -22,7 +22,8 @@ static uint32_t length_of_lane(struct mailbox *mailbox)
  * between two lists at the last step is checked from now on. */
 static void look_at_limit(struct walk *walk, struct actor *actor)
 {
-    uint32_t limit = atomic_load(&actor->mailbox.limit);
+    uint32_t limit = mailbox_is_unbuffered(&actor->mailbox) ? 1
+                                                            : atomic_load(&actor->mailbox.limit);
     uint32_t queued = mailbox_waiting(&actor->mailbox);
     uint32_t serial = actor_serial_of(actor_pid(actor));
     uint32_t slot = (uint32_t)actor_pid(actor);

@@ -55,7 +55,8 @@ struct plan {
 
 static const struct plan plans[HALLS] = {
     [HALL_A] = { "front/a", 3, 8, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 0 },
-    [HALL_B] = { "front/b", 3, 3, WEIR_ROUTE_LEAST_LOADED, WEIR_REMOVE_REROUTE, 0, 1 },
+    [HALL_B] = { "front/b", 3, WEIR_UNBUFFERED, WEIR_ROUTE_LEAST_LOADED, WEIR_REMOVE_REROUTE, 0,
+                 1 },
     [HALL_BACK] = { "back", 3, 8, WEIR_ROUTE_RANDOM, WEIR_REMOVE_REROUTE, 1, 0 },
     [HALL_ANSWER] = { "answer", 3, 4, WEIR_ROUTE_ROUND_ROBIN, WEIR_REMOVE_DRAIN, 0, 1 },
     [HALL_KEYED] = { "keyed", 3, 6, WEIR_ROUTE_HASH, WEIR_REMOVE_DISCARD, 1, 0 },

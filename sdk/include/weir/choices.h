@@ -11,6 +11,8 @@
 
 /* Instead of the number of messages that may wait in a mailbox. */
 #define WEIR_UNLIMITED UINT32_MAX /* no limit; weir_spawn takes 0 for it, too */
+/* None waits: a worker accepts a message only while it is idle and may take one more. */
+#define WEIR_UNBUFFERED (UINT32_MAX - 1)
 /* Instead of milliseconds: no time-out. */
 #define WEIR_FOR_EVER UINT64_MAX
 

@@ -201,6 +201,8 @@ struct weir_host {
     int (*spawn)(struct weir_self *, const struct weir_spawn_options *, weir_pid *out_child);
     int (*stop)(struct weir_self *, weir_pid child, bool now);
     weir_pid (*parent)(struct weir_self *);
+    /* demand (same) */
+    int (*set_demand)(struct weir_self *, uint32_t count);
 };
 
 /*
@@ -328,6 +330,18 @@ static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum we
 static inline int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
 {
     return self->host->settle(self, (struct weir_message *)(uintptr_t)kept, verdict);
+}
+
+/*
+ * From now on the worker gets a new message only while it has fewer than `count` unsettled ones: 0
+ * up to the `in_hand` of its behaviour, with which each incarnation begins. 0: it gets nothing new.
+ * Replies, timers and descriptors still reach it. Messages that it has accepted wait, and its full
+ * mailbox refuses more; with `route: pull`, and in an unbuffered pool, other workers get them.
+ * WEIR_EINVALID: more than `in_hand`; WEIR_ENOTALLOWED: a source; WEIR_ENOMEM.
+ */
+static inline int weir_set_demand(struct weir_self *self, uint32_t count)
+{
+    return self->host->set_demand(self, count);
 }
 
 /* Sets how long WEIR_RETRY waits; call it before `handle` returns or before weir_settle. */

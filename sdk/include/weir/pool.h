@@ -121,7 +121,8 @@ struct weir_pool_stats {
                         * pools */
     uint32_t stopped;  /* of `starting`: stopped by `then` of the restart */
     uint32_t degraded; /* members short of the target */
-    uint64_t limit;    /* of each mailbox, 0 = unlimited; 0 when its members are pools */
+    uint64_t limit;    /* of each mailbox, 0 = unlimited, or WEIR_UNBUFFERED; 0 when its
+                        * members are pools */
     /* Dead letters by enum weir_dead. They also count messages that workers emitted and no
      * target accepted, and messages to the pool itself, which `dead` does not. */
     uint64_t dead_by[WEIR_DEAD_REASONS_MAX];

@@ -132,7 +132,8 @@ struct weir_pool_options {
     const void *settings;                   /* for `open`; borrowed until `release` */
     void (*release)(void *settings);        /* nobody uses the settings any more; may be NULL */
     const char *dispatcher;                 /* NULL = `default` */
-    uint32_t limit;                         /* of each mailbox; 0 = 64, WEIR_UNLIMITED */
+    uint32_t limit;                         /* of each mailbox; 0 = 64, or WEIR_UNLIMITED or
+                                             * WEIR_UNBUFFERED */
     uint32_t workers_min;                   /* bounds of a resize; both 0 = none */
     uint32_t workers_max;
     uint32_t route;             /* enum weir_route */
@@ -182,7 +183,8 @@ struct weir_actor_options {
     uint32_t size;           /* of this struct */
     uint32_t behaviour_size; /* of struct weir_behaviour */
     uint32_t binding_size;   /* of struct weir_binding */
-    uint32_t limit;          /* of its mailbox; 0 = 64, WEIR_UNLIMITED */
+    uint32_t limit;          /* of its mailbox; 0 = 64, or WEIR_UNLIMITED or
+                                             * WEIR_UNBUFFERED */
     const char *name;        /* registered for look-ups */
     const struct weir_behaviour *behaviour;
     const void *settings;               /* for `open`; borrowed until `release` */

@@ -37,7 +37,7 @@ struct weir_spawn_options {
     /* Copied; must have `handle`. Its options, outputs and `produce` are not used. */
     const struct weir_behaviour *behaviour;
     const void *settings; /* for `open`; its settings_size bytes are copied. NULL: zeroes */
-    uint32_t limit;       /* of its mailbox; 0 or WEIR_UNLIMITED = no limit */
+    uint32_t limit;       /* of its mailbox; 0 or WEIR_UNLIMITED = no limit; or WEIR_UNBUFFERED */
     uint32_t flags;       /* enum weir_spawn_flags */
 };
 #define WEIR_SPAWN_OPTIONS                                                                         \

@@ -95,6 +95,15 @@ static void keep_it(struct weir_self *self, struct scene *scene, const struct we
     scene->verdict = WEIR_KEEP;
 }
 
+static void demand_less(struct weir_self *self, struct scene *scene,
+                        const struct weir_message *message)
+{
+    (void)message;
+    scene_note(scene, "demand too much", weir_set_demand(self, 1000));
+    scene_note(scene, "demand nothing", weir_set_demand(self, 0));
+    scene_note(scene, "demand one", weir_set_demand(self, 1));
+}
+
 static void settle_kept(struct weir_self *self, struct scene *scene,
                         const struct weir_message *message)
 {
@@ -111,10 +120,12 @@ static void test_messages_are_alike(void)
                                                  { forward_it, 0 },
                                                  { NULL, 0 } };
     static const struct scene_step keeping[] = { { keep_it, 0 }, { settle_kept, 0 }, { NULL, 0 } };
+    static const struct scene_step demanding[] = { { demand_less, 0 }, { NULL, 0 } };
 
     both_hosts_compare(making);
     both_hosts_compare(sending);
     both_hosts_compare(keeping);
+    both_hosts_compare(demanding);
 }
 
 /* --- the stash -------------------------------------------------------------------------------- */

@@ -221,6 +221,9 @@ size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verd
 size_t weir_kit_stashed_count(const struct weir_kit *kit);
 /* The number of kept messages. */
 size_t weir_kit_kept_count(const struct weir_kit *kit);
+/* The most unsettled messages that the worker wants: see weir_set_demand. The host gives it no new
+ * message while weir_kit_kept_count is as large. */
+uint32_t weir_kit_demand(const struct weir_kit *kit);
 /* The reason and the delay that the last callback set; "" and 0 when it set none. */
 const char *weir_kit_reason(const struct weir_kit *kit);
 uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
