@@ -65,12 +65,12 @@ int capacity_fill(const struct weir_option *row, const struct config_node *node,
                   struct report *report, void *out)
 {
     const char *text = node ? node->text : row->fallback;
-    uint32_t capacity;
+    uint32_t capacity = 0;
 
     if (node && (node->kind != CONFIG_SCALAR || node->null))
         return refuse(row, node, path, report);
     if (!find_word(text, &capacity) && !read_number(row, text, &capacity))
-        return refuse(row, node, path, report);
+        return node ? refuse(row, node, path, report) : WEIR_EINVALID;
     memcpy((char *)out + row->offset, &capacity, sizeof capacity);
     return WEIR_OK;
 }

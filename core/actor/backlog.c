@@ -172,7 +172,9 @@ uint32_t backlog_deal(struct actor *actor, uint32_t most,
         taken++;
         if (give(context, message) == 0)
             continue;
-        put_back(actor, message);
+        /* Behind the messages of the front, which are older, and before those of the mailbox. */
+        settle_hold(actor);
+        message_queue_append(&actor->front, message);
         break;
     }
     return taken;

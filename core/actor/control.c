@@ -64,12 +64,14 @@ static void respec(struct actor *actor)
         incarnation_respec(actor, spec);
 }
 
-/* Gives messages to other members of its pool, if it is asked to. */
-static void give(struct actor *actor)
+/* Gives messages to other members of its pool, if it is asked to; also while it waits for its next
+ * open. */
+static void share_backlog(struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);
+    enum actor_state state = actor_state(actor);
 
-    if (owner && owner->ops->give && actor_state(actor) == ACTOR_OPEN)
+    if (owner && owner->ops->give && state != ACTOR_CLOSED && state != ACTOR_ENDED)
         owner->ops->give(actor->place);
 }
 
@@ -116,7 +118,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     if ((signals & SIGNAL_AUDIENCE) && is_alive(actor))
         audience_notify(actor);
     if (signals & SIGNAL_WORK)
-        give(actor);
+        share_backlog(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= (uint8_t)~ACTOR_WAITS;
         callbacks = actor_ext_time(actor);

@@ -2,17 +2,24 @@
 
 #include "message/control_queue.h"
 
-int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
-            struct message *message)
+int deliver_woke(struct actor *actor, uint32_t serial, struct executor *executor,
+                 struct message *message, bool *out_woke)
 {
-    bool wake;
     int status;
 
     message->public.lane = WEIR_NORMAL;
-    status = mailbox_push(&actor->mailbox, serial, message, &wake);
-    if (status == 0 && wake)
+    status = mailbox_push(&actor->mailbox, serial, message, out_woke);
+    if (status == 0 && *out_woke)
         actor_wake(actor, executor);
     return status;
+}
+
+int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
+            struct message *message)
+{
+    bool woke;
+
+    return deliver_woke(actor, serial, executor, message, &woke);
 }
 
 int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,

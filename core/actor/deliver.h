@@ -12,6 +12,10 @@
 int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
             struct message *message);
 
+/* As deliver. Sets `out_woke` on 0: the actor was idle, so the message waits for no other one. */
+int deliver_woke(struct actor *actor, uint32_t serial, struct executor *executor,
+                 struct message *message, bool *out_woke);
+
 /* Into the normal lane, in order. How many it took, from the front, or an error as above. */
 int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
                   struct message *const *messages, uint32_t count);

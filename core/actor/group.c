@@ -18,11 +18,13 @@ void groups_init(struct groups *groups)
 
 void groups_finish(struct groups *groups)
 {
-    while (!list_empty(&groups->all)) {
-        struct group *group = LIST_ENTRY(groups->all.next, struct group, link);
+    struct list *node = groups->all.next;
 
-        list_remove(&group->link);
-        free(group);
+    while (node != &groups->all) {
+        struct list *next = node->next;
+
+        free(LIST_ENTRY(node, struct group, link));
+        node = next;
     }
     pthread_mutex_destroy(&groups->lock);
 }

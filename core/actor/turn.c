@@ -28,8 +28,9 @@
 /* The state of one turn. */
 struct turn_context {
     uint32_t handled;
-    uint32_t look;     /* read the clock after so many messages */
-    uint64_t began_ns; /* at most one beat before the turn */
+    uint32_t look;      /* read the clock after so many messages */
+    uint64_t began_ns;  /* at most one beat before the turn */
+    uint64_t looked_ns; /* the last look of this turn; a handler looks at the clock, too */
     struct credit credit;
     bool hog;
     bool moves; /* the actor continues on the dispatcher where it opens */
@@ -113,13 +114,13 @@ static uint32_t next_look(uint32_t look, bool is_quick)
 __attribute__((noinline)) static void look_at_clock(struct actor *actor,
                                                     struct turn_context *context)
 {
-    uint64_t before = actor->executor->now_ns;
     uint64_t now = executor_look_at_clock(actor->executor);
 
     context->hog = now - context->began_ns > TURN_NS_MAX;
     actor->flags &= (uint8_t)~ACTOR_QUICK;
-    if (now - before < QUICK_NS)
+    if (now - context->looked_ns < QUICK_NS)
         actor->flags |= ACTOR_QUICK;
+    context->looked_ns = now;
     context->look = next_look(context->look, actor->flags & ACTOR_QUICK);
 }
 
@@ -425,7 +426,9 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
-    struct turn_context context = { .look = first_look(actor), .began_ns = executor->now_ns };
+    struct turn_context context = { .look = first_look(actor),
+                                    .began_ns = executor->now_ns,
+                                    .looked_ns = executor->now_ns };
     bool more = true;
 
     /* Relaxed: a changed budget is in effect from one of the next turns on. */

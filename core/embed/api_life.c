@@ -148,7 +148,9 @@ int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
     runtime->closing = true;
     pthread_mutex_unlock(&runtime->lock);
     parts = part_list(runtime, &count);
-    status = parts ? close_all(runtime, parts, count, timeout_ms) : WEIR_ENOMEM;
+    if (!parts)
+        return WEIR_ENOMEM;
+    status = close_all(runtime, parts, count, timeout_ms);
     for (uint32_t i = 0; i < count; i++)
         part_unref(parts[i]);
     free(parts);

@@ -51,33 +51,44 @@ void rebalance_ask_locked(struct pool *pool, struct executor *executor)
         ask(LIST_ENTRY(node, struct place, link), executor);
 }
 
-/* The first open of a fresh place has a result, or will have none. */
-static void end_first_open_locked(struct pool *pool, struct place *place, enum place_fresh next)
+void rebalance_recalled_locked(struct pool *pool, struct place *place)
+{
+    if (place->fresh != FRESH_OPENING)
+        pool->rebalancing.opening++;
+    place->fresh = FRESH_OPENING;
+}
+
+/* The first open of a fresh place has a result, or will have none. The last of them asks for the
+ * share of those that opened before. */
+static void end_first_open_locked(struct pool *pool, struct place *place, enum place_fresh next,
+                                  struct executor *executor)
 {
     if (place->fresh == FRESH_OPENING)
         pool->rebalancing.opening--;
     place->fresh = (uint8_t)next;
+    if (pool->rebalancing.opening == 0 && pool->rebalancing.opened > 0)
+        rebalance_ask_locked(pool, executor);
 }
 
 void rebalance_opened_locked(struct pool *pool, struct place *place, struct executor *executor)
 {
     if (place->fresh == FRESH_NOT)
         return;
-    end_first_open_locked(pool, place, FRESH_NOT);
     pool->rebalancing.opened++;
-    if (pool->rebalancing.opening == 0 || pool->rebalancing.opened >= pool->target / ASK_SHARE)
+    end_first_open_locked(pool, place, FRESH_NOT, executor);
+    if (pool->rebalancing.opened > 0 && pool->rebalancing.opened >= pool->target / ASK_SHARE)
         rebalance_ask_locked(pool, executor);
 }
 
 void rebalance_failed_locked(struct pool *pool, struct place *place)
 {
     if (place->fresh != FRESH_NOT)
-        end_first_open_locked(pool, place, FRESH_FAILED);
+        end_first_open_locked(pool, place, FRESH_FAILED, place->actor->executor);
 }
 
-void rebalance_left_locked(struct pool *pool, struct place *place)
+void rebalance_left_locked(struct pool *pool, struct place *place, struct executor *executor)
 {
-    end_first_open_locked(pool, place, FRESH_NOT);
+    end_first_open_locked(pool, place, FRESH_NOT, executor);
 }
 
 /* --- giving --------------------------------------------------------------------------------- */

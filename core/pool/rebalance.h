@@ -32,10 +32,12 @@ enum place_fresh {
 
 /* Growth has made the places. */
 void rebalance_made_locked(struct pool *pool, const struct list *made);
+/* A place that left before its first open has a result is a member again. */
+void rebalance_recalled_locked(struct pool *pool, struct place *place);
 /* A place of the pool is open; its open has failed; it leaves. */
 void rebalance_opened_locked(struct pool *pool, struct place *place, struct executor *executor);
 void rebalance_failed_locked(struct pool *pool, struct place *place);
-void rebalance_left_locked(struct pool *pool, struct place *place);
+void rebalance_left_locked(struct pool *pool, struct place *place, struct executor *executor);
 /* There are members without work: asks the others. */
 void rebalance_ask_locked(struct pool *pool, struct executor *executor);
 

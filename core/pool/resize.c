@@ -310,7 +310,7 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
     for (struct list *node = leaving->next; node != leaving; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
-        rebalance_left_locked(pool, place);
+        rebalance_left_locked(pool, place, executor);
         place->standing = PLACE_LEAVING;
         place->ordered_due_ns = due_ns;
         mailbox_close(&place->actor->mailbox);
@@ -339,6 +339,8 @@ uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor
             place->standing = PLACE_MEMBER;
             if (place->opened) /* at once, also when it is busy; the signal STAY does the rest */
                 mailbox_open(&place->actor->mailbox);
+            else
+                rebalance_recalled_locked(pool, place);
             recalled++;
             (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                                SIGNAL_STAY);
@@ -370,8 +372,7 @@ static int grow_locked(struct pool *pool, struct executor *executor, uint32_t co
     if (status != 0)
         return status;
     rebalance_made_locked(pool, &made);
-    if (resize_recall_locked(pool, to_recall, executor) > 0)
-        rebalance_ask_locked(pool, executor);
+    (void)resize_recall_locked(pool, to_recall, executor);
     resize_begin_locked(&made, NULL, executor);
     append_all(&pool->places, &made);
     return 0;
@@ -395,6 +396,8 @@ static int change_locked(struct pool *pool, struct executor *executor, uint32_t 
         return status;
     }
     resize_publish_locked(pool, next, executor);
+    if (target > pool->target)
+        rebalance_ask_locked(pool, executor); /* recalled workers are open already */
     resize_dismiss_locked(pool, &leaving, executor);
     pool->target = target;
     pulling_set_bounds_locked(pool);

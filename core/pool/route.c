@@ -25,6 +25,7 @@ struct attempt {
     struct message *message;
     struct message_list *left; /* copies of a broadcast that found no room; NULL: refused */
     struct actor *taker;       /* the worker that has it; NULL: a queue has it, or nobody */
+    bool woke;                 /* that worker was idle */
     struct scan scan;
 };
 
@@ -32,7 +33,8 @@ static int route_below(struct pool *pool, struct attempt *attempt);
 
 static int try_worker(const struct member *member, struct attempt *attempt)
 {
-    int status = deliver(member->actor, member->serial, attempt->executor, attempt->message);
+    int status = deliver_woke(member->actor, member->serial, attempt->executor, attempt->message,
+                              &attempt->woke);
 
     if (status != 0)
         fullness_met(&attempt->scan, member->actor);
@@ -243,23 +245,13 @@ static int try_members(struct pool *pool, const struct members *members, uint64_
     }
 }
 
-/* Whether the message waits there for another one, or for its worker to take any. Without a lock: a
- * look of the scaler decides. */
-static bool waits_at(struct actor *taker)
-{
-    /* Relaxed: as said. */
-    uint64_t word = atomic_load_explicit(&taker->mailbox.word, memory_order_relaxed);
-    uint32_t before = atomic_load_explicit(&taker->busy, memory_order_relaxed);
-
-    return (word & MAILBOX_MUTED) || mailbox_waiting(&taker->mailbox) + before > 1;
-}
-
-/* After a try in a pool that senses. The queue of a pool that pulls tells by itself. */
+/* After a try in a pool that senses. A message that woke no worker waits for another message, or for
+ * its worker to take any: the pool looks at its figures. A pool that pulls notices by its queue. */
 static void sense(struct pool *pool, const struct attempt *attempt, int status)
 {
     if (status == WEIR_EFULL)
         elastic_starve(pool, attempt->executor);
-    else if (status == 0 && attempt->taker && waits_at(attempt->taker))
+    else if (status == 0 && attempt->taker && !attempt->woke)
         elastic_notice(pool, attempt->executor);
 }
 

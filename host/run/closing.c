@@ -273,10 +273,11 @@ static struct closing closing_at(const struct parts *parts, uint32_t index)
 {
     struct closing closing = { .is_removed = parts->are_removed, .timeout_ms = UINT64_MAX };
 
-    if (parts->sources)
+    if (parts->sources) {
         closing.part = (struct part_ref){ .kind = PART_SOURCE, .source = parts->sources[index] };
-    else
-        closing.part = (struct part_ref){ .kind = PART_POOL, .pool = parts->pools[index] };
+        return closing;
+    }
+    closing.part = (struct part_ref){ .kind = PART_POOL, .pool = parts->pools[index] };
     if (parts->are_removed)
         closing.timeout_ms = closing_timeout_ms(parts->pools[index]);
     return closing;

@@ -238,16 +238,44 @@ struct sweep {
     uint64_t calls[FAULT_KINDS];
 };
 
+#define SAME_LOOKS 3
+
+/* A portrait that several looks in a row agree on. */
+struct resting {
+    struct hosted *hosted;
+    enum portrait_detail detail;
+    char *text;
+    uint32_t same;
+};
+
+static bool looks_as_before(void *context)
+{
+    struct resting *resting = context;
+    char *text = portrait_draw(resting->hosted, resting->detail);
+
+    resting->same = resting->text && strcmp(text, resting->text) == 0 ? resting->same + 1 : 0;
+    free(resting->text);
+    resting->text = text;
+    return resting->same >= SAME_LOOKS;
+}
+
+/* One look may see a descriptor that a thread of the host has open for a moment. */
+static char *draw_at_rest(struct fixture *fixture, enum portrait_detail detail)
+{
+    struct resting resting = { .hosted = &fixture->hosted, .detail = detail };
+
+    CU_ASSERT_TRUE_FATAL(hosted_wait(&fixture->hosted, looks_as_before, &resting));
+    return resting.text;
+}
+
 static void learn_shapes(struct sweep *sweep)
 {
-    struct hosted *hosted = &sweep->fixture->hosted;
-
-    sweep->old_shape = portrait_draw(hosted, PORTRAIT_SHAPE);
+    sweep->old_shape = draw_at_rest(sweep->fixture, PORTRAIT_SHAPE);
     fault_arm(0, 0);
     reload_to(sweep->fixture, sweep->new_file);
     for (int kind = 0; kind < FAULT_KINDS; kind++)
         sweep->calls[kind] = fault_count((enum fault_kind)kind);
-    sweep->new_shape = portrait_draw(hosted, PORTRAIT_SHAPE);
+    sweep->new_shape = draw_at_rest(sweep->fixture, PORTRAIT_SHAPE);
 }
 
 static bool go_back(struct sweep *sweep)
@@ -282,7 +310,7 @@ static bool sweep_one(struct sweep *sweep, uint64_t nth, bool *out_struck)
 
     if (sweep->before_each)
         sweep->before_each(fixture, nth);
-    before = portrait_draw(&fixture->hosted, PORTRAIT_IDENTITY);
+    before = draw_at_rest(fixture, PORTRAIT_IDENTITY);
     write_file(fixture, sweep->new_file);
     fault_arm(sweep->kinds, nth);
     ask(fixture, &answer);
