@@ -282,21 +282,6 @@ static void plan_one(struct supervisor *supervisor, struct control_job *job)
     report_finish(&report);
 }
 
-static void plan_all(struct supervisor *supervisor)
-{
-    struct control_job *job;
-
-    atomic_store_explicit(&supervisor->plan_wanted, false, memory_order_seq_cst);
-    job = control_jobs_take(supervisor->jobs, CONTROL_JOB_PLAN);
-    while (job) {
-        struct control_job *next = job->next;
-
-        job->next = NULL;
-        plan_one(supervisor, job);
-        job = next;
-    }
-}
-
 /* --- restarting a pool ---------------------------------------------------------------------- */
 
 static void restart_one(struct supervisor *supervisor, struct control_job *job)
@@ -312,17 +297,23 @@ static void restart_one(struct supervisor *supervisor, struct control_job *job)
     control_jobs_complete_restart(supervisor->jobs, job, status, &result);
 }
 
-static void restart_all(struct supervisor *supervisor)
+/* --- the jobs of one kind --------------------------------------------------------------------- */
+
+/* Carries out all jobs of a kind. A request that arrives after the reset of `wanted` sends another
+ * message. */
+static void carry_out_jobs(struct supervisor *supervisor, enum control_job_kind kind,
+                           _Atomic bool *wanted,
+                           void (*carry_out_one)(struct supervisor *, struct control_job *))
 {
     struct control_job *job;
 
-    atomic_store_explicit(&supervisor->restart_wanted, false, memory_order_seq_cst);
-    job = control_jobs_take(supervisor->jobs, CONTROL_JOB_RESTART);
+    atomic_store_explicit(wanted, false, memory_order_seq_cst);
+    job = control_jobs_take(supervisor->jobs, kind);
     while (job) {
         struct control_job *next = job->next;
 
         job->next = NULL;
-        restart_one(supervisor, job);
+        carry_out_one(supervisor, job);
         job = next;
     }
 }
@@ -367,9 +358,9 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     if (strcmp(message->tag->name, TAG_FINISH) == 0)
         finish(supervisor);
     else if (strcmp(message->tag->name, TAG_PLAN) == 0)
-        plan_all(supervisor);
+        carry_out_jobs(supervisor, CONTROL_JOB_PLAN, &supervisor->plan_wanted, plan_one);
     else if (strcmp(message->tag->name, TAG_RESTART) == 0)
-        restart_all(supervisor);
+        carry_out_jobs(supervisor, CONTROL_JOB_RESTART, &supervisor->restart_wanted, restart_one);
     else if (strcmp(message->tag->name, TAG_CPUS) == 0)
         follow_cpus(supervisor);
     else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
