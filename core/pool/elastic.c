@@ -10,13 +10,13 @@ bool elastic_is_active_locked(const struct pool *pool)
            !atomic_load_explicit(&pool->closing, memory_order_relaxed);
 }
 
-/* What senders do from now on. Relaxed: one that reads an older value asks for a look in vain, or
- * is followed by the look of elastic_wake. */
-void elastic_tell_senders_locked(struct pool *pool)
+/* Relaxed: a sender that reads an older value asks for a look that does nothing; or it asks for
+ * none, and the look of elastic_wake follows. */
+void elastic_publish_locked(struct pool *pool)
 {
     uint8_t elastic = pool->settings.scale.on ? ELASTIC_ON : 0;
 
-    if (elastic_is_active_locked(pool) && !pool->scaler.told_full)
+    if (elastic_is_active_locked(pool) && !pool->scaler.logged_full)
         elastic |= ELASTIC_SENSES;
     atomic_store_explicit(&pool->elastic, elastic, memory_order_relaxed);
 }
@@ -24,15 +24,15 @@ void elastic_tell_senders_locked(struct pool *pool)
 void elastic_set_locked(struct pool *pool)
 {
     pool->scaler.suspended = false;
-    pool->scaler.told_full = false;
-    elastic_tell_senders_locked(pool);
+    pool->scaler.logged_full = false;
+    elastic_publish_locked(pool);
 }
 
 void elastic_suspend_locked(struct pool *pool)
 {
     pool->scaler.suspended = pool->settings.scale.on;
-    pool->scaler.told_full = false;
-    elastic_tell_senders_locked(pool);
+    pool->scaler.logged_full = false;
+    elastic_publish_locked(pool);
 }
 
 int pool_scale_auto(struct pool *pool, struct executor *executor)
@@ -42,7 +42,7 @@ int pool_scale_auto(struct pool *pool, struct executor *executor)
     pthread_mutex_lock(&pool->lock);
     on = pool->settings.scale.on;
     pool->scaler.suspended = false;
-    elastic_tell_senders_locked(pool);
+    elastic_publish_locked(pool);
     pthread_mutex_unlock(&pool->lock);
     elastic_wake(pool, executor);
     return on ? 0 : WEIR_EINVALID;
@@ -62,8 +62,8 @@ void elastic_notice(struct pool *pool, struct executor *executor)
 {
     struct scaler *scaler = &pool->scaler;
 
-    /* [G1] seq_cst: behind the message, and before the exchange in scaler_look that takes it back,
-     * whose look then sees the message. */
+    /* [G1] seq_cst: the sender has put its message into the pool before this exchange. The exchange
+     * in scaler_look that resets `asked` comes after it, so that look sees the message. */
     if (atomic_exchange_explicit(&scaler->asked, true, memory_order_seq_cst))
         return;
     (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_TIME);

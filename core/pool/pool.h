@@ -60,7 +60,7 @@ struct outlets {
 };
 
 /* Bits of pool->elastic. */
-#define ELASTIC_ON 1u     /* an idle worker with a low number comes first: the others get unused */
+#define ELASTIC_ON 1u     /* the first idle worker gets a message, so that the last are unused */
 #define ELASTIC_SENSES 2u /* senders ask for looks */
 
 /* Of a pool that resizes itself: elastic.h, scaler.h. */
@@ -68,12 +68,12 @@ struct scaler {
     struct timer timer;
     struct dispatcher *dispatcher; /* const: of the timer; NULL: none is reserved */
     bool suspended;                /* lock */
-    bool told_full;                /* lock: the log knows that the pool has its maximum */
+    bool logged_full;              /* lock: the log says that the pool has its maximum */
     uint64_t grown_ns;             /* lock: the last growth; 0 = never */
     uint64_t shrunk_ns;            /* lock: when the last worker left; 0 = never */
-    uint64_t blocked_ns;           /* lock: senders have found no room since; 0 = they do */
+    uint64_t blocked_ns;           /* lock: since when senders find no room; 0 = they find some */
     uint64_t due_ns;               /* owner: the next look by the timer */
-    _Atomic bool asked;            /* a look is to come */
+    _Atomic bool asked;            /* a look is due */
     _Atomic bool refused;          /* a sender has found no room since the last look */
 };
 
@@ -176,10 +176,10 @@ static inline struct pool *pool_of_worker(const struct actor *actor)
     return owner ? pool_of_owner(owner) : NULL;
 }
 
-/* True when senders tell the pool what waits. */
+/* True when senders ask the pool for looks. */
 static inline bool pool_senses(const struct pool *pool)
 {
-    /* Relaxed: see elastic_tell_senders_locked. */
+    /* Relaxed: see elastic_publish_locked. */
     return atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_SENSES;
 }
 

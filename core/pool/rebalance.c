@@ -7,7 +7,7 @@
 #include "actor/settle.h"
 #include "pool/pool.h"
 
-#define REBALANCE_LOOKS 64u /* members that a worker looks at: a cache line each */
+#define REBALANCE_LOOKS 64u /* members that a worker compares itself with: a cache line each */
 #define ASK_SHARE 16u       /* of the size: so opening n workers costs O(n) looks in all */
 
 /* --- asking --------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ void rebalance_recalled_locked(struct pool *pool, struct place *place)
     place->fresh = FRESH_OPENING;
 }
 
-/* The first open of a fresh place has a result, or will have none. The last of them asks for the
+/* The first open of a fresh place has ended, or the place leaves. The last of them asks for the
  * share of those that opened before. */
 static void end_first_open_locked(struct pool *pool, struct place *place, enum place_fresh next,
                                   struct executor *executor)
@@ -93,14 +93,14 @@ void rebalance_left_locked(struct pool *pool, struct place *place, struct execut
 
 /* --- giving --------------------------------------------------------------------------------- */
 
-/* What one worker gives, and to whom. */
+/* One worker gives messages to members. */
 struct deal {
     struct actor *actor;
     const struct members *members;
-    uint32_t first; /* of those that it looks at, in a circle */
-    uint32_t looks;
-    uint32_t next;  /* whose turn it is */
-    uint32_t level; /* as many messages as each of them is to have */
+    uint32_t first; /* index of the first member that it compares itself with; they form a circle */
+    uint32_t looks; /* number of these members */
+    uint32_t next;  /* the next one of them to get a message */
+    uint32_t level; /* messages that each of them should have in the end */
 };
 
 static const struct member *member_at(const struct deal *deal, uint32_t number)
@@ -108,7 +108,7 @@ static const struct member *member_at(const struct deal *deal, uint32_t number)
     return &deal->members->members[(deal->first + number) % deal->members->count];
 }
 
-/* False: it is the giver itself, or takes nothing now. */
+/* False: the member is the giver itself, or takes no message now. */
 static bool may_get(const struct deal *deal, const struct member *member)
 {
     return member->actor && member->actor != deal->actor &&
@@ -121,13 +121,14 @@ static uint32_t load_of(const struct member *member)
            atomic_load_explicit(&member->actor->busy, memory_order_relaxed);
 }
 
-/* What the giver has to do itself: with a message in hand or in its outbox, one more. */
+/* The load of the giver: a message in hand or in its outbox counts as one more. */
 static uint32_t own_load(struct actor *actor)
 {
     return mailbox_waiting(&actor->mailbox) + (actor->kept.count > 0 || output_is_waiting(actor));
 }
 
-/* A worker of many looks at some of them: those from another place on for each. */
+/* In a large pool a worker compares itself with some members only; these begin at an index that
+ * depends on its own place. */
 static void choose(struct deal *deal, const struct place *place)
 {
     uint64_t sum = own_load(deal->actor);
@@ -185,7 +186,7 @@ void rebalance_give(struct place *place)
     struct credit credit = { 0 };
     uint32_t load = own_load(actor);
 
-    /* Relaxed: behind the signal. */
+    /* Relaxed: the signal has published it. */
     if (!atomic_load_explicit(&place->gives, memory_order_relaxed))
         return;
     atomic_store_explicit(&place->gives, false, memory_order_relaxed);

@@ -3,10 +3,10 @@
  * to members that have less to do.
  *
  * When workers that growth has made are open, the pool asks each member whose mailbox is not empty.
- * A member that was asked gives at its next message boundary, in its own turn: the first of its
- * mailbox first, in order, to one member after the other, until it has no more than they have. It
- * ends at a message that was sent to the member itself, or that is a copy of a broadcast. Nothing
- * is given where the key of a message decides, or where all members take from one queue.
+ * A member that was asked gives at its next message boundary, in its own turn: it takes messages
+ * from the head of its mailbox, in order, and gives them to the members in turn, until it has no
+ * more than they have. It stops at a message that was sent to the member itself, or that is a copy
+ * of a broadcast. Pools that route by hash, broadcast or pull do not share.
  *
  * Cost: a pool asks once for each sixteenth of its size that has opened, and when all have tried; a
  * member looks at REBALANCE_LOOKS others.
@@ -21,11 +21,11 @@ struct list;
 struct place;
 struct pool;
 
-/* How far a worker that growth has made has come. */
+/* The first open of a worker that growth has made. */
 enum place_fresh {
-    FRESH_NOT,     /* open, or made otherwise */
-    FRESH_OPENING, /* its first open has no result yet */
-    FRESH_FAILED,  /* that failed; it is tried again */
+    FRESH_NOT,     /* it has opened, or growth has not made the worker */
+    FRESH_OPENING, /* it has no result yet */
+    FRESH_FAILED,  /* it has failed; another open follows */
 };
 
 /* pool->lock is held in all of these. */
@@ -38,7 +38,7 @@ void rebalance_recalled_locked(struct pool *pool, struct place *place);
 void rebalance_opened_locked(struct pool *pool, struct place *place, struct executor *executor);
 void rebalance_failed_locked(struct pool *pool, struct place *place);
 void rebalance_left_locked(struct pool *pool, struct place *place, struct executor *executor);
-/* There are members without work: asks the others. */
+/* Asks the members for messages: others have no work. */
 void rebalance_ask_locked(struct pool *pool, struct executor *executor);
 
 /* In the turn of the place's worker, which may have been asked. As `give` of struct owner_ops. */

@@ -9,9 +9,10 @@
 #include "pool/scale_law.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define WAIT_SHARE 4u /* looks in each `wait`: it grows no later than 5/4 of that */
+#define WAIT_SHARE 4u /* looks in each `wait`: a pool grows after 5/4 of `wait` at the latest */
 #define LOOK_NS_MIN NS_PER_MS
-#define DEMAND_LOOK_NS (100 * NS_PER_MS) /* on demand: a backstop, for what no sender tells */
+/* On demand, a backstop: some messages come without a notice. */
+#define DEMAND_LOOK_NS (100 * NS_PER_MS)
 
 /* --- the timer ------------------------------------------------------------------------------ */
 
@@ -52,11 +53,11 @@ void scaler_finish(struct pool *pool)
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* What one look has found. */
+/* The result of one look. */
 struct look {
     struct scale_figures figures;
     uint64_t now_ns;
-    struct place *unused; /* the place that is unused longest; NULL: none is */
+    struct place *unused; /* the place that has been unused longest; NULL: none */
 };
 
 /* How long the worker of a place has been unused: since the first look that found it so. */
@@ -127,7 +128,7 @@ static bool is_waited_for(struct pool *pool)
 static void look_at_senders_locked(struct look *look, struct pool *pool)
 {
     struct scaler *scaler = &pool->scaler;
-    /* Relaxed: behind the exchange of `asked`. */
+    /* Relaxed: the exchange of `asked` comes first. */
     bool refused = atomic_exchange_explicit(&scaler->refused, false, memory_order_relaxed);
     bool paused = atomic_load_explicit(&pool->paused, memory_order_relaxed);
     uint64_t since_ns;
@@ -170,12 +171,12 @@ static struct scale_law law_of_locked(const struct pool *pool)
 
 /* --- acting --------------------------------------------------------------------------------- */
 
-/* Once, until the pool is below its maximum again. */
-static void tell_full_locked(struct pool *pool, const struct look *look)
+/* Logs once, until the pool is below its maximum again. */
+static void log_full_locked(struct pool *pool, const struct look *look)
 {
-    if (pool->scaler.told_full)
+    if (pool->scaler.logged_full)
         return;
-    pool->scaler.told_full = true;
+    pool->scaler.logged_full = true;
     log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
               "the pool has its maximum of workers, and messages still wait",
               weir_uint("size", pool->target), weir_uint("waiting", look->figures.waiting),
@@ -189,11 +190,11 @@ static void put_last_locked(struct pool *pool, struct place *place)
     list_append(&pool->places, &place->link);
 }
 
-static void obey_locked(struct pool *pool, struct executor *executor, const struct look *look,
-                        struct scale_verdict verdict, struct weir_resized *out)
+static void carry_out_locked(struct pool *pool, struct executor *executor, const struct look *look,
+                             struct scale_verdict verdict, struct weir_resized *out)
 {
     if (verdict.cause == SCALE_FULL)
-        tell_full_locked(pool, look);
+        log_full_locked(pool, look);
     if (verdict.target == pool->target)
         return;
     if (verdict.cause == SCALE_UNUSED && look->unused)
@@ -205,7 +206,7 @@ static void obey_locked(struct pool *pool, struct executor *executor, const stru
     else
         pool->scaler.shrunk_ns = look->now_ns;
     if (verdict.target < pool->settings.size_max)
-        pool->scaler.told_full = false;
+        pool->scaler.logged_full = false;
 }
 
 static uint64_t at_least(uint64_t ns)
@@ -213,18 +214,18 @@ static uint64_t at_least(uint64_t ns)
     return ns > LOOK_NS_MIN ? ns : LOOK_NS_MIN;
 }
 
-/* How long until messages are to be looked at again; TIMER_NEVER: a sender will ask. */
+/* The time until the next look for the sake of messages; TIMER_NEVER: a sender will ask. */
 static uint64_t next_for_messages_locked(const struct pool *pool, const struct look *look,
                                          bool was_asked)
 {
     const struct scaler *scaler = &pool->scaler;
     bool waits = look->figures.waiting > 0;
 
-    if (scaler->told_full)
+    if (scaler->logged_full)
         return TIMER_NEVER;
     if (pool->settings.scale.wait_ms == 0)
         return waits ? DEMAND_LOOK_NS : TIMER_NEVER;
-    /* At least one more look after a sender has asked: it may ask again only after that. */
+    /* One more look follows the request of a sender: no sender may ask before that look. */
     return waits || was_asked ? at_least(pool->settings.scale.wait_ms * NS_PER_MS / WAIT_SHARE)
                               : TIMER_NEVER;
 }
@@ -243,8 +244,8 @@ static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint6
     pool->scaler.due_ns = next == TIMER_NEVER ? TIMER_NEVER : now_ns + next;
     if (next == TIMER_NEVER)
         return;
-    /* Relaxed: a sender that reads it leaves its message to the look that follows. On demand each
-     * message may need a worker of its own. */
+    /* Relaxed: the next look sees the message of a sender that reads true. On demand senders still
+     * ask, because each message may need a worker of its own. */
     if (for_messages != TIMER_NEVER && for_messages != DEMAND_LOOK_NS)
         atomic_store_explicit(&pool->scaler.asked, true, memory_order_relaxed);
     dispatcher_arm(pool->scaler.dispatcher, &pool->scaler.timer, pool->scaler.due_ns);
@@ -264,10 +265,10 @@ void scaler_look(struct pool *pool, struct executor *executor)
         struct scale_law law = law_of_locked(pool);
 
         look_locked(&look, pool);
-        obey_locked(pool, executor, &look, scale_decide(&law, &look.figures), &resized);
+        carry_out_locked(pool, executor, &look, scale_decide(&law, &look.figures), &resized);
         for_messages = next_for_messages_locked(pool, &look, was_asked);
         for_workers = next_for_workers_locked(pool);
-        elastic_tell_senders_locked(pool);
+        elastic_publish_locked(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     arm(pool, look.now_ns, for_messages, for_workers);

@@ -4,7 +4,7 @@
  * A look is a part of the turn of the pool's own actor, which its timer, or a sender (elastic.h),
  * signals. While messages wait there is a look in each quarter of `wait`; while the pool is larger
  * than its minimum, one in each SCALE_SHARE of `idle`. Otherwise the timer is not armed. When the
- * pool has its maximum, and has told the log so, senders ask for nothing.
+ * pool has its maximum, and the log says so, senders ask for no look.
  */
 #ifndef POOL_SCALER_H
 #define POOL_SCALER_H
