@@ -1,8 +1,9 @@
 /*
  * weir/blob.h - a large payload that many messages share.
  *
- * Part of <weir/plugin.h>: include that. The words of weir/host.h hold here too. The host makes a
- * blob, and the caller fills it. It is read-only from the moment a message with it is sent.
+ * Part of <weir/plugin.h>: include that. The ownership words of weir/host.h apply. The host makes a
+ * blob, and the caller fills it. The blob is read-only as soon as a message with it has been sent.
+ * A blob counts its holds; the release of the last hold frees it.
  */
 #ifndef WEIR_BLOB_H
 #define WEIR_BLOB_H
@@ -19,7 +20,7 @@ struct weir_blob {
 };
 
 /*
- * A blob of `size` zero bytes; the caller has one hold on it. NULL when memory is out or
+ * A blob of `size` zero bytes, with one hold, which the caller owns. NULL: memory is out or
  * `host.memory` is reached. A blob counts once against `host.memory` until it is freed.
  */
 static inline struct weir_blob *weir_blob_new(struct weir_self *self, size_t size)
@@ -27,22 +28,23 @@ static inline struct weir_blob *weir_blob_new(struct weir_self *self, size_t siz
     return self->host->blob_new(self, size);
 }
 
-/* Adds a hold. Any thread that has one. */
+/* Adds a hold. Any thread that owns a hold. */
 static inline void weir_blob_hold(struct weir_blob *blob)
 {
     blob->hold(blob);
 }
 
-/* Releases a hold; the last release frees the blob. Any thread, also the plugin's own. */
+/* Releases a hold. The release of the last hold frees the blob. Any thread, also the plugin's
+ * own. */
 static inline void weir_blob_release(struct weir_blob *blob)
 {
     blob->release(blob);
 }
 
 /*
- * A new message, owned by the caller, whose payload is the blob. The message has a hold of its own,
- * so the caller keeps its hold. NULL when memory is out. Copies of the message, as of an event,
- * share the blob.
+ * A new message whose payload is the blob. Returns owned. The message has a hold of its own, so the
+ * caller keeps its hold. NULL: memory is out. Copies of the message, as those of an event, share
+ * the blob.
  */
 static inline struct weir_message *weir_message_with_blob(struct weir_self *self,
                                                           const struct weir_tag *tag,
@@ -51,8 +53,8 @@ static inline struct weir_message *weir_message_with_blob(struct weir_self *self
     return self->host->message_with_blob(self, tag, blob);
 }
 
-/* The blob of a message, to hold it longer than the message or to send it again; NULL: the
- * message has none. Borrowed as long as the message is. */
+/* The blob of a message, borrowed as long as the message. NULL: the message has no blob. Add a hold
+ * to use the blob longer than the message, or to send it again. */
 static inline struct weir_blob *weir_message_blob(struct weir_self *self,
                                                   const struct weir_message *message)
 {

@@ -1,50 +1,53 @@
 /*
  * weir/delivery.h - origins, chains of messages, the stash, and renaming.
  *
- * Part of <weir/plugin.h>: include that. The words of weir/host.h hold here too.
+ * Part of <weir/plugin.h>: include that. The ownership words of weir/host.h apply.
  */
 #ifndef WEIR_DELIVERY_H
 #define WEIR_DELIVERY_H
 
 #include "host.h"
 
-/* What became of a message. */
+/* How a message ended. */
 enum weir_result {
     WEIR_OUTCOME_DONE = 0,  /* handled */
-    WEIR_OUTCOME_RETRY = 1, /* the worker returned WEIR_RETRY: send it again after `delay_ms` */
-    WEIR_OUTCOME_DEAD = 2,  /* it could not be handled, for the reason in `reason` */
+    WEIR_OUTCOME_RETRY = 1, /* the worker returned WEIR_RETRY: send the message again after
+                             * `delay_ms` */
+    WEIR_OUTCOME_DEAD = 2,  /* the message became a dead letter, for the reason in `reason` */
 };
 
-/* The argument of `settled`. Borrowed until it returns. Made by the host: it may grow. */
+/* The argument of `settled`. Borrowed until `settled` returns. Made by the host: it may grow. */
 struct weir_outcome {
-    uint64_t token;     /* as given to weir_set_origin */
+    uint64_t token;     /* the token that was given to weir_set_origin */
     uint32_t result;    /* enum weir_result */
     uint32_t attempt;   /* the number of the attempt that ended; 1 = the first */
-    uint64_t delay_ms;  /* of a retry: what the worker gave to weir_retry_after */
-    const char *reason; /* of a dead message: a word such as "rejected" or "crashed"; else "" */
-    const char *detail; /* the text that the worker set by weir_reason; may be "" */
+    uint64_t delay_ms;  /* of WEIR_OUTCOME_RETRY: the delay that the worker set with
+                         * weir_retry_after */
+    const char *reason; /* of WEIR_OUTCOME_DEAD: a word such as "rejected" or "crashed"; else "" */
+    const char *detail; /* the text that the worker set with weir_reason; may be "" */
 };
 
 /*
- * The argument of `undelivered`: a message that was refused when its timer was due. Borrowed until
- * it returns; to try again, send a copy. Made by the host: it may grow.
+ * The argument of `undelivered`: a message that its receiver refused when its timer was due.
+ * Borrowed until `undelivered` returns; to try again, send a copy. Made by the host: it may grow.
  */
 struct weir_undelivered {
-    uint64_t timer; /* as weir_send_after gave it */
+    uint64_t timer; /* the timer that weir_send_after returned */
     weir_pid to;
-    int32_t status; /* as weir_send answers: WEIR_EFULL, WEIR_ETERMINATED, ... */
+    int32_t status; /* a status of weir_send: WEIR_EFULL, WEIR_ETERMINATED, ... */
     uint32_t reserved;
     const struct weir_message *message;
 };
 
 /*
  * Makes this incarnation the origin of a message that it owns and is about to send, emit or send
- * later. When the message has ended, `settled` is called once with the result and `token`. A
- * forwarded message keeps its origin; a new message that a worker emits has none. When a worker
- * returns WEIR_RETRY, the message goes back to the origin, which sends it again as a new message
- * whose `attempt` is one higher. An origin that is asked to end stays until all its messages are
- * settled. WEIR_EINVALID: the behaviour has no `settled`. WEIR_ENOMEM. A message with an origin
- * cannot become a request or a reply.
+ * later. When the message has ended, the host calls `settled` once with the result and `token`. A
+ * message with an origin cannot become a request or a reply.
+ *
+ * A forwarded message keeps its origin. A new message that a worker emits has no origin. When a
+ * worker returns WEIR_RETRY, the message goes back to its origin. The origin sends it again as a
+ * new message whose `attempt` is one higher. An origin that is asked to end stays open until all
+ * its messages are settled. WEIR_EINVALID: the behaviour has no `settled`. WEIR_ENOMEM.
  */
 static inline int weir_set_origin(struct weir_self *self, struct weir_message *message,
                                   uint64_t token)
@@ -54,10 +57,12 @@ static inline int weir_set_origin(struct weir_self *self, struct weir_message *m
 
 /*
  * Sends up to INT32_MAX messages in order, in one step: no message of another sender comes between
- * those that are accepted. Returns how many were accepted, counted from the front: the host owns
- * these, and the caller keeps the rest. If none was accepted, returns a negative status as
- * weir_send. A chain to a pool goes to one worker, which accepts as many as it has room for. A pool
- * that does not route by `round_robin` gets one message after the other, until one is refused.
+ * the accepted ones. Returns the number of accepted messages, counted from the front; the host owns
+ * these, and the caller keeps the rest. If the host accepts none, returns a negative status of
+ * weir_send.
+ *
+ * A pool with `round_robin` gives a chain to one worker, which accepts as many messages as it has
+ * room for. A pool with another route gets the messages one after the other until it refuses one.
  */
 static inline int weir_send_chain(struct weir_self *self, weir_pid to,
                                   struct weir_message *const *messages, uint32_t count)
@@ -66,10 +71,11 @@ static inline int weir_send_chain(struct weir_self *self, weir_pid to,
 }
 
 /*
- * Moves the message in hand to the stash until weir_unstash. On 0 the message is not the handler's
- * any more: return WEIR_DONE and do not touch it. WEIR_EFULL: the stash has 256 messages. Stashed
- * messages count as held, not against the mailbox's limit; they become dead letters when the
- * incarnation ends. WEIR_EINVALID: not the message in hand, or not of the normal lane.
+ * Moves the message in hand to the stash until weir_unstash. On 0 the handler no longer has the
+ * message: return WEIR_DONE and do not access the message. Stashed messages count as held and not
+ * against the mailbox's limit. They become dead letters when the incarnation ends. WEIR_EFULL: the
+ * stash has 256 messages. WEIR_EINVALID: the message is not in hand, or is not of the normal lane.
+ * WEIR_ENOMEM.
  */
 static inline int weir_stash(struct weir_self *self, const struct weir_message *message)
 {
@@ -77,8 +83,8 @@ static inline int weir_stash(struct weir_self *self, const struct weir_message *
 }
 
 /*
- * Delivers the first `count` stashed messages again, or all with UINT32_MAX: in their order, before
- * everything else in the normal lane. Returns how many.
+ * Delivers the first `count` stashed messages again, in their order, before all other messages of
+ * the normal lane. UINT32_MAX: all of them. Returns their number.
  */
 static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 {
@@ -86,27 +92,28 @@ static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 }
 
 /*
- * Milliseconds until a request expires, rounded up; 0 when it has expired or was cancelled, or when
- * weir_is_wanted is false for another reason; UINT64_MAX when it has no time-out, or the message is
- * no request. Borrows a message in hand or kept.
+ * Milliseconds until a request expires, rounded up. 0: the request has expired or was cancelled, or
+ * weir_is_wanted is false for another reason. UINT64_MAX: the request has no time-out, or the
+ * message is not a request. Borrows a message in hand or a kept message.
  */
 static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_message *message)
 {
     return self->host->time_left(self, message);
 }
 
-/* False when the result is not wanted any more: the requester does not wait, the group of the
- * message was cancelled, or the worker is to stop now. A handler that works for long may ask from
- * time to time. Borrows a message in hand or kept. */
+/* False when nobody uses the result any more: the requester has stopped waiting, the group of the
+ * message was cancelled, or the worker must stop now. A handler with much to do can ask from time
+ * to time. Borrows a message in hand or a kept message. */
 static inline bool weir_is_wanted(struct weir_self *self, const struct weir_message *message)
 {
     return weir_time_left(self, message) > 0;
 }
 
 /*
- * Renames this actor from `from`, which it registered, to `to`. At each instant a look-up finds it
- * under exactly one of the two names. WEIR_EEXISTS, WEIR_EUNKNOWN (`from` is not its name): nothing
- * changed.
+ * Renames this actor from `from`, which it registered, to `to`. At each instant a look-up finds
+ * exactly one of the two names. WEIR_EEXISTS: `to` is in use. WEIR_EUNKNOWN: `from` is not a name
+ * of this actor. WEIR_EINVALID: `to` is empty or longer than 127 bytes. WEIR_ENOMEM. An error
+ * changes nothing.
  */
 static inline int weir_rename(struct weir_self *self, const char *from, const char *to)
 {

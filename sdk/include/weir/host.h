@@ -1,13 +1,17 @@
 /*
  * weir/host.h - the calls that a behaviour may make into its host.
  *
- * Every call goes through a table in `self`, so a plugin links nothing, and a test can take the
- * place of the host. Use the inline functions. Include <weir/plugin.h>, not this file.
+ * Include <weir/plugin.h>, not this file. Call the inline functions below. Each function calls
+ * through the table in `self`, so a plugin links no library, and a test can replace the host.
  *
  * `self` is valid only inside a callback of its actor. No call blocks, and no call runs a callback
- * before it returns. A plugin's own threads must not make these calls; they use weir_port. Words
- * used: *takes*: the callee owns the argument when the result is 0; *borrows*: until the call
- * returns; *returns owned*: the caller owns the result.
+ * before it returns. A plugin's own threads must not make these calls; they use a port
+ * (weir/port.h).
+ *
+ * Ownership words: *takes*: the callee owns the argument if the call returns 0; *borrows*: the
+ * callee uses the argument until the call returns; *returns owned*: the caller owns the result. A
+ * result in an `out_...` argument is written only on success. Such an argument may be NULL only if
+ * the comment of the function says so.
  */
 #ifndef WEIR_HOST_H
 #define WEIR_HOST_H
@@ -56,41 +60,42 @@ struct weir_field {
     } value;
 };
 
-/* The answer to a request. Borrowed until the continuation returns. */
+/* The answer to a request. Borrowed until the continuation (weir_then) returns. */
 struct weir_reply {
     uint64_t reference;                 /* of the request */
-    int status;                         /* 0, or the reason why there is no message:
-                                         * WEIR_ETIMEOUT, ... */
+    int status;                         /* 0, or the reason why there is no message: WEIR_ETIMEOUT,
+                                         * ... */
     const struct weir_message *message; /* NULL when status is not 0 */
-    const char *detail;                 /* text that the rejecting worker set by weir_reason; may
-                                         * be "" */
+    const char *detail;                 /* the text that the rejecting worker set with weir_reason;
+                                         * may be "" */
 };
 
-/* Called in a turn of the actor that sent the request, after the callback that sent it has
- * returned. */
+/* The continuation of a request. Called in a turn of the actor that sent the request, after the
+ * callback that sent the request has returned. */
 typedef void weir_then(struct weir_self *self, void *state, void *context,
                        const struct weir_reply *reply);
-/* Called in a turn of the actor that armed the timer. */
+/* The callback of a timer. Called in a turn of the actor that armed the timer. */
 typedef void weir_tick(struct weir_self *self, void *state, void *context);
 
-/* Events of a descriptor. Bits. */
+/* Readiness of a descriptor, as bits. */
 enum weir_readiness {
     WEIR_READABLE = 1u << 0,
     WEIR_WRITABLE = 1u << 1,
 };
 
 /*
- * Called in a turn of the actor that watches `descriptor`. `readiness` has bits of enum
- * weir_readiness, or is WEIR_EINVALID when the descriptor was closed.
+ * The callback of a watch. Called in a turn of the actor that watches `descriptor`. `readiness` has
+ * bits of enum weir_readiness, or is WEIR_EINVALID when the descriptor was closed.
  */
 typedef void weir_ready(struct weir_self *self, void *state, void *context, int descriptor,
                         int readiness);
 
 /*
- * The table. Append-only. A plugin need not look at `size`: a host whose minor is older than the
- * plugin's does not load it, so whatever its headers name is there. Each prototype says
- * what it does in a worker that is a process of its own (`isolation: process`, a later version):
- * (same) or (round trip).
+ * The table of calls. Append-only. A plugin need not check `size`: a host refuses to load a plugin
+ * whose minor version is newer than its own, so every entry that the plugin's headers declare is
+ * present. The remark at each group states how the call works in a worker that is a process of its
+ * own (`isolation: process`, a later version): (same) inside the process, or (round trip) to the
+ * host.
  */
 struct weir_host {
     uint32_t size;
@@ -135,7 +140,7 @@ struct weir_host {
     int (*exit)(struct weir_self *, weir_pid, enum weir_end_reason);
     int (*name)(struct weir_self *, const char *name);
 
-    /* about oneself (same) */
+    /* the calling actor (same) */
     weir_pid (*pid)(struct weir_self *);
     const char *(*path)(struct weir_self *);
     uint32_t (*index)(struct weir_self *);
@@ -147,7 +152,7 @@ struct weir_host {
     int (*pool_add)(struct weir_self *, weir_pid pool, int32_t count, struct weir_resized *out);
     int (*pool_stats)(struct weir_self *, weir_pid pool, struct weir_pool_stats *out);
 
-    /* telling people (same) */
+    /* output for people (same) */
     void (*log)(struct weir_self *, enum weir_log_level, const char *event,
                 const struct weir_field *fields);
     void (*progress)(struct weir_self *, const char *unit, uint64_t done, uint64_t total);
@@ -205,44 +210,44 @@ struct weir_host {
     int (*set_demand)(struct weir_self *, uint32_t count);
 };
 
-/*
- * The tag of a name, such as "integrity.file/1" (name.noun/version by custom). Equal names give the
- * same pointer. NULL when memory is out. Borrows the name. Call it in `open` and keep the tag.
- */
+/* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
+ * the same pointer. Borrows the name: 1 to 128 bytes. NULL: the name is empty or too long, or
+ * memory is out. Call it in `open` and keep the tag. */
 static inline const struct weir_tag *weir_tag(struct weir_self *self, const char *name)
 {
     return self->host->tag(self, name);
 }
 
-/*
- * A new message with `size` bytes of zeroed payload, owned by the caller; NULL when memory is out
- * or `host.memory` is reached (try again later). Set `key` for a pool that routes by hash.
- */
+/* A new message with `size` bytes of zeroed payload. Returns owned. NULL: memory is out or
+ * `host.memory` is reached; try again later. Set `key` for a pool that routes by hash. */
 static inline struct weir_message *weir_message_new(struct weir_self *self,
                                                     const struct weir_tag *tag, size_t size)
 {
     return self->host->message_new(self, tag, size);
 }
 
-/* Takes a message that was made and not sent. NULL is allowed. */
+/* Frees a message that was made and not sent. Takes the message. NULL is allowed. */
 static inline void weir_message_free(struct weir_self *self, struct weir_message *message)
 {
     self->host->message_free(self, message);
 }
 
 /*
- * Sends a message to an actor or, through its routing, to one worker of a pool. Takes it on 0.
- * WEIR_EFULL: no eligible worker has room, or none is open yet. WEIR_EUNKNOWN, WEIR_ETERMINATED: no
- * such actor, or it has ended. WEIR_ECLOSED: the receiver drains. WEIR_EINVALID: no key for a pool
- * that routes by hash, or the payload is larger than `mailbox_bytes`. Messages of one sender to one
- * receiver in one lane are handled in the order of sending.
+ * Sends a message to an actor, or to one worker of a pool, which the pool's route selects. Takes
+ * the message on 0. Messages from one sender to one receiver in one lane are handled in the order
+ * of sending.
+ *
+ * WEIR_EFULL: no eligible worker has room, or no worker is open yet. A worker that made room during
+ * the call may count as full. WEIR_EUNKNOWN: no such actor. WEIR_ETERMINATED: the actor has ended.
+ * WEIR_ECLOSED: the receiver drains. WEIR_EINVALID: the message has no key and the pool routes by
+ * hash, the payload is larger than `mailbox_bytes`, or the caller does not own the message.
  */
 static inline int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
 {
     return self->host->send(self, to, WEIR_NORMAL, message);
 }
 
-/* As weir_send, in a lane: messages in high and urgent reach a pool's manager, never its
+/* As weir_send, in a lane. Messages in high and urgent reach a pool's manager, never its
  * workers. */
 static inline int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
                                  struct weir_message *message)
@@ -250,31 +255,35 @@ static inline int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_
     return self->host->send(self, to, lane, message);
 }
 
-/* The PID of a registered name or of a pool's path (`images/fast`). WEIR_EUNKNOWN. */
+/* Looks up the PID of a registered name or of a pool's path (`images/fast`). WEIR_EUNKNOWN: no such
+ * name. */
 static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
 {
     return self->host->lookup(self, name, out_pid);
 }
 
 /*
- * Sends a message to output number `output` of the behaviour's table. Takes it on 0. The operator
- * chooses by `when_full` what happens when the target is full: `wait` keeps the message, in order,
- * and this worker gets no new message until there is room (WEIR_EFULL only when 256 wait); `reject`
- * answers WEIR_EFULL; `drop_newest` and `dead_letter` answer 0 and make it a dead letter. An output
- * that YAML leaves unbound takes the message, frees it and counts it (`unbound` in `weir status
- * POOL`). WEIR_EINVALID: no such output.
+ * Sends a message to output number `output` of the behaviour's table. Takes the message on 0.
+ *
+ * When the target is full, the output's `when_full` in the YAML file decides:
+ *  - `wait` holds the message, in order, and returns 0. The worker gets no new message until the
+ *    target has room. WEIR_EFULL only when 256 messages are held.
+ *  - `reject` returns WEIR_EFULL.
+ *  - `drop_newest` and `dead_letter` return 0, and the message becomes a dead letter.
+ *
+ * If the YAML file does not bind the output, the call returns 0, and the message is freed and
+ * counted (`unbound` in `weir status POOL`). WEIR_EINVALID: no such output.
  */
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     return self->host->emit(self, output, message);
 }
 
-/*
- * Sends a request. Takes the message on 0, and then calls `then` exactly once: with the reply, or
- * with the reason why there is none; after `timeout_ms` with WEIR_ETIMEOUT, never earlier. A
- * request that cannot be sent is refused at once, with the statuses of weir_send. `out_reference`
- * may be NULL.
- */
+/* Sends a request. Takes the message on 0. After 0, `then` is called exactly once: with the reply,
+ * or with the reason why there is none. The status after `timeout_ms` is WEIR_ETIMEOUT, never
+ * earlier. If this incarnation ends first, `then` is not called. A request that cannot be sent is
+ * refused at once, with a status of weir_send; WEIR_EINVALID also for a message with an origin;
+ * WEIR_ENOMEM. `out_reference` may be NULL. */
 static inline int weir_request(struct weir_self *self, weir_pid to, struct weir_message *message,
                                uint64_t timeout_ms, weir_then *then, void *context,
                                uint64_t *out_reference)
@@ -291,28 +300,27 @@ static inline int weir_request_lane(struct weir_self *self, weir_pid to, enum we
     return self->host->request(self, to, lane, message, timeout_ms, then, context, out_reference);
 }
 
-/* Cancels a request: `then` gets WEIR_ECANCELLED. WEIR_EUNKNOWN: the request has ended. */
+/* Cancels a request: `then` gets WEIR_ECANCELLED. WEIR_EUNKNOWN: the request has ended already. */
 static inline int weir_cancel(struct weir_self *self, uint64_t reference)
 {
     return self->host->cancel(self, reference);
 }
 
-/*
- * Replies to a request in hand or kept. Takes the reply on 0; the request stays and is settled by
- * the verdict. Otherwise the caller keeps the reply. WEIR_EINVALID: not a request.
- * WEIR_ENOTALLOWED: it has a reply already. WEIR_ETIMEOUT: its time is over. WEIR_ECANCELLED: the
- * requester cancelled it or failed. WEIR_ETERMINATED: the requester has ended.
- */
+/* Replies to a request in hand or kept. Takes the reply on 0; on any other status the caller keeps
+ * it. The verdict still settles the request. WEIR_EINVALID: `request` is not a request, or the
+ * reply has an origin. WEIR_ENOTALLOWED: the request has a reply already. WEIR_ETIMEOUT: the
+ * request's time-out is over. WEIR_ECANCELLED: the requester cancelled the request or failed.
+ * WEIR_ETERMINATED: the requester has ended. */
 static inline int weir_reply(struct weir_self *self, const struct weir_message *request,
                              struct weir_message *reply)
 {
     return self->host->reply(self, (struct weir_message *)(uintptr_t)request, reply);
 }
 
-/*
- * Forwards the message in hand with its sender, reference, origin and payload. On 0 the message is
- * not the worker's any more: return WEIR_DONE and do not touch it. Answers as weir_send.
- */
+/* Forwards the message in hand with its sender, reference, origin and payload. On 0 the worker no
+ * longer has the message: return WEIR_DONE and do not access the message. Otherwise the message
+ * stays in hand. WEIR_EINVALID also for any other message and for WEIR_EXIT and WEIR_DOWN; other
+ * statuses as weir_send. */
 static inline int weir_forward(struct weir_self *self, weir_pid to,
                                const struct weir_message *message)
 {
@@ -326,31 +334,37 @@ static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum we
     return self->host->forward(self, to, lane, (struct weir_message *)(uintptr_t)message);
 }
 
-/* Settles a message that `handle` kept, with WEIR_DONE, WEIR_REJECT or WEIR_RETRY. Takes it. */
+/* Settles a message that `handle` kept. Takes the message on 0. WEIR_EINVALID: the verdict is not
+ * WEIR_DONE, WEIR_REJECT or WEIR_RETRY, or the message is not kept; the host logs this mistake. */
 static inline int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
 {
     return self->host->settle(self, (struct weir_message *)(uintptr_t)kept, verdict);
 }
 
 /*
- * From now on the worker gets a new message only while it has fewer than `count` unsettled ones: 0
- * up to the `in_hand` of its behaviour, with which each incarnation begins. 0: it gets nothing new.
- * Replies, timers and descriptors still reach it. Messages that it has accepted wait, and its full
- * mailbox refuses more; with `route: pull`, and in an unbuffered pool, other workers get them.
- * WEIR_EINVALID: more than `in_hand`; WEIR_ENOTALLOWED: a source; WEIR_ENOMEM.
+ * Sets the worker's demand: the worker gets a new message only while it has fewer than `count`
+ * unsettled messages. `count` is 0 up to the `in_hand` of the behaviour; each incarnation starts
+ * with `in_hand`. With 0 the worker gets no new message.
+ *
+ * Replies, timers and descriptors still reach the worker. Accepted messages wait in its mailbox,
+ * and a full mailbox refuses more. With `route: pull`, and in an unbuffered pool, the other workers
+ * get the messages. WEIR_EINVALID: `count` is more than `in_hand`. WEIR_ENOTALLOWED: the actor is a
+ * source. WEIR_ENOMEM.
  */
 static inline int weir_set_demand(struct weir_self *self, uint32_t count)
 {
     return self->host->set_demand(self, count);
 }
 
-/* Sets how long WEIR_RETRY waits; call it before `handle` returns or before weir_settle. */
+/* Sets how many milliseconds WEIR_RETRY waits, up to UINT32_MAX. Call it before `handle` returns or
+ * before weir_settle. Without this call in `handle` the delay is 0. */
 static inline void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 {
     self->host->retry_after(self, delay_ms);
 }
 
-/* Sets the reason (at most 47 bytes, as printf) of REJECT, FAIL, STOP or a failed open. */
+/* Sets the reason of WEIR_REJECT, WEIR_FAIL, WEIR_STOP or a failed `open`. The text is formatted as
+ * by printf and cut to 47 bytes. */
 WEIR_PRINTF(2, 3)
 static inline void weir_reason(struct weir_self *self, const char *format, ...)
 {
@@ -363,88 +377,91 @@ static inline void weir_reason(struct weir_self *self, const char *format, ...)
     self->host->reason(self, text);
 }
 
-/* Monotonic milliseconds, not a date. May be some milliseconds old. */
+/* Monotonic milliseconds, not a date. The value may be some milliseconds old. */
 static inline uint64_t weir_now_ms(struct weir_self *self)
 {
     return self->host->now_ms(self);
 }
 
-/*
- * Sends a message once, `delay_ms` from now. Takes it on 0. A message that is refused when it is
- * due becomes a dead letter, and `undelivered` is called. Cancelled when this incarnation ends.
- * `out_timer` may be NULL.
- */
+/* Sends a message once, `delay_ms` from now. Takes the message on 0. If the receiver refuses the
+ * message when it is due, the message becomes a dead letter and `undelivered` is called. The end of
+ * this incarnation cancels the timer and frees the message. `out_timer` may be NULL. WEIR_EINVALID:
+ * the caller does not own the message. WEIR_ENOMEM. */
 static inline int weir_send_after(struct weir_self *self, weir_pid to, struct weir_message *message,
                                   uint64_t delay_ms, uint64_t *out_timer)
 {
     return self->host->send_after(self, to, WEIR_NORMAL, message, delay_ms, out_timer);
 }
 
-/* Calls `tick` once, `delay_ms` from now, never earlier. Cancelled when this incarnation ends. */
+/* Calls `tick` once, `delay_ms` from now, never earlier. The end of this incarnation cancels the
+ * timer. `out_timer` may be NULL. WEIR_EINVALID: `tick` is NULL. WEIR_ENOMEM. */
 static inline int weir_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick,
                              void *context, uint64_t *out_timer)
 {
     return self->host->after(self, delay_ms, tick, context, out_timer);
 }
 
-/* Calls `tick` every `period_ms` (at least 1). Missed periods are skipped. */
+/* As weir_after, but calls `tick` every `period_ms` (at least 1). Missed periods are skipped.
+ * WEIR_EINVALID also when `period_ms` is 0. */
 static inline int weir_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick,
                              void *context, uint64_t *out_timer)
 {
     return self->host->every(self, period_ms, tick, context, out_timer);
 }
 
-/* Cancels a timer; its message, if any, is freed. WEIR_EUNKNOWN: it has fired, or there is no
- * such timer. */
+/* Cancels a timer and frees its message, if any. WEIR_EUNKNOWN: no such timer, or it has fired. */
 static inline int weir_cancel_timer(struct weir_self *self, uint64_t timer)
 {
     return self->host->cancel_timer(self, timer);
 }
 
-/* Links two actors: when one ends other than normally, the other ends too, unless it traps
- * exits. */
+/* Links this actor and `other`: when one of them ends, the other one ends too, unless it traps
+ * exits. The reasons WEIR_END_NORMAL and WEIR_END_REPLACED do not end the other one.
+ * WEIR_ENOMEM. */
 static inline int weir_link(struct weir_self *self, weir_pid other)
 {
     return self->host->link(self, other);
 }
 
-/* Removes the link. 0 also when there was none. */
+/* Removes a link. 0 also when there is no link. WEIR_ENOMEM. */
 static inline int weir_unlink(struct weir_self *self, weir_pid other)
 {
     return self->host->unlink(self, other);
 }
 
-/* Asks for one WEIR_DOWN message when the incarnation of `other` ends; at once if it has ended. */
+/* Monitors `other`: this actor gets one WEIR_DOWN message when the incarnation of `other` ends, or
+ * at once if it has ended. `out_monitor` may be NULL. WEIR_ENOMEM. */
 static inline int weir_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 {
     return self->host->monitor(self, other, out_monitor);
 }
 
-/* Removes a monitor. WEIR_EUNKNOWN: no such monitor. */
+/* Removes a monitor. WEIR_EUNKNOWN: there is no such monitor, or its WEIR_DOWN has arrived. */
 static inline int weir_demonitor(struct weir_self *self, uint64_t monitor)
 {
     return self->host->demonitor(self, monitor);
 }
 
-/* With `on`, the end of a linked actor arrives as a WEIR_EXIT message and does not end this
- * actor. */
+/* Turns the trapping of exits on or off. While it is on, the end of a linked actor arrives as a
+ * WEIR_EXIT message and does not end this actor. Returns 0. */
 static inline int weir_trap_exits(struct weir_self *self, bool on)
 {
     return self->host->trap_exits(self, on);
 }
 
-/*
- * Asks an actor to end. WEIR_END_KILL cannot be trapped. In the place of a pool's worker a new
- * incarnation opens. A pool closes; with WEIR_END_KILL it ends after the messages in hand, and
- * waiting messages become dead letters.
- */
+/* Asks an actor to end. An actor cannot trap WEIR_END_KILL. When a pool's worker ends, a new
+ * incarnation opens in its place. A pool closes and drains; with WEIR_END_KILL it ends after the
+ * messages in hand, and waiting messages become dead letters. WEIR_EUNKNOWN, WEIR_ETERMINATED: no
+ * such actor, or it has ended. */
 static inline int weir_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
 {
     return self->host->exit(self, other, reason);
 }
 
-/* Registers a name for this actor until its incarnation ends. A name registered in `open` is
- * reserved at once, and can be looked up after the open has succeeded. WEIR_EEXISTS. */
+/* Registers a name (1 to 127 bytes) for this actor until its incarnation ends. A name that is
+ * registered in `open` is reserved at once; a look-up finds it after `open` has succeeded. Borrows
+ * the name. WEIR_EEXISTS: the name is in use. WEIR_EINVALID: the name is empty or too long.
+ * WEIR_ENOMEM. */
 static inline int weir_name(struct weir_self *self, const char *name)
 {
     return self->host->name(self, name);
@@ -462,24 +479,26 @@ static inline const char *weir_path(struct weir_self *self)
     return self->host->path(self);
 }
 
-/* The number of this worker in its pool: the lowest free number when it was added; 0 for a
- * source. */
+/* The number of this worker in its pool: the lowest number that was not in use when the worker was
+ * added. 0 for a source. */
 static inline uint32_t weir_index(struct weir_self *self)
 {
     return self->host->index(self);
 }
 
-/* The pool of this worker, or the pool that this manager manages; 0 for a source. */
+/* The PID of the pool of this worker, or of the pool that this manager manages; 0 for a source. */
 static inline weir_pid weir_pool(struct weir_self *self)
 {
     return self->host->pool(self);
 }
 
 /*
- * Sets how many members a pool has. Returns at once: the target is set, and workers open and leave
- * later. `out` may be NULL. WEIR_EINVALID: outside the bounds, nothing changes; with `clamp: true`
- * in the file the nearest bound is used, and `out` has the result. WEIR_ECLOSED: the pool is
- * closing.
+ * Sets the target number of workers of a pool. Returns at once; workers open and leave later. An
+ * elastic pool stops scaling itself until a reload changes the pool. `out` may be NULL.
+ * WEIR_EINVALID: `target` is outside the pool's bounds, and nothing changes; with `clamp: true` in
+ * the file the nearest bound is used instead, and `out` has the result. WEIR_EINVALID also when the
+ * PID is not a pool's, or the pool's members are pools. WEIR_ECLOSED: the pool is closing.
+ * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such pool, or it has ended. WEIR_ENOMEM.
  */
 static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
                                    struct weir_resized *out)
@@ -487,14 +506,14 @@ static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32
     return self->host->pool_resize(self, pool, target, out);
 }
 
-/* As weir_pool_resize, to `count` more. WEIR_EINVALID also when `count` is negative. */
+/* As weir_pool_resize: raises the target by `count`. WEIR_EINVALID also if `count` is negative. */
 static inline int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t count,
                                 struct weir_resized *out)
 {
     return count < 0 ? WEIR_EINVALID : self->host->pool_add(self, pool, count, out);
 }
 
-/* As weir_pool_resize, to `count` fewer. WEIR_EINVALID also when there are not so many. */
+/* As weir_pool_resize: lowers the target by `count`. A target below 0 is outside the bounds. */
 static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32_t count,
                                    struct weir_resized *out)
 {
@@ -502,80 +521,72 @@ static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32
                              : self->host->pool_add(self, pool, -(int32_t)count, out);
 }
 
-/*
- * Pauses a pool: after the return it refuses every message with WEIR_EFULL. Its workers go on with
- * the messages that they have. 0 also when the pool was paused already.
- */
+/* Pauses a pool: from the return on, the pool refuses every message with WEIR_EFULL. Its workers
+ * finish the messages that they have accepted. 0 also when the pool is paused already.
+ * WEIR_EINVALID: not a pool. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 static inline int weir_pool_pause(struct weir_self *self, weir_pid pool)
 {
     return self->host->pool_pause(self, pool, true);
 }
 
-/* Ends the pause, and wakes senders that wait for room. 0 also when the pool was not paused. */
+/* Ends the pause and wakes senders that wait for room. 0 also when the pool is not paused. */
 static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
 {
     return self->host->pool_pause(self, pool, false);
 }
 
-/*
- * Lists a pool's members, also those that are leaving: fills up to `max` elements of `out`, which
- * may be NULL when `max` is 0. `out_count` is the number of members, also when it is larger than
- * `max`.
- */
+/* Lists a pool's members, including leaving ones. Fills up to `max` elements of `out`, which may be
+ * NULL when `max` is 0. `out_count` is the number of all members, even if it is larger than `max`.
+ * WEIR_EINVALID: not a pool. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
                                     uint32_t max, uint32_t *out_count)
 {
     return self->host->pool_members(self, pool, out, sizeof *out, max, out_count);
 }
 
-/*
- * Asks for one message WEIR_POOL_RESIZED in the lane high, with the result of the opens of the
- * change with this epoch, when they have ended. WEIR_EINVALID: there was no such epoch;
- * WEIR_ECLOSED, WEIR_ENOMEM.
- */
+/* Asks a pool for one WEIR_POOL_RESIZED message in the lane high. The pool sends it when all
+ * workers that were made up to this epoch have opened or failed to open; it has the result of these
+ * opens. WEIR_EINVALID: the pool has not reached this epoch, or the PID is not a pool's.
+ * WEIR_ECLOSED: the pool is closing. WEIR_EUNKNOWN, WEIR_ETERMINATED, WEIR_ENOMEM. */
 static inline int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
 {
     return self->host->pool_tell(self, pool, epoch);
 }
 
-/* The target size of this worker's or manager's pool; 0 for a source. */
+/* The target number of workers of this worker's or manager's pool; 0 for a source. */
 static inline uint32_t weir_pool_size(struct weir_self *self)
 {
     return self->host->pool_size(self);
 }
 
 /* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. WEIR_EINVALID:
- * out->size is too small; WEIR_EUNKNOWN, WEIR_ETERMINATED. */
+ * out->size is too small, or the PID is not a pool's. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
 static inline int weir_pool_stats(struct weir_self *self, weir_pid pool,
                                   struct weir_pool_stats *out)
 {
     return self->host->pool_stats(self, pool, out);
 }
 
-/*
- * Reports the progress of this actor: `done` and, if known, `total` (else 0) of a unit such as
- * "files" or "bytes". The figures of all workers of a pool are added up for each unit. Borrows the
- * unit, which must be a constant.
- */
+/* Reports the progress of this actor: `done` and, if known, `total` (else 0) of a unit such as
+ * "files" or "bytes". The host adds up the figures of all workers of a pool for each unit. Borrows
+ * the unit. An actor may report up to 4 units; further units are ignored. */
 static inline void weir_progress(struct weir_self *self, const char *unit, uint64_t done,
                                  uint64_t total)
 {
     self->host->progress(self, unit, done, total);
 }
 
-/* Asks `weir run` to exit with this status, 0..63; the largest one that any actor asks for
- * counts. */
+/* Sets the status with which `weir run` exits, 0 to 63; other values are ignored. The largest
+ * status of all actors is used. */
 static inline void weir_exit_status(struct weir_self *self, int status)
 {
     self->host->exit_status(self, status);
 }
 
-/*
- * Writes text to the host's standard output: whole, in order, never mixed with a progress line.
- * Borrows. The call never waits for the reader of the output: while too much text waits to be read,
- * this actor gets no more messages, as when an output has no room. So return from the callback from
- * time to time.
- */
+/* Writes text to the host's standard output: whole, in order, never mixed with a progress line.
+ * Borrows the text. The call never waits for the reader of the output. While too much text waits
+ * for the reader, this actor gets no new message, as when an output has no room. So a callback that
+ * prints much should return from time to time. */
 static inline void weir_print(struct weir_self *self, const char *text, size_t size)
 {
     self->host->print(self, text, size);

@@ -1,13 +1,14 @@
 /*
- * weir/inspect.h - figures of an actor, item by item, also when its mailbox is full.
+ * weir/inspect.h - figures of an actor, also when its mailbox is full.
  *
- * Part of <weir/plugin.h>: include that. The words of weir/host.h hold here too. Items are texts
- * with a name. The host has items of every actor (`state`, `queued`, `in_hand`, `links`, ...) and
- * of every pool (`pool_size`, `busy`, `dead.crashed`, ...); a behaviour adds its own in `inspect`.
+ * Part of <weir/plugin.h>: include that. The ownership words of weir/host.h apply. A figure is an
+ * item: a name and a text. The host provides items of every actor (`state`, `queued`, `in_hand`,
+ * `links`, ...) and of every pool (`pool_size`, `busy`, `dead.crashed`, ...). A behaviour adds its
+ * own items in `inspect`.
  *
- * An inspect is a control message: it is never refused for lack of room, it overtakes all waiting
- * messages, and it is answered at the latest after the message in hand. Inspects that ask for the
- * same items at the same time share one answer.
+ * An inspect is a control message: no full mailbox refuses it, and it overtakes all waiting
+ * messages. The actor answers at the latest after the message in hand. Inspects that ask for the
+ * same items at the same time get the same figures.
  */
 #ifndef WEIR_INSPECT_H
 #define WEIR_INSPECT_H
@@ -26,15 +27,16 @@ struct weir_inspection {
     void (*add)(struct weir_inspection *, const char *item, const char *value);
 };
 
-/* For `inspect`: true when the item is requested. Ask before computing a value that costs time. */
+/* For `inspect`: true when the item is requested. Call it before computing a value that costs
+ * time. */
 static inline bool weir_inspect_wants(const struct weir_inspection *out, const char *item)
 {
     return out->wants(out, item);
 }
 
 /*
- * For `inspect`: adds an item, with a value as printf. An item that is not requested is dropped,
- * and so is a name that the host or the behaviour has added before. Borrows.
+ * For `inspect`: adds an item with a value formatted as by printf. Borrows the arguments. The host
+ * drops an item that is not requested, and an item whose name it or the behaviour has added before.
  */
 WEIR_PRINTF(3, 4)
 static inline void weir_inspect_add(struct weir_inspection *out, const char *item,
@@ -52,12 +54,14 @@ static inline void weir_inspect_add(struct weir_inspection *out, const char *ite
 }
 
 /*
- * Asks an actor or a pool for items by name; `items` ends with NULL, and `items` = NULL asks for
- * all. On 0 `then` is called exactly once: with status 0 and a message that weir_inspected and
- * weir_inspected_next read, or with the reason why there is none; after `timeout_ms` with
- * WEIR_ETIMEOUT. A pool answers for itself, not for its members. WEIR_EUNKNOWN, WEIR_ETERMINATED:
- * no such actor; WEIR_EINVALID: too many items, or `then` is NULL; WEIR_ENOMEM. `out_reference` may
- * be NULL.
+ * Asks an actor or a pool for items by name. `items` ends with NULL; `items` = NULL asks for all
+ * items. A pool answers for itself, not for its members.
+ *
+ * After 0, `then` is called exactly once: with status 0 and a message that weir_inspected and
+ * weir_inspected_next read, or with the reason why there is none. The status after `timeout_ms` is
+ * WEIR_ETIMEOUT. If this incarnation ends first, `then` is not called. `out_reference` may be NULL.
+ * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor, or it has ended. WEIR_EINVALID: too many items,
+ * or `then` is NULL. WEIR_ENOMEM.
  */
 static inline int weir_inspect(struct weir_self *self, weir_pid other, const char *const *items,
                                uint64_t timeout_ms, weir_then *then, void *context,
@@ -69,8 +73,8 @@ static inline int weir_inspect(struct weir_self *self, weir_pid other, const cha
 /* --- reading an answer ------------------------------------------------------------------------ */
 
 /*
- * Reads the next item; false after the last. `position` is 0 at first. Name and value are borrowed
- * from the answer.
+ * Reads the next item; false after the last one. Set `*position` to 0 before the first call. Name
+ * and value are borrowed from the answer.
  */
 static inline bool weir_inspected_next(const struct weir_message *answer, size_t *position,
                                        const char **out_item, const char **out_value)
@@ -91,7 +95,7 @@ static inline bool weir_inspected_next(const struct weir_message *answer, size_t
     return true;
 }
 
-/* The value of an item; NULL: the answer does not have it. Borrowed from the answer. */
+/* The value of an item, borrowed from the answer. NULL: the answer does not have the item. */
 static inline const char *weir_inspected(const struct weir_message *answer, const char *item)
 {
     const char *name, *value;

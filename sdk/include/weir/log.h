@@ -8,7 +8,7 @@
 
 #include "host.h"
 
-/* A text for a log line. Borrows it until the call of weir_log returns. */
+/* A text field of a log line. Borrows key and value until weir_log returns. */
 static inline struct weir_field weir_str(const char *key, const char *value)
 {
     struct weir_field field;
@@ -20,7 +20,7 @@ static inline struct weir_field weir_str(const char *key, const char *value)
     return field;
 }
 
-/* A signed number for a log line. */
+/* A signed number as a field of a log line. Borrows the key until weir_log returns. */
 static inline struct weir_field weir_int(const char *key, int64_t value)
 {
     struct weir_field field;
@@ -32,7 +32,7 @@ static inline struct weir_field weir_int(const char *key, int64_t value)
     return field;
 }
 
-/* A number for a log line. */
+/* An unsigned number as a field of a log line. Borrows the key until weir_log returns. */
 static inline struct weir_field weir_uint(const char *key, uint64_t value)
 {
     struct weir_field field;
@@ -44,7 +44,7 @@ static inline struct weir_field weir_uint(const char *key, uint64_t value)
     return field;
 }
 
-/* A real number for a log line. */
+/* A real number as a field of a log line. Borrows the key until weir_log returns. */
 static inline struct weir_field weir_real(const char *key, double value)
 {
     struct weir_field field;
@@ -57,14 +57,14 @@ static inline struct weir_field weir_real(const char *key, double value)
 }
 
 /*
- * weir_log(self, level, event, field...): one line, `event key=value ...`; the host adds time,
- * level, pool and worker. At most 8 fields.
+ * Logs one line: weir_log(self, level, event, field...) writes `event key=value ...`. The host adds
+ * time, level, pool and worker. At most 8 fields; further fields are ignored.
  *
  *     weir_log(self, WEIR_LOG_WARNING, "unreadable", weir_str("path", p), weir_int("errno", e));
  */
 #define weir_log(self, level, ...) weir_log_fields(self, level, __VA_ARGS__, weir_str(NULL, NULL))
 
-/* What weir_log calls; the last field has a NULL key. */
+/* Called by weir_log. The last field has a NULL key. */
 static inline void weir_log_fields(struct weir_self *self, enum weir_log_level level,
                                    const char *event, ...)
 {

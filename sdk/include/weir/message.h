@@ -1,10 +1,11 @@
 /*
  * weir/message.h - messages.
  *
- * A message is a tag (the meaning of the bytes), a size and the bytes. It has exactly one owner at
- * any time. At first its maker owns it. A call that *takes* a message owns it after success; when
- * the call returns anything but 0, the caller still owns it, unchanged. `handle` *borrows* its
- * message until it returns; the verdict says what happens to it then.
+ * A message is a tag (the meaning of the bytes), a size and the bytes. A message has exactly one
+ * owner at any time; the first owner is its maker. A call that *takes* a message owns it if the
+ * call returns 0. If the call returns any other value, the caller still owns the message,
+ * unchanged. `handle` *borrows* its message until it returns; the verdict decides what happens to
+ * the message then.
  */
 #ifndef WEIR_MESSAGE_H
 #define WEIR_MESSAGE_H
@@ -12,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Address of an actor. Never reused for another actor in one run. 0 is nobody. */
+/* Address of an actor. Never reused for another actor in one run. 0 is no actor. */
 typedef uint64_t weir_pid;
 
 /*
- * The meaning of the bytes of a message, such as "integrity.file/1". Made by weir_tag(); equal
- * names give the same pointer, so tags are compared with ==. Lives as long as the runtime.
+ * The meaning of the bytes of a message, such as "integrity.file/1". weir_tag makes tags. Equal
+ * names give the same pointer, so tags are compared with ==. A tag lives as long as the runtime.
  */
 struct weir_tag {
     const char *name;
@@ -25,25 +26,26 @@ struct weir_tag {
 
 enum weir_kind {
     WEIR_MESSAGE = 1, /* an ordinary message */
-    WEIR_REQUEST = 2, /* expects exactly one reply: weir_reply, or a verdict that answers */
+    WEIR_REQUEST = 2, /* expects exactly one reply: by weir_reply, or by a verdict */
     WEIR_EVENT = 3,   /* published to subscribers */
-    WEIR_EXIT = 4,    /* a linked actor has ended, and this actor traps exits; data: weir_end */
-    WEIR_DOWN = 5,    /* a monitored actor's incarnation ended; data: weir_end */
+    WEIR_EXIT = 4,    /* a linked actor has ended, and this actor traps exits; payload: weir_end */
+    WEIR_DOWN = 5,    /* the incarnation of a monitored actor has ended; payload: weir_end */
 };
 
-/* The lanes of a mailbox. Control messages come first, then urgent, high and normal ones. */
+/* The lanes of a mailbox. An actor handles control messages first, then urgent, high and normal
+ * ones. */
 enum weir_lane {
     WEIR_NORMAL = 0, /* work; bounded by the configured limit; a pool routes it to a member */
-    WEIR_HIGH = 1,   /* management; a pool's own manager gets it, never a member */
+    WEIR_HIGH = 1,   /* management; a pool's manager gets the message, never a member */
     WEIR_URGENT = 2, /* management, handled before high */
 };
 
 /* Why an actor's incarnation ended. */
 enum weir_end_reason {
-    WEIR_END_NORMAL = 0,   /* STOP, or nothing left to do */
-    WEIR_END_SHUTDOWN = 1, /* the host shuts down, or its pool removed or restarted it */
-    WEIR_END_KILL = 2,     /* ended at once from outside */
-    WEIR_END_CRASH = 3,    /* FAIL, or an unknown verdict */
+    WEIR_END_NORMAL = 0,   /* WEIR_STOP, the end of a source, or weir_exit */
+    WEIR_END_SHUTDOWN = 1, /* the actor was stopped, drained, removed or restarted */
+    WEIR_END_KILL = 2,     /* killed by weir_exit or by a kill of a linked actor */
+    WEIR_END_CRASH = 3,    /* WEIR_FAIL or an unknown verdict */
     WEIR_END_REPLACED = 4, /* a reload replaced it with a new worker */
 };
 
@@ -51,7 +53,8 @@ enum weir_end_reason {
 struct weir_end {
     weir_pid pid;    /* the actor that ended */
     int32_t reason;  /* enum weir_end_reason */
-    int32_t status;  /* WEIR_E... of a failed open, else 0 */
+    int32_t status;  /* a negative status: of a failed `open`, or WEIR_ETERMINATED if the actor had
+                      * ended before; else 0 */
     char detail[48]; /* the text of weir_reason; ends with NUL; may be empty */
 };
 
@@ -62,16 +65,17 @@ struct weir_message {
     size_t size;                /* bytes of payload */
     const struct weir_tag *tag; /* may be NULL */
     uint64_t key;               /* for `route: hash`; 0 = none */
-    weir_pid from;              /* the first sender, also after a pool or a forward; 0 = no actor */
+    weir_pid from;              /* the first sender, also after a pool or a forward; 0 = not an
+                                 * actor */
     uint8_t kind;               /* enum weir_kind */
     uint8_t lane;               /* enum weir_lane */
-    uint16_t attempt;           /* 1 = delivered for the first time */
+    uint16_t attempt;           /* 1 = first delivery */
     uint32_t reserved;
 };
 
 /*
- * A key for `route: hash` from any bytes (FNV-1a, 64 bits). Never 0. Equal bytes give equal keys,
- * today and in later versions.
+ * A key for `route: hash` from `size` bytes (FNV-1a, 64 bits). Never 0. Equal bytes give equal keys
+ * in every version of Weir.
  */
 static inline uint64_t weir_key(const void *bytes, size_t size)
 {

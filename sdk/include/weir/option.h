@@ -33,8 +33,8 @@ enum weir_option_kind {
     WEIR_ENUM = 9,     /* uint32_t index into choices */
     WEIR_LIST = 10,    /* struct weir_list: a sequence of strings */
     WEIR_MAP = 11,     /* struct weir_map: string keys and string values, in order of the file */
-    WEIR_POOL = 12,    /* since 1.1: const char *, the path of a pool of the file; NULL when
-                        * absent. The check refuses a path that no pool has */
+    WEIR_POOL = 12,    /* since 1.1: const char *, the path of a pool of the file; NULL when absent.
+                        * `weir check` refuses a path that no pool has */
 };
 
 struct weir_list {
@@ -53,11 +53,11 @@ struct weir_map {
 };
 
 /*
- * One option. The table ends with a row of zeros. Append-only; the host knows its stride. In C++
- * (the rows below need C++20) fields must be given in this order.
+ * One option. The table ends with a row of zeros. Append-only; the plugin states the stride of the
+ * table. In C++ (the rows below need C++20) the fields must be given in this order.
  */
 struct weir_option {
-    const char *name;           /* the key in YAML, which is the name of the field */
+    const char *name;           /* the key in YAML; equal to the name of the field */
     uint32_t kind;              /* enum weir_option_kind */
     uint32_t offset;            /* of the field in the settings struct */
     const char *help;           /* one line, for `weir describe` */
@@ -67,7 +67,7 @@ struct weir_option {
     int64_t max;                /* count of a list or map, inclusive; both 0 = what fits the type */
     bool required;
     bool secret; /* never printed */
-    bool live;   /* may change by `reconfigure`, without a new worker */
+    bool live;   /* `reconfigure` can change it, without a new worker */
     uint8_t reserved[5];
 };
 

@@ -1,26 +1,28 @@
 /*
  * weir/plugin.h - what a plugin provides: the only header that a plugin includes.
  *
- * A plugin is one shared object that exports one constant, weir_plugin_v1, made by WEIR_PLUGIN. The
- * host reads the constant without running plugin code, fills the settings from YAML, and then calls
- * the callbacks. A plugin links no library of Weir.
+ * A plugin is one shared object that exports one constant, weir_plugin_v1, which WEIR_PLUGIN
+ * defines. The host reads the constant without running plugin code, fills the settings from YAML,
+ * and then calls the callbacks. A plugin links no library of Weir.
  *
- * Threads: a worker runs one callback at a time. It may move to another thread between two
- * callbacks. So a plugin keeps its data in `state`, not in thread-local variables or globals (two
- * versions of a plugin may be loaded at the same time), and holds no lock when a callback returns.
- * A callback that may sleep, read a disk or wait for anything belongs to a behaviour flagged
- * WEIR_BLOCKING, whose pool runs on a dispatcher of its own.
+ * Threads: a worker runs one callback at a time, and may move to another thread between two
+ * callbacks. A plugin therefore keeps its data in `state`. Thread-local variables do not follow a
+ * worker that moves. All workers share the globals of the plugin, and two versions of a plugin may
+ * be loaded at the same time. A callback must not hold a lock when it returns. A callback that may
+ * sleep, read a disk or wait belongs to a behaviour with the flag WEIR_BLOCKING, whose pool runs on
+ * a dispatcher of its own.
  *
- * Versions: the major is in the name of the exported constant, the minor in the constant. A host
- * loads every plugin of its major whose minor is not newer than its own. So a plugin is rebuilt to
- * use something new, and never because the host was updated. Within a major:
- *  - fields are added at the end of a struct, or take the place of its first `reserved` zeros; no
- *    field moves, disappears, or changes its type or meaning; constants keep their numbers;
- *  - fields that an older SDK did not have are zero: NULL, 0 and false mean the former behaviour;
- *  - a struct grows only if it states its size (`size`, or a stride in weir_plugin), or if only the
+ * Versions: the name of the exported constant has the major version; the constant has the minor
+ * version. A host loads every plugin of its own major version whose minor version is not newer than
+ * its own. A plugin is rebuilt to use new features; a host update never requires a rebuild. Within
+ * a major version:
+ *  - New fields are added at the end of a struct, or replace its first `reserved` zeros. No field
+ *    moves, disappears, or changes its type or meaning. Constants keep their numbers.
+ *  - Fields that an older SDK did not have are zero: NULL, 0 and false mean the earlier behaviour.
+ *  - A struct grows only if it states its size (`size`, or a stride in weir_plugin), or if only the
  *    host makes it. weir_message, weir_tag, weir_field, weir_resized, weir_list, weir_pair and
- *    weir_map are frozen;
- *  - the first addition after a release raises WEIR_ABI_MINOR.
+ *    weir_map are frozen.
+ *  - The first addition after a release raises WEIR_ABI_MINOR.
  */
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
@@ -37,28 +39,31 @@
 #define WEIR_ABI_MAJOR 1
 #define WEIR_ABI_MINOR 1
 
-/* What `handle` returns, and weir_settle takes. Any other number counts as WEIR_FAIL. */
+/* What `handle` returns and weir_settle takes. Any other number counts as WEIR_FAIL in `handle`;
+ * weir_settle refuses it. */
 enum weir_verdict {
     WEIR_DONE = 0,   /* handled */
-    WEIR_RETRY = 1,  /* deliver it again after weir_retry_after; after three retries it becomes a
-                      * dead letter. In the lanes high and urgent it counts as WEIR_REJECT */
-    WEIR_REJECT = 2, /* it cannot be handled: it becomes a dead letter, and its requester gets
-                      * WEIR_EREJECTED */
-    WEIR_KEEP = 3,   /* the worker keeps it and calls weir_settle later; at most `in_hand` at a
-                      * time */
-    WEIR_STOP = 4,   /* handled, and this incarnation ends normally; a new one opens in its place */
-    WEIR_FAIL = 5,   /* this incarnation is broken: a new one replaces it and keeps the mailbox */
+    WEIR_RETRY = 1,  /* the worker gets the message again after the delay of weir_retry_after. The
+                      * fourth WEIR_RETRY makes the message a dead letter. In the lanes high and
+                      * urgent it counts as WEIR_REJECT */
+    WEIR_REJECT = 2, /* the message cannot be handled: it becomes a dead letter, and its requester
+                      * gets WEIR_EREJECTED */
+    WEIR_KEEP = 3,   /* the worker keeps the message and settles it later with weir_settle; at most
+                      * `in_hand` messages at a time */
+    WEIR_STOP = 4,   /* handled; this incarnation ends normally, and a new one replaces it */
+    WEIR_FAIL = 5,   /* this incarnation is broken; a new one replaces it and keeps the mailbox */
 };
 
-/* What `produce` returns. A negative number is a failure: the source is closed and opened again. */
+/* What `produce` returns. A negative number is a failure: the host closes the source and opens it
+ * again. */
 enum weir_produced {
-    WEIR_MORE = 0, /* call `produce` again when there is room */
-    WEIR_WAIT = 1, /* nothing now: call `produce` again after the next timer, watch, message or
-                    * outcome */
+    WEIR_MORE = 0, /* call `produce` again when the target has room */
+    WEIR_WAIT = 1, /* the source has nothing now: call `produce` again after the next timer, watch,
+                    * message or outcome */
     WEIR_END = 2,  /* the source has ended */
 };
 
-/* Collects what `check` finds. Made by the host. */
+/* Collects the errors that `check` finds. Made by the host. */
 struct weir_report {
     void (*error)(struct weir_report *report, const char *option, const char *reason);
 };
@@ -67,7 +72,7 @@ struct weir_report {
 struct weir_output {
     const char *name;
     const char *help;
-    bool required; /* `weir check` refuses a file that leaves it unbound */
+    bool required; /* `weir check` refuses a file that does not bind this output */
     uint8_t reserved[7];
 };
 
@@ -75,21 +80,24 @@ enum weir_behaviour_flags {
     WEIR_BLOCKING = 1u << 0,  /* callbacks may wait: the pool runs on a dispatcher for blocking
                                * work */
     WEIR_EXCLUSIVE = 1u << 1, /* two workers cannot run at the same time: a reload stops the old
-                               * one first */
-    WEIR_ENDLESS = 1u << 2,   /* a source that never ends: stopping it does not count as
-                               * unfinished work */
-    WEIR_ALONE = 1u << 3,     /* a pool has at most one worker of this behaviour: a larger `size`
-                               * is refused, in a file and at run time. Older hosts ignore it */
+                               * worker before it opens the new one */
+    WEIR_ENDLESS = 1u << 2,   /* a source that never ends: its stop does not count as unfinished
+                               * work */
+    WEIR_ALONE = 1u << 3,     /* a pool has at most one worker of this behaviour: Weir refuses a
+                               * larger `size`, in a file and at run time. Older hosts ignore this
+                               * flag */
     WEIR_KEYLESS = 1u << 4,   /* a source that sets no key: `weir check` refuses a file in which
-                               * it feeds a pool with `route: hash`, also when that pool is
-                               * nested. With a WEIR_BOOL option `key` it applies only while
-                               * `key` is not true */
+                               * this source feeds a pool with `route: hash`, directly or through
+                               * nested pools. With a WEIR_BOOL option `key`, the flag applies only
+                               * while `key` is false */
 };
 
 /*
- * What a plugin provides for an actor. A worker needs `handle`, a source needs `produce`; all other
- * callbacks may be NULL. `settings` is the struct that `options` describes; it is borrowed until
- * `close` returns, or until `reconfigure` returns with other settings. `state` is memory of this
+ * What a plugin provides for an actor. A worker needs `handle` and a source needs `produce`; every
+ * other callback may be NULL.
+ *
+ * `settings` is the struct that `options` describes. The behaviour borrows it until `close`
+ * returns, or until `reconfigure` returns with other settings. `state` is the memory of this
  * incarnation: `state_size` zeroed bytes, aligned to 16.
  */
 struct weir_behaviour {
@@ -100,60 +108,72 @@ struct weir_behaviour {
     uint32_t settings_size;
     uint32_t state_size;
     uint32_t flags;   /* enum weir_behaviour_flags */
-    uint32_t in_hand; /* unsettled messages at a time; 0 = 1 */
+    uint32_t in_hand; /* unsettled messages of one worker at a time; 0 = 1 */
 
     /* Checks rules that involve several options. Pure: no I/O, no threads. Reports through
      * weir_report_error. */
     void (*check)(const void *settings, struct weir_report *report);
-    /* Called first. Returns 0, or a negative status: then the host tries again later, or refuses
-     * the reload. */
+    /* Called first. Returns 0 or a negative status. After a negative status the host tries again
+     * later, or refuses the reload. */
     int (*open)(struct weir_self *self, const void *settings, void *state);
-    /* Called for each message. Borrows it; returns a verdict. */
+    /* Called for each message. Borrows the message. Returns a weir_verdict. */
     int (*handle)(struct weir_self *self, void *state, const struct weir_message *message);
-    /* Called for a source when there is room: emits up to `credit` messages. Returns a
+    /* Called for a source when its target has room. Emits up to `credit` messages. Returns a
      * weir_produced. */
     int (*produce)(struct weir_self *self, void *state, uint32_t credit);
-    /* Called with new settings when all changed options are `live`. Cannot refuse. */
+    /* Called with new settings when all changed options are `live`. Cannot fail. */
     void (*reconfigure)(struct weir_self *self, void *state, const void *settings);
-    /* Called last, once, after a successful open; `reason` is a weir_end_reason. May still emit. */
+    /* Called last, once, after a successful `open`. `reason` is a weir_end_reason. May still
+     * emit. */
     void (*close)(struct weir_self *self, void *state, int reason);
 
-    /* Since 1.1. Called once for each message of which this incarnation is the origin, when it
+    /* Since 1.1. Called once for each message whose origin is this incarnation, when the message
      * has ended. */
     void (*settled)(struct weir_self *self, void *state, const struct weir_outcome *outcome);
-    /* Since 1.1. Gives a source the position that its predecessor left by weir_leave_position.
-     * Called once, after `open` and before the first `produce`. The predecessor may have had
-     * other settings or another version: ignore a position that cannot be used. Borrows. When
-     * there is no position, or `resume` is NULL, the source begins where its settings say. */
+    /*
+     * Since 1.1. Gives a source the position that its predecessor stored with weir_leave_position.
+     * Called once, after `open` and before the first `produce`. The predecessor may have had other
+     * settings or another version; a source ignores a position that it cannot use. Borrows the
+     * position. When there is no position, or `resume` is NULL, the source begins where its
+     * settings say.
+     */
     void (*resume)(struct weir_self *self, void *state, const void *position, size_t size);
-    /* Since 1.1. Called when an event that this incarnation owns gets its first subscriber, or
-     * loses its last one (`subscribers` is 0 then). */
+    /* Since 1.1. Called when an event that this incarnation owns gets its first subscriber or loses
+     * its last one. `subscribers` is the number of subscribers; 0 after the last one has left. */
     void (*audience)(struct weir_self *self, void *state, uint64_t event, uint32_t subscribers);
-    /* Since 1.1. Called for an inspect: adds figures by weir_inspect_add. It must be short and
-     * change nothing; it may come between any two other callbacks. */
+    /* Since 1.1. Called for an inspect. Adds figures with weir_inspect_add. The callback must be
+     * short and must change nothing. The host may call it between any two other callbacks. */
     void (*inspect)(struct weir_self *self, void *state, struct weir_inspection *out);
-    /* Since 1.1. Called once for each message of weir_send_after that was refused when it was
-     * due, and became a dead letter. For a message with an origin, `settled` is called instead. */
+    /* Since 1.1. Called once for each message of weir_send_after that its receiver refused when it
+     * was due. The message becomes a dead letter. For a message with an origin the host calls
+     * `settled` instead. */
     void (*undelivered)(struct weir_self *self, void *state, const struct weir_undelivered *what);
-    /* Since 1.1. Called after USR1 and HUP, because files may have been renamed, as logrotate
-     * does: a worker that writes a file opens its path again. Called between two messages, also
-     * when the mailbox is full. If the path cannot be opened, keep the former file and log it. */
+    /*
+     * Since 1.1. Called after the host receives USR1 or HUP, because files may have been renamed,
+     * as logrotate does. A worker that writes a file opens its path again. If the path cannot be
+     * opened, the worker keeps the old file and logs the failure. The host calls it between two
+     * messages, also when the mailbox is full.
+     */
     void (*reopen)(struct weir_self *self, void *state);
 };
 
-/* The exported constant. `size` and `abi_minor` never move; the first 8 bytes decide. */
+/* The exported constant. `size` and `abi_minor`, the first 8 bytes, never move: the host checks
+ * them before it reads the rest. */
 struct weir_plugin {
     uint32_t size;      /* sizeof(struct weir_plugin) when the plugin was built */
-    uint32_t abi_minor; /* WEIR_ABI_MINOR then; the major is in the symbol's name */
+    uint32_t abi_minor; /* WEIR_ABI_MINOR when the plugin was built; the symbol's name has the
+                         * major */
     const char *name;
     const char *version;
     const struct weir_behaviour *behaviours; /* ends with a row of zeros */
-    uint32_t behaviour_size;                 /* strides, because rows may grow later */
+    uint32_t behaviour_size;                 /* strides of the tables, because rows may grow
+                                              * later */
     uint32_t option_size;
     uint32_t output_size;
     uint32_t reserved;
 
-    /* Since 1.1. If not NULL, the list of behaviours, used instead of the table; ends with NULL. */
+    /* Since 1.1. If not NULL, the host reads this list of behaviours and ignores the table. Ends
+     * with NULL. */
     const struct weir_behaviour *const *behaviour_list;
     uint32_t flags; /* since 1.1: WEIR_UNLOADABLE */
     uint32_t reserved_more;
@@ -163,14 +183,15 @@ struct weir_plugin {
 
 /*
  * Since 1.1. For `flags`: the host may unmap the plugin's code after a reload has replaced this
- * version and its last worker has ended. So the plugin must leave nothing that refers to its code:
- * no thread, no thread-local key with a destructor, no signal handler, and no linked library that
- * leaves one. weir_kit_leaves_nothing tests this. Without the flag every version stays in memory
- * until the host ends.
+ * version and its last worker has ended. The plugin must therefore leave nothing that refers to its
+ * code: no thread, no thread-local key with a destructor, no signal handler, and no linked library
+ * that leaves one of these. weir_kit_leaves_nothing tests this. Without the flag every version
+ * stays in memory until the host exits.
  */
 #define WEIR_UNLOADABLE (1u << 0)
 
-/* Define it before including this file: `#define WEIR_PLUGIN_FLAGS WEIR_UNLOADABLE`. */
+/* The flags of the plugin. To set them, define WEIR_PLUGIN_FLAGS as WEIR_UNLOADABLE before
+ * including this file. */
 #ifndef WEIR_PLUGIN_FLAGS
 #define WEIR_PLUGIN_FLAGS 0
 #endif
@@ -198,21 +219,23 @@ struct weir_plugin {
         0,                                                                                         \
     }
 
-/* WEIR_PLUGIN("name", "1.0.0", behaviours); once, at the end of the plugin. `behaviours` is a
- * table that ends with a row of zeros. */
+/* Defines the exported constant: WEIR_PLUGIN("name", "1.0.0", behaviours); once, at the end of the
+ * plugin. `behaviours` is a table that ends with a row of zeros. */
 #define WEIR_PLUGIN(plugin_name, plugin_version, plugin_behaviours)                                \
     WEIR_PLUGIN_CONSTANT(plugin_name, plugin_version, plugin_behaviours, NULL)
 
 /*
- * Instead of WEIR_PLUGIN, for a plugin with its behaviours in several files: WEIR_PLUGIN_OF("name",
- * "1.0.0", &split, &count); a header declares them: extern const struct weir_behaviour split,
- * count;
+ * As WEIR_PLUGIN, for a plugin whose behaviours are in several files. A header declares them:
+ *
+ *     extern const struct weir_behaviour split, count;
+ *     WEIR_PLUGIN_OF("name", "1.0.0", &split, &count);
  */
 #define WEIR_PLUGIN_OF(plugin_name, plugin_version, ...)                                           \
     static const struct weir_behaviour *const weir_plugin_list[] = { __VA_ARGS__, NULL };          \
     WEIR_PLUGIN_CONSTANT(plugin_name, plugin_version, NULL, weir_plugin_list)
 
-/* For `check`: reports an option that is wrong (NULL = all of them) and the reason, as printf. */
+/* For `check`: reports that an option is wrong, with a reason formatted as by printf and cut to 255
+ * bytes. `option` is its name; NULL means all options together. Borrows all arguments. */
 WEIR_PRINTF(3, 4)
 static inline void weir_report_error(struct weir_report *report, const char *option,
                                      const char *format, ...)

@@ -1,9 +1,10 @@
 /*
  * weir/printable.h - makes text from outside safe for a terminal or a log.
  *
- * Text of a file, a plugin or a peer may contain characters that a terminal obeys, that end a line,
- * or that change the direction of writing. To print such text, walk it with weir_printable, and
- * write bytes that are not printable as escapes. Pure; any thread; also in a signal handler.
+ * Text of a file, a plugin or a peer may contain characters that control a terminal, that end a
+ * line, or that change the direction of writing. To print such text, step through it with
+ * weir_printable, and write the other bytes as escapes. The functions use no global data: any
+ * thread may call them, also in a signal handler.
  */
 #ifndef WEIR_PRINTABLE_H
 #define WEIR_PRINTABLE_H
@@ -16,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Decodes the character of `length` bytes at `bytes`, which are well formed. */
+/* Decodes the well-formed character in the `length` bytes at `bytes`. */
 static inline uint32_t weir_printable_decode_(const unsigned char *bytes, size_t length)
 {
     uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0xffu >> (length + 1));
@@ -26,8 +27,8 @@ static inline uint32_t weir_printable_decode_(const unsigned char *bytes, size_t
     return character;
 }
 
-/* Length in bytes of the well-formed UTF-8 character at the start; 0 when there is none.
- * Overlong forms and surrogates are not well formed. */
+/* Length in bytes of the well-formed UTF-8 character at the start of `size` bytes (at least 1); 0:
+ * there is none. Overlong forms and surrogates are not well formed. */
 static inline size_t weir_printable_length_(const unsigned char *bytes, size_t size)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -62,9 +63,9 @@ static inline bool weir_printable_is_obeyed_(uint32_t character)
 }
 
 /*
- * Length in bytes of the first character of the `size` (at least 1) bytes at `text`, if it can be
- * printed as it is: well-formed UTF-8, and nothing that a terminal obeys. 0: the first byte must be
- * escaped.
+ * Length in bytes of the first character of the `size` bytes (at least 1) at `text`, if the
+ * character can be printed unchanged: it is well-formed UTF-8 and does not control a terminal. 0:
+ * escape the first byte.
  */
 static inline size_t weir_printable(const char *text, size_t size)
 {
@@ -75,7 +76,7 @@ static inline size_t weir_printable(const char *text, size_t size)
                                                                                            : 0;
 }
 
-/* Replaces each byte of a text that is not part of a printable character by `?`. */
+/* Replaces by `?`, in place, each byte of a text that is not part of a printable character. */
 static inline void weir_printable_replace(char *text, size_t size)
 {
     while (size > 0) {

@@ -1,8 +1,8 @@
 /*
  * weir/status.h - results of calls into the host.
  *
- * 0 is success, every other status is one of these negative numbers. A number never changes its
- * meaning; new ones are added at the end.
+ * 0 is success; every other status is one of these negative numbers. A number never changes its
+ * meaning. New numbers are added at the end.
  */
 #ifndef WEIR_STATUS_H
 #define WEIR_STATUS_H
@@ -33,7 +33,8 @@ enum weir_status {
 #undef WEIR_STATUS_ENUM
 };
 
-/* The name of a status, such as "FULL"; "OK" for 0; "?" for a number that is none. Static text. */
+/* The name of a status, such as "FULL"; "OK" for 0; "?" for a number that is not a status. Static
+ * text. */
 static inline const char *weir_status_name(int status)
 {
     switch (status) {
