@@ -1,29 +1,30 @@
 /*
- * weir/port.h - how a plugin's own threads reach its actor.
+ * weir/port.h - a port: the handle by which a plugin's own threads reach its actor.
  *
- * `self` is valid only inside callbacks. An actor with threads of its own, or with a library that
- * calls it back on the library's threads, makes a port with weir_port and gives it to them. Every
- * call below may be made on any thread. Only weir_port_request blocks.
+ * Part of <weir/plugin.h>: include that. The ownership words of weir/host.h apply. `self` is valid
+ * only inside callbacks. An actor that has threads of its own, or that uses a library with
+ * callbacks on the library's threads, makes a port with weir_port and gives it to these threads.
+ * Any thread may make every call below except weir_port. Only weir_port_request blocks.
  *
  * A port belongs to one incarnation. After the `close` of that incarnation has returned, every call
- * answers WEIR_ECLOSED and does nothing else. The port may outlive the actor and the runtime, but
+ * returns WEIR_ECLOSED and has no other effect. The port may outlive the actor and the runtime, but
  * not the code that it calls: the program, or libweir. A thread that runs code of the plugin must
  * be joined in `close`.
  *
- * The actor owns a kept message, and the incarnation may end at any time: give a thread a copy of
- * the payload. The pointer of a kept message only identifies it.
+ * The actor owns a kept message, and the incarnation may end at any time. So give a thread a copy
+ * of the payload. The pointer to a kept message only identifies it.
  */
 #ifndef WEIR_PORT_H
 #define WEIR_PORT_H
 
 #include "host.h"
 
-/* The result of a request. Begin with WEIR_ANSWER. */
+/* The result of a request. Initialise it with WEIR_ANSWER. */
 struct weir_answer {
     uint32_t size; /* of this struct */
     uint32_t reserved;
-    struct weir_message *message; /* owned by the caller; NULL when there is none */
-    char detail[48];              /* the text that the rejecting or failing worker set by
+    struct weir_message *message; /* owned by the caller; NULL when there is no reply */
+    char detail[48];              /* the text that the rejecting or failing worker set with
                                    * weir_reason; may be empty */
 };
 #define WEIR_ANSWER                                                                                \
@@ -56,13 +57,14 @@ struct weir_port {
     const struct weir_port_calls *calls; /* const */
 };
 
-/* The port of this incarnation. Returns owned: a reference. NULL when memory is out. */
+/* The port of this incarnation. Call it inside a callback. Returns owned: a reference. NULL: memory
+ * is out. */
 static inline struct weir_port *weir_port(struct weir_self *self)
 {
     return self->host->port(self);
 }
 
-/* Adds a reference; each needs a weir_port_unref. */
+/* Adds a reference and returns the port. Each reference needs a weir_port_unref. */
 static inline struct weir_port *weir_port_ref(struct weir_port *port)
 {
     port->calls->ref(port);
@@ -76,22 +78,24 @@ static inline void weir_port_unref(struct weir_port *port)
         port->calls->unref(port);
 }
 
-/* As weir_message_new. NULL also when the incarnation has ended. */
+/* As weir_message_new, without the cap of `host.memory`. NULL also when the incarnation has
+ * ended. */
 static inline struct weir_message *weir_port_message_new(struct weir_port *port,
                                                          const struct weir_tag *tag, size_t size)
 {
     return port->calls->message_new(port, tag, size);
 }
 
-/* Takes a message that was not sent, or an answer; also after the end. NULL is allowed. */
+/* Frees a message that was not sent, or an answer. Takes the message, also after the incarnation
+ * has ended. NULL is allowed. */
 static inline void weir_port_message_free(struct weir_port *port, struct weir_message *message)
 {
     port->calls->message_free(port, message);
 }
 
 /*
- * Sends a message as the actor would; `to` 0 is the actor itself. Takes it on 0. As weir_send;
- * WEIR_ECLOSED also when the incarnation has ended.
+ * Sends a message from the actor; `to` = 0 is the actor itself. Takes the message on 0. Statuses as
+ * weir_send. WEIR_ECLOSED also when the incarnation has ended.
  */
 static inline int weir_port_send(struct weir_port *port, weir_pid to, struct weir_message *message)
 {
@@ -106,10 +110,11 @@ static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum 
 }
 
 /*
- * Sends a request and waits for the answer, up to `timeout_ms`. Always takes the message: a refused
- * one is freed. 0 with the reply in `out`; at once a status of weir_send when the request cannot be
- * sent; WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED, WEIR_ENOREPLY, ...; WEIR_EDEADLK on a thread
- * of the runtime's dispatchers; WEIR_EINVALID: out->size is too small.
+ * Sends a request and waits up to `timeout_ms` for the answer. Always takes the message: a refused
+ * message is freed. Returns 0 with the reply in `out`. A request that cannot be sent fails at once,
+ * with a status of weir_send. Without a reply: WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED,
+ * WEIR_ENOREPLY, ... WEIR_EDEADLK: the thread belongs to the runtime's dispatchers. WEIR_EINVALID:
+ * out->size is too small.
  */
 static inline int weir_port_request(struct weir_port *port, weir_pid to,
                                     struct weir_message *message, uint64_t timeout_ms,
@@ -119,8 +124,8 @@ static inline int weir_port_request(struct weir_port *port, weir_pid to,
 }
 
 /*
- * Replies to a kept request in the actor's next turn. Takes the reply on 0. The reply is freed when
- * the request has a reply already, is not kept any more, or was cancelled.
+ * Replies to a kept request; the actor sends the reply in its next turn. Takes the reply on 0. The
+ * reply is freed when the request has a reply already, is no longer kept, or was cancelled.
  */
 static inline int weir_port_reply(struct weir_port *port, const struct weir_message *kept,
                                   struct weir_message *reply)
@@ -129,10 +134,10 @@ static inline int weir_port_reply(struct weir_port *port, const struct weir_mess
 }
 
 /*
- * Settles a kept message with WEIR_DONE, WEIR_REJECT or WEIR_RETRY in the actor's next turn, in the
- * order of calls. If the incarnation ends before that turn, the message becomes a dead letter, as
- * any other kept message. `retry_after_ms` is for WEIR_RETRY; `reason`, copied up to 47 bytes, may
- * be NULL. WEIR_EINVALID: another verdict; WEIR_ENOMEM.
+ * Settles a kept message with WEIR_DONE, WEIR_REJECT or WEIR_RETRY, in the actor's next turn and in
+ * the order of calls. If the incarnation ends before that turn, the message becomes a dead letter
+ * like any other kept message. `retry_after_ms` is the delay of WEIR_RETRY. `reason` is copied, up
+ * to 47 bytes, and may be NULL. WEIR_EINVALID: another verdict. WEIR_ENOMEM.
  */
 static inline int weir_port_settle(struct weir_port *port, const struct weir_message *kept,
                                    int verdict, uint64_t retry_after_ms, const char *reason)
