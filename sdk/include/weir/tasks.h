@@ -1,7 +1,7 @@
 /*
- * weir/tasks.h - libweir: functions as messages: task pools, groups, and waits for several things.
+ * weir/tasks.h - libweir: functions as messages: task pools, groups, and waits for several answers.
  *
- * Part of <weir/runtime.h>: include that. The words of that header hold here too.
+ * Part of <weir/runtime.h>: include that. The rules of that header apply.
  *
  *     static int square(struct weir_task *task, void *argument) { ...; return 0; }
  *
@@ -16,8 +16,9 @@
  * A task is a message: it counts in the ledger of its pool, waits in a mailbox or, with
  * WEIR_ROUTE_PULL, in the queue of the pool, and survives a resize of the pool.
  *
- * `timeout_ms` of a function that submits: 0 tries once; WEIR_FOR_EVER waits without end for room.
- * With 0 the function may be called from a task; otherwise it answers WEIR_EDEADLK there.
+ * `timeout_ms` of a function that submits is the time to wait for room: 0 tries once; WEIR_FOR_EVER
+ * waits without end. With 0 a task may call the function; with another time-out the function
+ * returns WEIR_EDEADLK in a task.
  */
 #ifndef WEIR_TASKS_H
 #define WEIR_TASKS_H
@@ -28,64 +29,69 @@
 extern "C" {
 #endif
 
-/* The task that runs now. Borrowed until the function returns. Made by the library: it may grow. */
+/* The running task. Borrowed until its function returns. Made by the library: it may grow. */
 struct weir_task {
-    struct weir_self *self;             /* of its worker: weir_log, weir_send and the others */
-    const struct weir_message *message; /* for weir_is_wanted, weir_time_left */
+    struct weir_self *self;             /* the worker that runs the task, for weir_log, weir_send
+                                         * and other calls */
+    const struct weir_message *message; /* the task's message, for weir_is_wanted and
+                                         * weir_time_left */
 };
 
 /*
- * A task. 0: it is done. Another number is its failure: the task is dead, `rejected`, its group
- * counts it as failed, and weir_runtime_submit_wait gets the number. Borrows `argument` for as long
- * as the program says.
+ * The function of a task. 0 means success. Any other number is the task's failure: the message
+ * becomes a dead letter with the reason `rejected`, the group counts the task as failed, and
+ * weir_runtime_submit_wait returns the number in `out_result`. The task borrows `argument`; the
+ * program keeps it valid until the task has ended.
  */
 typedef int weir_task_function(struct weir_task *task, void *argument);
 
-/* False when the result is not wanted any more: the time-out of weir_runtime_submit_wait is over,
- * the group was cancelled, or the pool or the runtime stops now. For a task that works for long. */
+/* False when nobody uses the result any more: the time-out of weir_runtime_submit_wait is over, the
+ * group was cancelled, or the pool or the runtime stops now. For a task with much to do. */
 static inline bool weir_task_is_wanted(const struct weir_task *task)
 {
     return weir_is_wanted(task->self, task->message);
 }
 
 /*
- * Makes a pool whose workers run tasks. As weir_runtime_add_pool; `behaviour` and `settings` are
+ * Makes a pool whose workers run tasks. As weir_runtime_add_pool, with `behaviour` and `settings`
  * NULL. With `workers` 8, eight tasks run at a time if the dispatcher has as many threads. Tasks
  * that sleep need a dispatcher of their own (weir_runtime_add_dispatcher). With WEIR_ROUTE_PULL no
  * task waits behind a long one while a worker is idle. Dead letters of tasks have no payload.
+ * WEIR_EINVALID also for WEIR_ROUTE_HASH and WEIR_ROUTE_BROADCAST.
  */
 WEIR_API int weir_runtime_add_task_pool(struct weir_runtime *runtime,
                                         const struct weir_pool_options *options,
                                         weir_pid *out_pool);
 
 /*
- * Submits a task to a task pool. 0: it runs once, unless its pool is stopped before. WEIR_EFULL,
- * with `timeout_ms` 0; WEIR_ETIMEOUT; WEIR_ECLOSED, WEIR_ETERMINATED, WEIR_EUNKNOWN, WEIR_ENOMEM,
- * WEIR_EDEADLK: it never runs.
+ * Submits a task to a task pool. On 0 the task runs once, unless the pool is stopped first. After
+ * any other status the task never runs: WEIR_EFULL, with `timeout_ms` 0; WEIR_ETIMEOUT;
+ * WEIR_EINVALID: no function; WEIR_ECLOSED, WEIR_ETERMINATED, WEIR_EUNKNOWN, WEIR_ENOMEM,
+ * WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_submit(struct weir_runtime *runtime, weir_pid pool,
                                  weir_task_function *function, void *argument, uint64_t timeout_ms);
 
 /*
- * Submits a task, waits for room, and then for its end; `timeout_ms` is for both together.
- * `out_result` is what the function returned, and 0 the status then. WEIR_ETIMEOUT: a task that has
- * not begun never begins. Otherwise as weir_runtime_submit; WEIR_ETERMINATED, WEIR_EREMOVED:
- * the pool was stopped first.
+ * Submits a task, waits for room, and then for the end of the task; `timeout_ms` is for both
+ * together. On 0 `out_result` is what the function returned. WEIR_ETIMEOUT: a task that has not
+ * begun never begins. WEIR_ETERMINATED, WEIR_EREMOVED: the pool was stopped first. Other statuses
+ * as weir_runtime_submit.
  */
 WEIR_API int weir_runtime_submit_wait(struct weir_runtime *runtime, weir_pid pool,
                                       weir_task_function *function, void *argument,
                                       uint64_t timeout_ms, int *out_result);
 
 /*
- * Submits a task and gives a reference, for weir_runtime_await, weir_runtime_await_any and
- * weir_runtime_cancel; the answer's message has the result (weir_task_result). `timeout_ms` is the
- * time-out of the task; the function does not wait for room. As weir_runtime_request.
+ * Submits a task and returns a reference for weir_runtime_await, weir_runtime_await_any and
+ * weir_runtime_cancel. The message of the answer has the result (weir_task_result). `timeout_ms` is
+ * the time-out of the task; the function does not wait for room. Errors as weir_runtime_request.
  */
 WEIR_API int weir_runtime_submit_request(struct weir_runtime *runtime, weir_pid pool,
                                          weir_task_function *function, void *argument,
                                          uint64_t timeout_ms, uint64_t *out_reference);
 
-/* What the function of an answered task returned. */
+/* The number that the function of a task returned. `answer` is an answer with status 0. */
 static inline int weir_task_result(const struct weir_answer *answer)
 {
     return *(const int *)answer->message->data;
@@ -98,9 +104,10 @@ struct weir_task_call {
 };
 
 /*
- * Submits `count` tasks in order. `out_count` is how many were accepted, from the front; with 0 all
- * of them. A status as of weir_runtime_submit is why the next one was not accepted. `timeout_ms` is
- * for all together. Borrows the array.
+ * Submits `count` tasks in order. Borrows the array. `out_count` is the number of accepted tasks,
+ * counted from the front, also after an error. 0: all tasks were accepted. Any other status, as of
+ * weir_runtime_submit, is the reason why the next task was not accepted. `timeout_ms` is for all
+ * tasks together.
  */
 WEIR_API int weir_runtime_submit_many(struct weir_runtime *runtime, weir_pid pool,
                                       const struct weir_task_call *calls, uint32_t count,
@@ -108,41 +115,43 @@ WEIR_API int weir_runtime_submit_many(struct weir_runtime *runtime, weir_pid poo
 
 /*
  * Waits until a pool has nothing to do: every message that it has accepted is done, dead or moved.
- * 0: that was so at one moment. WEIR_ETIMEOUT, WEIR_EUNKNOWN, WEIR_EDEADLK.
+ * 0: this was so at one moment. WEIR_ETIMEOUT, WEIR_EUNKNOWN, WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_wait_idle(struct weir_runtime *runtime, weir_pid pool,
                                     uint64_t timeout_ms);
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* Messages with a common end. Any thread may use it, several at once. */
+/* A set of messages that the program waits for or cancels together. Any thread may use it, also
+ * several at once. */
 struct weir_group;
 
 enum weir_group_flags {
     WEIR_GROUP_FIRST_ERROR = 1u << 0, /* the first failure cancels the group */
 };
 
-/* What became of the messages of a group. Begin with WEIR_GROUP_ENDED. */
+/* The outcomes of the messages of a group. Initialise it with WEIR_GROUP_ENDED. */
 struct weir_group_ended {
     uint32_t size;       /* of this struct */
-    int32_t first_error; /* of the first that failed: the number that its function returned, or why
-                          * it ended (WEIR_ECRASHED, WEIR_EREMOVED, ...); 0 = none */
+    int32_t first_error; /* of the first message that failed: what its function returned, or a
+                          * status (WEIR_ECRASHED, WEIR_EREMOVED, ...); 0 = none */
     uint64_t done;
     uint64_t failed;
-    uint64_t cancelled; /* had not begun when the group was cancelled */
-    uint64_t open;      /* after a time-out: neither of the above yet */
+    uint64_t cancelled; /* messages that had not begun when the group was cancelled */
+    uint64_t open;      /* after a time-out: messages that have not ended */
 };
 #define WEIR_GROUP_ENDED                                                                           \
     {                                                                                              \
         sizeof(struct weir_group_ended), 0, 0, 0, 0, 0                                             \
     }
 
-/* Makes a group; `flags` are bits of enum weir_group_flags. Returns owned. WEIR_EINVALID,
- * WEIR_ENOMEM. */
+/* Makes a group. `flags` has bits of enum weir_group_flags. Returns owned. WEIR_EINVALID: an
+ * unknown flag. WEIR_ENOMEM. */
 WEIR_API int weir_runtime_group_create(struct weir_runtime *runtime, uint32_t flags,
                                        struct weir_group **out_group);
 
-/* As weir_runtime_submit, in a group. WEIR_ECANCELLED: the group was cancelled. */
+/* As weir_runtime_submit, in a group. WEIR_ECANCELLED: the group was cancelled, and refuses the
+ * task. */
 WEIR_API int weir_runtime_group_submit(struct weir_group *group, weir_pid pool,
                                        weir_task_function *function, void *argument,
                                        uint64_t timeout_ms);
@@ -153,43 +162,47 @@ WEIR_API int weir_runtime_group_submit_many(struct weir_group *group, weir_pid p
                                             uint64_t timeout_ms, uint32_t *out_count);
 
 /*
- * Sends a message of the program to any pool or actor, in a group: the group hears how it ends.
- * Takes the message on 0. WEIR_EINVALID: the pool routes by broadcast; otherwise as
+ * Sends a message of the program to any pool or actor, in a group: the group counts how the message
+ * ends. Takes the message on 0. WEIR_EINVALID: the pool routes by broadcast, or the message is a
+ * request or has an origin. WEIR_ECANCELLED: the group was cancelled. Other statuses as
  * weir_runtime_submit.
  */
 WEIR_API int weir_runtime_group_send(struct weir_group *group, weir_pid to,
                                      struct weir_message *message, uint64_t timeout_ms);
 
 /*
- * Waits until none of the group's messages is open; a group may go on afterwards. `out` may be
- * NULL. 0, also when one failed; WEIR_ETIMEOUT, with the figures so far; WEIR_EINVALID: out->size
- * is too small; WEIR_EDEADLK.
+ * Waits until none of the group's messages is open. The group may be used again afterwards. 0, also
+ * when a message failed. `out` may be NULL. WEIR_ETIMEOUT: `out` has the figures so far.
+ * WEIR_EINVALID: out->size is too small. WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_group_wait(struct weir_group *group, uint64_t timeout_ms,
                                      struct weir_group_ended *out);
 
-/* Cancels what has not begun: it becomes dead, `cancelled`. Running tasks see it in
- * weir_task_is_wanted. Further messages are refused with WEIR_ECANCELLED. Returns at once. */
+/* Cancels a group: messages that have not begun become dead letters with the reason `cancelled`,
+ * and weir_task_is_wanted is false in running tasks. The group refuses further messages with
+ * WEIR_ECANCELLED. Returns at once. */
 WEIR_API void weir_runtime_group_cancel(struct weir_group *group);
 
-/* Takes the group; NULL is allowed. Its messages go on. Before weir_runtime_destroy. */
+/* Frees a group. Takes it; NULL is allowed. The messages of the group are not cancelled. Call it
+ * before weir_runtime_destroy. */
 WEIR_API void weir_runtime_group_destroy(struct weir_group *group);
 
 /* --- several references ----------------------------------------------------------------------- */
 
 /*
- * As weir_runtime_await for the first of several references that has an answer, or whose time-out
- * is over. `out_index` is which; only that one is closed. WEIR_ETIMEOUT with `out_index` = `count`:
- * none within `timeout_ms`. WEIR_EUNKNOWN also when none of them is open; others are skipped.
+ * As weir_runtime_await, for the first of `count` references that has an answer or whose time-out
+ * is over. `out_index` is the index of this reference; only this reference is closed. References
+ * that are not open are skipped. WEIR_ETIMEOUT with `out_index` = `count`: no answer within
+ * `timeout_ms`. WEIR_EUNKNOWN: none of the references is open.
  */
 WEIR_API int weir_runtime_await_any(struct weir_runtime *runtime, const uint64_t *references,
                                     uint32_t count, uint64_t timeout_ms, uint32_t *out_index,
                                     struct weir_answer *out);
 
 /*
- * Waits for the answers to all references, each until its own time-out, and closes them: fills
- * `count` elements of `out`, each of which begins with WEIR_ANSWER, and of `statuses`. 0, or the
- * first status that is not 0.
+ * Waits for the answers to all references, each until its own time-out, and closes the references.
+ * Fills `count` elements of `statuses` and of `out`; initialise each element of `out` with
+ * WEIR_ANSWER. Returns 0, or the first status that is not 0.
  */
 static inline int weir_runtime_await_all(struct weir_runtime *runtime, const uint64_t *references,
                                          uint32_t count, struct weir_answer *out, int *statuses)
@@ -205,8 +218,8 @@ static inline int weir_runtime_await_all(struct weir_runtime *runtime, const uin
 }
 
 /*
- * As weir_runtime_request in the normal lane, but waits for room first, in line with others. The
- * time-out is for the room and the answer together.
+ * As weir_runtime_request in the normal lane, but first waits for room, in one queue with other
+ * senders. The time-out is for the room and the answer together. WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_request_wait(struct weir_runtime *runtime, weir_pid to,
                                        struct weir_message *message, uint64_t timeout_ms,

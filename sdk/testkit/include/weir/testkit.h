@@ -1,9 +1,9 @@
 /*
  * weir/testkit.h - runs one behaviour of a plugin on the thread of a test, and records its calls.
  *
- * Compile the plugin into the test program and link weir::testkit. The kit takes the place of the
- * host. It has no second thread, it never waits, and only the test moves its clock. The test says
- * which callback runs next. The kit records the host calls of the plugin for the test to look at:
+ * Compile the plugin into the test program and link weir::testkit. The kit replaces the host. It
+ * has no second thread and never waits; only the test moves its clock. The test decides which
+ * callback runs next. The kit records the host calls of the plugin, and the test reads them:
  *
  *     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pick");
  *     CU_ASSERT_EQUAL(weir_kit_open_args(kit, "of: 3"), 0);
@@ -11,20 +11,20 @@
  *     CU_ASSERT_STRING_EQUAL(weir_kit_printed(kit), "3\n");
  *     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
  *
- * A mistake that no plugin may make is a *problem*. These are the problems:
- * - a message that was made and neither sent nor freed, was freed twice or sent twice, or was sent
- *   though the plugin only borrows it;
- * - a message that was kept and never settled, was settled twice, or was settled and not kept; more
- *   messages kept than `in_hand`;
- * - an unknown verdict, more messages produced than the credit, an undeclared output;
- * - a callback that the test asks for before `open`, or that the behaviour does not have.
+ * A *problem* is a mistake that no plugin may make:
+ *  - a message that the plugin made and neither sent nor freed, that it freed or sent twice, or
+ *    that it sent although it only borrows it;
+ *  - a message that the plugin kept and never settled, that it settled twice, or that it settled
+ *    without keeping it; more kept messages than `in_hand`;
+ *  - an unknown verdict, more messages produced than the credit, an undeclared output;
+ *  - a callback that the test calls before `open`, or that the behaviour does not have.
  *
- * A message stays readable until weir_kit_destroy. A message that does not belong to the plugin any
- * more loses its payload, so that AddressSanitizer finds a later access.
+ * The fields of a message, and the payload of a sent message, stay readable until weir_kit_destroy.
+ * When a message is freed or settled, the kit frees its payload, so that AddressSanitizer finds a
+ * later access.
  *
- * Everything that a function returns is borrowed until weir_kit_destroy; a text only until the next
- * call of any function here. The kit aborts the program when it has no memory itself. Not
- * synchronised.
+ * All results are borrowed until weir_kit_destroy, but a text only until the next call of any
+ * function here. The kit aborts the program when its own memory is out. Not synchronised.
  */
 #ifndef WEIR_TESTKIT_H
 #define WEIR_TESTKIT_H
@@ -39,36 +39,40 @@ struct weir_kit;
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Returns owned; NULL when the plugin has no such behaviour. Borrows the plugin until destroy. */
+/* Makes a kit for one behaviour. Returns owned; NULL: the plugin has no such behaviour. Borrows the
+ * plugin until weir_kit_destroy. */
 struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour);
-/* Closes the worker, prints all problems to standard error and frees the kit. Returns the number of
- * problems; 0 for NULL. */
+/* Closes the worker, prints all problems to standard error and frees the kit. Takes the kit.
+ * Returns the number of problems; 0 for NULL. */
 size_t weir_kit_destroy(struct weir_kit *kit);
 
 /*
  * Makes settings from the text below `args:` in a YAML file, such as "of: 25\npaths: [a, b]". The
- * reader, the table of options and the defaults are those of the host, and then `check` runs. NULL
- * when there are mistakes; weir_kit_mistakes has them with the words of the host. `${NAME}` is a
- * variable of the test's own environment. No text, or one without keys, gives the defaults.
+ * kit uses the reader, the table of options and the defaults of the host, and then runs `check`.
+ * NULL: there are mistakes; weir_kit_mistakes returns them in the words of the host. `${NAME}` is a
+ * variable of the test's own environment. A text without keys gives the defaults.
  */
 const void *weir_kit_settings(struct weir_kit *kit, const char *args);
-/* The mistakes of the last text, one line each: `args:1:5: of: must be 1..9, got 0`; "" = none. */
+/* The mistakes of the last text, one line each: `args:1:5: of: must be 1..9, got 0`; "" = no
+ * mistake. */
 const char *weir_kit_mistakes(const struct weir_kit *kit);
 /* Calls weir_kit_settings, then weir_kit_open. WEIR_EINVALID when there are mistakes. */
 int weir_kit_open_args(struct weir_kit *kit, const char *args);
-/* As weir_kit_open_args, with a text made as by printf: for paths and ports that the test found. */
+/* As weir_kit_open_args, with a text formatted as by printf: for paths and ports that the test
+ * found. */
 WEIR_PRINTF(2, 3) int weir_kit_open_format(struct weir_kit *kit, const char *format, ...);
 /*
- * Does what a reload with these args does: runs `reconfigure` when every changed option is live,
- * and nothing when no option changed. WEIR_EINVALID: there are mistakes. WEIR_ENOTALLOWED: the
- * worker is not open, or an option changed that is not live; the host opens a new worker then.
+ * Simulates a reload with these args: runs `reconfigure` if every changed option is live, and
+ * nothing if no option changed. WEIR_EINVALID: there are mistakes. WEIR_ENOTALLOWED: the worker is
+ * not open, or an option that is not live changed; the host would open a new worker.
  */
 int weir_kit_reconfigure_args(struct weir_kit *kit, const char *args);
 
-/* Runs `check` on settings that the test made. Returns a line `option: reason` for each error. */
+/* Runs `check` on settings that the test made. Borrows them. Returns a line `option: reason` for
+ * each error; "" = no error. */
 const char *weir_kit_check(struct weir_kit *kit, const void *settings);
-/* Runs `open` with zeroed state. Borrows the settings until `close`. Returns what `open`
- * returns. */
+/* Runs `open` with zeroed state. Borrows the settings until `close`. Returns the result of
+ * `open`. */
 int weir_kit_open(struct weir_kit *kit, const void *settings);
 /* Runs `reconfigure`. Borrows the settings until `close`. */
 void weir_kit_reconfigure(struct weir_kit *kit, const void *settings);
@@ -81,90 +85,96 @@ void *weir_kit_state(struct weir_kit *kit);
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* The tag of a name; the same pointer as the plugin gets. */
+/* The tag of a name: the same pointer that the plugin gets. Borrows the name. */
 const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name);
-/* Runs `handle` with a message that has a copy of this payload. Returns the verdict. */
+/* Runs `handle` with a message whose payload is a copy of these bytes. Returns the verdict. */
 int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, size_t size);
 /* As weir_kit_handle; the payload is a blob of these bytes. */
 int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data, size_t size);
 /* As weir_kit_handle; the message is a request. */
 int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, size_t size);
-/* As weir_kit_handle; all public fields are those of `like`: kind, attempt, key, from. Borrows. */
+/* As weir_kit_handle, with the public fields of `like`: kind, attempt, key, from, ... Borrows
+ * `like`. */
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like);
-/* Runs `resume` of an open source with the position that another source left. Borrows. */
+/* Runs `resume` of an open source with a position that another source stored. Borrows the
+ * position. */
 void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);
-/* The last argument of weir_leave_position, also after `close`; NULL and 0 when there is none. */
+/* The position of the last weir_leave_position, also after `close`; NULL and 0 when there is
+ * none. */
 const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size);
-/* Runs `produce`. Returns what `produce` returns. */
+/* Runs `produce`. Returns its result. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
-/* Runs `produce` until it returns anything but WEIR_MORE. Returns that. */
+/* Runs `produce` until it returns another value than WEIR_MORE. Returns this value. */
 int weir_kit_produce_all(struct weir_kit *kit, uint32_t credit);
 
-/* Moves the clock. Timers and time-outs of requests up to the new time happen in order. */
+/* Moves the clock. Runs the timers and time-outs of requests up to the new time, in order. */
 void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms);
-/* Answers a request of the plugin, with a message when the status is 0. WEIR_EUNKNOWN: the plugin
- * waits for no request with this reference. */
+/* Answers a request of the plugin, with a message if the status is 0. Borrows the data.
+ * WEIR_EUNKNOWN: the plugin waits for no request with this reference. */
 int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const char *tag,
                     const void *data, size_t size);
 
 /*
- * Calls the watch of this descriptor, ready or not, with `readiness`: bits of enum weir_readiness,
- * or WEIR_EINVALID. WEIR_EUNKNOWN: there is no such watch of the descriptor.
+ * Runs the watch of this descriptor, ready or not, with `readiness`: bits of enum weir_readiness,
+ * or WEIR_EINVALID. WEIR_EUNKNOWN: the descriptor has no watch.
  */
 int weir_kit_ready(struct weir_kit *kit, int descriptor, int readiness);
-/* Calls each watch whose descriptor is ready at this moment, once. Returns their number. Never
- * waits. A descriptor that was closed before its watch ended is a problem; the watch gets
- * WEIR_EINVALID. */
+/* Runs each watch whose descriptor is ready at this moment, once. Returns the number of these
+ * watches. Never waits. A descriptor that was closed before its watch ended is a problem; the watch
+ * gets WEIR_EINVALID. */
 size_t weir_kit_poll(struct weir_kit *kit);
 /* The number of open watches. */
 size_t weir_kit_watch_count(const struct weir_kit *kit);
 
-/* Runs `handle` with each unstashed message, in order. Returns their number. */
+/* Runs `handle` with each unstashed message, in order. Returns the number of these messages. */
 size_t weir_kit_handle_unstashed(struct weir_kit *kit);
-/* Gives an event of the behaviour so many subscribers, which take every message. Runs `audience`
- * for the first subscriber, and when the last one ends. WEIR_EUNKNOWN: the behaviour does not own
- * an event of this name. */
+/* Sets the number of subscribers of an event of the behaviour; they take every message. Runs
+ * `audience` for the first subscriber, and when the last one has left. WEIR_EUNKNOWN: the behaviour
+ * does not own an event with this name. */
 int weir_kit_audience(struct weir_kit *kit, const char *event, uint32_t subscribers);
-/* Answers the oldest weir_pool_tell of the worker: runs `handle` with WEIR_POOL_RESIZED and
- * these figures, in the lane high. Returns the verdict; WEIR_EUNKNOWN: there is none without an
- * answer. */
+/* Answers the oldest weir_pool_tell of the worker: runs `handle` with WEIR_POOL_RESIZED and these
+ * figures, in the lane high. Returns the verdict. WEIR_EUNKNOWN: there is no open
+ * weir_pool_tell. */
 int weir_kit_resized(struct weir_kit *kit, uint32_t live, int error);
-/* Runs `inspect` for these items, with NULL after the last one; NULL: for all items. Returns a line
- * `item=value` for each item of the behaviour, without those of the host. An item that the
- * behaviour adds twice is a problem. */
+/* Runs `inspect` for these items; `items` ends with NULL, and `items` = NULL asks for all items.
+ * Returns a line `item=value` for each item of the behaviour, without those of the host. An item
+ * that the behaviour adds twice is a problem. */
 const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items);
 /* True when the behaviour has subscribed to the event of this name. */
 bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *event);
-/* Runs `settled` for a message that left with this worker as its origin, once for each message.
- * Fills in reason and detail when they are not set. WEIR_EUNKNOWN: no message has this token.
- * Borrows. */
+/* Runs `settled` for a message that left with this worker as its origin; once for each message.
+ * Borrows the outcome. The kit fills in reason and detail when they are not set. WEIR_EUNKNOWN: no
+ * message has this token. */
 int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 
 /* --- what the worker meets -------------------------------------------------------------------- */
 
-/* The nth call from now that needs memory (tag, message, timer, request) fails; 0: none does. */
+/* Makes the nth call from now that needs memory (tag, message, timer, request) fail; 0: no call
+ * fails. */
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
-/* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX: for all of them. */
+/* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX = all of them. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
-/* Accepts `room` more emits, sends and requests; every later one returns `status`. A message of
- * weir_send_after that is due then is refused: the kit runs `undelivered`, or `settled` when the
- * message has an origin. */
+/* Accepts `room` more emits, sends and requests; every later one returns `status`. The kit then
+ * also refuses a message of weir_send_after that is due, and runs `undelivered`, or `settled` if
+ * the message has an origin. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
-/* Ends a child. The test sends the notice of a monitor itself, with weir_kit_deliver.
- * WEIR_EUNKNOWN: no such child lives. */
+/* Ends a child. The test itself sends the WEIR_DOWN or WEIR_EXIT message, with weir_kit_deliver.
+ * WEIR_EUNKNOWN: the child does not exist or has ended. */
 int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
-/* What weir_parent returns; 0 at first. */
+/* Sets the result of weir_parent; 0 at first. */
 void weir_kit_parent(struct weir_kit *kit, weir_pid parent);
-/* How long requesters still wait for their answers (weir_time_left); for ever at first. */
+/* Sets the result of weir_time_left for requests, in milliseconds; UINT64_MAX at first. */
 void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms);
-/* With false weir_is_wanted answers false for every message, as when the worker is to stop now or
- * the group of the message was cancelled; true at first. */
+/* Sets whether the result of a message is wanted; true at first. With false, weir_is_wanted is
+ * false for every message, as when the worker must stop now or the group of the message was
+ * cancelled. */
 void weir_kit_wanted(struct weir_kit *kit, bool wanted);
-/* The index of the worker and the PID of its pool; 0 and 0 at first. */
+/* Sets the index of the worker and the PID of its pool; 0 and 0 at first. */
 void weir_kit_place(struct weir_kit *kit, uint32_t index, weir_pid pool);
-/* Gives a name to a PID: weir_lookup finds it, besides the names of the worker. Copies the name. */
+/* Gives a PID a name for weir_lookup, which also finds the names of the worker. Copies the name. */
 void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid);
-/* What weir_pool_stats shows. weir_pool_resize and weir_pool_add change target and epoch. */
+/* The figures that weir_pool_stats returns; the test may change them. weir_pool_resize and
+ * weir_pool_add change target and epoch. */
 struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit);
 
 /* --- what the worker did ---------------------------------------------------------------------- */
@@ -176,10 +186,11 @@ enum weir_kit_way {
     WEIR_KIT_REPLY = 4,
     WEIR_KIT_FORWARD = 5,
     WEIR_KIT_PUBLISH = 6,
-    WEIR_KIT_INSPECT = 7, /* has no message; answered as a request, with `name NUL value NUL` */
+    WEIR_KIT_INSPECT = 7, /* has no message; weir_kit_answer answers it, with the payload `name NUL
+                           * value NUL` */
 };
 
-/* One message that left. */
+/* One message that left the worker. */
 struct weir_kit_sent {
     enum weir_kit_way way;
     uint32_t output; /* of an emit */
@@ -187,7 +198,7 @@ struct weir_kit_sent {
     enum weir_lane lane;
     uint64_t reference; /* of a request or an inspect, for weir_kit_answer */
     const struct weir_message *message;
-    uint64_t token; /* as given to weir_set_origin, 0 without one; of a publish: the event */
+    uint64_t token; /* the token of weir_set_origin, 0 without one; of a publish: the event */
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);
@@ -199,7 +210,8 @@ const struct weir_message *weir_kit_emitted(const struct weir_kit *kit, uint32_t
 /* The reply with number `index`; NULL after the last. */
 const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t index);
 
-/* An actor that the worker spawned. It never runs; a test of its behaviour has a kit of its own. */
+/* An actor that the worker spawned. The child never runs; the test of its behaviour has another
+ * kit. */
 struct weir_kit_child {
     weir_pid pid;
     const char *behaviour; /* its name */
@@ -221,10 +233,10 @@ size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verd
 size_t weir_kit_stashed_count(const struct weir_kit *kit);
 /* The number of kept messages. */
 size_t weir_kit_kept_count(const struct weir_kit *kit);
-/* The most unsettled messages that the worker wants: see weir_set_demand. The host gives it no new
- * message while weir_kit_kept_count is as large. */
+/* The worker's demand: the largest number of unsettled messages that it wants (weir_set_demand).
+ * The host gives it no new message while weir_kit_kept_count has reached this number. */
 uint32_t weir_kit_demand(const struct weir_kit *kit);
-/* The reason and the delay that the last callback set; "" and 0 when it set none. */
+/* The reason and the delay (milliseconds) that the last callback set; "" and 0 when it set none. */
 const char *weir_kit_reason(const struct weir_kit *kit);
 uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
 
@@ -245,10 +257,10 @@ size_t weir_kit_open_request_count(const struct weir_kit *kit);
 
 /*
  * For a plugin that declares WEIR_UNLOADABLE. Calls `work`, which runs the behaviours of the plugin
- * in its own kits, from weir_kit_create to weir_kit_destroy. Then looks for resources that are left
- * in the process: threads, keys of thread-local data, signal handlers. Returns false, and names
- * them on standard error, when there are any. Call it twice when a library keeps resources from its
- * first use.
+ * in kits of its own, from weir_kit_create to weir_kit_destroy. Then searches the process for
+ * resources that are left: threads, keys of thread-local data, signal handlers. Returns true when
+ * there are none; otherwise names them on standard error and returns false. If a library keeps
+ * resources from its first use, call the function twice.
  */
 bool weir_kit_leaves_nothing(void (*work)(void *context), void *context);
 
