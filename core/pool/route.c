@@ -245,8 +245,9 @@ static int try_members(struct pool *pool, const struct members *members, uint64_
     }
 }
 
-/* After a try in a pool that senses. A message that woke no worker waits for another message, or for
- * its worker to take any: the pool looks at its figures. A pool that pulls notices by its queue. */
+/* After a try in a pool that senses. A message that woke no worker waits for another message, or
+ * for its worker to take any: the pool looks at its figures. A pool that pulls notices by its
+ * queue. */
 static void sense(struct pool *pool, const struct attempt *attempt, int status)
 {
     if (status == WEIR_EFULL)
