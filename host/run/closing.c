@@ -263,7 +263,8 @@ uint64_t closing_timeout_ms(struct pool *pool)
 
 /* Parts of one kind that close. */
 struct parts {
-    struct source *const *sources; /* NULL: pools */
+    enum part_kind kind;           /* PART_SOURCE or PART_POOL */
+    struct source *const *sources; /* of the kind that they are */
     struct pool *const *pools;
     uint32_t count;
     bool are_removed; /* pools, while others stay */
@@ -273,7 +274,7 @@ static struct closing closing_at(const struct parts *parts, uint32_t index)
 {
     struct closing closing = { .is_removed = parts->are_removed, .timeout_ms = UINT64_MAX };
 
-    if (parts->sources) {
+    if (parts->kind == PART_SOURCE) {
         closing.part = (struct part_ref){ .kind = PART_SOURCE, .source = parts->sources[index] };
         return closing;
     }
@@ -322,7 +323,8 @@ void closing_drain(struct assembly *assembly, uint32_t count)
                                              .context = assembly };
 
     /* Those before them have been waited for: they must not hold up every reload that follows. */
-    const struct parts removed = { .pools = assembly->gone + assembly->gone_count - count,
+    const struct parts removed = { .kind = PART_POOL,
+                                   .pools = assembly->gone + assembly->gone_count - count,
                                    .count = count,
                                    .are_removed = true };
 
@@ -365,13 +367,19 @@ static bool shut(struct assembly *assembly, struct parts parts, const struct clo
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 {
     const struct settings *settings = assembly->held->settings;
-    const struct parts sources = { .sources = assembly->sources, .count = settings->source_count };
-    const struct parts gone_sources = { .sources = assembly->gone_sources,
+    const struct parts sources = { .kind = PART_SOURCE,
+                                   .sources = assembly->sources,
+                                   .count = settings->source_count };
+    const struct parts gone_sources = { .kind = PART_SOURCE,
+                                        .sources = assembly->gone_sources,
                                         .count = assembly->gone_source_count };
-    const struct parts gone = { .pools = assembly->gone,
+    const struct parts gone = { .kind = PART_POOL,
+                                .pools = assembly->gone,
                                 .count = assembly->gone_count,
                                 .are_removed = true };
-    const struct parts pools = { .pools = assembly->pools, .count = settings->pool_count };
+    const struct parts pools = { .kind = PART_POOL,
+                                 .pools = assembly->pools,
+                                 .count = settings->pool_count };
     struct closing_time time = closing_time_begin(timeout_ms);
     bool in_time = shut(assembly, sources, &time);
 
