@@ -109,7 +109,8 @@ static void close_part(struct run *run, const struct closing *closing)
     runtime_leave(executor);
 }
 
-/* What waits for them is dead `no_target` then, and the parts that have it can end. */
+/* Messages that wait for room in these parts become dead letters, `no_target`. The parts that hold
+ * the messages can end then. */
 static void close_what_admits_nothing(struct run *run)
 {
     for (uint32_t i = run->first; i < run->count; i++) {

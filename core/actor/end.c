@@ -43,8 +43,7 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         while ((message = message_queue_take(queues[i])))
             bounce(actor->runtime, executor, ended, message);
-    /* Relaxed: messages that arrive later are found when the slot becomes free, after all their
-     * senders have left. */
+    /* Relaxed: the release of the slot finds later messages, because it waits for all senders. */
     if (!mailbox_has_other(&actor->mailbox) &&
         !atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed))
         return;

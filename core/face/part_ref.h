@@ -48,7 +48,8 @@ void part_ref_stop_now(struct part_ref part, struct executor *executor);
 
 bool part_ref_has_ended(struct part_ref part);
 
-/* It cannot open, is paused or has no worker: what waits for room there waits for ever. */
+/* True when the part cannot open, is paused or has no worker. Senders that wait for its room wait
+ * without end. */
 bool part_ref_admits_nothing(struct part_ref part);
 
 #endif

@@ -376,8 +376,8 @@ static int send_and_run_until_beats(struct weir_self *self, struct probe *probe,
     return run_until_beats(self, probe, message);
 }
 
-/* promise D6: an actor does not overtake what waits on its thread when its turns last past a beat.
- */
+/* promise D6: an actor whose turns last past a beat does not overtake the actors that are queued on
+ * its thread. */
 static void test_turns_past_a_beat_hold_up_no_neighbour(void)
 {
     struct stuck s;

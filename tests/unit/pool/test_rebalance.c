@@ -187,7 +187,7 @@ int main(void)
         { "messages to a worker itself stay with it",
           test_messages_to_a_worker_itself_stay_with_it },
         { "what has a key stays with its owner", test_what_has_a_key_stays_with_its_owner },
-        { "room in the old worker is told", test_room_in_the_old_worker_is_told },
+        { "senders get the room in the old worker", test_room_in_the_old_worker_is_told },
         CU_TEST_INFO_NULL,
     };
 

@@ -1,6 +1,6 @@
 /*
  * Goal: an unbuffered pool accepts a message only while a worker is idle and may take one more, by
- * every route; what waits for room gets in when a worker becomes idle.
+ * every route; a message that waits for room is accepted when a worker becomes idle.
  *
  * Method: workers at a gate, so that the test knows which ones are idle; the tests wait until a
  * worker is idle by sending until one takes the message.

@@ -102,7 +102,7 @@ static bool is_sent(void *context)
     return hosted_send(context, "top/first") == 0;
 }
 
-/* promise O5: what the first has in hand and what waits there reaches the last. */
+/* promise O5: the last pool gets all messages of the first, in hand or in a mailbox. */
 static void test_siblings_close_in_the_order_in_which_they_feed_each_other(void)
 {
     struct ledger_reading last;
