@@ -111,10 +111,11 @@ static void close_part(struct run *run, const struct closing *closing)
 
 /* Messages that wait for room in these parts become dead letters, `no_target`. The parts that hold
  * the messages can end then. */
-static void close_what_admits_nothing(struct run *run)
+static void close_what_admits_nothing(struct run *run, uint32_t wave)
 {
     for (uint32_t i = run->first; i < run->count; i++) {
-        if (!part_ref_admits_nothing(run->parts[i].part))
+        /* The parts of the present wave are closing already. */
+        if (run->parts[i].wave == wave || !part_ref_admits_nothing(run->parts[i].part))
             continue;
         log_event(runtime_log(run->runtime), WEIR_LOG_WARNING, part_ref_name(run->parts[i].part),
                   "closed before what feeds it",
@@ -133,7 +134,7 @@ static void wait_for_end(struct run *run, const struct closing *closing)
     while ((left_ms = time_left_ms(run, closing->deadline_ns)) > no_room_ms && no_room_ms > 0) {
         if (runtime_wait(run->runtime, need_not_wait, &awaited, no_room_ms))
             return;
-        close_what_admits_nothing(run);
+        close_what_admits_nothing(run, closing->wave);
     }
     (void)runtime_wait(run->runtime, need_not_wait, &awaited, left_ms);
 }
@@ -196,11 +197,11 @@ int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
                        .in_time = true };
     int status;
 
-    for (uint32_t i = 0; i < count; i++)
-        if (parts[i].is_removed)
-            pool_mark_removed(parts[i].part.pool);
     run.deadline_ns = clock_after_ms(&run.clock, options->timeout_ms);
     status = count > 1 ? sort(&run) : 0;
+    for (uint32_t i = 0; status == 0 && i < count; i++)
+        if (parts[i].is_removed)
+            pool_mark_removed(parts[i].part.pool);
     while (status == 0 && run.first < run.count)
         close_wave(&run);
     return status != 0 ? status : run.in_time ? 0 : WEIR_ETIMEOUT;

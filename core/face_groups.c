@@ -37,10 +37,9 @@ static int join_and_wait(struct runtime *runtime, struct group *group, weir_pid 
     if (status == 0 || !group)
         return status;
     executor = runtime_enter(runtime);
-    if (!executor)
-        return WEIR_ENOMEM;
     group_part(group, message, executor);
-    runtime_leave(executor);
+    if (executor)
+        runtime_leave(executor);
     return status;
 }
 

@@ -87,7 +87,8 @@ static void end_one(struct group *group, struct executor *executor)
     if ((open & COUNT_MASK) != 0)
         return;
     if (open & GROUP_DROPPED) {
-        retire(group, executor);
+        if (executor)
+            retire(group, executor);
         return;
     }
     if (!(open & GROUP_WAITED))

@@ -63,7 +63,8 @@ void groups_finish(struct groups *groups);
  * too many. */
 int group_join(struct group *group, struct message *message);
 
-/* Takes that back: the message was refused. */
+/* Takes that back: the message was refused. `executor` is NULL without memory for one: the runtime
+ * frees a destroyed group at its end then. */
 void group_part(struct group *group, struct message *message, struct executor *executor);
 
 /* The group of a message; NULL: it is in none. */
