@@ -63,7 +63,8 @@ static void escalate(struct actor *actor, enum appeal appeal)
 }
 
 /* Leaves the actor closed: its backlog goes to members with room or becomes dead, so that no
- * requester waits for nothing. */
+ * requester waits for nothing. The actor shows that it has stopped after it has closed, so that a
+ * thread that sees it stopped cannot send to it. */
 static void stay_closed(struct actor *actor, bool escalates)
 {
     static const char *const effects[] = {
@@ -76,11 +77,11 @@ static void stay_closed(struct actor *actor, bool escalates)
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
               weir_str("effect", effects[appeal]));
-    lifecycle_apply(actor, LIFE_GIVEN_UP);
     keep_out(actor);
     room_wake(actor, UINT32_MAX, actor->executor);
     backlog_reroute(actor);
     backlog_discard_all(actor, DEAD_CRASHED, WEIR_ECRASHED);
+    lifecycle_apply(actor, LIFE_GIVEN_UP);
     escalate(actor, appeal);
 }
 

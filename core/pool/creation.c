@@ -65,6 +65,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pulling_init(&pool->pull);
     dead_letters_init(&pool->dead, options->dead_letters);
     pthread_mutex_init(&pool->lock, NULL);
+    list_init(&pool->outlets.used);
     list_init(&pool->places);
     list_init(&pool->leavers);
     list_init(&pool->closers);

@@ -31,6 +31,7 @@ static struct outlet *create(struct outlets *outlets, const struct weir_output *
     outlet->rows = rows;
     outlet->table = outlets->tables++;
     outlet->users = 1;
+    list_append(&outlets->used, &outlet->link);
     wiring->table = outlet->table;
     atomic_init(&outlet->slot.wiring, wiring);
     return outlet;
@@ -53,6 +54,7 @@ static void drop_locked(struct outlet *outlet, struct executor *executor)
 {
     if (--outlet->users > 0)
         return;
+    list_remove(&outlet->link);
     outlet->retired.free = free_retired;
     reader_retire(&executor->reader, &outlet->retired);
 }
@@ -72,10 +74,12 @@ int outlet_begin(struct outlets *outlets, const struct spec *spec, struct wiring
 
 void outlet_end(struct outlets *outlets)
 {
-    struct outlet *outlet = present_locked(outlets);
+    while (!list_empty(&outlets->used)) {
+        struct outlet *outlet = LIST_ENTRY(outlets->used.next, struct outlet, link);
 
-    if (outlet)
+        list_remove(&outlet->link);
         destroy(outlet);
+    }
 }
 
 void outlet_join_locked(struct outlets *outlets, struct place *place)

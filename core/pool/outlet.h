@@ -20,6 +20,7 @@ struct weir_output;
 
 struct outlet {
     struct wiring_slot slot;        /* read by its workers */
+    struct list link;               /* pool->lock: in outlets.used */
     const struct weir_output *rows; /* const: the rows of the numbers; NULL: it has no names */
     uint32_t table;                 /* const: the number of the table in the pool, from 0 on */
     uint32_t users;                 /* pool->lock: places, and the pool or a change */
@@ -29,7 +30,7 @@ struct outlet {
 /* Makes the first outlet, for workers of `spec` (may be NULL). Takes the wiring on 0.
  * WEIR_ENOMEM. */
 int outlet_begin(struct outlets *outlets, const struct spec *spec, struct wiring *wiring);
-/* Frees the last outlet: no worker is left. */
+/* Frees all outlets: no worker is left, or the runtime ends before its workers have ended. */
 void outlet_end(struct outlets *outlets);
 
 /* Gives a new place the outlet of new places. */

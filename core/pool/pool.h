@@ -56,6 +56,7 @@ struct pull_queue {
 struct outlets {
     _Atomic(struct outlet *) present; /* written under pool->lock, read in a read section */
     struct outlet *of_new;            /* pool->lock: of new places */
+    struct list used;                 /* pool->lock: those that have users */
     uint32_t tables;                  /* pool->lock: their number so far */
 };
 
