@@ -10,6 +10,7 @@
 
 #define ANSWER 5000u /* a note: ANSWER + minus what weir_set_demand returned */
 #define TICK 6000u   /* a note: TICK + how often the timer of the resting worker fired */
+#define RESTS 7000u  /* a note: the worker rests, and its timer runs */
 
 /* Of the one worker that rests. */
 static struct probe *noted_by;
@@ -65,6 +66,7 @@ static void rest(struct weir_self *self, struct probe *probe)
     ticks_so_far = 0;
     CU_ASSERT_EQUAL(weir_set_demand(self, 0), 0);
     CU_ASSERT_EQUAL(weir_every(self, 1, tick, &ticks_so_far, NULL), 0);
+    probe_note(probe, RESTS);
 }
 
 static int rest_now(struct weir_self *self, struct probe *probe, const struct weir_message *message)
@@ -98,7 +100,7 @@ static void test_worker_without_demand_gets_nothing_new(void)
     begin(&f, (struct pool_options){ .size = 2, .settings.mailbox = 2 }, 1, NULL);
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, rig_worker(f.pool, 0), (struct order){ .act = rest_now, .id = 1 }), 0);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, 1));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, RESTS, 1));
     CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), (struct order){ .id = 2 }), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), (struct order){ .id = 3 }), 0);
     CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), (struct order){ .id = 4 }), WEIR_EFULL);
