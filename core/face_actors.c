@@ -1,6 +1,6 @@
-/* What the face shows of sources and singles: face/source.h, face/single.h. */
-#include "actor/single.h"
+/* What the face shows of sources and stand-alone actors: face/source.h, face/standalone.h. */
 #include "actor/source.h"
+#include "actor/standalone.h"
 
 /* --- sources -------------------------------------------------------------------------------- */
 
@@ -38,20 +38,20 @@ void source_look(struct source *source, struct source_figures *out)
     dead_letters_figures(&source->dead, &out->dead);
 }
 
-/* --- singles -------------------------------------------------------------------------------- */
+/* --- stand-alone actors --------------------------------------------------------------------- */
 
-weir_pid single_pid(const struct single *single)
+weir_pid standalone_pid(const struct standalone *standalone)
 {
-    return single->pid;
+    return standalone->pid;
 }
 
-const char *single_name(const struct single *single)
+const char *standalone_name(const struct standalone *standalone)
 {
-    return single->name;
+    return standalone->name;
 }
 
-bool single_has_ended(const struct single *single)
+bool standalone_has_ended(const struct standalone *standalone)
 {
-    /* Acquire pairs with the release in single.c: what the actor did is over. */
-    return atomic_load_explicit(&single->ended, memory_order_acquire);
+    /* Acquire pairs with the release in standalone.c: what the actor did is over. */
+    return atomic_load_explicit(&standalone->ended, memory_order_acquire);
 }

@@ -1,7 +1,7 @@
 /* The dead letters of parts: face/dead_letters.h. */
 #include "actor/replay.h"
-#include "actor/single.h"
 #include "actor/source.h"
+#include "actor/standalone.h"
 #include "pool/outlet.h"
 #include "pool/pool.h"
 
@@ -16,9 +16,9 @@ struct dead_letter_box source_dead_letters(struct source *source)
     return (struct dead_letter_box){ &source->dead, &source->wiring, 0 };
 }
 
-struct dead_letter_box single_dead_letters(struct single *single)
+struct dead_letter_box standalone_dead_letters(struct standalone *standalone)
 {
-    return (struct dead_letter_box){ &single->dead, &single->wiring, single->pid };
+    return (struct dead_letter_box){ &standalone->dead, &standalone->wiring, standalone->pid };
 }
 
 void dead_letter_box_replay(struct runtime *runtime, struct executor *executor,

@@ -2,16 +2,16 @@
 #include "face/part_ref.h"
 
 #include "face/pool.h"
-#include "face/single.h"
 #include "face/source.h"
+#include "face/standalone.h"
 
 weir_pid part_ref_pid(struct part_ref part)
 {
     switch (part.kind) {
     case PART_POOL:
         return pool_pid(part.pool);
-    case PART_SINGLE:
-        return single_pid(part.single);
+    case PART_STANDALONE:
+        return standalone_pid(part.standalone);
     default:
         return source_pid(part.source);
     }
@@ -22,8 +22,8 @@ const char *part_ref_name(struct part_ref part)
     switch (part.kind) {
     case PART_POOL:
         return pool_path(part.pool);
-    case PART_SINGLE:
-        return single_name(part.single);
+    case PART_STANDALONE:
+        return standalone_name(part.standalone);
     default:
         return source_path(part.source);
     }
@@ -35,8 +35,8 @@ void part_ref_ledger(struct part_ref part, struct ledger_reading *out)
     case PART_POOL:
         pool_ledger(part.pool, out);
         break;
-    case PART_SINGLE:
-        single_ledger(part.single, out);
+    case PART_STANDALONE:
+        standalone_ledger(part.standalone, out);
         break;
     default:
         source_ledger(part.source, out);
@@ -48,8 +48,8 @@ struct dead_letter_box part_ref_dead_letters(struct part_ref part)
     switch (part.kind) {
     case PART_POOL:
         return pool_dead_letters(part.pool);
-    case PART_SINGLE:
-        return single_dead_letters(part.single);
+    case PART_STANDALONE:
+        return standalone_dead_letters(part.standalone);
     default:
         return source_dead_letters(part.source);
     }
@@ -62,8 +62,8 @@ void part_ref_close(struct part_ref part, struct executor *executor)
         if (!pool_is_closing(part.pool))
             pool_close(part.pool, executor);
         break;
-    case PART_SINGLE:
-        single_close(part.single, executor);
+    case PART_STANDALONE:
+        standalone_close(part.standalone, executor);
         break;
     default:
         source_close(part.source, executor);
@@ -76,8 +76,8 @@ void part_ref_stop_now(struct part_ref part, struct executor *executor)
     case PART_POOL:
         pool_stop_now(part.pool, executor);
         break;
-    case PART_SINGLE:
-        single_stop_now(part.single, executor);
+    case PART_STANDALONE:
+        standalone_stop_now(part.standalone, executor);
         break;
     default:
         source_stop_now(part.source, executor);
@@ -89,8 +89,8 @@ bool part_ref_has_ended(struct part_ref part)
     switch (part.kind) {
     case PART_POOL:
         return pool_has_ended(part.pool);
-    case PART_SINGLE:
-        return single_has_ended(part.single);
+    case PART_STANDALONE:
+        return standalone_has_ended(part.standalone);
     default:
         return source_has_ended(part.source);
     }
@@ -102,5 +102,5 @@ bool part_ref_admits_nothing(struct part_ref part)
         return false;
     if (part.kind == PART_POOL)
         return pool_admits_nothing(part.pool);
-    return part.kind == PART_SINGLE && single_opening(part.single) < 0;
+    return part.kind == PART_STANDALONE && standalone_opening(part.standalone) < 0;
 }

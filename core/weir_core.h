@@ -1,13 +1,13 @@
 /*
  * weir_core.h - the face of core: what the host and libweir make, change, close, wait for and read.
  *
- * They include this header and nothing below it; its parts are in core/face. The rooms of core
- * include the part that they offer.
+ * They include this header and nothing below it; its headers are in core/face. The folders of core
+ * include the headers that they offer.
  *
- * A runtime has dispatchers, which are sets of threads, and parts: pools, sources and singles. No
- * globals: several runtimes live in one process. A runtime installs no signal handler and writes
- * nowhere but to the callbacks of its options. Its threads are those of its dispatchers and the
- * timekeeper.
+ * A runtime has dispatchers, which are sets of threads, and parts: pools, sources and stand-alone
+ * actors. No globals: several runtimes live in one process. A runtime installs no signal handler
+ * and writes nowhere but to the callbacks of its options. Its threads are those of its dispatchers
+ * and the timekeeper.
  *
  * Life: runtime_create, runtime_add_dispatcher, runtime_start; then parts are made, changed,
  * closed, waited for and destroyed; runtime_stop, then the parts that are left are destroyed, and
@@ -30,8 +30,8 @@
 #include "face/pool.h"
 #include "face/pool_change.h"
 #include "face/runtime.h"
-#include "face/single.h"
 #include "face/source.h"
+#include "face/standalone.h"
 #include "face/turns.h"
 
 #endif

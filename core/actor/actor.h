@@ -29,7 +29,7 @@ struct runtime;
 struct place;
 struct actor_ext;
 struct router;
-struct waiters;
+struct wait_queue;
 
 enum actor_kind {
     ACTOR_WORKER, /* handles; a member of a pool, or plain */
@@ -104,9 +104,9 @@ struct actor {
     struct message_queue control; /* replies, exits, downs */
     struct message_queue urgent;
     struct message_queue high;
-    struct table links;             /* links and monitors of this actor: link.h */
-    struct actor_ext *ext;          /* NULL until it is needed */
-    _Atomic(struct waiters *) room; /* see room.h; written by the first waiter */
+    struct table links;                      /* links and monitors of this actor: link.h */
+    struct actor_ext *ext;                   /* NULL until it is needed */
+    _Atomic(struct wait_queue *) room_queue; /* see room_queue.h; written by the first waiter */
 };
 
 static_assert(sizeof(struct actor) == 320, "five lines");

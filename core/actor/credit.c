@@ -1,7 +1,7 @@
 #include "actor/credit.h"
 
 #include "actor/place.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 
 /* The number of places freed in this turn that are still free: more wake-ups would let a later
  * waiter overtake. A place that was taken again wakes the next waiter when its message is popped.
@@ -13,13 +13,13 @@ static uint32_t still_free(struct actor *actor, uint32_t places)
     return room < places ? room : places;
 }
 
-/* seq_cst as waiters.h requires: after the read-modify-write that ended the turn. */
+/* seq_cst as wait_queue.h requires: after the read-modify-write that ended the turn. */
 static bool is_waited_for(struct actor *actor, const struct owner *owner)
 {
-    if (atomic_load_explicit(&actor->room, memory_order_seq_cst))
+    if (atomic_load_explicit(&actor->room_queue, memory_order_seq_cst))
         return true;
     for (; owner; owner = owner->above)
-        if (waiters_any(owner->waiters))
+        if (wait_queue_any(owner->waiters))
             return true;
     return false;
 }
@@ -36,7 +36,7 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
     if (!is_waited_for(actor, owner))
         return;
     places = returned.places ? still_free(actor, returned.places) : 0;
-    room_wake(actor, places, executor);
+    room_queue_wake(actor, places, executor);
     if (owner)
         owner->ops->credit(owner, places, returned.pulled, executor);
 }

@@ -22,7 +22,7 @@ static inline bool credit_any(const struct credit *credit)
 }
 
 /*
- * Wakes the waiters, after a read-modify-write of the admission word (waiters.h). Another thread
+ * Wakes the waiters, after a read-modify-write of the admission word (wait_queue.h). Another thread
  * may run the actor by now; `owner` is the owner that it is a member of, or NULL.
  */
 void credit_return(struct credit *credit, struct actor *actor, struct owner *owner,

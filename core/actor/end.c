@@ -10,7 +10,7 @@
 #include "actor/link.h"
 #include "actor/output.h"
 #include "actor/request.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
@@ -66,7 +66,7 @@ static void free_slot(struct retired *retired, struct reader *reader)
 
     /* The slot has the next serial already. */
     bounce_all(actor, executor, actor_pid(actor) - ((weir_pid)1 << 32));
-    room_destroy(actor);
+    room_queue_destroy(actor);
     slots_give(&actor->runtime->slots, &executor->slots, actor);
 }
 
@@ -96,7 +96,7 @@ void end_settle_input(struct actor *actor)
     settle_done(actor, message);
 }
 
-/* Leaves the line for room, too. The message that emitted the outbox counts as handled. */
+/* Leaves the wait queue, too. The message that emitted the outbox counts as handled. */
 static void drop_outbox(struct actor *actor)
 {
     if (!actor->place)
@@ -112,12 +112,12 @@ static void finish(struct actor *actor, enum weir_end_reason reason)
     bool gives_notice = place && place->gives_notice;
     weir_pid pid = actor_pid(actor);
 
-    drop_outbox(actor); /* empty or not: a source may wait in a line for room, too */
+    drop_outbox(actor); /* empty or not: a source may stand in a wait queue, too */
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     link_notify_all(actor, reason, 0);
     actor_ext_destroy(actor);
     mailbox_end(&actor->mailbox);
-    room_dissolve(actor, actor->executor);
+    room_queue_dissolve(actor, actor->executor);
     lifecycle_apply(actor, LIFE_ENDED);
     bounce_all(actor, actor->executor, pid);
     if (place && place->owner && place->owner->ops->ended)
@@ -178,7 +178,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         message_destroy(&executor->cache, message);
         message = next;
     }
-    room_destroy(actor);
+    room_queue_destroy(actor);
     if (!actor->runtime || actor_state(actor) == ACTOR_ENDED)
         return;
     if (actor->place) {

@@ -13,7 +13,7 @@
 #include "actor/output.h"
 #include "actor/progress.h"
 #include "actor/restart.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
@@ -99,7 +99,7 @@ static void let_in(struct actor *actor)
         owner->ops->opened(actor->place);
     else
         open_alone(actor);
-    room_wake(actor, UINT32_MAX, actor->executor);
+    room_queue_wake(actor, UINT32_MAX, actor->executor);
 }
 
 static void publish_opening(struct actor *actor, int status)

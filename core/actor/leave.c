@@ -8,7 +8,7 @@
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/place.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 
 /* Arms the deadline that came with the order to leave. 0: there is none. */
 static void set_deadline(struct actor *actor, uint64_t due_ns)
@@ -77,7 +77,7 @@ static void stay(struct actor *actor)
     actor->place->leave_due_ns = 0;
     if (actor_state(actor) == ACTOR_OPEN)
         actor->place->owner->ops->opened(actor->place);
-    room_wake(actor, UINT32_MAX, actor->executor);
+    room_queue_wake(actor, UINT32_MAX, actor->executor);
 }
 
 void leave_obey(struct actor *actor, uint32_t signals)
@@ -95,7 +95,7 @@ void leave_obey(struct actor *actor, uint32_t signals)
         set_deadline(actor, due_ns);
     } else {
         mailbox_close(&actor->mailbox);
-        room_wake(actor, UINT32_MAX, actor->executor);
+        room_queue_wake(actor, UINT32_MAX, actor->executor);
     }
 }
 

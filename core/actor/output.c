@@ -1,7 +1,7 @@
 #include "actor/output.h"
 
 #include "actor/fan_out.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
@@ -226,21 +226,21 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     return 0;
 }
 
-/* The line of waiters of a target; NULL: the target has ended, or memory is out. */
-static struct waiters *waiters_of(struct actor *actor, weir_pid target)
+/* The wait queue of a target; NULL: the target has ended, or memory is out. */
+static struct wait_queue *wait_queue_of(struct actor *actor, weir_pid target)
 {
     struct actor *other = actor_find(actor->runtime, target);
 
-    return other ? room_of(other) : NULL;
+    return other ? room_queue_of(other) : NULL;
 }
 
 /* Joins the line of a target, with `wants` messages. */
 static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 {
-    struct waiters *waiters = waiters_of(actor, target);
+    struct wait_queue *queue = wait_queue_of(actor, target);
 
-    if (waiters)
-        waiters_join(waiters, &actor->place->waiter, wants, actor->executor);
+    if (queue)
+        wait_queue_join(queue, &actor->place->waiter, wants, actor->executor);
     else /* without memory for a line it checks again in its next turn */
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
 }
@@ -248,10 +248,10 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 /* True when a message to this target uses the places that this worker was woken for. */
 static bool waits_for(struct actor *actor, weir_pid target)
 {
-    struct waiters *present = atomic_load_explicit(&actor->place->waiter.waits_for,
-                                                   memory_order_acquire);
+    struct wait_queue *present = atomic_load_explicit(&actor->place->waiter.waits_for,
+                                                      memory_order_acquire);
 
-    return present && present == waiters_of(actor, target);
+    return present && present == wait_queue_of(actor, target);
 }
 
 /* The number of messages that go to the target in one step: one if they are spread over its
@@ -361,12 +361,12 @@ static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
     weir_pid target;
     int taken;
 
-    waiters_use(&place->waiter, *used);
+    wait_queue_use(&place->waiter, *used);
     *used = 0;
     do {
         target = target_of(batch);
         wait_for_room(actor, target, wants);
-        /* The second check: see waiters.h. Places that it finds were not granted. Places granted
+        /* The second check: see wait_queue.h. Places that it finds were not granted. Places granted
          * from now on are further ones; those that this actor does not use go to the next waiter.
          * */
         taken = try_batch(actor, batch, left);
@@ -406,8 +406,8 @@ bool output_flush(struct actor *actor)
     while (output_is_waiting(actor))
         if (flush_first(actor, &used) == WEIR_EFULL)
             return false;
-    waiters_use(&place->waiter, used);
-    waiters_leave(&place->waiter, actor->executor);
+    wait_queue_use(&place->waiter, used);
+    wait_queue_leave(&place->waiter, actor->executor);
     return true;
 }
 
@@ -421,5 +421,5 @@ void output_drop_all(struct actor *actor)
              WEIR_ETERMINATED);
     while ((message = message_list_take(&place->outbox)))
         drop(actor, message->output, message, 0, DEAD_NO_TARGET, WEIR_ETERMINATED);
-    waiters_leave(&place->waiter, actor->executor);
+    wait_queue_leave(&place->waiter, actor->executor);
 }

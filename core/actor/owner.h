@@ -1,6 +1,6 @@
 /*
  * actor/owner.h - the operations of an actor's owner: the pool of a worker or a manager, or the
- * creator of a source, a child or a single actor.
+ * creator of a source, a child or a stand-alone actor.
  *
  * The place of an actor names the owner. Operations are called in the actor's own turn, without
  * locks, at rare points of its life; values that a turn reads for each message are fields. The
@@ -21,7 +21,7 @@ struct message;
 struct owner;
 struct place;
 struct spec;
-struct waiters;
+struct wait_queue;
 
 /* Who decides about an actor that failed too often, and whose `then` is `escalate`. */
 enum appeal {
@@ -88,11 +88,11 @@ struct owner {
     const struct owner_ops *ops; /* const */
 
     /* For an owner with members: */
-    struct owner *above;      /* const: the owner of which it is a member; NULL: it is at the top */
-    struct waiters *waiters;  /* const: senders that wait for room in its members */
-    struct fullness fullness; /* the full mark: fullness.h */
-    _Atomic uint32_t waiting; /* messages in the queue that its members share */
-    _Atomic bool shares;      /* members check that queue even when it is empty */
+    struct owner *above; /* const: the owner of which it is a member; NULL: it is at the top */
+    struct wait_queue *waiters; /* const: senders that wait for room in its members */
+    struct fullness fullness;   /* the full mark: fullness.h */
+    _Atomic uint32_t waiting;   /* messages in the queue that its members share */
+    _Atomic bool shares;        /* members check that queue even when it is empty */
 };
 
 /* Whether a turn must check the shared queue. */

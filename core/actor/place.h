@@ -12,7 +12,7 @@
 #include "actor/misuse.h"
 #include "actor/owner.h"
 #include "actor/position.h"
-#include "actor/waiters.h"
+#include "actor/wait_queue.h"
 #include "actor/wiring.h"
 #include "base/list.h"
 #include "face/figures.h"

@@ -4,7 +4,7 @@
 #include "actor/backlog.h"
 #include "actor/incarnation.h"
 #include "actor/place.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/runtime.h"
 
 #define NS_PER_MS 1000000u
@@ -78,7 +78,7 @@ static void stay_closed(struct actor *actor, bool escalates)
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
               weir_str("effect", effects[appeal]));
     keep_out(actor);
-    room_wake(actor, UINT32_MAX, actor->executor);
+    room_queue_wake(actor, UINT32_MAX, actor->executor);
     backlog_reroute(actor);
     backlog_discard_all(actor, DEAD_CRASHED, WEIR_ECRASHED);
     lifecycle_apply(actor, LIFE_GIVEN_UP);

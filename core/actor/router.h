@@ -21,7 +21,7 @@ struct inspection;
 struct message;
 struct message_list;
 struct router;
-struct waiters;
+struct wait_queue;
 
 struct router_ops {
     /* For senders: any thread, in a read section, in which alone the router may be used. */
@@ -60,7 +60,7 @@ struct router_ops {
 
 struct router {
     const struct router_ops *ops; /* const */
-    struct waiters *waiters;      /* const: senders that wait for room in it */
+    struct wait_queue *waiters;   /* const: senders that wait for room in it */
 };
 
 #endif

@@ -1,6 +1,6 @@
 #include "actor/send_wait.h"
 
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "dispatch/futex.h"
@@ -27,7 +27,7 @@ static int try_to_send(struct runtime *runtime, struct executor *executor, struc
     int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
 
     if (status == 0)
-        waiters_use(&sleeper->waiter, 1);
+        wait_queue_use(&sleeper->waiter, 1);
     return status;
 }
 
@@ -36,15 +36,15 @@ static int try_or_join(struct runtime *runtime, struct executor *executor, struc
                        weir_pid to, struct message *message)
 {
     int status = try_to_send(runtime, executor, sleeper, to, message);
-    struct waiters *room;
+    struct wait_queue *queue;
 
     if (status != WEIR_EFULL)
         return status;
-    room = room_of(actor_find(runtime, to));
-    if (!room)
+    queue = room_queue_of(actor_find(runtime, to));
+    if (!queue)
         return WEIR_ENOMEM;
-    waiters_join(room, &sleeper->waiter, 1, executor);
-    /* The second check: see waiters.h. */
+    wait_queue_join(queue, &sleeper->waiter, 1, executor);
+    /* The second check: see wait_queue.h. */
     return try_to_send(runtime, executor, sleeper, to, message);
 }
 
@@ -92,7 +92,7 @@ int send_wait(struct runtime *runtime, weir_pid to, struct message *message, uin
             break;
         }
     }
-    waiters_leave(&sleeper.waiter, executor);
+    wait_queue_leave(&sleeper.waiter, executor);
     runtime_leave(executor);
     return status;
 }

@@ -395,7 +395,7 @@ static struct router *target_of(struct actor *actor)
     return target && target->ops->is_closing(target) ? NULL : target;
 }
 
-/* The room in the pool that it feeds; joins the line of waiters when there is none. */
+/* The room in the pool that it feeds; joins the wait queue when there is none. */
 static uint32_t credit_of(struct actor *actor)
 {
     struct router *target = target_of(actor);
@@ -405,12 +405,12 @@ static uint32_t credit_of(struct actor *actor)
         return CREDIT_MAX;
     room = target->ops->room(target, actor->executor);
     if (room == 0) {
-        waiters_join(target->waiters, &actor->place->waiter, 1, actor->executor);
-        room = target->ops->room(target, actor->executor); /* second check: see waiters.h */
+        wait_queue_join(target->waiters, &actor->place->waiter, 1, actor->executor);
+        room = target->ops->room(target, actor->executor); /* second check: see wait_queue.h */
     }
     if (room > 0) {
-        waiters_use(&actor->place->waiter, 1);
-        waiters_leave(&actor->place->waiter, actor->executor);
+        wait_queue_use(&actor->place->waiter, 1);
+        wait_queue_leave(&actor->place->waiter, actor->executor);
     }
     return room < CREDIT_MAX ? room : CREDIT_MAX;
 }

@@ -410,7 +410,7 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
     if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor, &context->credit))
         turn = TURN_IDLE;
     else if (context->credit.places)
-        /* The read-modify-write that waiters.h requires, unless the actor fell asleep by one. */
+        /* The read-modify-write that wait_queue.h requires, unless the actor fell asleep by one. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The owner outlives this turn, also when the actor's slot has been reused. */
     if (credit_any(&context->credit))

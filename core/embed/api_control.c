@@ -28,8 +28,8 @@ static int publish(struct part *part, struct wiring *wiring)
     }
     if (part->kind == PART_POOL)
         pool_set_wiring(part->pool, wiring, executor);
-    else if (part->kind == PART_SINGLE)
-        single_set_wiring(part->single, wiring, executor);
+    else if (part->kind == PART_STANDALONE)
+        standalone_set_wiring(part->standalone, wiring, executor);
     else
         source_set_wiring(part->source, wiring, executor);
     runtime_leave(executor);
@@ -87,8 +87,8 @@ static bool is_fulfilled(void *context)
 
     if (part->kind == PART_POOL)
         wish->status = opening_of_pool(part->pool, wish->settled);
-    else if (part->kind == PART_SINGLE)
-        wish->status = single_opening(part->single);
+    else if (part->kind == PART_STANDALONE)
+        wish->status = standalone_opening(part->standalone);
     else
         wish->status = source_opening(part->source);
     return wish->status != 1;

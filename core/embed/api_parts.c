@@ -231,22 +231,22 @@ static int create_source(struct part *part, struct executor *executor, struct sp
 }
 
 /* Takes the wiring on 0. */
-static int create_single(struct part *part, struct executor *executor, struct spec *spec,
-                         struct dispatcher *dispatcher, const struct weir_actor_options *given,
-                         struct wiring *wiring)
+static int create_standalone(struct part *part, struct executor *executor, struct spec *spec,
+                             struct dispatcher *dispatcher, const struct weir_actor_options *given,
+                             struct wiring *wiring)
 {
-    const struct single_options options = { .name = given->name,
-                                            .dispatcher = dispatcher,
-                                            .spec = spec,
-                                            .limit = usual_limit(given->limit),
-                                            .wiring = wiring,
-                                            .dead_letters = &part->runtime->dead_letters };
-    int status = single_create(part->runtime->core, executor, &options, &part->single);
+    const struct standalone_options options = { .name = given->name,
+                                                .dispatcher = dispatcher,
+                                                .spec = spec,
+                                                .limit = usual_limit(given->limit),
+                                                .wiring = wiring,
+                                                .dead_letters = &part->runtime->dead_letters };
+    int status = standalone_create(part->runtime->core, executor, &options, &part->standalone);
 
     if (status != 0)
         return status;
-    part->kind = PART_SINGLE;
-    part->pid = single_pid(part->single);
+    part->kind = PART_STANDALONE;
+    part->pid = standalone_pid(part->standalone);
     return 0;
 }
 
@@ -263,7 +263,7 @@ static int create_actor(struct part *part, const struct use *use, struct spec *s
     if (use->behaviour.produce)
         status = create_source(part, executor, spec, dispatcher, given, wiring);
     else
-        status = create_single(part, executor, spec, dispatcher, given, wiring);
+        status = create_standalone(part, executor, spec, dispatcher, given, wiring);
     runtime_leave(executor);
     return status;
 }

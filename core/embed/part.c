@@ -10,8 +10,8 @@ static void destroy_what_it_is(struct part *part, struct executor *executor)
     case PART_POOL:
         pool_destroy(part->pool, executor);
         break;
-    case PART_SINGLE:
-        single_destroy(part->single);
+    case PART_STANDALONE:
+        standalone_destroy(part->standalone);
         break;
     default:
         source_destroy(part->source, executor);
@@ -185,8 +185,8 @@ struct part_ref part_ref(const struct part *part)
 
     if (part->kind == PART_POOL)
         ref.pool = part->pool;
-    else if (part->kind == PART_SINGLE)
-        ref.single = part->single;
+    else if (part->kind == PART_STANDALONE)
+        ref.standalone = part->standalone;
     else
         ref.source = part->source;
     return ref;

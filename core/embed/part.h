@@ -32,7 +32,7 @@ struct part {
     /* const: the one that `kind` says */
     union {
         struct pool *pool;
-        struct single *single;
+        struct standalone *standalone;
         struct source *source;
     };
 };

@@ -17,7 +17,7 @@
 struct executor;
 struct pool;
 struct runtime;
-struct single;
+struct standalone;
 struct source;
 
 #define DEAD_LETTER_HEAD 32           /* bytes of payload in a reading: a line of a dump */
@@ -58,10 +58,10 @@ struct dead_letter_box {
     /* receives dead letters that were sent to the part itself; 0: none, of a source */
     weir_pid target;
 };
-/* Called in a read section, except for sources and singles. */
+/* Called in a read section, except for sources and stand-alone actors. */
 struct dead_letter_box pool_dead_letters(struct pool *pool);
 struct dead_letter_box source_dead_letters(struct source *source);
-struct dead_letter_box single_dead_letters(struct single *single);
+struct dead_letter_box standalone_dead_letters(struct standalone *standalone);
 
 /* Evicts dead letters beyond the new bounds at once. */
 void dead_letters_set_bounds(struct dead_letters *letters,

@@ -1,5 +1,5 @@
 /*
- * face/part_ref.h - a part of any kind: what pools, singles and sources have in common.
+ * face/part_ref.h - what parts of all kinds have in common: pools, sources, actors.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
@@ -15,7 +15,7 @@ struct runtime;
 
 enum part_kind {
     PART_POOL,
-    PART_SINGLE,
+    PART_STANDALONE,
     PART_SOURCE,
 };
 
@@ -25,7 +25,7 @@ struct part_ref {
     /* the one that `kind` says */
     union {
         struct pool *pool;
-        struct single *single;
+        struct standalone *standalone;
         struct source *source;
     };
 };

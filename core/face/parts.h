@@ -1,5 +1,5 @@
 /*
- * face/parts.h - what pools, sources and singles are made of: behaviours, restarts, outputs.
+ * face/parts.h - what parts are made of: behaviours, restarts, outputs.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
@@ -17,7 +17,7 @@ struct spec;
 struct wiring;
 
 #define EVENTS_NAME_MAX 127
-#define PLACE_PATH_MAX 128   /* of a pool, source or single; with the end of the text */
+#define PLACE_PATH_MAX 128   /* of a pool, source or actor; with the end of the text */
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
 
 /* What a pool of pools does by default: it opens members again a few times, then asks the pool

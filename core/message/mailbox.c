@@ -28,7 +28,7 @@ void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
 {
     if (limit != MAILBOX_UNBUFFERED && limit > LIMIT_MAX)
         limit = LIMIT_MAX;
-    /* Release for is_full. Before the look at who waits: see actor/waiters.h. */
+    /* Release for is_full. Before the look at who waits: see actor/wait_queue.h. */
     atomic_store_explicit(&mailbox->limit, limit, memory_order_seq_cst);
 }
 
@@ -117,7 +117,7 @@ static inline void put_chain(struct mailbox *mailbox, struct message *first, str
 
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit)
 {
-    /* Before the look at who waits: see actor/waiters.h. */
+    /* Before the look at who waits: see actor/wait_queue.h. */
     atomic_store_explicit(&mailbox->bytes_limit, limit, memory_order_seq_cst);
 }
 
@@ -159,7 +159,7 @@ __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint3
     bool wake;
     int status;
 
-    /* The word before the bytes: who looks a second time (waiters.h) sees what the turn that it
+    /* The word before the bytes: who looks a second time (wait_queue.h) sees what the turn that it
      * would have to hear of has freed. */
     if (mailbox_serial(atomic_load_explicit(&mailbox->word, memory_order_seq_cst)) != serial)
         return WEIR_ETERMINATED;

@@ -61,7 +61,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     atomic_init(&pool->members, members_create(0));
     atomic_init(&pool->holders, 1);
     pool->nobody = members_create(0);
-    waiters_init(&pool->waiters);
+    wait_queue_init(&pool->waiters);
     pulling_init(&pool->pull);
     dead_letters_init(&pool->dead, options->dead_letters);
     pthread_mutex_init(&pool->lock, NULL);
@@ -96,7 +96,7 @@ static void free_pool(struct pool *pool, struct executor *executor)
     members_destroy(pool->join_members);
     members_destroy(pool->nobody);
     outlet_end(&pool->outlets);
-    waiters_finish(&pool->waiters);
+    wait_queue_finish(&pool->waiters);
     dead_letters_finish(&pool->dead);
     pthread_mutex_destroy(&pool->lock);
     spec_unref(pool->spec);

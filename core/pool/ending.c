@@ -42,7 +42,7 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     pool->manager = NULL;
     pthread_mutex_unlock(&pool->lock);
     pool_give_up_name(pool, executor);
-    waiters_dissolve(&pool->waiters, executor);
+    wait_queue_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0) {
         /* Relaxed: its creator, who may release it, sees it ended before that. */
         atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);

@@ -173,8 +173,8 @@ static void return_credit(struct owner *owner, uint32_t places, uint32_t pulled,
          * first. */
         if (atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH)
             places = UINT32_MAX;
-        if (waiters_any(&pool->waiters))
-            waiters_wake(&pool->waiters, places, executor);
+        if (wait_queue_any(&pool->waiters))
+            wait_queue_wake(&pool->waiters, places, executor);
     }
 }
 

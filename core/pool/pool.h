@@ -15,7 +15,7 @@
 #include "actor/place.h"
 #include "actor/progress.h"
 #include "actor/router.h"
-#include "actor/waiters.h"
+#include "actor/wait_queue.h"
 #include "dispatch/timer.h"
 #include "face/pool.h"
 #include "pool/members.h"
@@ -105,7 +105,7 @@ struct pool {
     _Atomic bool on_trial;   /* written by its creator; read by its workers when they fail */
     _Atomic uint8_t elastic; /* written under lock, read by senders: ELASTIC_ON, ELASTIC_SENSES */
     struct outlets outlets;
-    struct waiters waiters;
+    struct wait_queue waiters;
     struct pull_queue pull;
     struct scaler scaler;
     _Atomic uint64_t resizes[RESIZE_BY_COUNT];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/end.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "pool/elastic.h"
 #include "pool/outcome.h"
@@ -314,7 +314,7 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
         place->standing = PLACE_LEAVING;
         place->ordered_due_ns = due_ns;
         mailbox_close(&place->actor->mailbox);
-        room_wake(place->actor, UINT32_MAX, executor);
+        room_queue_wake(place->actor, UINT32_MAX, executor);
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                            signals_of(pool));
     }

@@ -119,7 +119,7 @@ static void look_at_queue_locked(struct look *look, struct pool *pool)
 static bool is_waited_for(struct pool *pool)
 {
     for (; pool; pool = pool->parent)
-        if (waiters_any(&pool->waiters))
+        if (wait_queue_any(&pool->waiters))
             return true;
     return false;
 }

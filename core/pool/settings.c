@@ -1,7 +1,7 @@
 #include "pool/settings.h"
 
 #include "actor/children.h"
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
@@ -10,8 +10,8 @@ void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {
     fullness_forget(&pool->owner);
     for (; pool; pool = pool->parent)
-        if (waiters_any(&pool->waiters))
-            waiters_wake(&pool->waiters, UINT32_MAX, executor);
+        if (wait_queue_any(&pool->waiters))
+            wait_queue_wake(&pool->waiters, UINT32_MAX, executor);
 }
 
 /* Wakes the senders that wait for one worker alone; the caller wakes those of the pool. */
@@ -21,7 +21,7 @@ static void set_limit_locked(struct list *places, uint32_t limit, struct executo
         struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
 
         mailbox_set_limit(&actor->mailbox, limit);
-        room_wake(actor, UINT32_MAX, executor);
+        room_queue_wake(actor, UINT32_MAX, executor);
     }
 }
 
@@ -39,7 +39,7 @@ static void set_bytes_limit_locked(struct list *places, uint64_t limit, struct e
         struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
 
         mailbox_set_bytes_limit(&actor->mailbox, limit);
-        room_wake(actor, UINT32_MAX, executor);
+        room_queue_wake(actor, UINT32_MAX, executor);
     }
 }
 

@@ -382,21 +382,21 @@ static int spawn(struct supervisor *supervisor, struct dispatcher *dispatcher,
 {
     struct runtime *runtime = supervisor->assembly->runtime;
     const struct spec_options made_of = { .behaviour = &behaviour, .settings = supervisor };
-    struct single_options options = { .name = COMPONENT,
-                                      .is_hidden = true,
-                                      .dispatcher = dispatcher };
+    struct standalone_options options = { .name = COMPONENT,
+                                          .is_hidden = true,
+                                          .dispatcher = dispatcher };
     int status = spec_make(runtime, &made_of, &options.spec);
 
     if (status != 0)
         return status;
-    status = single_create(runtime, executor, &options, &supervisor->actor);
+    status = standalone_create(runtime, executor, &options, &supervisor->actor);
     spec_unref(options.spec);
     return status;
 }
 
 static bool is_open(void *context)
 {
-    return single_opening(context) == 0;
+    return standalone_opening(context) == 0;
 }
 
 int supervisor_start(struct supervisor *supervisor)
@@ -422,7 +422,7 @@ int supervisor_start(struct supervisor *supervisor)
 
 void supervisor_destroy(struct supervisor *supervisor)
 {
-    single_destroy(supervisor->actor);
+    standalone_destroy(supervisor->actor);
     supervisor->actor = NULL;
 }
 
@@ -432,7 +432,7 @@ static bool send_request(struct supervisor *supervisor, const char *tag_name)
     const struct weir_tag *tag = runtime_tag(runtime, tag_name);
     struct weir_message *message = tag ? runtime_message_new(runtime, tag, 0) : NULL;
     bool sent = message && supervisor->actor &&
-                runtime_send(runtime, single_pid(supervisor->actor), WEIR_NORMAL, message) == 0;
+                runtime_send(runtime, standalone_pid(supervisor->actor), WEIR_NORMAL, message) == 0;
 
     if (message && !sent)
         runtime_message_free(runtime, message);

@@ -68,13 +68,13 @@ static void test_waiter_lets_go_of_a_pool_that_has_ended(void)
     waiter.executor = executor;
     waiter.pid = (weir_pid)1 << 32;
     mailbox_init(&waiter.mailbox, 1, 0);
-    waiters_join(&f.second->waiters, &place->waiter, 1, executor);
+    wait_queue_join(&f.second->waiters, &place->waiter, 1, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.second, NULL));
     f.second = NULL;
     CU_ASSERT_PTR_NULL(atomic_load(&place->waiter.waits_for));
     CU_ASSERT_EQUAL(atomic_load(&waiter.mailbox.signals), SIGNAL_ROOM);
-    waiters_leave(&place->waiter, executor);
+    wait_queue_leave(&place->waiter, executor);
     place_destroy(place);
     finish(&f);
 }
@@ -107,7 +107,7 @@ static struct pool *feeder(struct fixture *f, struct spec *spec, weir_pid target
 
 static bool is_waited_for(void *context)
 {
-    return waiters_any(&((struct pool *)context)->waiters);
+    return wait_queue_any(&((struct pool *)context)->waiters);
 }
 
 /* promise O1: held messages go to the output's present target. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "actor/external_request.h"
-#include "actor/single.h"
+#include "actor/standalone.h"
 #include "unit/host/suite.h"
 #include "unit/support/patience.h"
 #include "unit/support/rig.h"
@@ -338,9 +338,9 @@ static void test_one_that_has_ended_is_told_at_once(void)
 /* promise A9 */
 static void test_one_that_ends_meanwhile_is_told(void)
 {
-    struct single_options options = { .name = "lone", .wiring = wiring_create(1) };
+    struct standalone_options options = { .name = "lone", .wiring = wiring_create(1) };
     struct executor *executor;
-    struct single *single = NULL;
+    struct standalone *standalone = NULL;
     struct message *answer;
     struct fixture f;
     uint64_t reference;
@@ -349,19 +349,20 @@ static void test_one_that_ends_meanwhile_is_told(void)
     options.spec = rig_spec(f.probe);
     options.dispatcher = f.rig.dispatcher;
     executor = runtime_enter(f.rig.runtime);
-    CU_ASSERT_EQUAL_FATAL(single_create(f.rig.runtime, executor, &options, &single), 0);
+    CU_ASSERT_EQUAL_FATAL(standalone_create(f.rig.runtime, executor, &options, &standalone), 0);
     runtime_leave(executor);
     spec_unref(options.spec);
-    while (single_opening(single) == 1)
+    while (standalone_opening(standalone) == 1)
         (void)rig_settled(&f.rig, f.pool);
-    CU_ASSERT_EQUAL(rig_send(&f.rig, single->pid, (struct order){ .act = probe_wait_and_fail }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, standalone->pid, (struct order){ .act = probe_wait_and_fail }),
+                    0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
-    CU_ASSERT_EQUAL_FATAL(ask(&f, single->pid, NULL, &reference), 0);
+    CU_ASSERT_EQUAL_FATAL(ask(&f, standalone->pid, NULL, &reference), 0);
     gate_open(&f.probe->gate);
     CU_ASSERT_EQUAL(await(&f, reference, &answer), WEIR_ETERMINATED);
     CU_ASSERT_PTR_NULL(answer);
     finish(&f);
-    single_destroy(single);
+    standalone_destroy(standalone);
 }
 
 /* --- from inside ---------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * alone, by the end of its target and by its time-out, and by nothing else; a wait that would never
  * end is refused.
  *
- * Method: workers at a gate with full mailboxes, and threads that are seen in the line of waiters
+ * Method: workers at a gate with full mailboxes, and threads that are seen in the wait queue
  * before the release.
  */
 #include "actor/send_wait.h"
@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "actor/room.h"
+#include "actor/room_queue.h"
 #include "unit/host/suite.h"
 #include "unit/support/patience.h"
 #include "unit/support/rig.h"
@@ -88,8 +88,8 @@ static bool stand_in_line(void *context)
 {
     struct line *line = context;
     struct executor *executor = runtime_enter(line->rig->runtime);
-    struct waiters *room = room_of(actor_find(line->rig->runtime, line->to));
-    uint32_t count = atomic_load(&room->count);
+    struct wait_queue *queue = room_queue_of(actor_find(line->rig->runtime, line->to));
+    uint32_t count = atomic_load(&queue->count);
 
     runtime_leave(executor);
     return count >= line->count;
@@ -137,7 +137,7 @@ static void test_freed_place_releases_the_waiting_sender(void)
     start(&sender, 1);
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_EQUAL(status_of(&sender), 0);
-    CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    CU_ASSERT_FALSE(wait_queue_any(&pool->waiters));
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
@@ -173,11 +173,11 @@ static void test_sender_that_uses_its_place_wakes_nobody(void)
     atomic_init(&next.wakes, 0);
     waiter_init(&next.waiter, count_wake);
     executor = runtime_enter(f.rig.runtime);
-    waiters_join(&pool->waiters, &next.waiter, 1, executor);
+    wait_queue_join(&pool->waiters, &next.waiter, 1, executor);
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_EQUAL(status_of(&sender), 0);
     CU_ASSERT_EQUAL(atomic_load(&next.wakes), 0);
-    waiters_leave(&next.waiter, executor);
+    wait_queue_leave(&next.waiter, executor);
     runtime_leave(executor);
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 77, 1));
@@ -240,7 +240,7 @@ static void test_timeout_leaves_the_message_to_the_sender(void)
     before = clock_now_ns(&clock);
     CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, 20), WEIR_ETIMEOUT);
     CU_ASSERT_TRUE(clock_now_ns(&clock) - before >= 20000000u);
-    CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    CU_ASSERT_FALSE(wait_queue_any(&pool->waiters));
     gate_open(&f.probe->gate);
     CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, patience_ms()), 0);
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
@@ -262,7 +262,7 @@ static void test_freed_place_of_one_worker_releases_who_waits_for_it(void)
     pool = full_pool(&f);
     sender = (struct sender){ .rig = &f.rig, .to = rig_worker(pool, 0), .id = 77 };
     start(&sender, 1);
-    CU_ASSERT_FALSE(waiters_any(&pool->waiters));
+    CU_ASSERT_FALSE(wait_queue_any(&pool->waiters));
     gate_admit(&f.probe->gate, 1);
     CU_ASSERT_EQUAL(status_of(&sender), 0);
     gate_open(&f.probe->gate);
@@ -378,7 +378,7 @@ static void test_place_of_another_key_releases_the_one_behind(void)
     start(&second, 2);
     gate_admit(&f.probe->gate, 1); /* worker 0: it came first */
     CU_ASSERT_EQUAL(status_of(&second), 0);
-    CU_ASSERT_TRUE(waiters_any(&pool->waiters));
+    CU_ASSERT_TRUE(wait_queue_any(&pool->waiters));
     gate_open(&f.probe->gate);
     CU_ASSERT_EQUAL(status_of(&first), 0);
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "actor/single.h"
+#include "actor/standalone.h"
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -269,16 +269,16 @@ static void test_watches_end_with_the_incarnation(void)
     finish(&f);
 }
 
-static bool is_open(void *single)
+static bool is_open(void *standalone)
 {
-    return single_opening(single) == 0;
+    return standalone_opening(standalone) == 0;
 }
 
 /* A watch without a report is freed with the runtime, which does not wait for it. */
 static void test_runtime_ends_while_somebody_watches(void)
 {
-    struct single_options options = { .limit = 4 };
-    struct single *single = NULL;
+    struct standalone_options options = { .limit = 4 };
+    struct standalone *standalone = NULL;
     struct executor *executor;
     struct fixture f;
 
@@ -286,16 +286,16 @@ static void test_runtime_ends_while_somebody_watches(void)
     options.dispatcher = f.rig.dispatcher;
     options.spec = rig_spec(f.probe);
     executor = runtime_enter(f.rig.runtime);
-    CU_ASSERT_EQUAL_FATAL(single_create(f.rig.runtime, executor, &options, &single), 0);
+    CU_ASSERT_EQUAL_FATAL(standalone_create(f.rig.runtime, executor, &options, &standalone), 0);
     runtime_leave(executor);
     spec_unref(options.spec);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, is_open, single));
-    CU_ASSERT_EQUAL(rig_send(&f.rig, single->pid, (struct order){ .act = watch, .id = 50 }), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_open, standalone));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, standalone->pid, (struct order){ .act = watch, .id = 50 }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 1, 1));
     CU_ASSERT_EQUAL(f.ended, 0);
     rig_finish(&f.rig);
     CU_ASSERT_EQUAL(f.ended, 1);
-    single_destroy(single);
+    standalone_destroy(standalone);
     pthread_mutex_destroy(&f.lock);
     probe_destroy(f.probe);
 }

@@ -131,7 +131,7 @@ static void feed(struct fixture *f, uint64_t key)
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->feeding));
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->feeding->pid, order), 0);
     CU_ASSERT_TRUE(rig_wait(&f->rig, has_refused, &refusals));
-    CU_ASSERT_TRUE(waiters_any(&f->fed->waiters));
+    CU_ASSERT_TRUE(wait_queue_any(&f->fed->waiters));
 }
 
 static void finish(struct fixture *f)
@@ -187,7 +187,7 @@ static void test_waiter_for_a_key_is_woken_when_its_worker_leaves(void)
     feed(&f, key);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.fed, 1, NULL), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.feeding)); /* it waits for worker 0 now */
-    CU_ASSERT_FALSE(waiters_any(&f.fed->waiters));
+    CU_ASSERT_FALSE(wait_queue_any(&f.fed->waiters));
     finish(&f);
 }
 

@@ -208,7 +208,7 @@ static bool holds_one(void *context)
     return rig_ledger(context).held == 1;
 }
 
-/* promise O1: the line of waiters for one worker is made with the first one. */
+/* promise O1: the wait queue for one worker is made with the first one. */
 static void test_worker_without_memory_to_stand_in_line_looks_again(void)
 {
     struct probe *probe = probe_create(), *held = probe_create();

@@ -1,10 +1,9 @@
 /*
- * actor/waiters.h - the line of waiters for places in a pool or in one actor, first come first
- * served.
+ * actor/wait_queue.h - the waiters for places in a pool or in one actor, first come first served.
  *
  * A waiter joins with the number of places that it could use, checks once more whether there is
  * room, and sleeps. A turn that freed places grants them to the first waiters before it ends, and
- * wakes only those: a woken waiter finds room, unless a sender outside the line was faster. A
+ * wakes only those: a woken waiter finds room, unless a sender outside the queue was faster. A
  * waiter that finds the room taken again keeps its position. Lost wake-ups: a waiter increments
  * `count` by a read-modify-write before its second check, which reads the admission word. A freeing
  * turn ends with a read-modify-write of that word before it reads `count`.
@@ -12,8 +11,8 @@
  * A waiter is the place of a worker or source, or an outside thread (send_wait.h). Any thread, any
  * operation, for different waiters; joining, using and leaving in a read section.
  */
-#ifndef ACTOR_WAITERS_H
-#define ACTOR_WAITERS_H
+#ifndef ACTOR_WAIT_QUEUE_H
+#define ACTOR_WAIT_QUEUE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +23,7 @@
 
 struct executor;
 
-struct waiters {
+struct wait_queue {
     pthread_mutex_t lock;
     struct list list;       /* lock: of waiters */
     bool dissolved;         /* lock: waiting here is not possible any more */
@@ -32,43 +31,43 @@ struct waiters {
 };
 
 struct waiter {
-    struct list link;                    /* lock of the line that it is in */
-    _Atomic(struct waiters *) waits_for; /* written under lock, read by its owner; NULL = none */
-    uint32_t wants;                      /* lock: places that may be granted to it, at least 1 */
+    struct list link;                       /* lock of the queue that it is in */
+    _Atomic(struct wait_queue *) waits_for; /* written under lock, read by its owner; NULL = none */
+    uint32_t wants;                         /* lock: places that may be granted to it, at least 1 */
     /* written under lock, also read by its owner: granted places that it has not used */
     _Atomic uint32_t granted;
     /* Called under the lock, so that the waiter stays alive meanwhile. const */
     void (*wake)(struct waiter *waiter, struct executor *executor);
 };
 
-void waiters_init(struct waiters *waiters);
-void waiters_finish(struct waiters *waiters);
+void wait_queue_init(struct wait_queue *queue);
+void wait_queue_finish(struct wait_queue *queue);
 
 void waiter_init(struct waiter *waiter,
                  void (*wake)(struct waiter *waiter, struct executor *executor));
 
-/* By the waiter's owner, which could use `wants` places, at least 1. A waiter of this line keeps
- * its position, and may be woken again; it leaves another line. After waiters_dissolve it is woken
- * at once, and is in no line. */
-void waiters_join(struct waiters *waiters, struct waiter *waiter, uint32_t wants,
-                  struct executor *executor);
+/* By the waiter's owner, which could use `wants` places, at least 1. A waiter of this queue
+ * keeps its position, and may be woken again; it leaves another queue. After wait_queue_dissolve it
+ * is woken at once, and is in no queue. */
+void wait_queue_join(struct wait_queue *queue, struct waiter *waiter, uint32_t wants,
+                     struct executor *executor);
 
 /* By the waiter's owner, which has used as many places; it may be woken for more. */
-void waiters_use(struct waiter *waiter, uint32_t places);
+void wait_queue_use(struct waiter *waiter, uint32_t places);
 
-/* By the waiter's owner: it leaves its line. Granted places that it has not used go on to the next
+/* By the waiter's owner: it leaves its queue. Granted places that it has not used go on to the next
  * waiter. */
-void waiters_leave(struct waiter *waiter, struct executor *executor);
+void wait_queue_leave(struct waiter *waiter, struct executor *executor);
 
-/* Ends the line: all waiters leave, and look again. Any thread. */
-void waiters_dissolve(struct waiters *waiters, struct executor *executor);
+/* Ends the queue: all waiters leave, and look again. Any thread. */
+void wait_queue_dissolve(struct wait_queue *queue, struct executor *executor);
 
 /* Grants places to the first waiters that want more, and wakes them. */
-void waiters_wake(struct waiters *waiters, uint32_t places, struct executor *executor);
+void wait_queue_wake(struct wait_queue *queue, uint32_t places, struct executor *executor);
 
-static inline bool waiters_any(struct waiters *waiters)
+static inline bool wait_queue_any(struct wait_queue *queue)
 {
-    return atomic_load_explicit(&waiters->count, memory_order_seq_cst) > 0;
+    return atomic_load_explicit(&queue->count, memory_order_seq_cst) > 0;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * face/single.h - single actors: those that belong to no pool.
+ * face/standalone.h - stand-alone actors: those that belong to no pool.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
-#ifndef FACE_SINGLE_H
-#define FACE_SINGLE_H
+#ifndef FACE_STANDALONE_H
+#define FACE_STANDALONE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +15,9 @@
 struct dispatcher;
 struct executor;
 struct runtime;
-struct single;
+struct standalone;
 
-struct single_options {
+struct standalone_options {
     const char *name; /* registered for look-ups; NULL or "" = none; borrowed until return */
     bool is_hidden;   /* the name is for people: it cannot be looked up */
     struct dispatcher *dispatcher;
@@ -28,31 +28,32 @@ struct single_options {
 };
 
 /* Opens in its first turn. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS (the name). */
-int single_create(struct runtime *runtime, struct executor *executor,
-                  const struct single_options *options, struct single **out);
+int standalone_create(struct runtime *runtime, struct executor *executor,
+                      const struct standalone_options *options, struct standalone **out);
 
-weir_pid single_pid(const struct single *single);
+weir_pid standalone_pid(const struct standalone *standalone);
 /* Borrowed while it is there; "" = none. */
-const char *single_name(const struct single *single);
+const char *standalone_name(const struct standalone *standalone);
 
 /* Takes the wiring, the targets of its outputs from now on. */
-void single_set_wiring(struct single *single, struct wiring *wiring, struct executor *executor);
+void standalone_set_wiring(struct standalone *standalone, struct wiring *wiring,
+                           struct executor *executor);
 
 /* 0: it is open; 1 not yet; WEIR_ECLOSED it has ended; or the status of an open that failed. */
-int single_opening(struct single *single);
+int standalone_opening(struct standalone *standalone);
 
-void single_ledger(struct single *single, struct ledger_reading *out);
+void standalone_ledger(struct standalone *standalone, struct ledger_reading *out);
 
 /* Accepts no new message, and ends when it has finished the accepted ones. */
-void single_close(struct single *single, struct executor *executor);
+void standalone_close(struct standalone *standalone, struct executor *executor);
 
 /* Ends after the present message; waiting messages are dead. */
-void single_stop_now(struct single *single, struct executor *executor);
+void standalone_stop_now(struct standalone *standalone, struct executor *executor);
 
 /* Its actor is gone. */
-bool single_has_ended(const struct single *single);
+bool standalone_has_ended(const struct standalone *standalone);
 
 /* Frees it; its actor has ended, or no thread runs any more. NULL is allowed. */
-void single_destroy(struct single *single);
+void standalone_destroy(struct standalone *standalone);
 
 #endif

@@ -1,21 +1,21 @@
 /*
- * actor/single.h - the handle of an actor without a pool, for its creator.
+ * actor/standalone.h - the handle of an actor without a pool, for its creator.
  *
  * The actor ends when it fails, stops, or is closed; its figures stay here.
  *
  * Life: create, close, wait until `ended`, destroy. Any thread.
  */
-#ifndef ACTOR_SINGLE_H
-#define ACTOR_SINGLE_H
+#ifndef ACTOR_STANDALONE_H
+#define ACTOR_STANDALONE_H
 
 #include <pthread.h>
 
 #include "actor/place.h"
-#include "face/single.h"
+#include "face/standalone.h"
 #include "stats/dead_letters.h"
 
 /* Owned by its creator; its actor ends by itself. */
-struct single {
+struct standalone {
     char name[PLACE_PATH_MAX]; /* const */
     struct runtime *runtime;   /* const */
     struct actor *actor;       /* const */

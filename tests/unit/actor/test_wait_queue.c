@@ -4,7 +4,7 @@
  *
  * Method: workers that never run, so that a wake-up stays visible as a signal in their mailboxes.
  */
-#include "actor/waiters.h"
+#include "actor/wait_queue.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 
 struct fixture {
     struct rig rig;
-    struct waiters waiters;
+    struct wait_queue waiters;
     struct place *places[COUNT];
     struct actor actors[COUNT];
     struct executor *executor;
@@ -25,7 +25,7 @@ static void begin(struct fixture *f)
 {
     rig_init(&f->rig, 1, 0);
     f->executor = runtime_enter(f->rig.runtime);
-    waiters_init(&f->waiters);
+    wait_queue_init(&f->waiters);
     for (uint32_t i = 0; i < COUNT; i++) {
         if (place_create("waiter", i, &f->places[i]) != 0)
             abort();
@@ -39,9 +39,9 @@ static void begin(struct fixture *f)
 static void finish(struct fixture *f)
 {
     for (uint32_t i = 0; i < COUNT; i++)
-        waiters_leave(&f->places[i]->waiter, f->executor);
-    CU_ASSERT_FALSE(waiters_any(&f->waiters));
-    waiters_finish(&f->waiters);
+        wait_queue_leave(&f->places[i]->waiter, f->executor);
+    CU_ASSERT_FALSE(wait_queue_any(&f->waiters));
+    wait_queue_finish(&f->waiters);
     for (uint32_t i = 0; i < COUNT; i++)
         place_destroy(f->places[i]);
     runtime_leave(f->executor);
@@ -60,12 +60,12 @@ static void test_who_comes_too_late_is_woken_at_once(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    waiters_dissolve(&f.waiters, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_dissolve(&f.waiters, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 1));
-    CU_ASSERT_FALSE(waiters_any(&f.waiters));
+    CU_ASSERT_FALSE(wait_queue_any(&f.waiters));
     CU_ASSERT_PTR_NULL(atomic_load(&f.places[1]->waiter.waits_for));
     finish(&f);
 }
@@ -77,15 +77,15 @@ static void test_first_to_come_is_woken_first(void)
 
     begin(&f);
     for (uint32_t i = 0; i < COUNT; i++)
-        waiters_join(&f.waiters, &f.places[i]->waiter, 1, f.executor);
-    waiters_wake(&f.waiters, 1, f.executor);
+        wait_queue_join(&f.waiters, &f.places[i]->waiter, 1, f.executor);
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
-    waiters_wake(&f.waiters, 1, f.executor);
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been woken already */
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(is_woken(&f, 2));
-    waiters_wake(&f.waiters, 9, f.executor);
+    wait_queue_wake(&f.waiters, 9, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 2));
     finish(&f);
 }
@@ -95,13 +95,13 @@ static void test_waiter_that_joins_again_keeps_its_position(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
-    waiters_wake(&f.waiters, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1,
-                 f.executor); /* the room was taken by another */
-    waiters_wake(&f.waiters, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1,
+                    f.executor); /* the room was taken by another */
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
     finish(&f);
@@ -112,12 +112,12 @@ static void test_waiter_that_leaves_is_not_woken(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
-    waiters_leave(&f.places[0]->waiter, f.executor);
-    waiters_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_EQUAL(atomic_load(&f.waiters.count), 1);
-    waiters_wake(&f.waiters, 1, f.executor);
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 0));
     CU_ASSERT_TRUE(is_woken(&f, 1));
     finish(&f);
@@ -129,11 +129,11 @@ static void test_waiter_that_leaves_after_its_wake_up_passes_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
-    waiters_wake(&f.waiters, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 1));
     finish(&f);
 }
@@ -144,15 +144,15 @@ static void test_waiter_that_used_its_wake_up_does_not_pass_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
-    waiters_wake(&f.waiters, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_use(&f.places[0]->waiter, 1);
-    waiters_wake(&f.waiters, 1, f.executor); /* it has more to send */
+    wait_queue_use(&f.places[0]->waiter, 1);
+    wait_queue_wake(&f.waiters, 1, f.executor); /* it has more to send */
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    waiters_use(&f.places[0]->waiter, 1);
-    waiters_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_use(&f.places[0]->waiter, 1);
+    wait_queue_leave(&f.places[0]->waiter, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 1));
     finish(&f);
 }
@@ -163,18 +163,18 @@ static void test_places_are_granted_to_the_first_until_it_has_what_it_wants(void
     static struct fixture f;
 
     begin(&f);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 5, f.executor);
-    waiters_join(&f.waiters, &f.places[1]->waiter, 2, f.executor);
-    waiters_join(&f.waiters, &f.places[2]->waiter, 1, f.executor);
-    waiters_wake(&f.waiters, 4, f.executor);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 5, f.executor);
+    wait_queue_join(&f.waiters, &f.places[1]->waiter, 2, f.executor);
+    wait_queue_join(&f.waiters, &f.places[2]->waiter, 1, f.executor);
+    wait_queue_wake(&f.waiters, 4, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
-    waiters_wake(&f.waiters, 2, f.executor);
+    wait_queue_wake(&f.waiters, 2, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been woken already, and looks for all of them */
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(is_woken(&f, 2));
-    waiters_use(&f.places[0]->waiter, 3);
-    waiters_leave(&f.places[0]->waiter, f.executor); /* two of its five are left over */
+    wait_queue_use(&f.places[0]->waiter, 3);
+    wait_queue_leave(&f.places[0]->waiter, f.executor); /* two of its five are left over */
     CU_ASSERT_FALSE(is_woken(&f, 1));
     CU_ASSERT_TRUE(is_woken(&f, 2));
     finish(&f);
@@ -183,17 +183,17 @@ static void test_places_are_granted_to_the_first_until_it_has_what_it_wants(void
 static void test_joining_elsewhere_leaves_where_one_waited(void)
 {
     static struct fixture f;
-    struct waiters other;
+    struct wait_queue other;
 
     begin(&f);
-    waiters_init(&other);
-    waiters_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    waiters_join(&other, &f.places[0]->waiter, 1, f.executor);
-    CU_ASSERT_FALSE(waiters_any(&f.waiters));
-    CU_ASSERT_TRUE(waiters_any(&other));
-    waiters_leave(&f.places[0]->waiter, f.executor);
-    CU_ASSERT_FALSE(waiters_any(&other));
-    waiters_finish(&other);
+    wait_queue_init(&other);
+    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&other, &f.places[0]->waiter, 1, f.executor);
+    CU_ASSERT_FALSE(wait_queue_any(&f.waiters));
+    CU_ASSERT_TRUE(wait_queue_any(&other));
+    wait_queue_leave(&f.places[0]->waiter, f.executor);
+    CU_ASSERT_FALSE(wait_queue_any(&other));
+    wait_queue_finish(&other);
     finish(&f);
 }
 
@@ -211,5 +211,5 @@ int main(void)
         CU_TEST_INFO_NULL,
     };
 
-    return suite_run("waiters", tests);
+    return suite_run("wait_queue", tests);
 }
