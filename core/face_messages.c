@@ -1,4 +1,5 @@
 /* Messages of threads outside: face/messages.h. */
+#include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "actor/inspect.h"
 #include "actor/runtime.h"

@@ -79,23 +79,6 @@ int external_request_send_wait(struct runtime *runtime,
 bool external_requests_answer(struct external_requests *requests, uint64_t reference, int status,
                               struct message *reply, const char *detail);
 
-/* Waits for the answer until the time-out. Its status, WEIR_ETIMEOUT, WEIR_ECLOSED: the runtime has
- * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
-int external_requests_await(struct external_requests *requests, uint64_t reference,
-                            struct external_request_answer *out);
-
-/*
- * As external_requests_await for the first of several that has an answer or is over; only that one
- * is closed. WEIR_ETIMEOUT with `out_index` = `count`: none within `timeout_ms`. WEIR_EUNKNOWN:
- * none is open. WEIR_ENOMEM.
- */
-int external_requests_await_any(struct external_requests *requests, const uint64_t *references,
-                                uint32_t count, uint64_t timeout_ms, uint32_t *out_index,
-                                struct external_request_answer *out);
-
-/* True when external_requests_await would return at once with an answer. */
-bool external_requests_is_answered(struct external_requests *requests, uint64_t reference);
-
 /* Gives up the request: an actor that has not begun it drops it. An answer that came already is
  * left in `out`. WEIR_EUNKNOWN as above. */
 int external_request_cancel(struct runtime *runtime, uint64_t reference,

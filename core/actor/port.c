@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/actor_ext.h"
+#include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "actor/handling.h"
 #include "actor/request.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "storm/world.h"
 

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "actor/standalone.h"
 #include "unit/host/suite.h"

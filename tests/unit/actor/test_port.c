@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "message/blob.h"
 #include "unit/host/suite.h"
