@@ -24,15 +24,23 @@ struct external_request *external_request_claim(struct external_requests *reques
 bool external_request_fetch(struct external_requests *requests, struct external_request *request,
                             struct external_request_answer *out)
 {
-    bool answered;
+    const uint64_t reference = request->reference;
+    bool answered = atomic_load_explicit(&request->answered, memory_order_acquire);
+    bool noted = !answered;
 
     *out = (struct external_request_answer){ .status = WEIR_ETIMEOUT };
+    /* The note is added while the table has the request: an answer that comes afterwards removes
+     * the note. */
+    if (noted)
+        given_up_add(&requests->given_up, 0, reference);
     pthread_mutex_lock(&requests->lock);
     external_requests_take_out_locked(requests, request);
     answered = atomic_load_explicit(&request->answered, memory_order_relaxed);
     if (answered)
         *out = request->answer;
     pthread_mutex_unlock(&requests->lock);
+    if (noted && answered)
+        (void)given_up_take(&requests->given_up, 0, reference);
     free(request);
     return answered;
 }

@@ -159,10 +159,7 @@ int external_request_cancel(struct runtime *runtime, uint64_t reference,
 
     if (!request)
         return WEIR_EUNKNOWN;
-    /* Before the fetch: an answer that comes afterwards removes the note. */
-    given_up_add(&runtime->given_up, 0, reference);
-    if (external_request_fetch(runtime->external_requests, request, out))
-        (void)given_up_take(&runtime->given_up, 0, reference);
+    (void)external_request_fetch(runtime->external_requests, request, out);
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "actor/given_up.h"
 #include "message/message.h"
 
 #include <weir/port.h>
@@ -33,6 +34,7 @@ struct external_requests {
     bool closed;                    /* lock */
     uint32_t any_waits;             /* lock: threads in external_requests_await_any */
     _Atomic uint32_t answers;       /* futex for them; written under the lock */
+    struct given_up given_up;       /* requests whose thread no longer waits for an answer */
 };
 
 /* The result of a request. */

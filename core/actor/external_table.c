@@ -13,6 +13,7 @@ int external_requests_create(struct external_requests **out)
         return WEIR_ENOMEM;
     atomic_init(&requests->references, 1);
     pthread_mutex_init(&requests->lock, NULL);
+    given_up_init(&requests->given_up);
     *out = requests;
     return 0;
 }
@@ -30,6 +31,7 @@ void external_requests_unref(struct external_requests *requests)
     if (!requests || atomic_fetch_sub_explicit(&requests->references, 1, memory_order_acq_rel) != 1)
         return;
     pthread_mutex_destroy(&requests->lock);
+    given_up_finish(&requests->given_up);
     free(requests->open);
     free(requests);
 }

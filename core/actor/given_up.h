@@ -1,10 +1,10 @@
 /*
- * actor/given_up.h - requests that their requesters gave up, other than by their time-out.
+ * actor/given_up.h - requests for which their requesters no longer wait.
  *
  * A requester that cancels a request, or whose incarnation ends, does not know where the request is
- * now. It adds a note {requester, reference} here. An actor checks the notes before it handles a
- * request, and drops a request that was given up. The time-out needs no note: the message has its
- * deadline.
+ * now. It adds a note {requester, reference} here, and so does an outside thread whose time-out has
+ * passed. An actor checks the notes before it handles a request, and drops a request that was given
+ * up. The time-out of an actor's request needs no note: the message has its deadline.
  *
  * A note is removed when its request ends in any way: so there are never more notes than requests
  * under way. When memory is out, no note is added, and the request is handled for nothing.

@@ -159,32 +159,51 @@ static int send_reply(struct runtime *runtime, struct executor *executor, weir_p
     return send_control(runtime, executor, requester, reply);
 }
 
+/* Where the requester notes that it gave a request up. */
+static struct given_up *notes_of(struct runtime *runtime, weir_pid requester)
+{
+    return requester ? &runtime->given_up : &runtime->external_requests->given_up;
+}
+
 /* Counts an answer without a waiting requester. */
 static void count_late(struct runtime *runtime, weir_pid requester, uint64_t reference)
 {
-    (void)given_up_take(&runtime->given_up, requester, reference);
+    (void)given_up_take(notes_of(runtime, requester), requester, reference);
     atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
+}
+
+static bool is_over(const struct message *request, uint64_t now_ns)
+{
+    return (request->public.reserved & MESSAGE_EXPIRES) && request->deadline_ns != TIMER_NEVER &&
+           request->deadline_ns <= now_ns;
+}
+
+static bool is_noted(struct actor *actor, const struct message *request)
+{
+    const weir_pid requester = request->public.from;
+
+    return given_up_has(notes_of(actor->runtime, requester), requester, request->reference);
 }
 
 /* The status of a request that was given up; 0: it was not, as far as this thread can know. */
 static int why_given_up(struct actor *actor, const struct message *request)
 {
-    if (given_up_has(&actor->runtime->given_up, request->public.from, request->reference))
-        return WEIR_ECANCELLED;
-    if (!(request->public.reserved & MESSAGE_EXPIRES) || request->deadline_ns == TIMER_NEVER)
-        return 0;
-    return request->deadline_ns <= executor_time(actor->executor) ? WEIR_ETIMEOUT : 0;
+    if (is_noted(actor, request))
+        return is_over(request, executor_look_at_clock(actor->executor)) ? WEIR_ETIMEOUT
+                                                                         : WEIR_ECANCELLED;
+    return is_over(request, executor_time(actor->executor)) ? WEIR_ETIMEOUT : 0;
 }
 
 /* Replies to an outside thread, which may read the reply, and free it, before this call returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
+    int status;
+
     if (external_requests_answer(actor->runtime->external_requests, request->reference, 0, reply,
                                  ""))
         return 0;
-    /* The request timed out or was cancelled. */
-    return given_up_has(&actor->runtime->given_up, 0, request->reference) ? WEIR_ECANCELLED
-                                                                          : WEIR_ETIMEOUT;
+    status = why_given_up(actor, request);
+    return status != 0 ? status : WEIR_ETIMEOUT; /* 0: the runtime ends */
 }
 
 static int reply_inside(struct actor *actor, struct message *request, struct message *reply)
@@ -298,7 +317,7 @@ uint64_t request_time_left_ms(struct actor *actor, const struct message *message
 
     if (!(message->public.reserved & MESSAGE_EXPIRES))
         return UINT64_MAX;
-    if (given_up_has(&actor->runtime->given_up, message->public.from, message->reference))
+    if (is_noted(actor, message))
         return 0;
     if (message->deadline_ns == TIMER_NEVER)
         return UINT64_MAX;

@@ -64,7 +64,7 @@ static void escalate(struct actor *actor, enum appeal appeal)
 
 /* Leaves the actor closed: its backlog goes to members with room or becomes dead, so that no
  * requester waits for nothing. The actor shows that it has stopped after it has closed, so that a
- * thread that sees it stopped cannot send to it. */
+ * thread that sees it stopped cannot send to it; senders that wait for room look after that. */
 static void stay_closed(struct actor *actor, bool escalates)
 {
     static const char *const effects[] = {
@@ -78,10 +78,10 @@ static void stay_closed(struct actor *actor, bool escalates)
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
               weir_str("effect", effects[appeal]));
     keep_out(actor);
-    room_queue_wake(actor, UINT32_MAX, actor->executor);
     backlog_reroute(actor);
     backlog_discard_all(actor, DEAD_CRASHED, WEIR_ECRASHED);
     lifecycle_apply(actor, LIFE_GIVEN_UP);
+    room_queue_wake(actor, UINT32_MAX, actor->executor);
     escalate(actor, appeal);
 }
 

@@ -262,25 +262,44 @@ bool portrait_is_settled(struct hosted *hosted)
     return leaving == 0 && actors_in_use(hosted->runtime) == actors;
 }
 
-uint64_t portrait_hash(const char *portrait)
+/* A line of `draw_resources` with the numbers of what the process has open. */
+static bool read_open(const char *line, uint32_t *descriptors, uint32_t *threads)
 {
-    uint64_t hash = 14695981039346656037u;
+    return sscanf(line, "descriptors %u threads %u", descriptors, threads) == 2;
+}
 
-    for (; *portrait; portrait++)
-        hash = (hash ^ (unsigned char)*portrait) * 1099511628211u;
-    return hash;
+static bool lines_match(const char *before, size_t size, const char *after, size_t after_size)
+{
+    uint32_t descriptors[2], threads[2];
+
+    if (read_open(before, &descriptors[0], &threads[0]) &&
+        read_open(after, &descriptors[1], &threads[1]))
+        return descriptors[1] <= descriptors[0] && threads[1] <= threads[0];
+    return size == after_size && memcmp(before, after, size) == 0;
+}
+
+/* Moves both to the first lines that do not match, or to their ends. */
+static void skip_matching(const char **before, const char **after)
+{
+    while (**before && **after) {
+        size_t left = strcspn(*before, "\n"), right = strcspn(*after, "\n");
+
+        if (!lines_match(*before, left, *after, right))
+            return;
+        *before += left + ((*before)[left] == '\n');
+        *after += right + ((*after)[right] == '\n');
+    }
+}
+
+bool portrait_matches(const char *before, const char *after)
+{
+    skip_matching(&before, &after);
+    return !*before && !*after;
 }
 
 void portrait_print_difference(const char *before, const char *after)
 {
-    while (*before && *after) {
-        size_t left = strcspn(before, "\n"), right = strcspn(after, "\n");
-
-        if (left != right || memcmp(before, after, left) != 0)
-            break;
-        before += left + (before[left] == '\n');
-        after += right + (after[right] == '\n');
-    }
+    skip_matching(&before, &after);
     printf("\n    before: %.*s\n    after:  %.*s\n", (int)strcspn(before, "\n"), before,
            (int)strcspn(after, "\n"), after);
 }

@@ -20,10 +20,11 @@ char *portrait_draw(struct hosted *hosted, enum portrait_detail detail);
 /* True when a reload is over: no member leaves any more, and ended parts are freed. */
 bool portrait_is_settled(struct hosted *hosted);
 
-/* FNV-1a of a portrait. */
-uint64_t portrait_hash(const char *portrait);
+/* True when `after` has the lines of `before`, and no more descriptors or threads: the earlier
+ * portrait may show one that was about to close or end. */
+bool portrait_matches(const char *before, const char *after);
 
-/* Prints the first line in which two differ. */
+/* Prints the first line in which two do not match. */
 void portrait_print_difference(const char *before, const char *after);
 
 #endif

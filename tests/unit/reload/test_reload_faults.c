@@ -118,7 +118,7 @@ static bool looks_so(void *context)
     bool same;
 
     present = portrait_draw(awaited->hosted, awaited->detail);
-    same = portrait_hash(present) == portrait_hash(awaited->portrait);
+    same = portrait_matches(awaited->portrait, present);
     free(present);
     return same;
 }
