@@ -31,7 +31,7 @@ struct external_request *external_request_claim(struct external_requests *reques
                                                 uint64_t reference);
 
 /* Removes a claimed request from the table, and frees it. False: it has no answer, and will get
- * none. */
+ * none; it is given up. */
 bool external_request_fetch(struct external_requests *requests, struct external_request *request,
                             struct external_request_answer *out);
 

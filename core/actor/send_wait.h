@@ -1,8 +1,8 @@
 /*
  * actor/send_wait.h - lets an outside thread wait until its message finds room.
  *
- * It stands in the same wait queue as the workers whose outputs lead there (wait_queue.h), asleep on
- * a futex of its own. A free place, growth of the pool, the open of a worker, the end of
+ * It stands in the same wait queue as the workers whose outputs lead there (wait_queue.h), and
+ * sleeps on a futex of its own. A free place, growth of the pool, the open of a worker, the end of
  * the target, or the time-out ends the wait.
  */
 #ifndef ACTOR_SEND_WAIT_H
