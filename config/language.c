@@ -222,7 +222,7 @@ const struct language_row language_pool[] = {
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.scale, "scale", pool_scale,
             .help = "the pool changes its number of workers by itself, between `size.min` and "
                     "`size.max`; `{}` takes the defaults. A size that `weir scale` or a call sets "
-                    "stays until a reload changes the pool"),
+                    "stays until `weir scale POOL auto` or a reload"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.clamp, "clamp", bool, WEIR_BOOL,
            .fallback = "false",
            .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "

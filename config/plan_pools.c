@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "config/key_index.h"
 #include "config/plan_uses.h"
 
@@ -47,14 +48,34 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
                  size_text(planning, newer), true);
 }
 
-/* Its values are compared as rows; this is whether there is a law at all. */
+static const char *scale_text(struct planning *planning, const struct settings_pool *pool)
+{
+    char wait[48], idle[48];
+
+    if (!pool->core.scale.on)
+        return "off";
+    if (pool->scale_suspended)
+        return "suspended";
+    text_format_duration(pool->core.scale.wait_ms, wait, sizeof wait);
+    text_format_duration(pool->core.scale.idle_ms, idle, sizeof idle);
+    return plan_text(planning, "wait %s, idle %s", wait, idle);
+}
+
+static bool have_same_scale(const struct settings_pool *older, const struct settings_pool *newer)
+{
+    const struct scale *first = &older->core.scale, *second = &newer->core.scale;
+
+    return first->on == second->on && !older->scale_suspended &&
+           (!first->on || (first->wait_ms == second->wait_ms && first->idle_ms == second->idle_ms));
+}
+
+/* One step for the whole law. A reload resumes one that is suspended. */
 static void compare_scales(struct planning *planning, const struct plan_subject *subject,
                            const struct settings_pool *older, const struct settings_pool *newer)
 {
-    if (older->core.scale.on != newer->core.scale.on)
-        plan_add(planning, PLAN_POOL_OTHER, subject, "scale",
-                 older->core.scale.on ? "by itself" : "(none)",
-                 newer->core.scale.on ? "by itself" : "(none)", true);
+    if (!have_same_scale(older, newer))
+        plan_add(planning, PLAN_POOL_OTHER, subject, "scale", scale_text(planning, older),
+                 scale_text(planning, newer), true);
 }
 
 /* NULL when the pool has no such output, or it is not bound. */
@@ -152,8 +173,11 @@ static void compare_managers(struct planning *planning, const struct plan_subjec
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
-    struct plan_pair pair = { subject, older, newer, kind_of_pool };
+    struct settings_pool but_scale = *older; /* compare_scales has compared it */
+    struct plan_pair pair = { subject, &but_scale, newer, kind_of_pool };
     struct plan_uses uses = { &older->use, &newer->use, PLAN_POOL_REPLACED, PLAN_POOL_ARGS };
+
+    but_scale.core.scale = newer->core.scale;
 
     if (older->nested != newer->nested) {
         plan_add(planning, PLAN_POOL_REPLACED, subject, NULL, pool_text(planning, older),

@@ -101,7 +101,8 @@ struct settings_pool {
     struct settings_use use;
     uint32_t size;             /* workers at the start; of a nested pool: its members */
     struct pool_settings core; /* `size_min` equal to `size_max` = the size is fixed */
-    uint32_t size_now; /* written by the host before a plan is made; SETTINGS_NONE = unknown */
+    uint32_t size_now;    /* written by the host before a plan is made; SETTINGS_NONE = unknown */
+    bool scale_suspended; /* likewise: the pool has a law, and somebody has set its size */
     uint32_t redeliver;
     uint64_t open_timeout_ms;
     uint32_t output_count;           /* rows of the behaviour's table, in its order */

@@ -157,8 +157,8 @@ void resize_report(struct pool *pool, enum resize_by by, const char *who,
 /* How often it was resized by them, so far. Any thread. */
 uint64_t pool_resizes(const struct pool *pool, enum resize_by by);
 
-/* Resumes the law of a pool that a resize has suspended. Any thread, in a read section.
- * WEIR_EINVALID: it has none. */
+/* Resumes the law of a pool that a resize has suspended. 0 also when the law is in force. Any
+ * thread, in a read section. WEIR_EINVALID: it has none. WEIR_ECLOSED: the pool closes. */
 int pool_scale_auto(struct pool *pool, struct executor *executor);
 
 /* What the pool does by itself. */
@@ -167,6 +167,19 @@ struct pool_scaling {
     bool suspended; /* by a resize, until pool_scale_auto or a reload */
 };
 void pool_look_at_scale(struct pool *pool, struct pool_scaling *out);
+/* For pages: "none", "suspended" or "auto". Static. */
+const char *pool_scaling_name(const struct pool_scaling *scaling);
+
+/* The target that a law would set now, and why. */
+struct pool_law_answer {
+    uint32_t now; /* the present target */
+    uint32_t target;
+    const char *cause; /* static */
+};
+
+/* What the law of `settings` says to the pool's present figures. Changes nothing. Any thread. */
+void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
+                      struct pool_law_answer *out);
 
 /* The number of workers by the state of their restart. A worker that a signal has ordered to
  * restart counts as begun. */

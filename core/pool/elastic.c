@@ -1,5 +1,6 @@
 #include "pool/elastic.h"
 
+#include "actor/runtime.h"
 #include "pool/pool.h"
 
 /* --- on and off ----------------------------------------------------------------------------- */
@@ -28,8 +29,18 @@ void elastic_set_locked(struct pool *pool)
     elastic_publish_locked(pool);
 }
 
+static void log_change(struct pool *pool, const char *event, const char *effect)
+{
+    log_event(&pool->runtime->options.log, WEIR_LOG_INFO, pool->path, event,
+              weir_uint("size", pool->target), weir_str("effect", effect));
+}
+
 void elastic_suspend_locked(struct pool *pool)
 {
+    if (elastic_is_active_locked(pool))
+        log_change(pool, "automatic scaling is suspended",
+                   "the size stays until `weir scale POOL auto`, a call that resumes it, or a "
+                   "reload");
     pool->scaler.suspended = pool->settings.scale.on;
     pool->scaler.logged_full = false;
     elastic_publish_locked(pool);
@@ -37,15 +48,27 @@ void elastic_suspend_locked(struct pool *pool)
 
 int pool_scale_auto(struct pool *pool, struct executor *executor)
 {
-    bool on;
+    bool is_closing, on;
 
     pthread_mutex_lock(&pool->lock);
+    is_closing = atomic_load_explicit(&pool->closing, memory_order_relaxed);
     on = pool->settings.scale.on;
+    if (pool->scaler.suspended && !is_closing)
+        log_change(pool, "automatic scaling goes on", "the pool changes its size by itself");
     pool->scaler.suspended = false;
     elastic_publish_locked(pool);
     pthread_mutex_unlock(&pool->lock);
     elastic_wake(pool, executor);
+    if (is_closing)
+        return WEIR_ECLOSED;
     return on ? 0 : WEIR_EINVALID;
+}
+
+const char *pool_scaling_name(const struct pool_scaling *scaling)
+{
+    if (!scaling->scale.on)
+        return "none";
+    return scaling->suspended ? "suspended" : "auto";
 }
 
 void pool_look_at_scale(struct pool *pool, struct pool_scaling *out)

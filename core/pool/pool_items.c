@@ -39,10 +39,7 @@ static void add_scaling(struct inspection *out, struct pool *pool)
     struct pool_scaling scaling;
 
     pool_look_at_scale(pool, &scaling);
-    inspection_text(out, "scale",
-                    !scaling.scale.on   ? "none"
-                    : scaling.suspended ? "suspended"
-                                        : "auto");
+    inspection_text(out, "scale", pool_scaling_name(&scaling));
     for (int by = 0; by < RESIZE_BY_COUNT; by++) {
         char item[WEIR_INSPECT_ITEM_MAX + 1];
 

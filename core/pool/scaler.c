@@ -124,22 +124,28 @@ static bool is_waited_for(struct pool *pool)
     return false;
 }
 
-/* Senders that wait for room in the pool count as one more message. */
-static void look_at_senders_locked(struct look *look, struct pool *pool)
+/* Since when do senders wait for room in the pool? */
+static void update_blocked_locked(struct pool *pool, uint64_t now_ns)
 {
     struct scaler *scaler = &pool->scaler;
     /* Relaxed: the exchange of `asked` comes first. */
     bool refused = atomic_exchange_explicit(&scaler->refused, false, memory_order_relaxed);
     bool paused = atomic_load_explicit(&pool->paused, memory_order_relaxed);
+
+    if (paused || (!refused && (scaler->blocked_ns == 0 || !is_waited_for(pool))))
+        scaler->blocked_ns = 0;
+    else if (scaler->blocked_ns == 0)
+        scaler->blocked_ns = now_ns;
+}
+
+/* Senders that wait for room in the pool count as one more message. */
+static void look_at_senders_locked(struct look *look, const struct pool *pool)
+{
     uint64_t since_ns;
 
-    if (paused || (!refused && (scaler->blocked_ns == 0 || !is_waited_for(pool)))) {
-        scaler->blocked_ns = 0;
+    if (pool->scaler.blocked_ns == 0)
         return;
-    }
-    if (scaler->blocked_ns == 0)
-        scaler->blocked_ns = look->now_ns;
-    since_ns = look->now_ns - scaler->blocked_ns;
+    since_ns = look->now_ns - pool->scaler.blocked_ns;
     look->figures.waiting++;
     if (since_ns > look->figures.oldest_ns)
         look->figures.oldest_ns = since_ns;
@@ -161,12 +167,27 @@ static void look_locked(struct look *look, struct pool *pool)
     look_at_senders_locked(look, pool);
 }
 
-static struct scale_law law_of_locked(const struct pool *pool)
+static struct scale_law law_of(const struct pool_settings *settings)
 {
-    return (struct scale_law){ .wait_ns = pool->settings.scale.wait_ms * NS_PER_MS,
-                               .idle_ns = pool->settings.scale.idle_ms * NS_PER_MS,
-                               .min = pool->settings.size_min,
-                               .max = pool->settings.size_max };
+    return (struct scale_law){ .wait_ns = settings->scale.wait_ms * NS_PER_MS,
+                               .idle_ns = settings->scale.idle_ms * NS_PER_MS,
+                               .min = settings->size_min,
+                               .max = settings->size_max };
+}
+
+void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
+                      struct pool_law_answer *out)
+{
+    struct look look = { .now_ns = clock_now_ns(&pool->runtime->options.clock) };
+    struct scale_law law = law_of(settings);
+    struct scale_verdict verdict;
+
+    pthread_mutex_lock(&pool->lock);
+    look_locked(&look, pool);
+    verdict = scale_decide(&law, &look.figures);
+    pthread_mutex_unlock(&pool->lock);
+    *out = (struct pool_law_answer){ look.figures.target, verdict.target,
+                                     scale_cause_text(verdict.cause) };
 }
 
 /* --- acting --------------------------------------------------------------------------------- */
@@ -262,8 +283,9 @@ void scaler_look(struct pool *pool, struct executor *executor)
     (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
     pthread_mutex_lock(&pool->lock);
     if (elastic_is_active_locked(pool)) {
-        struct scale_law law = law_of_locked(pool);
+        struct scale_law law = law_of(&pool->settings);
 
+        update_blocked_locked(pool, look.now_ns);
         look_locked(&look, pool);
         carry_out_locked(pool, executor, &look, scale_decide(&law, &look.figures), &resized);
         for_messages = next_for_messages_locked(pool, &look, was_asked);

@@ -100,9 +100,6 @@ static void write_waiting(FILE *stream, const struct looks *looks)
         const char *name, *figure, *help;
     } rows[] = {
         { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes." },
-        { "weir_pool_mailbox_limit_messages", "limit",
-          "Messages that may wait in each of a pool's mailboxes; 0 = unlimited, 4294967294 = "
-          "unbuffered." },
         { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
         { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
         { "weir_pool_oldest_message_milliseconds", "oldest_ms",
@@ -118,6 +115,40 @@ static void write_waiting(FILE *stream, const struct looks *looks)
                     pool_figure(stream, rows[row].name, &looks->pools[i], NULL, NULL,
                                 overview_figure(&looks->pools[i].stats, n));
     }
+}
+
+/* A limit that compares with weir_pool_mailbox_messages. */
+static void write_limits(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_mailbox_limit_messages";
+
+    begin(stream, name, "gauge",
+          "Messages that may wait in each of a pool's mailboxes; 0 when it is unbuffered.");
+    for (uint32_t i = 0; i < looks->count; i++) {
+        const struct overview_pool *pool = &looks->pools[i];
+
+        if (pool->settings->nested)
+            continue;
+        if (pool->stats.limit == 0) {
+            fprintf(stream, "%s{pool=\"", name);
+            put_value(stream, pool->settings->path);
+            fputs("\"} +Inf\n", stream);
+        } else {
+            pool_figure(stream, name, pool, NULL, NULL,
+                        pool->stats.limit == WEIR_UNBUFFERED ? 0 : pool->stats.limit);
+        }
+    }
+}
+
+static void write_resizes(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_resizes_total";
+
+    begin(stream, name, "counter", "Changes of a pool's number of workers by who made them.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        for (int by = 0; !looks->pools[i].settings->nested && by < RESIZE_BY_COUNT; by++)
+            pool_figure(stream, name, &looks->pools[i], "by", resize_by_name((enum resize_by)by),
+                        looks->pools[i].resizes[by]);
 }
 
 static void write_dead(FILE *stream, const struct looks *looks)
@@ -172,6 +203,8 @@ static void write_pools_locked(const struct overview *overview, FILE *stream)
     write_workers(stream, &looks);
     write_messages(stream, &looks);
     write_waiting(stream, &looks);
+    write_limits(stream, &looks);
+    write_resizes(stream, &looks);
     write_dead(stream, &looks);
     write_restarts(stream, &looks);
     free(looks.pools);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "config/capacity.h"
 #include "config/json.h"
 #include "config/language.h"
@@ -39,6 +40,14 @@ static void write_mailbox(struct json *json, uint32_t capacity)
         json_unsigned(json, "mailbox", capacity);
 }
 
+static void write_resizes(struct json *json, const struct overview_pool *pool)
+{
+    json_begin_object(json, "resizes");
+    for (int by = 0; by < RESIZE_BY_COUNT; by++)
+        json_unsigned(json, resize_by_name((enum resize_by)by), pool->resizes[by]);
+    json_end(json);
+}
+
 static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
 {
     const struct settings_pool *settings = pool->settings;
@@ -51,6 +60,8 @@ static void write_pool(struct json *json, const char *key, const struct overview
         write_mailbox(json, settings->core.mailbox);
         json_unsigned(json, "size_in_file", settings->size);
         write_range(json, settings);
+        json_text(json, "scale", pool_scaling_name(&pool->scaling));
+        write_resizes(json, pool);
     }
     json_text(json, "route", language_route_name(settings->core.route));
     for (uint32_t i = 0; overview_figure_name(i); i++)
@@ -116,6 +127,20 @@ static void print_row(const struct overview_pool *pool, int width, FILE *stream)
             stats->held, stats->refused, stats->retried, stats->restarts);
 }
 
+static void print_suspended_locked(const struct overview *overview, uint32_t index, FILE *stream)
+{
+    const char *path = overview->assembly->held->settings->pools[index].path;
+    struct pool *pool = overview->assembly->pools[index];
+    struct pool_scaling scaling;
+
+    pool_look_at_scale(pool, &scaling);
+    if (scaling.suspended)
+        fprintf(stream,
+                "note: pool %s does not scale itself: its size was set to %" PRIu32
+                "; `weir scale %s auto` ends that\n",
+                path, pool_target(pool), path);
+}
+
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->held->settings;
@@ -130,8 +155,46 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
         overview_look_locked(overview, i, &pool);
         print_row(&pool, width, stream);
     }
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        print_suspended_locked(overview, i, stream);
     readiness_tell_locked(overview, "warning: ", stream);
     stuck_tell(overview, "warning: ", "warning: ", stream);
+}
+
+static void print_scaling(const struct overview_pool *pool, FILE *stream)
+{
+    const struct scale *scale = &pool->scaling.scale;
+    char wait[48], idle[48];
+
+    if (!scale->on)
+        return;
+    text_format_duration(scale->wait_ms, wait, sizeof wait);
+    text_format_duration(scale->idle_ms, idle, sizeof idle);
+    fprintf(stream, "  %-16s %s, wait %s, idle %s\n", "scale", pool_scaling_name(&pool->scaling),
+            wait, idle);
+}
+
+static void print_resizes(const struct overview_pool *pool, FILE *stream)
+{
+    for (int by = 0; by < RESIZE_BY_COUNT; by++)
+        if (pool->resizes[by])
+            fprintf(stream, "  resized by %-5s %" PRIu64 "\n", resize_by_name((enum resize_by)by),
+                    pool->resizes[by]);
+}
+
+/* The figures of the table but `limit`, which has words. */
+static void print_figures(const struct overview_pool *pool, FILE *stream)
+{
+    for (uint32_t i = 0; overview_figure_name(i); i++) {
+        const char *name = overview_figure_name(i);
+        const char *word = strcmp(name, "limit") == 0 ? capacity_word((uint32_t)pool->stats.limit)
+                                                      : NULL;
+
+        if (word)
+            fprintf(stream, "  %-16s %s\n", name, word);
+        else
+            fprintf(stream, "  %-16s %" PRIu64 "\n", name, overview_figure(&pool->stats, i));
+    }
 }
 
 static void print_pool(const struct overview_pool *pool, FILE *stream)
@@ -142,9 +205,9 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     if (!pool->settings->nested && capacity_word(pool->settings->core.mailbox))
         fprintf(stream, "  %-16s %s\n", "mailbox", capacity_word(pool->settings->core.mailbox));
     fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->core.route));
-    for (uint32_t i = 0; overview_figure_name(i); i++)
-        fprintf(stream, "  %-16s %" PRIu64 "\n", overview_figure_name(i),
-                overview_figure(&pool->stats, i));
+    print_scaling(pool, stream);
+    print_resizes(pool, stream);
+    print_figures(pool, stream);
     fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         if (pool->dead.counts[i])

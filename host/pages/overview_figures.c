@@ -64,6 +64,9 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
     pool_stats(pool, &out->stats);
     pool_dead(pool, &out->dead);
     out->unbound = pool_unbound(pool);
+    pool_look_at_scale(pool, &out->scaling);
+    for (int by = 0; by < RESIZE_BY_COUNT; by++)
+        out->resizes[by] = pool_resizes(pool, (enum resize_by)by);
 }
 
 void overview_write_dead(struct json *json, const struct dead_letters_figures *dead)

@@ -27,6 +27,8 @@ struct overview_pool {
     struct weir_pool_stats stats;
     struct dead_letters_figures dead; /* with those below */
     uint64_t unbound; /* including pools below: messages emitted at unbound outputs */
+    struct pool_scaling scaling;
+    uint64_t resizes[RESIZE_BY_COUNT]; /* by enum resize_by */
 };
 
 /* Reads the figures of pool `index`; assembly->lock is held. */

@@ -1,9 +1,13 @@
 #include "host/pages/pool_routes.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "config/json.h"
 #include "host/pages/member_list.h"
 #include "host/pages/overview.h"
+
+#define SCALE_AUTO UINT32_MAX
 
 unsigned pool_routes_all(struct inquiry *inquiry)
 {
@@ -28,13 +32,25 @@ unsigned pool_routes_members(struct inquiry *inquiry)
                : inquiry_no_such_pool(inquiry);
 }
 
-static void tell_resized(struct inquiry *inquiry, const struct weir_resized *resized)
+/* What a request to scale has done. */
+struct scaled {
+    struct weir_resized resized;
+    struct pool_scaling scaling;
+    char why[64]; /* the reason of WEIR_EINVALID */
+};
+
+static void tell_scaled(struct inquiry *inquiry, const struct scaled *scaled)
 {
+    const struct weir_resized *resized = &scaled->resized;
+    const char *scale = pool_scaling_name(&scaled->scaling);
     struct json json;
 
     if (inquiry->request->wants_text) {
-        fprintf(inquiry->stream, "%s: %u workers, %u changed\n", inquiry->rest, resized->size,
-                resized->changed);
+        fprintf(inquiry->stream, "%s: %u workers, %u changed%s\n", inquiry->rest, resized->size,
+                resized->changed,
+                !scaled->scaling.scale.on   ? ""
+                : scaled->scaling.suspended ? "; automatic scaling is suspended"
+                                            : "; the pool scales itself");
         return;
     }
     json_init(&json, inquiry->stream);
@@ -43,6 +59,7 @@ static void tell_resized(struct inquiry *inquiry, const struct weir_resized *res
     json_unsigned(&json, "size", resized->size);
     json_unsigned(&json, "changed", resized->changed);
     json_unsigned(&json, "epoch", resized->epoch);
+    json_text(&json, "scale", scale);
     json_end(&json);
     json_finish(&json);
 }
@@ -56,9 +73,32 @@ static void tell_bounds_locked(const struct settings_pool *pool, char *text, siz
                        pool->core.size_max);
 }
 
-/* WEIR_EUNKNOWN: no such pool. WEIR_EINVALID: `why` has the reason. */
-static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *out, char *why,
-                 size_t why_size)
+static int resize_locked(const struct settings_pool *settings, struct pool *pool,
+                         struct executor *executor, uint32_t size, struct scaled *out)
+{
+    int status = pool_resize(pool, executor, size, &out->resized);
+
+    if (status == 0)
+        resize_report(pool, RESIZE_BY_OPERATOR, NULL, &out->resized);
+    else
+        tell_bounds_locked(settings, out->why, sizeof out->why);
+    return status;
+}
+
+static int scale_itself(struct pool *pool, struct executor *executor, struct scaled *out)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    int status = pool_scale_auto(pool, executor);
+
+    (void)snprintf(out->why, sizeof out->why, "it has no `scale` in the file");
+    pool_stats(pool, &stats);
+    out->resized.size = stats.target;
+    out->resized.epoch = stats.epoch;
+    return status;
+}
+
+/* `size` SCALE_AUTO: the pool scales itself again. WEIR_EUNKNOWN: no such pool. */
+static int scale(struct inquiry *inquiry, uint32_t size, struct scaled *out)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
     struct executor *executor = runtime_enter(assembly->runtime);
@@ -70,38 +110,61 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct weir_resized *ou
     pthread_mutex_lock(&assembly->lock);
     index = settings_find_pool(assembly->held->settings, inquiry->rest);
     if (index != SETTINGS_NONE) {
-        status = pool_resize(assembly->pools[index], executor, size, out);
-        tell_bounds_locked(&assembly->held->settings->pools[index], why, why_size);
+        struct pool *pool = assembly->pools[index];
+
+        if (size == SCALE_AUTO)
+            status = scale_itself(pool, executor, out);
+        else
+            status = resize_locked(&assembly->held->settings->pools[index], pool, executor, size,
+                                   out);
+        pool_look_at_scale(pool, &out->scaling);
     }
     pthread_mutex_unlock(&assembly->lock);
     runtime_leave(executor);
     return status;
 }
 
-unsigned pool_routes_scale(struct inquiry *inquiry)
+/* False: `text` is neither a number of workers nor `auto`. */
+static bool parse_size(const char *text, uint32_t *out)
 {
-    struct weir_resized resized = { 0 };
-    char text[32], why[64];
-    uint64_t size = 0;
-    int status;
+    uint64_t size = SCALE_AUTO;
 
-    if (!http_query(inquiry->request, "size", text, sizeof text) ||
-        text_parse_u64(text, &size) != TEXT_OK || size > SETTINGS_POOL_SIZE_MAX)
-        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "size must be 0..%u",
-                              SETTINGS_POOL_SIZE_MAX);
-    status = scale(inquiry, (uint32_t)size, &resized, why, sizeof why);
+    if (strcmp(text, "auto") != 0 &&
+        (text_parse_u64(text, &size) != TEXT_OK || size > SETTINGS_POOL_SIZE_MAX))
+        return false;
+    *out = (uint32_t)size;
+    return true;
+}
+
+static unsigned refuse_scale(struct inquiry *inquiry, int status, const char *text,
+                             const struct scaled *scaled)
+{
     if (status == WEIR_EUNKNOWN)
         return inquiry_no_such_pool(inquiry);
-    if (status == WEIR_EINVALID)
-        return inquiry_refuse(inquiry, HTTP_STATUS_CONFLICT, "%s cannot have %s workers: %s",
-                              inquiry->rest, text, why);
-    if (status != 0)
+    if (status != WEIR_EINVALID)
         return inquiry_refuse(inquiry, HTTP_STATUS_CONFLICT, "%s: %s", inquiry->rest,
                               weir_status_text(status));
-    log_event(runtime_log(inquiry->routes->overview.assembly->runtime), WEIR_LOG_INFO, "control",
-              "pool scaled", weir_str("path", inquiry->rest), weir_uint("size", resized.size),
-              weir_uint("changed", resized.changed));
-    tell_resized(inquiry, &resized);
+    if (strcmp(text, "auto") == 0)
+        return inquiry_refuse(inquiry, HTTP_STATUS_CONFLICT, "%s cannot scale itself: %s",
+                              inquiry->rest, scaled->why);
+    return inquiry_refuse(inquiry, HTTP_STATUS_CONFLICT, "%s cannot have %s workers: %s",
+                          inquiry->rest, text, scaled->why);
+}
+
+unsigned pool_routes_scale(struct inquiry *inquiry)
+{
+    struct scaled scaled = { .why = "" };
+    uint32_t size = 0;
+    char text[32];
+    int status;
+
+    if (!http_query(inquiry->request, "size", text, sizeof text) || !parse_size(text, &size))
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "size must be 0..%u, or auto",
+                              SETTINGS_POOL_SIZE_MAX);
+    status = scale(inquiry, size, &scaled);
+    if (status != 0)
+        return refuse_scale(inquiry, status, text, &scaled);
+    tell_scaled(inquiry, &scaled);
     return HTTP_STATUS_OK;
 }
 

@@ -14,7 +14,7 @@ unsigned pool_routes_all(struct inquiry *inquiry);
 unsigned pool_routes_one(struct inquiry *inquiry);
 /* GET /members, or /members/PATH */
 unsigned pool_routes_members(struct inquiry *inquiry);
-/* POST /pools/PATH/scale?size=N */
+/* POST /pools/PATH/scale?size=N, or size=auto */
 unsigned pool_routes_scale(struct inquiry *inquiry);
 /* POST /pools/PATH/pause */
 unsigned pool_routes_pause(struct inquiry *inquiry);

@@ -116,6 +116,7 @@ static void write_text(const struct control_job *job, const struct outcome *outc
     if (outcome->status == 0) {
         if (outcome->plan)
             plan_print(outcome->plan, stream, job->colour);
+        law_answers_print(outcome->laws, stream);
         if (job->kind == CONTROL_JOB_RELOAD)
             fprintf(stream, "%s, generation %u\n", result_of(job, outcome), outcome->generation);
         return;
@@ -176,6 +177,8 @@ static void write_json(const struct control_job *job, const struct outcome *outc
     json_text(&json, "result", result_of(job, outcome));
     json_unsigned(&json, "generation", outcome->generation);
     write_steps(&json, outcome->plan);
+    if (job->kind == CONTROL_JOB_PLAN)
+        law_answers_write(outcome->laws, &json);
     write_entries(&json, "errors", report ? &report->errors : NULL);
     write_entries(&json, "warnings", report ? &report->warnings : NULL);
     json_end(&json);

@@ -17,6 +17,7 @@
 
 #include "base/report.h"
 #include "config/plan.h"
+#include "host/reload/law_answers.h"
 #include "host/reload/pool_restart.h"
 
 enum control_job_kind {
@@ -41,9 +42,10 @@ struct control_job {
 /* The result of a reload or a plan. Borrows all. */
 struct outcome {
     int status;
-    const struct plan *plan;     /* NULL: there was a failure before the plan */
-    const struct report *report; /* the mistakes; may be NULL */
-    uint32_t generation;         /* in force now */
+    const struct plan *plan;        /* NULL: there was a failure before the plan */
+    const struct report *report;    /* the mistakes; may be NULL */
+    uint32_t generation;            /* in force now */
+    const struct law_answers *laws; /* of a plan; may be NULL */
 };
 
 struct control_jobs {

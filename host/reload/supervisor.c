@@ -43,7 +43,7 @@ static void log_entries(const struct supervisor *supervisor, const struct report
 static void tell_askers(struct supervisor *supervisor, int status, const struct plan *plan,
                         const struct report *report)
 {
-    struct outcome outcome = { status, plan, report, supervisor->assembly->generation };
+    struct outcome outcome = { status, plan, report, supervisor->assembly->generation, NULL };
 
     /* Relaxed: figures for people; only this thread writes them. */
     atomic_fetch_add_explicit(status == 0 ? &supervisor->accepted : &supervisor->refused, 1,
@@ -95,9 +95,15 @@ static void write_present_sizes(struct assembly *assembly)
 {
     struct settings *settings = assembly->held->settings;
 
-    for (uint32_t i = 0; i < settings->pool_count; i++)
-        if (!settings->pools[i].nested)
-            settings->pools[i].size_now = pool_target(assembly->pools[i]);
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct pool_scaling scaling;
+
+        if (settings->pools[i].nested)
+            continue;
+        settings->pools[i].size_now = pool_target(assembly->pools[i]);
+        pool_look_at_scale(assembly->pools[i], &scaling);
+        settings->pools[i].scale_suspended = scaling.suspended;
+    }
 }
 
 static void apply_dead_letters(struct assembly *assembly)
@@ -264,6 +270,7 @@ static void plan_one(struct supervisor *supervisor, struct control_job *job)
 {
     struct outcome outcome = { .generation = supervisor->assembly->generation };
     struct settings *settings = NULL;
+    struct law_answers *laws = NULL;
     struct plan *plan = NULL;
     struct report report;
 
@@ -275,8 +282,12 @@ static void plan_one(struct supervisor *supervisor, struct control_job *job)
         write_present_sizes(supervisor->assembly);
         outcome.status = plan_create(supervisor->assembly->held->settings, settings, &plan);
     }
+    if (outcome.status == 0)
+        laws = law_answers_create(supervisor->assembly, settings, plan);
     outcome.plan = plan;
+    outcome.laws = laws;
     control_jobs_complete(supervisor->jobs, job, &outcome);
+    law_answers_destroy(laws);
     plan_destroy(plan);
     settings_destroy(settings);
     report_finish(&report);

@@ -417,6 +417,7 @@ static void test_unused_workers_leave_down_to_the_minimum(void)
 /* promise G6 */
 static void test_a_size_that_was_set_stays_until_auto(void)
 {
+    struct pool_law_answer answer;
     struct pool_scaling scaling;
     struct executor *executor;
     struct fixture f;
@@ -432,6 +433,12 @@ static void test_a_size_that_was_set_stays_until_auto(void)
     look_has_been(&f);
     CU_ASSERT_EQUAL(pool_target(f.pool), 1);
     CU_ASSERT_EQUAL(grown_by_itself(&f), 0);
+    pool_consult_law(f.pool, &usual.settings, &answer); /* the first look at what waits */
+    rig_advance(&f.rig, WAIT_MS);
+    pool_consult_law(f.pool, &usual.settings, &answer);
+    CU_ASSERT_EQUAL(answer.now, 1);
+    CU_ASSERT_EQUAL(answer.target, 2);
+    CU_ASSERT_EQUAL(pool_target(f.pool), 1);
     executor = runtime_enter(f.rig.runtime);
     CU_ASSERT_EQUAL(pool_scale_auto(f.pool, executor), 0);
     runtime_leave(executor);
