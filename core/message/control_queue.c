@@ -68,8 +68,8 @@ static struct message *reversed(struct message *top)
 
 struct message *control_queue_take(struct mailbox *mailbox, uint32_t *out_signals)
 {
-    /* [M5] acquire: whoever raised OTHER before had put its thing there before. Whoever puts
-     * something there after this raises OTHER again. */
+    /* [M5] acquire: a thread that set OTHER before had put its message or signal there before. A
+     * thread that puts one there afterwards sets OTHER again. */
     atomic_fetch_and_explicit(&mailbox->word, ~MAILBOX_OTHER, memory_order_acq_rel);
     *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_acquire);
     return reversed(atomic_exchange_explicit(&mailbox->other, NULL, memory_order_acquire));

@@ -28,15 +28,15 @@ void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
 {
     if (limit != MAILBOX_UNBUFFERED && limit > LIMIT_MAX)
         limit = LIMIT_MAX;
-    /* Release for is_full. Before the look at who waits: see actor/wait_queue.h. */
+    /* Release for is_full. Before the check for waiting senders: see actor/wait_queue.h. */
     atomic_store_explicit(&mailbox->limit, limit, memory_order_seq_cst);
 }
 
 /*
- * True when the normal lane has no place for the sender that read `word`. The difference is taken
- * as signed: a tail that has grown old lies behind head, and then the exchange fails anyway. A
- * "full" is true at the instant when head was read, since tail only grows. As a signed number
- * MAILBOX_UNBUFFERED is below each difference: then the worker's sleep decides.
+ * True when the normal lane has no place for the sender that read `word`. The difference is signed:
+ * an outdated tail is behind head, and then the exchange fails anyway. The lane was full at the
+ * instant when head was read, since tail only grows. As a signed number MAILBOX_UNBUFFERED is below
+ * each difference: then the worker's sleep decides.
  */
 static inline bool is_full(struct mailbox *mailbox, uint64_t word)
 {
@@ -117,7 +117,7 @@ static inline void put_chain(struct mailbox *mailbox, struct message *first, str
 
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit)
 {
-    /* Before the look at who waits: see actor/wait_queue.h. */
+    /* Before the check for waiting senders: see actor/wait_queue.h. */
     atomic_store_explicit(&mailbox->bytes_limit, limit, memory_order_seq_cst);
 }
 
@@ -150,8 +150,8 @@ static void give_bytes(struct mailbox *mailbox, uint64_t size)
     atomic_fetch_sub_explicit(&mailbox->bytes, size, memory_order_relaxed);
 }
 
-/* As mailbox_push, under a limit of bytes; 1: and the caller must schedule the actor. Out of line,
- * and without a place to write to, so that others save no registers and have no frame for it. */
+/* As mailbox_push, under a limit of bytes; 1: taken, and the caller must schedule the actor. Out of
+ * line and without an out parameter, so that other pushes save no registers and need no frame. */
 __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint32_t serial,
                                                   struct message *message, uint64_t limit)
 {
@@ -159,8 +159,8 @@ __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint3
     bool wake;
     int status;
 
-    /* The word before the bytes: who looks a second time (wait_queue.h) sees what the turn that it
-     * would have to hear of has freed. */
+    /* The word before the bytes: a sender that checks a second time (wait_queue.h) sees the bytes
+     * of a turn that ended before it joined the queue. */
     if (mailbox_serial(atomic_load_explicit(&mailbox->word, memory_order_seq_cst)) != serial)
         return WEIR_ETERMINATED;
     if (size > limit)

@@ -1,34 +1,34 @@
 /*
- * message/mailbox.h - an actor's incoming lanes and the word that admits into them.
+ * message/mailbox.h - an actor's incoming lanes, and the word that admits messages.
  *
- * The normal lane is a linked queue of any number of senders and one owner, and before it the place
- * of the *waker*: a sender that finds the owner asleep finds the queue empty, and no thread reads
- * it before the owner has been scheduled by that sender; so its message is laid there by a plain
- * store. The other lanes share one stack, which the owner takes whole and sorts. The *admission
- * word* holds
+ * The normal lane is a linked queue of any number of senders and one owner. Before the queue comes
+ * the place of the *waker*. A sender that finds the owner asleep finds the queue empty, and no
+ * thread reads the queue until that sender has scheduled the owner: so the sender stores its
+ * message there by a plain store. The other lanes share one stack, which the owner takes whole and
+ * sorts. The *admission word* holds
  *
  *      63        36   35     34       33      32    31            0
  *     | serial     | muted | closed | other | idle | tail          |
  *
- * so that a sender's single compare-and-swap answers "is it still you, still open, is there room",
- * takes a place in the order, and tells whether the actor slept (then the sender schedules it).
- * The owner goes idle by a compare-and-swap on the same word: a sender that was first makes it
- * fail. There is no second flag to race with, hence no wake-up to lose.
+ * One compare-and-swap of a sender checks the serial, that the mailbox is open and that there is
+ * room; takes a place in the order; and shows whether the actor slept, in which case the sender
+ * schedules it. The owner goes idle by a compare-and-swap on the same word, which fails when a
+ * sender came first. So no wake-up is lost.
  *
  * `taken`, on the owner's line, counts the messages that have left the queue: tail - taken messages
  * wait, exactly. The owner returns places in batches: `head`, on the senders' line, is the value of
  * `taken` at the last return, and there is a place while tail - head < limit. A place that is not
  * returned yet counts as occupied for senders, so the limit stays an upper bound.
  *
- * Without a buffer, MAILBOX_UNBUFFERED, the bit IDLE decides instead of the counters: the sender
- * that takes it down is admitted, alone. So a message is admitted only for an owner that sleeps and
- * would take it at once; one that may take none is muted instead, or closed.
+ * Without a buffer, MAILBOX_UNBUFFERED, the bit IDLE decides instead of the counters: the one
+ * sender that clears it is admitted. So a message is admitted only for an owner that sleeps and would take
+ * it at once. An owner that may take no message is muted or closed instead.
  *
- * A limit of bytes is a second word: a sender takes its bytes before its place, and gives them back
- * when it gets none. So the payload that waits never passes the limit, under any number of senders;
- * a "full" is true of the bytes that wait and those of senders between the two steps, of which one
- * may yet be refused: at the very limit, concurrent senders may get FULL where senders one after
- * the other would find room. Without a limit none of this costs anything.
+ * A limit of bytes is a second word. A sender takes its bytes before its place, and returns them
+ * when it gets no place. So the payload that waits never passes the limit, under any number of
+ * senders. Close to the limit, concurrent senders may get FULL where senders one after the other
+ * would find room, since bytes of a sender that is about to be refused count, too. Without a limit
+ * of bytes none of this costs anything.
  *
  *               | push others | pop idle take | open close restart
  *   push others |      -      |       -       |       -            - = any threads at once
@@ -47,17 +47,17 @@
 
 #include <weir/choices.h>
 
-#define MAILBOX_IDLE (1ull << 32)   /* nobody runs it or will: the next sender schedules it */
-#define MAILBOX_OTHER (1ull << 33)  /* the other lanes or the signals have something */
+#define MAILBOX_IDLE (1ull << 32)   /* not running, not queued: the next sender schedules it */
+#define MAILBOX_OTHER (1ull << 33)  /* the other lanes or the signals are not empty */
 #define MAILBOX_CLOSED (1ull << 34) /* admits nothing */
-#define MAILBOX_MUTED (1ull << 35)  /* nobody runs it, and only the other lanes wake it */
+#define MAILBOX_MUTED (1ull << 35)  /* not running, and only the other lanes wake it */
 #define MAILBOX_UNBUFFERED WEIR_UNBUFFERED /* instead of a limit: admits while the owner sleeps */
 #define MAILBOX_SERIAL_SHIFT 36
 #define MAILBOX_SERIAL_MAX ((1u << 28) - 1)
 
 /*
- * The first 64 bytes are the senders', what comes behind them the owner's: whoever holds a mailbox
- * aligns it to 64 and goes on behind it with what the owner writes.
+ * Senders write the first 64 bytes, the owner writes what follows. A struct that contains a mailbox
+ * aligns it to 64, and continues with fields that the owner writes.
  */
 struct mailbox {
     /* written by senders */
@@ -65,38 +65,39 @@ struct mailbox {
     _Atomic(struct message *) tail;  /* last linked; NULL = empty */
     _Atomic(struct message *) other; /* stack of urgent, high, replies, exits, downs */
     _Atomic uint32_t head;           /* written by the owner, by mailbox_return */
-    _Atomic uint32_t limit;          /* written by whoever reconfigures; 0 = unlimited */
-    _Atomic uint16_t signals;        /* bits of the owner's choosing, set by anybody */
-    _Atomic uint64_t bytes_limit;    /* written by whoever reconfigures; 0 = unlimited */
+    _Atomic uint32_t limit;          /* written by a change of settings; 0 = unlimited */
+    _Atomic uint16_t signals;        /* bits that the owner defines, set by any thread */
+    _Atomic uint64_t bytes_limit;    /* written by a change of settings; 0 = unlimited */
     _Atomic uint64_t bytes;          /* of payload that wait, weighed while there is a limit */
     _Atomic uint32_t lanes[2];       /* in high, urgent: for actor/send.c, which bounds them */
 
     /* written by the owner */
     _Atomic(struct message *) first; /* also by the sender that found it empty */
-    _Atomic uint64_t taken;          /* read by those who read figures */
+    _Atomic uint64_t taken;          /* read for figures */
     _Atomic(struct message *) waker; /* the message that woke it, until taken; by its sender, too */
 };
 
 static_assert(offsetof(struct mailbox, first) == 64, "two lines: senders, owner");
 
-/* Starts closed, not idle (the creator schedules it once). The serial is odd; 0: of nobody yet. */
+/* Starts closed, not idle: the creator schedules the actor once. The serial is odd; 0: it has none
+ * yet. */
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
 
 /*
  * Admits one message into the normal lane. Any thread. Never blocks, never allocates.
  *
- * Takes `message` on 0; on any other status the caller keeps it: WEIR_EFULL no place, WEIR_EINVALID
- * its payload alone passes the limit of bytes, WEIR_ECLOSED the owner drains or is not open,
- * WEIR_ETERMINATED another serial. On 0, `out_wake` says that the
- * caller must schedule the actor. A sender paused between its two steps holds back later messages
- * of others; none is lost or reordered.
+ * Takes `message` on 0; otherwise the caller keeps it. WEIR_EFULL: no place. WEIR_EINVALID: its
+ * payload alone passes the limit of bytes. WEIR_ECLOSED: the owner drains or is not open.
+ * WEIR_ETERMINATED: another serial. On 0, `out_wake` says that the caller must schedule the actor.
+ * A sender that is paused between its two steps delays later messages of other senders; none is
+ * lost or reordered.
  */
 int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake);
 
 /*
- * Admits as many of a chain as there is room for, from the front, by one step: nothing of another
- * sender comes between them. Any thread. Answers how many it took, or as mailbox_push when there is
- * none. `count` is at least 1, at most INT32_MAX.
+ * Admits as many messages of a chain as there is room for, from the front, in one step: no message
+ * of another sender comes between them. Any thread. Returns the number of messages that it took; if
+ * that is none, a status as mailbox_push. `count` is at least 1, at most INT32_MAX.
  */
 int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message *const *messages,
                        uint32_t count, bool *out_wake);
@@ -118,10 +119,10 @@ const struct message *mailbox_peek(const struct mailbox *mailbox);
 /* mailbox_take, and mailbox_return. */
 struct message *mailbox_pop(struct mailbox *mailbox);
 
-/* True when the other lanes or the signals may have something: see control_queue.h. */
+/* True when the other lanes or the signals may not be empty: see control_queue.h. */
 static inline bool mailbox_has_other(const struct mailbox *mailbox)
 {
-    /* Relaxed: a guess; taking them synchronises. */
+    /* Relaxed: a hint; the owner synchronises when it takes them. */
     return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_OTHER;
 }
 
@@ -129,23 +130,23 @@ static inline bool mailbox_has_other(const struct mailbox *mailbox)
 bool mailbox_empty(struct mailbox *mailbox);
 
 /*
- * Gives the actor up if nothing waits. On true it belongs to the next sender that wakes it: touch
- * nothing of it any more. False: something came.
+ * Goes idle if no message waits. True: the actor belongs to the next sender that wakes it, and the
+ * caller touches it no more. False: a message or signal has arrived.
  */
 bool mailbox_try_idle(struct mailbox *mailbox);
 
 /*
- * Gives the actor up although messages may wait: only the other lanes and the signals wake it. On
- * true touch nothing of it any more. False: they have something.
+ * Goes to sleep although messages may wait: only the other lanes and the signals wake the actor.
+ * True: the caller touches it no more. False: the other lanes or the signals are not empty.
  */
 bool mailbox_try_mute(struct mailbox *mailbox);
 
-/* From now on, for what is pushed from now on; 0 = unlimited, or MAILBOX_UNBUFFERED. Any
- * thread. A number of messages that cannot be counted, from 2^31 on, is as good as 2^31 - 1. */
+/* Sets the limit of later pushes; 0 = unlimited, or MAILBOX_UNBUFFERED. From 2^31 on it counts as
+ * 2^31 - 1. Any thread. */
 void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit);
 void mailbox_set_bytes_limit(struct mailbox *mailbox, uint64_t limit);
 
-/* True when not even a message of one byte would be admitted, for its bytes. A hint. */
+/* True when the limit of bytes has no room for one byte. A hint. */
 bool mailbox_bytes_full(struct mailbox *mailbox);
 
 void mailbox_open(struct mailbox *mailbox);
@@ -154,12 +155,12 @@ void mailbox_close(struct mailbox *mailbox);
 /* Whether it admits nothing, because its owner drains or is not open. Any thread. */
 bool mailbox_is_closed(struct mailbox *mailbox);
 
-/* Ends this serial, the next one is even: every later push answers TERMINATED. Only when closed and
- * empty. */
+/* Ends this serial; the next one is even. Every later push returns WEIR_ETERMINATED. Only when
+ * closed and empty. */
 void mailbox_end(struct mailbox *mailbox);
 
-/* Messages admitted in all, and of those how many wait. Exact for the owner; for others exact at
- * some instant of the call. */
+/* The number of messages admitted so far, and of those that wait. Exact for the owner; for other
+ * threads exact at some instant of the call. */
 uint64_t mailbox_accepted(struct mailbox *mailbox);
 uint32_t mailbox_waiting(struct mailbox *mailbox);
 
@@ -171,7 +172,7 @@ static inline uint64_t mailbox_taken(const struct mailbox *mailbox)
 
 static inline bool mailbox_is_unbuffered(const struct mailbox *mailbox)
 {
-    /* Relaxed: a changed limit counts from when it is seen. */
+    /* Relaxed: a changed limit takes effect when this thread sees it. */
     return atomic_load_explicit(&mailbox->limit, memory_order_relaxed) == MAILBOX_UNBUFFERED;
 }
 
