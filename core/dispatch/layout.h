@@ -1,8 +1,8 @@
 /*
  * dispatch/layout.h - what a dispatcher and its threads consist of.
  *
- * Its threads read and write it in their loop (executor.c), the timekeeper with each beat. All other
- * code makes and changes a dispatcher by the functions of dispatcher.h.
+ * Its threads read and write it in their loop (executor.c), the timekeeper with each beat. All
+ * other code makes and changes a dispatcher by the functions of dispatcher.h.
  */
 #ifndef DISPATCH_LAYOUT_H
 #define DISPATCH_LAYOUT_H

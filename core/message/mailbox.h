@@ -21,8 +21,8 @@
  * returned yet counts as occupied for senders, so the limit stays an upper bound.
  *
  * Without a buffer, MAILBOX_UNBUFFERED, the bit IDLE decides instead of the counters: the one
- * sender that clears it is admitted. So a message is admitted only for an owner that sleeps and would take
- * it at once. An owner that may take no message is muted or closed instead.
+ * sender that clears it is admitted. So a message is admitted only for an owner that sleeps and
+ * would take it at once. An owner that may take no message is muted or closed instead.
  *
  * A limit of bytes is a second word. A sender takes its bytes before its place, and returns them
  * when it gets no place. So the payload that waits never passes the limit, under any number of
