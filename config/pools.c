@@ -362,7 +362,9 @@ static int bound_alone(const struct pool_reading *at)
     if (!pool->use.entry || !(pool->use.entry->behaviour->flags & WEIR_ALONE))
         return WEIR_OK;
     if (node && pool->core.size_max > 1)
-        return refuse(at, &node->mark, "size", "must be 1: a worker of this behaviour is alone");
+        return refuse(at, &node->mark, "size",
+                      "must be 1, or {min: 0, max: 1}: a worker of this "
+                      "behaviour is alone");
     if (!node)
         pool->size = 1;
     pool->core.size_min = 0;
@@ -400,9 +402,9 @@ static int read_workers(const struct pool_reading *at)
                         "needs `use` (a pool of workers), `members` or `pool` (a pool of pools)");
     status = resolve_use(at->checking, &place, &pool_of(at)->use);
     if (result == WEIR_OK)
-        result = bound_alone(at);
+        result = check_scale(at); /* the bounds as they are written */
     if (result == WEIR_OK)
-        result = check_scale(at);
+        result = bound_alone(at);
     if (status != WEIR_OK)
         result = status;
     warn_unlimited(at);

@@ -209,6 +209,27 @@ int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32
     return status;
 }
 
+static int scale_auto(struct part *part)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    status = pool_scale_auto(part->pool, executor);
+    runtime_leave(executor);
+    return status;
+}
+
+int weir_runtime_scale_auto(struct weir_runtime *runtime, weir_pid pool)
+{
+    struct part *part = part_find_pool(runtime, pool);
+    int status = part ? scale_auto(part) : WEIR_EUNKNOWN;
+
+    part_unref(part);
+    return status;
+}
+
 /* --- figures -------------------------------------------------------------------------------- */
 
 int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,

@@ -11,7 +11,7 @@
 #define POOL_SIZE_MIN offsetof(struct weir_pool_options, subscribe)
 #define ACTOR_SIZE_MIN (sizeof(struct weir_actor_options))
 
-#define RESTART_MS_MAX (366ull * 24 * 60 * 60 * 1000) /* a year: no sum of such times overflows */
+#define MS_MAX (366ull * 24 * 60 * 60 * 1000) /* a year: no sum of such times overflows */
 
 /* --- making --------------------------------------------------------------------------------- */
 
@@ -37,10 +37,27 @@ static int restart_of(const struct weir_pool_options *given, struct restart *res
         restart->backoff_ms_min = given->restart_backoff_ms_min;
     if (given->restart_backoff_ms_max)
         restart->backoff_ms_max = given->restart_backoff_ms_max;
-    if (restart->within_ms > RESTART_MS_MAX || restart->backoff_ms_max > RESTART_MS_MAX ||
+    if (restart->within_ms > MS_MAX || restart->backoff_ms_max > MS_MAX ||
         restart->backoff_ms_min > restart->backoff_ms_max)
         return WEIR_EINVALID;
     return 0;
+}
+
+static int scale_of(const struct weir_pool_options *given, struct scale *out)
+{
+    uint64_t wait_ms = given->scale_wait_ms ? given->scale_wait_ms : USUAL_SCALE_WAIT_MS;
+
+    *out = (struct scale){
+        .on = given->scale != WEIR_SCALE_NONE,
+        .wait_ms = given->scale == WEIR_SCALE_ON_DEMAND ? 0 : wait_ms,
+        .idle_ms = given->scale_idle_ms ? given->scale_idle_ms : USUAL_SCALE_IDLE_MS,
+    };
+    if (given->scale > WEIR_SCALE_ON_DEMAND || out->wait_ms > MS_MAX || out->idle_ms > MS_MAX)
+        return WEIR_EINVALID;
+    /* pool_create refuses what else has no meaning. */
+    return out->on && (!given->behaviour || given->workers_min == given->workers_max)
+               ? WEIR_EINVALID
+               : 0;
 }
 
 /* Translates the options that need no memory: all but spec and outputs. */
@@ -77,6 +94,8 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
         return WEIR_EINVALID;
     escalation_usual(&out->settings.restart);
     status = restart_of(given, &out->settings.restart);
+    if (status == 0)
+        status = scale_of(given, &out->settings.scale);
     if (status != 0)
         return status;
     status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);

@@ -40,6 +40,14 @@ enum weir_restart_then {
     WEIR_RESTART_KEEP_TRYING = 3, /* the host opens it again after the longest back-off */
 };
 
+/* Selects whether a pool changes its number of workers by itself. */
+enum weir_scale {
+    WEIR_SCALE_NONE = 0,
+    WEIR_SCALE_BY_WAIT = 1,   /* it grows when messages wait for too long */
+    WEIR_SCALE_ON_DEMAND = 2, /* it grows when a message finds no idle worker; in a file `wait:
+                               * 0ms` */
+};
+
 /* Selects what happens to the mailbox of a removed worker. */
 enum weir_remove {
     WEIR_REMOVE_DRAIN = 0, /* the worker finishes the messages that it has accepted */

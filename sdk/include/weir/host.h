@@ -494,7 +494,7 @@ static inline weir_pid weir_pool(struct weir_self *self)
 
 /*
  * Sets the target number of workers of a pool. Returns at once; workers open and leave later. An
- * elastic pool stops scaling itself until a reload changes the pool. `out` may be NULL.
+ * elastic pool stops scaling itself until `weir scale POOL auto` or a reload. `out` may be NULL.
  * WEIR_EINVALID: `target` is outside the pool's bounds, and nothing changes; with `clamp: true` in
  * the file the nearest bound is used instead, and `out` has the result. WEIR_EINVALID also when the
  * PID is not a pool's, or the pool's members are pools. WEIR_ECLOSED: the pool is closing.

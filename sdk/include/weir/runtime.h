@@ -180,12 +180,20 @@ struct weir_pool_options {
                          * runtime */
     uint64_t open_timeout_ms; /* the time-out of weir_runtime_wait_open with WEIR_OPEN_TIMEOUT; 0 =
                                * 10 s */
+    /* enum weir_scale: the pool changes its number of workers by itself, between workers_min and
+     * workers_max, which must differ; not with WEIR_ROUTE_BROADCAST. A resize by a call suspends
+     * this until weir_runtime_scale_auto. */
+    uint32_t scale;
+    uint32_t reserved_2;
+    uint64_t scale_wait_ms; /* WEIR_SCALE_BY_WAIT: it grows by half when a message has waited so
+                             * long and no worker is idle; 0 = 50 ms */
+    uint64_t scale_idle_ms; /* a worker that is unused for so long leaves; 0 = 30 s */
 };
 #define WEIR_POOL_OPTIONS                                                                          \
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0                    \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
     }
 
 /* Options of an actor or a source. Initialise them with WEIR_ACTOR_OPTIONS. 0 and NULL have the
@@ -371,10 +379,10 @@ WEIR_API int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid,
 WEIR_API int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid *out_pid);
 
 /*
- * Sets the target number of workers of a pool. Returns at once; workers open and leave later. `out`
- * may be NULL. WEIR_EINVALID: `workers` is outside the pool's bounds, and nothing changes; with
- * `clamp` the nearest bound is used instead. WEIR_ECLOSED: the pool is closing. WEIR_EUNKNOWN,
- * WEIR_ENOMEM.
+ * Sets the target number of workers of a pool. Returns at once; workers open and leave later. A
+ * pool with `scale` stops scaling itself. `out` may be NULL. WEIR_EINVALID: `workers` is outside
+ * the pool's bounds, and nothing changes; with `clamp` the nearest bound is used instead.
+ * WEIR_ECLOSED: the pool is closing. WEIR_EUNKNOWN, WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_resize(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
                                  struct weir_resized *out);
@@ -393,6 +401,10 @@ WEIR_API int weir_runtime_remove_workers(struct weir_runtime *runtime, weir_pid 
  */
 WEIR_API int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,
                                       uint64_t timeout_ms, struct weir_resized *out);
+
+/* Lets a pool scale itself again after a resize. 0 also when it does. WEIR_EINVALID: the pool has
+ * no `scale`. WEIR_ECLOSED: the pool is closing. WEIR_EUNKNOWN, WEIR_ENOMEM. */
+WEIR_API int weir_runtime_scale_auto(struct weir_runtime *runtime, weir_pid pool);
 
 /*
  * Pauses a pool: from the return on, the pool refuses every message with WEIR_EFULL. Its workers

@@ -395,6 +395,67 @@ static void test_actor_that_has_just_begun_is_waited_for(void)
     hand_finish(&hand);
 }
 
+/* --- scaling -------------------------------------------------------------------------------- */
+
+static struct weir_pool_options elastic(struct hand *hand)
+{
+    struct weir_pool_options options = hand_pool_options(hand, "pool");
+
+    options.workers = 0;
+    options.workers_max = 2;
+    options.scale = WEIR_SCALE_ON_DEMAND;
+    return options;
+}
+
+/* promise G3: of a program, too; promise G6: the first resize ends it, and a call resumes it. */
+static void test_a_pool_of_a_program_scales_itself(void)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    options = elastic(&hand);
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, pid, 0, NULL), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), WEIR_EFULL);
+    CU_ASSERT_EQUAL(weir_runtime_scale_auto(hand.runtime, pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_send_wait(hand.runtime, pid,
+                                           hand_message(&hand, (struct hand_order){ .id = 1 }),
+                                           patience_ms()),
+                    0);
+    CU_ASSERT_EQUAL(weir_runtime_pool_stats(hand.runtime, pid, &stats), 0);
+    CU_ASSERT_TRUE(stats.target >= 1);
+    CU_ASSERT_EQUAL(weir_runtime_scale_auto(hand.runtime, 1), WEIR_EUNKNOWN);
+    hand_finish(&hand);
+}
+
+static void test_a_law_that_has_no_meaning_is_refused(void)
+{
+    struct weir_pool_options options, plain;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    options = elastic(&hand);
+    options.workers_max = 0;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options = elastic(&hand);
+    options.scale = 3;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options = elastic(&hand);
+    options.route = WEIR_ROUTE_BROADCAST;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options = elastic(&hand);
+    options.scale_idle_ms = UINT64_MAX;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    plain = hand_pool_options(&hand, "plain");
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &plain, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_scale_auto(hand.runtime, pid), WEIR_EINVALID);
+    hand_finish(&hand);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -410,6 +471,8 @@ int main(void)
         { "chain", test_source_pool_and_actor_make_a_chain },
         { "just begun", test_actor_that_has_just_begun_is_waited_for },
         { "actor fails", test_actor_that_fails_ends },
+        { "scales itself", test_a_pool_of_a_program_scales_itself },
+        { "no meaning", test_a_law_that_has_no_meaning_is_refused },
         CU_TEST_INFO_NULL,
     };
 

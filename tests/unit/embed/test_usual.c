@@ -45,6 +45,7 @@ static void test_limit_left_alone_is_that_of_a_file(void)
 static void test_defaults_are_those_of_the_tables(void)
 {
     const struct language_row *removal = language_find(language_pool, "remove")->rows;
+    const struct language_row *scale = language_find(language_pool, "scale")->rows;
     const struct language_row *log = language_find(language_host, "log")->rows;
     uint64_t timeout_ms = 0;
 
@@ -54,6 +55,10 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(text_parse_duration(fallback(language_pool, "open_timeout"), &timeout_ms),
                     TEXT_OK);
     CU_ASSERT_EQUAL(USUAL_OPEN_TIMEOUT_MS, timeout_ms);
+    CU_ASSERT_EQUAL(text_parse_duration(fallback(scale, "wait"), &timeout_ms), TEXT_OK);
+    CU_ASSERT_EQUAL(USUAL_SCALE_WAIT_MS, timeout_ms);
+    CU_ASSERT_EQUAL(text_parse_duration(fallback(scale, "idle"), &timeout_ms), TEXT_OK);
+    CU_ASSERT_EQUAL(USUAL_SCALE_IDLE_MS, timeout_ms);
     CU_ASSERT_STRING_EQUAL(fallback(log, "level"), "info");
     CU_ASSERT_EQUAL(USUAL_LOG_LEVEL, WEIR_LOG_INFO);
     CU_ASSERT_EQUAL(usual_limit(WEIR_UNLIMITED), 0);
