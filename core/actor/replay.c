@@ -73,8 +73,8 @@ static int send_again(struct replaying *replaying, const struct dead_message *de
 }
 
 /* True when the dead letter was accepted again. */
-static bool try_letter(struct replaying *replaying, const struct dead_message *dead,
-                       struct replay_result *result)
+static bool try_dead_letter(struct replaying *replaying, const struct dead_message *dead,
+                            struct replay_result *result)
 {
     int status;
 
@@ -100,7 +100,7 @@ void replay(struct runtime *runtime, struct executor *executor, struct dead_lett
     while (dead) {
         struct dead_message *next = dead->next;
 
-        if (try_letter(&replaying, dead, out)) {
+        if (try_dead_letter(&replaying, dead, out)) {
             dead_letters_replayed(letters, dead);
             out->replayed++;
         } else {

@@ -78,8 +78,8 @@ void settle_done(struct actor *actor, struct message *message)
     end_done(actor, message);
 }
 
-static void log_letter(const struct actor *actor, const struct message *message,
-                       enum dead_reason reason, const char *detail)
+static void log_dead_letter(const struct actor *actor, const struct message *message,
+                            enum dead_reason reason, const char *detail)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_subject(actor),
               dead_reason_event(reason), weir_str("reason", dead_reason_name(reason)),
@@ -101,7 +101,7 @@ void settle_record(struct actor *actor, const struct message *message, enum dead
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail,
                      executor_time(actor->executor));
-    log_letter(actor, message, reason, detail);
+    log_dead_letter(actor, message, reason, detail);
 }
 
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)

@@ -26,7 +26,7 @@ static uint64_t step(const struct scale_law *law, const struct scale_figures *fi
 
     if (wanted > figures->pending)
         return wanted - figures->pending;
-    return figures->busy > 0 && figures->grown_ns / SCALE_PATIENCE >= law->wait_ns;
+    return figures->busy > 0 && figures->grown_ns / SCALE_OPENING_WAITS_MAX >= law->wait_ns;
 }
 
 /* As many workers as it lacks, without a look at the maximum. */

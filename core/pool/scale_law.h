@@ -10,7 +10,8 @@
  *  - With `wait` 0 the pool grows by as many workers as there are messages that no worker takes.
  *  - Workers that open, for the first time or again, count as capacity. So the pool does not grow
  *    again before the last growth has had its effect, and not because of a backend that is down.
- *    While other workers are open, this holds for SCALE_PATIENCE waits only: then it grows by one.
+ *    While other workers are open, this holds for SCALE_OPENING_WAITS_MAX waits only: then it
+ *    grows by one.
  *  - Without any worker the first message, or a sender that looks for room, starts one.
  *
  * It shrinks by the time that workers are unused: a worker that has been unused for `idle` leaves,
@@ -24,8 +25,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCALE_PATIENCE 10u /* waits: ten growths without an effect of the last */
-#define SCALE_SHARE 8u     /* of `idle`: 16 workers leave in three times `idle` */
+#define SCALE_OPENING_WAITS_MAX 10u /* waits: ten growths without an effect of the last */
+#define SCALE_SHARE 8u              /* of `idle`: 16 workers leave in three times `idle` */
 
 struct scale_law {
     uint64_t wait_ns; /* 0 = on demand */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "host/command/letter_export.h"
-#include "host/pages/letters.h"
+#include "host/command/dead_letter_export.h"
+#include "host/pages/dead_letters.h"
 
 #define LETTER_REPLAY 'r'
 #define LETTER_DELETE 'd'
@@ -18,7 +18,7 @@ struct request {
     bool replay, delete, all;
     const char *folder; /* of an export; NULL: none */
     const char *pool;
-    uint64_t numbers[LETTERS_DELETED_MAX];
+    uint64_t numbers[DEAD_LETTERS_DELETED_MAX];
     uint32_t count;
 };
 
@@ -49,8 +49,9 @@ static int take_numbers(struct request *request, int first)
     const struct invocation *invocation = request->client.invocation;
 
     for (int i = first; i < invocation->argc; i++) {
-        if (request->count == LETTERS_DELETED_MAX)
-            return command_usage_error(invocation, "takes at most %d letters", LETTERS_DELETED_MAX);
+        if (request->count == DEAD_LETTERS_DELETED_MAX)
+            return command_usage_error(invocation, "takes at most %d letters",
+                                       DEAD_LETTERS_DELETED_MAX);
         if (text_parse_u64(invocation->argv[i], &request->numbers[request->count++]) != TEXT_OK)
             return command_usage_error(invocation, "a letter is given by its number, not %s",
                                        invocation->argv[i]);
@@ -79,7 +80,7 @@ static int check(const struct request *request)
     return COMMAND_GO_ON;
 }
 
-static int delete_letters(const struct request *request)
+static int delete_dead_letters(const struct request *request)
 {
     char *after = NULL;
     size_t size = 0;
@@ -99,15 +100,15 @@ static int delete_letters(const struct request *request)
     return code;
 }
 
-static int export_letters(const struct request *request)
+static int export_dead_letters(const struct request *request)
 {
-    const struct letter_export export = { .client = &request->client,
-                                          .pool = request->pool,
-                                          .folder = request->folder,
-                                          .numbers = request->numbers,
-                                          .count = request->count };
+    const struct dead_letter_export export = { .client = &request->client,
+                                               .pool = request->pool,
+                                               .folder = request->folder,
+                                               .numbers = request->numbers,
+                                               .count = request->count };
 
-    return letter_export_run(&export);
+    return dead_letter_export_run(&export);
 }
 
 static int carry_out(const struct request *request)
@@ -115,9 +116,9 @@ static int carry_out(const struct request *request)
     if (!request->pool)
         return control_client_ask(&request->client, false, "/dead", CONTROL_CLIENT_TIMEOUT_S);
     if (request->delete)
-        return delete_letters(request);
+        return delete_dead_letters(request);
     if (request->folder)
-        return export_letters(request);
+        return export_dead_letters(request);
     return control_client_ask_of(&request->client, request->replay, "/dead/", request->pool,
                                  request->replay ? "/replay" : "");
 }

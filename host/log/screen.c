@@ -68,7 +68,7 @@ void screen_destroy(struct screen *screen)
     free(screen);
 }
 
-static struct timespec patience_from_now(void)
+static struct timespec time_limit_from_now(void)
 {
     struct timespec until;
 
@@ -94,7 +94,7 @@ static void set_stuck(struct screen *screen, bool stuck)
  * thread longer than SCREEN_TIMEOUT_MS. */
 static bool lock_terminal(struct screen *screen)
 {
-    struct timespec until = patience_from_now();
+    struct timespec until = time_limit_from_now();
     bool locked = pthread_mutex_trylock(&screen->terminal) == 0;
 
     if (!locked && !is_stuck(screen))

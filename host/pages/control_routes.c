@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/pages/letter_routes.h"
+#include "host/pages/dead_letter_routes.h"
 #include "host/pages/metrics.h"
 #include "host/pages/overview.h"
 #include "host/pages/pool_routes.h"
@@ -175,11 +175,11 @@ static const struct route {
     { "pools/", "/restart", true, post_restart },
     { "pools/", "/resume", true, pool_routes_resume },
     { "pools/", NULL, false, pool_routes_one },
-    { "dead", NULL, false, letter_routes_summary },
-    { "dead/", "/replay", true, letter_routes_replay },
-    { "dead/", "/delete", true, letter_routes_delete },
-    { "letter/", NULL, false, letter_routes_payload },
-    { "dead/", NULL, false, letter_routes_list },
+    { "dead", NULL, false, dead_letter_routes_summary },
+    { "dead/", "/replay", true, dead_letter_routes_replay },
+    { "dead/", "/delete", true, dead_letter_routes_delete },
+    { "letter/", NULL, false, dead_letter_routes_payload },
+    { "dead/", NULL, false, dead_letter_routes_list },
     { "metrics", NULL, false, get_metrics },
     { "livez", NULL, false, get_livez },
     { "readyz", NULL, false, get_readyz },

@@ -28,7 +28,7 @@ import breaks  # noqa: E402
 import promises  # noqa: E402
 
 TEST_SECONDS = 60  # a broken runtime may hang: then that is how the test fails
-PATIENCE_MS = 3000  # what the tests wait for a condition, see tests/unit/support/patience.h
+WAIT_LIMIT_MS = 3000  # what the tests wait for a condition, see tests/unit/support/wait_limit.h
 HUNG = "seen to hang"
 FLAGS = "-O1 -g -w"  # what a break leaves unused is no mistake here
 
@@ -88,7 +88,7 @@ class Copy:
     def passes(self, test):
         done = run(["ctest", "--test-dir", str(self.build), "-R", f"^{test}$",
                     "--no-tests=error"], TEST_SECONDS,
-                   env=os.environ | {"WEIR_TEST_PATIENCE_MS": str(PATIENCE_MS)})
+                   env=os.environ | {"WEIR_TEST_WAIT_LIMIT_MS": str(WAIT_LIMIT_MS)})
         self.hung = done.returncode == -signal.SIGKILL
         return done.returncode == 0
 

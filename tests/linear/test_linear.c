@@ -22,7 +22,7 @@
 #include "linear/linear.h"
 #include "linear/subject.h"
 #include "unit/support/gate.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 struct trial {
     struct runtime *runtime;
@@ -76,7 +76,7 @@ static bool wait_for(struct trial *trial, bool (*done)(void *context))
 {
     bool is_done = false;
 
-    for (uint32_t i = 0; i < patience_ms() && !is_done; i++)
+    for (uint32_t i = 0; i < wait_limit_ms() && !is_done; i++)
         is_done = runtime_wait(trial->runtime, done, trial, 1);
     return is_done;
 }

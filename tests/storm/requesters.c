@@ -10,13 +10,13 @@
 /* the answer must come; the simulation's clock would reach any time-out first */
 #define LONG_MS UINT64_MAX
 
-enum patience { PATIENCE_LONG, PATIENCE_SHORT, PATIENCE_NONE, PATIENCES };
+enum timeout { TIMEOUT_LONG, TIMEOUT_SHORT, TIMEOUT_NONE, TIMEOUTS };
 
 struct question {
     uint64_t id;
     uint64_t reference;
     uint64_t asked_ns;
-    enum patience patience;
+    enum timeout timeout;
 };
 
 static uint32_t draw(struct agent *agent, uint32_t bound)
@@ -79,8 +79,8 @@ static bool ask(struct agent *agent, struct question *question)
     question->id = world_ticket(world);
     if (question->id == UINT64_MAX)
         return false;
-    question->patience = (enum patience)draw(agent, PATIENCES);
-    options.timeout_ms = question->patience == PATIENCE_SHORT ? world->options.short_ms : LONG_MS;
+    question->timeout = (enum timeout)draw(agent, TIMEOUTS);
+    options.timeout_ms = question->timeout == TIMEOUT_SHORT ? world->options.short_ms : LONG_MS;
     executor = enter(world);
     message = message_for(executor, question->id);
     atomic_fetch_add(&world->tickets[question->id].accepted, 1);
@@ -118,7 +118,7 @@ static void expect_time_out(struct world *world, const struct question *question
 {
     uint64_t waited_ns = now_ns() - question->asked_ns;
 
-    world_expect(world, question->patience == PATIENCE_SHORT, "no answer came", question->id);
+    world_expect(world, question->timeout == TIMEOUT_SHORT, "no answer came", question->id);
     world_expect(world, waited_ns >= (uint64_t)world->options.short_ms * 1000000u,
                  "a time-out is early", waited_ns);
 }
@@ -128,7 +128,7 @@ static enum world_answer await(struct world *world, const struct question *quest
     struct external_request_answer answer;
     int status;
 
-    if (!world->options.blocks && question->patience == PATIENCE_LONG)
+    if (!world->options.blocks && question->timeout == TIMEOUT_LONG)
         while (
             !external_requests_is_answered(world->runtime->external_requests, question->reference))
             world->options.wait(world->options.context);
@@ -162,8 +162,8 @@ static enum world_answer cancel(struct world *world, const struct question *ques
 static void conclude(struct world *world, const struct question *question)
 {
     struct external_request_answer answer;
-    enum world_answer what = question->patience == PATIENCE_NONE ? cancel(world, question)
-                                                                 : await(world, question);
+    enum world_answer what = question->timeout == TIMEOUT_NONE ? cancel(world, question)
+                                                               : await(world, question);
 
     atomic_fetch_add(&world->answers[what], 1);
     atomic_fetch_add(&world->tickets[question->id].answered, 1);

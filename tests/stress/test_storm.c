@@ -23,7 +23,7 @@
 #include <time.h>
 
 #include "storm/world.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 #define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
 #define MESSAGES_MAX 100000000u /* a gigabyte of addresses, of which few are used */
@@ -200,7 +200,7 @@ static void expect_drained(struct storm *storm)
 {
     bool drained = false;
 
-    for (uint32_t i = 0; i < patience_ms() && !drained; i++)
+    for (uint32_t i = 0; i < wait_limit_ms() && !drained; i++)
         drained = runtime_wait(storm->world.runtime, has_drained, &storm->world, 1);
     world_expect(&storm->world, drained, "what could go on does not", 0);
 }

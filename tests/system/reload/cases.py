@@ -21,7 +21,7 @@ import tempfile
 import time
 
 WEIR, PLUGINS, TEST_PLUGINS = sys.argv[1:4]
-PATIENCE_S = 60
+WAIT_LIMIT_S = 60
 
 
 class Connection(http.client.HTTPConnection):
@@ -75,7 +75,7 @@ class Host:
         return open(self.path["log"], encoding="utf-8", errors="replace").read()
 
     def until(self, condition, what):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + WAIT_LIMIT_S
         while not condition():
             if time.monotonic() > deadline or (self.process and self.process.poll() is not None):
                 self.fail(what)

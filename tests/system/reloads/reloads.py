@@ -30,7 +30,7 @@ MEASURED_EVERY = 20     # reloads
 WRONG_EVERY = 13
 LAYERS = 3              # each accepts a message once
 GROWTH_MAX_KIB = 1024   # of the resident memory, from the warm-up to the end
-PATIENCE_S = 60
+WAIT_LIMIT_S = 60
 POOLS_MAX = 8
 
 
@@ -292,7 +292,7 @@ def fail(what):
 
 
 def until(condition, what):
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + WAIT_LIMIT_S
     while not condition():
         if time.monotonic() > deadline:
             fail(what)

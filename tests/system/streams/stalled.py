@@ -19,7 +19,7 @@ import tempfile
 import time
 
 WEIR, PLUGINS, TEST_PLUGINS = sys.argv[1:4]
-PATIENCE_S = 60
+WAIT_LIMIT_S = 60
 MANY = 500000           # lines: more than is kept
 FEW = 20000             # no more than is kept, but than the pipe holds
 KEPT_MAX = 2 * (1 << 20)  # the bound, the pipe, and what is printed while they are reached
@@ -59,7 +59,7 @@ class Host:
         return answer["done"]
 
     def until(self, condition, what):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + WAIT_LIMIT_S
         while not condition():
             self.check(time.monotonic() < deadline, what)
             time.sleep(0.005)

@@ -8,7 +8,7 @@ Method: one row for each fault. `weir check` looks at a file that names the plug
 reads lines from a FIFO is told to take the file on, is given a line that the plugin must handle, if
 it came so far, and then a line for a plugin with nothing wrong, which must be heard. Plugins that
 never return, or end the host, have a host of their own. Nothing waits for time, but where Weir
-itself is to lose its patience. The table of what was said is docs/wrong-plugins.md.
+itself is to reach a time-out. The table of what was said is docs/wrong-plugins.md.
 
 Usage: wrong.py WEIR TEST_PLUGINS [--write]
 """
@@ -114,7 +114,7 @@ LOADING = [
         r"pools\.bad\.args: its check was killed by SIGSEGV"),
 ]
 
-# In a host of its own: it takes all of the patience there is.
+# In a host of its own: it takes the whole time-out.
 HANGING = Row("has a constructor that never returns", "constructor_hangs.run",
               r"its constructor did not return within 5s", apart=True)
 

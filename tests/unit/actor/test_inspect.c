@@ -14,8 +14,8 @@
 #include "actor/external_request.h"
 #include "actor/standalone.h"
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 #define LIMIT 4u
 #define LOOKED 7000u
@@ -65,7 +65,7 @@ static int ask(struct fixture *f, weir_pid pid, const char *const *items, uint64
 {
     const struct inspect_options options = { .to = pid,
                                              .items = items,
-                                             .timeout_ms = patience_ms() };
+                                             .timeout_ms = wait_limit_ms() };
     struct executor *executor = runtime_enter(f->rig.runtime);
     int status = inspect_ask(f->rig.runtime, executor, &options, out_reference);
 

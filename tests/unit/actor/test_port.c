@@ -15,8 +15,8 @@
 #include "actor/external_request.h"
 #include "message/blob.h"
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 struct fixture {
     struct rig rig;

@@ -14,8 +14,8 @@
 
 #include "actor/room_queue.h"
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 struct fixture {
     struct rig rig;
@@ -72,7 +72,7 @@ static void *send_patiently(void *context)
     const struct order order = { .act = sender->act, .id = sender->id };
     struct message *message = make_order(runtime, order, sender->key);
 
-    sender->status = send_wait(runtime, sender->to, message, patience_ms());
+    sender->status = send_wait(runtime, sender->to, message, wait_limit_ms());
     if (sender->status != 0)
         free_message(runtime, message);
     return NULL;
@@ -242,11 +242,11 @@ static void test_timeout_leaves_the_message_to_the_sender(void)
     CU_ASSERT_TRUE(clock_now_ns(&clock) - before >= 20000000u);
     CU_ASSERT_FALSE(wait_queue_any(&pool->waiters));
     gate_open(&f.probe->gate);
-    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, patience_ms()), 0);
+    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, pool->pid, message, wait_limit_ms()), 0);
     CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
     CU_ASSERT_EQUAL(probe_times(f.probe, 77), 1);
     message = make_order(f.rig.runtime, (struct order){ .id = 78 }, 0);
-    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, 12345, message, patience_ms()), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(send_wait(f.rig.runtime, 12345, message, wait_limit_ms()), WEIR_EUNKNOWN);
     free_message(f.rig.runtime, message);
     finish(&f);
 }
@@ -394,7 +394,7 @@ static int wait_inside(struct weir_self *self, struct probe *probe,
     struct message *own = message_of(probe_message(self, (struct order){ .id = 5 }));
 
     (void)message;
-    probe_note(probe, (uint64_t)-send_wait(rig->runtime, weir_pool(self), own, patience_ms()));
+    probe_note(probe, (uint64_t)-send_wait(rig->runtime, weir_pool(self), own, wait_limit_ms()));
     weir_message_free(self, &own->public);
     return WEIR_DONE;
 }

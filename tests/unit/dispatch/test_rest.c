@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 #define INTERVAL_MS 200
 #define THREADS 3
@@ -81,7 +81,7 @@ static bool comes_to_rest(struct rig *rig, uint32_t *out_threads)
 {
     uint64_t before = sleeps_of_all(rig->dispatcher, out_threads);
 
-    for (uint32_t waited = 0; waited < patience_ms(); waited += INTERVAL_MS) {
+    for (uint32_t waited = 0; waited < wait_limit_ms(); waited += INTERVAL_MS) {
         uint64_t now;
 
         (void)runtime_wait(rig->runtime, never, NULL, INTERVAL_MS);

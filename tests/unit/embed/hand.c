@@ -69,7 +69,7 @@ void hand_begin_with(struct hand *hand, const struct weir_runtime_options *like,
 
 void hand_finish(struct hand *hand)
 {
-    (void)weir_runtime_shutdown(hand->runtime, patience_ms());
+    (void)weir_runtime_shutdown(hand->runtime, wait_limit_ms());
     weir_runtime_destroy(hand->runtime);
     gate_finish(&hand->gate);
 }
@@ -92,7 +92,7 @@ weir_pid hand_pool(struct hand *hand, const char *path, uint32_t workers, uint32
     options.workers = workers;
     options.limit = limit ? limit : UINT32_MAX;
     if (weir_runtime_add_pool(hand->runtime, &options, &pid) != 0 ||
-        weir_runtime_wait_open(hand->runtime, pid, patience_ms()) != 0)
+        weir_runtime_wait_open(hand->runtime, pid, wait_limit_ms()) != 0)
         abort();
     return pid;
 }

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "unit/support/gate.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 #include <weir/runtime.h>
 

@@ -39,7 +39,7 @@ static void test_reply_comes_to_the_one_who_asked(void)
 
     hand_begin(&hand, 1);
     pid = hand_pool(&hand, "pool", 1, 1);
-    CU_ASSERT_EQUAL(ask(&hand, pid, (struct hand_order){ hand_reply, 5 }, patience_ms(), &answer),
+    CU_ASSERT_EQUAL(ask(&hand, pid, (struct hand_order){ hand_reply, 5 }, wait_limit_ms(), &answer),
                     0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(answer.message);
     CU_ASSERT_EQUAL(((const struct hand_order *)answer.message->data)->id, 1005);
@@ -68,12 +68,12 @@ static void test_failure_is_told_with_its_reason(void)
     pid = hand_pool(&hand, "pool", 1, 0);
     for (size_t i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL(
-            ask(&hand, pid, (struct hand_order){ cases[i].act, 1 }, patience_ms(), &answer),
+            ask(&hand, pid, (struct hand_order){ cases[i].act, 1 }, wait_limit_ms(), &answer),
             cases[i].status);
         CU_ASSERT_STRING_EQUAL(answer.detail, cases[i].detail);
         CU_ASSERT_PTR_NULL(answer.message);
     }
-    CU_ASSERT_EQUAL(ask(&hand, 12345, (struct hand_order){ 0 }, patience_ms(), &answer),
+    CU_ASSERT_EQUAL(ask(&hand, 12345, (struct hand_order){ 0 }, wait_limit_ms(), &answer),
                     WEIR_EUNKNOWN);
     hand_finish(&hand);
 }
@@ -116,7 +116,7 @@ static void test_time_out_is_not_early_and_the_request_expires(void)
                     WEIR_ETIMEOUT);
     CU_ASSERT_TRUE(now_ns() - before >= 20000000u);
     gate_open(&hand.gate);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     ledger = hand_ledger(&hand, 0);
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
     CU_ASSERT_EQUAL(ledger.dead, 1);
@@ -205,7 +205,7 @@ static void test_answer_that_nobody_fetches_is_freed(void)
                                          hand_message(&hand, (struct hand_order){ hand_reply, 1 }),
                                          1, &reference),
                     0);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.noted), 0);
     hand_finish(&hand);
 }
@@ -267,7 +267,7 @@ static void test_actor_is_inspected_from_outside(void)
 
     hand_begin(&hand, 1);
     pid = hand_pool(&hand, "pool", 2, 1);
-    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, pid, items, patience_ms(), &answer), 0);
+    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, pid, items, wait_limit_ms(), &answer), 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(answer.message);
     CU_ASSERT_STRING_EQUAL(weir_inspected(answer.message, "kind"), "pool");
     CU_ASSERT_STRING_EQUAL(weir_inspected(answer.message, "in_hand"), "0");
@@ -298,7 +298,7 @@ static void test_inspecting_on_an_own_thread_is_a_deadlock(void)
     CU_ASSERT_EQUAL(hand_send(&hand, hand_pool(&hand, "pool", 1, 1),
                               (struct hand_order){ inspect_and_note, 1 }),
                     0);
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.noted), WEIR_EDEADLK);
     hand_finish(&hand);
 }

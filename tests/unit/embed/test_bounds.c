@@ -18,7 +18,7 @@ static weir_pid add(struct hand *hand, const struct weir_pool_options *options)
     weir_pid pid = 0;
 
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand->runtime, options, &pid), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pid, wait_limit_ms()), 0);
     return pid;
 }
 
@@ -32,7 +32,7 @@ static bool settled(struct hand *hand, weir_pid pid)
     while (status == WEIR_EFULL) {
         struct weir_message *last = hand_message(hand, (struct hand_order){ .act = hand_reply });
 
-        status = weir_runtime_ask(hand->runtime, pid, last, patience_ms(), &answer);
+        status = weir_runtime_ask(hand->runtime, pid, last, wait_limit_ms(), &answer);
     }
     weir_runtime_message_free(hand->runtime, answer.message);
     return status == 0;
@@ -115,7 +115,7 @@ static void test_pool_routes_by_pull(void)
     for (uint64_t id = 0; id < 20; id++)
         CU_ASSERT_EQUAL(weir_runtime_send_wait(hand.runtime, pid,
                                                hand_message(&hand, (struct hand_order){ .id = 1 }),
-                                               patience_ms()),
+                                               wait_limit_ms()),
                         0);
     CU_ASSERT_TRUE(settled(&hand, pid));
     CU_ASSERT_EQUAL(atomic_load(&hand.sum), 20);
@@ -143,7 +143,7 @@ static void test_pool_routes_by_broadcast(void)
     options.route = WEIR_ROUTE_BROADCAST;
     pid = add(&hand, &options);
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 7 }), 0);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.sum), 21);
     hand_finish(&hand);
 }
@@ -276,7 +276,7 @@ static void test_pool_has_the_manager_of_the_program(void)
     CU_ASSERT_EQUAL(
         weir_runtime_request(hand.runtime, pid, WEIR_URGENT,
                              hand_message(&hand, (struct hand_order){ .act = count_in_manager }),
-                             patience_ms(), &reference),
+                             wait_limit_ms(), &reference),
         0);
     CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, reference, &answer), 0);
     weir_runtime_message_free(hand.runtime, answer.message);
@@ -486,7 +486,7 @@ static void test_answer_whose_size_is_not_set_is_invalid(void)
     pid = hand_pool(&hand, "pool", 1, 4);
     CU_ASSERT_EQUAL(weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
                                          hand_message(&hand, (struct hand_order){ hand_reply, 5 }),
-                                         patience_ms(), &reference),
+                                         wait_limit_ms(), &reference),
                     0);
     CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, reference, &unset), WEIR_EINVALID);
     CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, reference, &answer), 0);
@@ -494,9 +494,9 @@ static void test_answer_whose_size_is_not_set_is_invalid(void)
     weir_runtime_message_free(hand.runtime, answer.message);
     CU_ASSERT_EQUAL(weir_runtime_ask(hand.runtime, pid,
                                      hand_message(&hand, (struct hand_order){ hand_reply, 5 }),
-                                     patience_ms(), &unset),
+                                     wait_limit_ms(), &unset),
                     WEIR_EINVALID);
-    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, pid, NULL, patience_ms(), &unset),
+    CU_ASSERT_EQUAL(weir_runtime_inspect(hand.runtime, pid, NULL, wait_limit_ms(), &unset),
                     WEIR_EINVALID);
     hand_finish(&hand);
 }

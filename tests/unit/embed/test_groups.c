@@ -36,7 +36,7 @@ static void begin(struct fixture *f, uint32_t threads, uint32_t workers, uint32_
     options.limit = 8;
     options.route = WEIR_ROUTE_PULL;
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_task_pool(f->hand.runtime, &options, &f->pool), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, f->pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, f->pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL_FATAL(weir_runtime_group_create(f->hand.runtime, flags, &f->group), 0);
 }
 
@@ -45,7 +45,7 @@ static void finish(struct fixture *f)
     struct weir_ledger ledger;
 
     weir_runtime_group_destroy(f->group);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(f->hand.runtime, f->pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(f->hand.runtime, f->pool, wait_limit_ms()), 0);
     ledger = hand_ledger(&f->hand, 0);
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
     hand_finish(&f->hand);
@@ -98,7 +98,7 @@ static struct weir_group_ended wait_for_all(struct fixture *f)
 {
     struct weir_group_ended ended = WEIR_GROUP_ENDED;
 
-    CU_ASSERT_EQUAL(weir_runtime_group_wait(f->group, patience_ms(), &ended), 0);
+    CU_ASSERT_EQUAL(weir_runtime_group_wait(f->group, wait_limit_ms(), &ended), 0);
     CU_ASSERT_EQUAL(ended.open, 0);
     return ended;
 }
@@ -268,7 +268,7 @@ static void *wait_often(void *context)
     struct fixture *f = context;
 
     for (uint32_t i = 0; i < 100; i++)
-        if (weir_runtime_group_wait(f->group, patience_ms(), NULL) != 0)
+        if (weir_runtime_group_wait(f->group, wait_limit_ms(), NULL) != 0)
             atomic_store(&f->seen, 3);
     return NULL;
 }
@@ -330,7 +330,7 @@ static void test_destroyed_group_ends_with_its_last_task(void)
     CU_ASSERT_EQUAL(weir_runtime_group_create(f.hand.runtime, 0, &other), 0);
     CU_ASSERT_EQUAL(weir_runtime_group_create(f.hand.runtime, 1u << 7, &other), WEIR_EINVALID);
     gate_open(&f.hand.gate);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 1);
     CU_ASSERT_EQUAL(weir_runtime_pause(f.hand.runtime, f.pool), 0);
     weir_runtime_group_destroy(other);

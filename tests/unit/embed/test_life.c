@@ -67,11 +67,11 @@ static void test_two_runtimes_work_side_by_side(void)
     for (uint64_t id = 1; id <= 200; id++)
         CU_ASSERT_EQUAL(hand_send(&hands[id % 2], pids[id % 2], (struct hand_order){ .id = id }),
                         0);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hands[0].runtime, pids[0], patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hands[0].runtime, pids[0], wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(weir_runtime_lookup(hands[0].runtime, "pool", &found), WEIR_EUNKNOWN);
     CU_ASSERT_EQUAL(weir_runtime_lookup(hands[1].runtime, "pool", &found), 0);
     CU_ASSERT_EQUAL(found, pids[1]);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hands[1].runtime, pids[1], patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hands[1].runtime, pids[1], wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hands[0].sum), 100 * 101);
     CU_ASSERT_EQUAL(atomic_load(&hands[1].sum), 100 * 100);
     for (uint32_t i = 0; i < 2; i++)
@@ -102,7 +102,7 @@ static void test_process_is_left_as_it_was(void)
     pthread_sigmask(SIG_SETMASK, NULL, &mask_now);
     for (int number = 1; number < SIGRTMAX; number++)
         CU_ASSERT_EQUAL(sigismember(&mask_before, number), sigismember(&mask_now, number));
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     CU_ASSERT_TRUE(atomic_load(&hand.lines) > 0); /* the callback got the failure */
     hand_finish(&hand);
 }
@@ -131,7 +131,7 @@ static void test_shutdown_finishes_what_was_accepted(void)
     for (uint64_t id = 1; id <= 500; id++)
         CU_ASSERT_EQUAL(hand_send(&hand, first, (struct hand_order){ .act = hand_emit, .id = id }),
                         0);
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.handled), 1000);
     CU_ASSERT_EQUAL(atomic_load(&hand.closed), 4);
     ledger = hand_ledger(&hand, last);
@@ -160,7 +160,7 @@ static void test_circle_of_pools_shuts_down_as_one(void)
     bind_to(&hand, right, fed);
     CU_ASSERT_EQUAL(hand_send(&hand, right, (struct hand_order){ .act = hand_emit, .id = 3 }), 0);
     bind_to(&hand, fed, left);
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.closed), 3);
     hand_finish(&hand);
 }
@@ -201,7 +201,7 @@ static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
         nested.limit = UINT32_MAX;
         CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &nested, &pids[i]), 0);
     }
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pids[0], patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pids[0], wait_limit_ms()), 0);
     bind_to(&hand, pids[1], pids[2]);
     CU_ASSERT_EQUAL(hand_send(&hand, pids[1], (struct hand_order){ .act = hand_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
@@ -210,7 +210,7 @@ static void test_nested_pools_shut_down_in_the_order_of_their_outputs(void)
             hand_send(&hand, pids[1], (struct hand_order){ .act = hand_emit, .id = id }), 0);
     opener = (struct opener){ &hand, pids[1] };
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, open_when_closing, &opener), 0);
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     pthread_join(thread, NULL);
     ledger = hand_ledger(&hand, pids[2]);
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
@@ -235,7 +235,7 @@ static void expect_shutdown_beside(void (*shut)(struct hand *hand, weir_pid *out
     shut(&hand, &target);
     bind_to(&hand, feeder, target);
     CU_ASSERT_EQUAL(hand_send(&hand, feeder, (struct hand_order){ .act = hand_emit, .id = 1 }), 0);
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(hand_stats(&hand, feeder).dead_by[WEIR_DEAD_NO_TARGET], 1);
     hand_finish(&hand);
 }
@@ -289,7 +289,7 @@ static void test_shutdown_past_its_time_names_what_is_left(void)
     CU_ASSERT_EQUAL(atomic_load(&hand.lines), lines + 1);
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = 1 }), WEIR_ECLOSED);
     gate_open(&hand.gate);
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     hand_finish(&hand);
 }
 

@@ -85,7 +85,7 @@ static void end_runtime(struct scene *scene, uint32_t index)
     struct hand *hand = &scene->hands[index];
     const uint32_t senders = LASTING + PASSING;
 
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand->runtime, scene->pids[index], patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand->runtime, scene->pids[index], wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand->handled), senders * ROUNDS);
     CU_ASSERT_EQUAL(atomic_load(&hand->sum), (uint64_t)senders * ROUNDS * (ROUNDS + 1) / 2);
     hand_finish(hand);

@@ -26,7 +26,7 @@ static void test_pool_does_what_its_options_say(void)
     options.workers_max = 4;
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &found), WEIR_EEXISTS);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(weir_runtime_lookup(hand.runtime, "pool", &found), 0);
     CU_ASSERT_EQUAL(found, pid);
     for (uint64_t id = 0; id < 2; id++)
@@ -92,7 +92,7 @@ static void test_settings_are_given_back_once(void)
     options.release = count_release;
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EEXISTS);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.released), 0);
     hand_finish(&hand);
     CU_ASSERT_EQUAL(atomic_load(&hand.released), 1);
@@ -109,10 +109,10 @@ static void test_resize_that_waits_returns_when_it_is_so(void)
 
     hand_begin(&hand, 2);
     pid = hand_pool(&hand, "pool", 1, 0);
-    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 5, patience_ms(), &resized), 0);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 5, wait_limit_ms(), &resized), 0);
     CU_ASSERT_EQUAL(resized.changed, 4);
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).live, 5);
-    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 2, patience_ms(), &resized), 0);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 2, wait_limit_ms(), &resized), 0);
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).live, 2);
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).retiring, 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.closed), 3);
@@ -137,7 +137,7 @@ static void test_waiting_for_a_change_ends_with_its_time_out(void)
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 0);
     CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, 1), WEIR_ETIMEOUT);
     gate_open(&hand.gate);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, 1), WEIR_EUNKNOWN);
     CU_ASSERT_EQUAL(hand_ledger(&hand, 0).done, 1);
     hand_finish(&hand);
@@ -179,7 +179,7 @@ static void test_nothing_runs_after_the_close_that_waits(void)
     }
     while (atomic_load(&hand.handled) < 1000)
         (void)sched_yield();
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     handled = atomic_load(&hand.handled);
     for (int i = 0; i < 2; i++)
         pthread_join(senders[i].thread, NULL);
@@ -199,8 +199,8 @@ static void test_waiting_for_a_pool_that_cannot_open_says_why(void)
     hand.open_status = WEIR_ENOTALLOWED;
     options = hand_pool_options(&hand, "pool");
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), WEIR_ENOTALLOWED);
-    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 2, patience_ms(), NULL),
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, wait_limit_ms()), WEIR_ENOTALLOWED);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(hand.runtime, pid, 2, wait_limit_ms(), NULL),
                     WEIR_ENOTALLOWED);
     CU_ASSERT_EQUAL(hand_stats(&hand, pid).target, 2);
     hand_finish(&hand);
@@ -256,7 +256,7 @@ static int wait_for_another(struct weir_self *self, struct hand *hand,
     atomic_store(&hand->noted,
                  weir_runtime_send_wait(other->runtime, pid,
                                         hand_message(other, (struct hand_order){ .id = 42 }),
-                                        patience_ms()) == 0
+                                        wait_limit_ms()) == 0
                      ? 1
                      : -1);
     return WEIR_DONE;
@@ -320,7 +320,7 @@ static void test_source_pool_and_actor_make_a_chain(void)
     options.name = "collector";
     CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &actor), 0);
     CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), WEIR_EEXISTS);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, actor, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, actor, wait_limit_ms()), 0);
     pool_options = hand_pool_options(&hand, "pool");
     pool_options.workers = 3;
     binding.target = actor;
@@ -337,7 +337,7 @@ static void test_source_pool_and_actor_make_a_chain(void)
     gate_open(&hand.gate);
     CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), 0);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.handled), 20);
     CU_ASSERT_EQUAL(atomic_load(&hand.sum), 110);
     ledger = hand_ledger(&hand, actor);
@@ -361,9 +361,9 @@ static void test_actor_that_fails_ends(void)
     CU_ASSERT_EQUAL(
         weir_runtime_send_wait(hand.runtime, pid,
                                hand_message(&hand, (struct hand_order){ .act = hand_fail }),
-                               patience_ms()),
+                               wait_limit_ms()),
         0);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     ledger = hand_ledger(&hand, 0);
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
     CU_ASSERT_EQUAL(ledger.dead, 1);
@@ -386,11 +386,11 @@ static void test_actor_that_has_just_begun_is_waited_for(void)
         int status;
 
         CU_ASSERT_EQUAL(weir_runtime_add_actor(hand.runtime, &options, &pid), 0);
-        status = weir_runtime_send_wait(hand.runtime, pid, message, patience_ms());
+        status = weir_runtime_send_wait(hand.runtime, pid, message, wait_limit_ms());
         CU_ASSERT_EQUAL(status, 0);
         if (status != 0)
             weir_runtime_message_free(hand.runtime, message);
-        CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, patience_ms()), 0);
+        CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, pid, wait_limit_ms()), 0);
     }
     hand_finish(&hand);
 }
@@ -423,7 +423,7 @@ static void test_a_pool_of_a_program_scales_itself(void)
     CU_ASSERT_EQUAL(weir_runtime_scale_auto(hand.runtime, pid), 0);
     CU_ASSERT_EQUAL(weir_runtime_send_wait(hand.runtime, pid,
                                            hand_message(&hand, (struct hand_order){ .id = 1 }),
-                                           patience_ms()),
+                                           wait_limit_ms()),
                     0);
     CU_ASSERT_EQUAL(weir_runtime_pool_stats(hand.runtime, pid, &stats), 0);
     CU_ASSERT_TRUE(stats.target >= 1);

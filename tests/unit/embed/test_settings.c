@@ -17,7 +17,7 @@ static weir_pid add(struct hand *hand, const struct weir_pool_options *options)
     weir_pid pid = 0;
 
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand->runtime, options, &pid), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pid, wait_limit_ms()), 0);
     return pid;
 }
 
@@ -27,7 +27,7 @@ static void have(struct hand *hand, weir_pid pid, hand_act *act)
     struct weir_message *message = hand_message(hand, (struct hand_order){ .act = act });
     struct weir_answer answer = WEIR_ANSWER;
 
-    CU_ASSERT_EQUAL(weir_runtime_ask(hand->runtime, pid, message, patience_ms(), &answer),
+    CU_ASSERT_EQUAL(weir_runtime_ask(hand->runtime, pid, message, wait_limit_ms(), &answer),
                     WEIR_ENOREPLY);
 }
 
@@ -94,8 +94,8 @@ static void test_pool_gets_the_events_that_its_options_name(void)
     publisher = hand_pool(&hand, "publisher", 1, 0);
     have(&hand, publisher, publish);
     CU_ASSERT_EQUAL(atomic_load(&hand.noted), 1 + 3);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, one, patience_ms()), 0);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, all, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, one, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand.runtime, all, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&hand.sum), 4 * PUBLISHED);
     hand_finish(&hand);
 }
@@ -147,7 +147,7 @@ static void test_opening_is_waited_for_as_long_as_the_pool_says(void)
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &top), 0);
     options = hand_pool_options(&hand, "top/patient");
     options.parent = top;
-    options.open_timeout_ms = patience_ms();
+    options.open_timeout_ms = wait_limit_ms();
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &patient), 0);
     gate_open(&hand.gate);
     CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, top, WEIR_OPEN_TIMEOUT), 0);

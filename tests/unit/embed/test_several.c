@@ -61,19 +61,19 @@ static void test_first_answer_is_fetched(void)
     CU_ASSERT_EQUAL(index, 2);
     references[2] = request(&hand, quick, (struct hand_order){ hand_reply, 3 }, WEIR_FOR_EVER);
     CU_ASSERT_EQUAL(
-        weir_runtime_await_any(hand.runtime, references, 3, patience_ms(), &index, &answer), 0);
+        weir_runtime_await_any(hand.runtime, references, 3, wait_limit_ms(), &index, &answer), 0);
     CU_ASSERT_EQUAL(index, 2);
     CU_ASSERT_EQUAL(id_of(&hand, &answer), 1003);
     gate_open(&hand.gate);
     CU_ASSERT_EQUAL(
-        weir_runtime_await_any(hand.runtime, references, 3, patience_ms(), &index, &answer), 0);
+        weir_runtime_await_any(hand.runtime, references, 3, wait_limit_ms(), &index, &answer), 0);
     CU_ASSERT_EQUAL(id_of(&hand, &answer), 1001 + index);
     references[index] = 0; /* skipped, as the third, which is not open any more */
     CU_ASSERT_EQUAL(
-        weir_runtime_await_any(hand.runtime, references, 3, patience_ms(), &index, &answer), 0);
+        weir_runtime_await_any(hand.runtime, references, 3, wait_limit_ms(), &index, &answer), 0);
     CU_ASSERT_EQUAL(id_of(&hand, &answer), 1001 + index);
     CU_ASSERT_EQUAL(
-        weir_runtime_await_any(hand.runtime, references, 3, patience_ms(), &index, &answer),
+        weir_runtime_await_any(hand.runtime, references, 3, wait_limit_ms(), &index, &answer),
         WEIR_EUNKNOWN);
     hand_finish(&hand);
 }
@@ -180,7 +180,7 @@ struct asker {
     int status;
 };
 
-static void *ask_with_patience(void *context)
+static void *ask_and_wait(void *context)
 {
     struct asker *asker = context;
     struct weir_answer answer = WEIR_ANSWER;
@@ -188,7 +188,7 @@ static void *ask_with_patience(void *context)
     struct weir_message *message = hand_message(asker->hand, (struct hand_order){ hand_reply, 5 });
 
     asker->status = weir_runtime_request_wait(asker->hand->runtime, asker->pid, message,
-                                              patience_ms(), &reference);
+                                              wait_limit_ms(), &reference);
     if (asker->status == 0)
         asker->status = weir_runtime_await(asker->hand->runtime, reference, &answer);
     if (asker->status == 0)
@@ -215,7 +215,7 @@ static void test_request_waits_for_room(void)
                     WEIR_ETIMEOUT);
     CU_ASSERT_EQUAL(message->kind, WEIR_MESSAGE);
     weir_runtime_message_free(hand.runtime, message);
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, ask_with_patience, &asker), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, ask_and_wait, &asker), 0);
     gate_open(&hand.gate);
     pthread_join(thread, NULL);
     CU_ASSERT_EQUAL(asker.status, 0);

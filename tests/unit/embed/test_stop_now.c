@@ -23,7 +23,7 @@ static void expect_ended(struct hand *hand, weir_pid pid, uint32_t done, uint32_
     struct weir_ledger ledger;
 
     gate_open(&hand->gate);
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand->runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(hand->runtime, pid, wait_limit_ms()), 0);
     ledger = hand_ledger(hand, 0); /* of all there ever was: the part is forgotten */
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
     CU_ASSERT_EQUAL(ledger.done, done);
@@ -45,7 +45,7 @@ static void test_pool_that_is_stopped_now_begins_nothing(void)
     CU_ASSERT_EQUAL(
         weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
                              hand_message(&hand, (struct hand_order){ hand_reply, 100 }),
-                             patience_ms(), &reference),
+                             wait_limit_ms(), &reference),
         0);
     CU_ASSERT_EQUAL(weir_runtime_stop_now(hand.runtime, pid), 0);
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ NULL, 100 }), WEIR_ECLOSED);
@@ -88,7 +88,7 @@ static void test_pool_of_pools_is_stopped_with_all_below(void)
     inner.workers = 1;
     inner.limit = 4;
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand.runtime, &inner, &below), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, below, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, below, wait_limit_ms()), 0);
     fill(&hand, pid, 1, 3);
     CU_ASSERT_EQUAL(weir_runtime_stop_now(hand.runtime, pid), 0);
     expect_ended(&hand, pid, 1, 3);
@@ -106,7 +106,7 @@ static void test_actor_that_is_stopped_now_begins_nothing(void)
     options.behaviour = &hand.behaviour;
     options.settings = &hand;
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_actor(hand.runtime, &options, &pid), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, wait_limit_ms()), 0);
     fill(&hand, pid, 1, 5);
     CU_ASSERT_EQUAL(weir_runtime_stop_now(hand.runtime, pid), 0);
     expect_ended(&hand, pid, 1, 5);

@@ -46,7 +46,7 @@ static void begin_with(struct fixture *f, uint32_t threads, uint32_t workers, ui
     options.limit = limit;
     options.route = route;
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_task_pool(f->hand.runtime, &options, &f->pool), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, f->pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, f->pool, wait_limit_ms()), 0);
 }
 
 static void begin(struct fixture *f, uint32_t threads, uint32_t workers, uint32_t limit)
@@ -59,7 +59,7 @@ static void finish(struct fixture *f, uint64_t done, uint64_t dead)
 {
     struct weir_ledger ledger;
 
-    CU_ASSERT_EQUAL(weir_runtime_close_wait(f->hand.runtime, f->pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(f->hand.runtime, f->pool, wait_limit_ms()), 0);
     ledger = hand_ledger(&f->hand, 0);
     CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
     CU_ASSERT_EQUAL(ledger.done, done);
@@ -109,7 +109,7 @@ static void test_submitted_function_runs_once(void)
         begin_with(&f, 2, 3, UINT32_MAX, routes[i]);
         for (uint32_t j = 0; j < MANY; j++)
             CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, 0), 0);
-        CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+        CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
         CU_ASSERT_EQUAL(atomic_load(&f.ran), MANY);
         finish(&f, MANY, 0);
     }
@@ -128,7 +128,7 @@ static void test_full_pool_refuses_a_try_and_times_a_wait_out(void)
     CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, 1), WEIR_ETIMEOUT);
     gate_open(&f.hand.gate);
     CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, WEIR_FOR_EVER), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 3);
     finish(&f, 4, 0);
 }
@@ -167,7 +167,7 @@ static void test_other_message_is_rejected(void)
     begin(&f, 1, 1, 2);
     CU_ASSERT_EQUAL(weir_runtime_ask(f.hand.runtime, f.pool,
                                      hand_message(&f.hand, (struct hand_order){ .id = 1 }),
-                                     patience_ms(), &answer),
+                                     wait_limit_ms(), &answer),
                     WEIR_EREJECTED);
     finish(&f, 0, 1);
 }
@@ -233,7 +233,7 @@ static void test_task_whose_time_is_over_never_begins(void)
     CU_ASSERT_EQUAL(weir_runtime_submit_wait(f.hand.runtime, f.pool, count, &f, 1, &result),
                     WEIR_ETIMEOUT);
     gate_open(&f.hand.gate);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 0);
     finish(&f, 1, 1);
 }
@@ -251,7 +251,7 @@ static void test_cancelled_task_never_begins(void)
         0);
     CU_ASSERT_EQUAL(weir_runtime_cancel(f.hand.runtime, reference), 0);
     gate_open(&f.hand.gate);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 0);
     CU_ASSERT_EQUAL(hand_stats(&f.hand, f.pool).dead_by[WEIR_DEAD_CANCELLED], 1);
     finish(&f, 1, 1);
@@ -263,7 +263,7 @@ static int work_while_wanted(struct weir_task *task, void *argument)
     struct fixture *f = argument;
 
     (void)gate_pass(&f->hand.gate);
-    for (uint64_t end = now_ms() + patience_ms(); weir_task_is_wanted(task) && now_ms() < end;)
+    for (uint64_t end = now_ms() + wait_limit_ms(); weir_task_is_wanted(task) && now_ms() < end;)
         sched_yield();
     atomic_store(&f->seen, weir_task_is_wanted(task) ? 1 : 2);
     return 0;
@@ -287,7 +287,7 @@ static void test_running_task_sees_that_it_is_not_wanted(void)
             CU_ASSERT_EQUAL(weir_runtime_cancel(f.hand.runtime, reference), 0);
         if (how == 2)
             CU_ASSERT_EQUAL(weir_runtime_stop_now(f.hand.runtime, f.pool), 0);
-        CU_ASSERT_EQUAL(weir_runtime_close_wait(f.hand.runtime, f.pool, patience_ms()), 0);
+        CU_ASSERT_EQUAL(weir_runtime_close_wait(f.hand.runtime, f.pool, wait_limit_ms()), 0);
         CU_ASSERT_NOT_EQUAL(atomic_load(&f.seen), 1);
         CU_ASSERT_TRUE(how == 0 || atomic_load(&f.seen) == 2);
         hand_finish(&f.hand);
@@ -315,7 +315,7 @@ static void test_task_submits_without_waiting(void)
 
     begin(&f, 1, 1, 4);
     CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, submit_from_a_task, &f, 0), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.seen), 1);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 1);
     finish(&f, 2, 0);
@@ -342,7 +342,7 @@ static void test_many_are_accepted_from_the_front(void)
     CU_ASSERT_EQUAL(
         weir_runtime_submit_many(f.hand.runtime, f.pool, calls, 10, WEIR_FOR_EVER, &accepted), 0);
     CU_ASSERT_EQUAL(accepted, 10);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 14);
     finish(&f, 15, 0);
 }
@@ -370,7 +370,7 @@ static void test_each_wait_for_idleness_ends(void)
     begin(&f, 2, 2, 4);
     for (uint32_t i = 0; i < MANY; i++) {
         CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, WEIR_FOR_EVER), 0);
-        CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+        CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
         CU_ASSERT_EQUAL(atomic_load(&f.ran), i + 1);
     }
     finish(&f, MANY, 0);
@@ -387,7 +387,7 @@ static void test_dead_task_cannot_be_replayed(void)
     CU_ASSERT_EQUAL(
         weir_runtime_submit_wait(f.hand.runtime, f.pool, fail_with_7, &f, WEIR_FOR_EVER, &result),
         0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(weir_runtime_replay(f.hand.runtime, f.pool, &replayed), 0);
     CU_ASSERT_EQUAL(replayed.replayed, 0);
     CU_ASSERT_EQUAL(replayed.unable, 1);

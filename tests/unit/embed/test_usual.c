@@ -31,7 +31,7 @@ static void test_limit_left_alone_is_that_of_a_file(void)
     hand_begin(&hand, 1);
     options = hand_pool_options(&hand, "pool");
     CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
-    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, pid, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait }), 0);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
     for (uint32_t i = 0; i < limit; i++)

@@ -9,7 +9,7 @@
 
 #include "unit/growth/growth.h"
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 #include <weir/runtime.h>
 
@@ -50,7 +50,7 @@ static uint64_t cost_of_shutdown(struct weir_runtime *runtime)
 {
     uint64_t before = work_done(), cost;
 
-    CU_ASSERT_EQUAL(weir_runtime_shutdown(runtime, patience_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(runtime, wait_limit_ms()), 0);
     cost = work_done() - before;
     weir_runtime_destroy(runtime);
     return cost;
@@ -95,7 +95,7 @@ static uint64_t actors_that_are_closed(uint32_t count)
         pids[i] = add(runtime, 0);
     before = work_done();
     for (uint32_t i = 0; i < count; i++)
-        CU_ASSERT_EQUAL(weir_runtime_close_wait(runtime, pids[i], patience_ms()), 0);
+        CU_ASSERT_EQUAL(weir_runtime_close_wait(runtime, pids[i], wait_limit_ms()), 0);
     cost = work_done() - before;
     weir_runtime_destroy(runtime);
     free(pids);

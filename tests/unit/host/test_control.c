@@ -19,7 +19,7 @@
 
 #include "host/run/io.h"
 #include "unit/host/suite.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 #define SHORT_MS 30
 #define LONG_MS 600000 /* never reached */
@@ -92,11 +92,11 @@ static void offer(struct fixture *f, const char *path)
 }
 
 /* Nothing is served before start. */
-static void prepare(struct fixture *f, uint64_t patience_ms)
+static void prepare(struct fixture *f, uint64_t timeout_ms)
 {
     struct io_callbacks callbacks = { .context = f, .on_wake = on_wake };
     struct control_setup setup = {
-        .ask = ask, .is_probe = is_probe, .context = f, .timeout_ms = patience_ms
+        .ask = ask, .is_probe = is_probe, .context = f, .timeout_ms = timeout_ms
     };
 
     memset(f, 0, sizeof *f);
@@ -115,9 +115,9 @@ static void start(struct fixture *f)
     CU_ASSERT_EQUAL_FATAL(pthread_create(&f->thread, NULL, run, f), 0);
 }
 
-static void begin(struct fixture *f, uint64_t patience_ms)
+static void begin(struct fixture *f, uint64_t timeout_ms)
 {
-    prepare(f, patience_ms);
+    prepare(f, timeout_ms);
     start(f);
 }
 
@@ -135,10 +135,10 @@ static void finish(struct fixture *f)
 static int connect_at(const char *path)
 {
     int client = control_socket_connect(path, FOREVER_MS);
-    struct timeval patience = { .tv_sec = patience_ms() / 1000, .tv_usec = 1 };
+    struct timeval limit = { .tv_sec = wait_limit_ms() / 1000, .tv_usec = 1 };
 
     CU_ASSERT_TRUE_FATAL(client >= 0);
-    (void)setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    (void)setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     return client;
 }
 
@@ -294,7 +294,7 @@ static void test_client_that_does_not_read_is_closed(void)
     client = hang_up.fd = connect_to(&f);
     say(client, "GET /large HTTP/1.1\r\n\r\n");
     /* It reads only after the server has given it up: the kernel's buffer has the rest. */
-    CU_ASSERT_EQUAL(poll(&hang_up, 1, (int)patience_ms()), 1);
+    CU_ASSERT_EQUAL(poll(&hang_up, 1, (int)wait_limit_ms()), 1);
     CU_ASSERT_TRUE(hear(client, text, sizeof text) < LARGE);
     finish(&f);
 }

@@ -15,8 +15,8 @@
 #include <uv.h>
 
 #include "suite.h"
-#include "unit/support/patience.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 #define TOLD 1000u   /* notes: this, 100 for each descriptor of the test, and the readiness */
 #define CLOSED 2000u /* as READY, for a negative one */
@@ -106,7 +106,7 @@ static bool noted(struct fixture *f, uint64_t note, uint32_t times)
 {
     struct pollfd loop = { .fd = uv_backend_fd(&f->loop), .events = POLLIN };
 
-    for (uint32_t i = 0; i < patience_ms(); i++) {
+    for (uint32_t i = 0; i < wait_limit_ms(); i++) {
         (void)uv_run(&f->loop, UV_RUN_NOWAIT);
         if (probe_times(f->probe, note) >= times)
             return true;

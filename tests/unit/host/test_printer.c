@@ -13,7 +13,7 @@
 #include "host/log/printer.h"
 #include "suite.h"
 
-#define PATIENCE_MS 60000
+#define WAIT_LIMIT_MS 60000
 #define LINE_SIZE 8u
 
 struct stage {
@@ -64,7 +64,7 @@ static void stage_end(struct stage *stage)
 static void print(struct stage *stage, const char *text)
 {
     printer_print(&stage->printer, text, strlen(text));
-    CU_ASSERT_TRUE(printer_flush(&stage->printer, PATIENCE_MS));
+    CU_ASSERT_TRUE(printer_flush(&stage->printer, WAIT_LIMIT_MS));
 }
 
 static void test_full_disk_is_told_once_and_counted(void)
@@ -149,7 +149,7 @@ static void test_reader_that_does_not_read_holds_up_nobody(void)
     reader = fdopen(ends[0], "r");
     CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
     read_lines(reader, count);
-    CU_ASSERT_TRUE(printer_flush(&stage.printer, PATIENCE_MS));
+    CU_ASSERT_TRUE(printer_flush(&stage.printer, WAIT_LIMIT_MS));
     CU_ASSERT_TRUE(atomic_load(&is_empty));
     CU_ASSERT_TRUE(printer_end(&stage.printer, become_empty, &is_empty));
     CU_ASSERT_FALSE(printer_is_full(&stage.printer));

@@ -21,7 +21,7 @@
 #include "unit/support/gate.h"
 #include <weir/status.h>
 
-#define PATIENCE_MS 30000 /* after that the expected text is missing */
+#define WAIT_LIMIT_MS 30000 /* after that the expected text is missing */
 #define WIPE "\r\033[K"
 
 struct stage {
@@ -83,7 +83,7 @@ static const char *shown_at(int descriptor, size_t expected)
         struct pollfd readable = { .fd = descriptor, .events = POLLIN };
         ssize_t count;
 
-        if (poll(&readable, 1, PATIENCE_MS) <= 0)
+        if (poll(&readable, 1, WAIT_LIMIT_MS) <= 0)
             break;
         count = read(descriptor, text + size, sizeof text - 1 - size);
         if (count <= 0)
@@ -189,7 +189,7 @@ static void read_all(struct stage *stage)
         char text[8192];
         ssize_t size;
 
-        if (poll(&readable, 1, PATIENCE_MS) <= 0)
+        if (poll(&readable, 1, WAIT_LIMIT_MS) <= 0)
             break;
         size = read(stage->master, text, sizeof text);
         for (ssize_t i = 0; i < size; i++)
@@ -202,7 +202,7 @@ static bool is_printing(struct stage *stage)
 {
     struct pollfd readable = { .fd = stage->master, .events = POLLIN };
 
-    return poll(&readable, 1, PATIENCE_MS) > 0;
+    return poll(&readable, 1, WAIT_LIMIT_MS) > 0;
 }
 
 /* promise H10 */

@@ -15,7 +15,7 @@
 #include "host/run/closing.h"
 #include "host/run/turn_watch.h"
 #include "unit/reload/fault.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 #define LOOK_MS 1 /* at most, between two looks */
 
@@ -157,7 +157,7 @@ void hosted_stop(struct hosted *hosted)
 bool hosted_wait(struct hosted *hosted, bool (*done)(void *context), void *context)
 {
     struct clock clock = clock_monotonic();
-    uint64_t deadline_ns = clock_now_ns(&clock) + patience_ms() * UINT64_C(1000000);
+    uint64_t deadline_ns = clock_now_ns(&clock) + wait_limit_ms() * UINT64_C(1000000);
     bool is_done;
 
     do /* not all that is waited for gives notice */

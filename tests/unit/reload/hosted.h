@@ -55,7 +55,7 @@ int hosted_send(struct hosted *hosted, const char *path);
 /* The pool of a path in force; NULL: none. */
 struct pool *hosted_pool(struct hosted *hosted, const char *path);
 
-/* Waits for a condition; false: patience is over. */
+/* Waits for a condition; false: the time is over. */
 bool hosted_wait(struct hosted *hosted, bool (*done)(void *context), void *context);
 
 #endif

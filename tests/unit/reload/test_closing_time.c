@@ -15,7 +15,7 @@
 #include "unit/host/suite.h"
 #include "unit/host/workspace.h"
 #include "unit/reload/hosted.h"
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 static const char text[] =
     "version: 1\nhost: {plugins: [\"" TEST_PLUGINS "\"]}\n"
@@ -115,7 +115,7 @@ static void test_siblings_close_in_the_order_in_which_they_feed_each_other(void)
     for (uint32_t i = 0; i < SENT; i++)
         CU_ASSERT_TRUE_FATAL(hosted_wait(&hosted, is_sent, &hosted));
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, open_when_closing, &opener), 0);
-    CU_ASSERT_TRUE(closing_shut_down(&hosted.assembly, patience_ms()));
+    CU_ASSERT_TRUE(closing_shut_down(&hosted.assembly, wait_limit_ms()));
     pthread_join(thread, NULL);
     pool_ledger(hosted_pool(&hosted, "top/last"), &last);
     CU_ASSERT_EQUAL(last.done, SENT);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 void gate_init(struct gate *gate)
 {
@@ -23,16 +23,16 @@ void gate_finish(struct gate *gate)
     pthread_mutex_destroy(&gate->lock);
 }
 
-static struct timespec end_of_patience(void)
+static struct timespec end_of_wait(void)
 {
     struct timespec end;
 
     clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += patience_ms() / 1000 + 1;
+    end.tv_sec += wait_limit_ms() / 1000 + 1;
     return end;
 }
 
-/* True when there was a change before the end of patience. */
+/* True when there was a change before the end of the wait. */
 static bool wait_locked(struct gate *gate, const struct timespec *end)
 {
     return pthread_cond_timedwait(&gate->changed, &gate->lock, end) != ETIMEDOUT;
@@ -40,7 +40,7 @@ static bool wait_locked(struct gate *gate, const struct timespec *end)
 
 bool gate_pass(struct gate *gate)
 {
-    struct timespec end = end_of_patience();
+    struct timespec end = end_of_wait();
     bool may = true;
     uint32_t number;
 
@@ -55,7 +55,7 @@ bool gate_pass(struct gate *gate)
 
 bool gate_await(struct gate *gate, uint32_t count)
 {
-    struct timespec end = end_of_patience();
+    struct timespec end = end_of_wait();
     bool in_time = true;
 
     pthread_mutex_lock(&gate->lock);

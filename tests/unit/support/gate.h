@@ -1,7 +1,7 @@
 /*
  * gate.h - a gate that holds threads inside a handler until a test lets them go on.
  *
- * Any thread, any operation. A wait ends after patience_ms() with false, so that a broken runtime
+ * Any thread, any operation. A wait ends after wait_limit_ms() with false, so that a broken runtime
  * fails a test instead of hanging it; no outcome depends on that time.
  */
 #ifndef TESTS_UNIT_SUPPORT_GATE_H
@@ -23,10 +23,10 @@ struct gate {
 void gate_init(struct gate *gate);
 void gate_finish(struct gate *gate);
 
-/* Waits before the gate. False: patience is over. */
+/* Waits before the gate. False: the time is over. */
 bool gate_pass(struct gate *gate);
 
-/* Waits until `count` have come to the gate in all. False: patience is over. */
+/* Waits until `count` have come to the gate in all. False: the time is over. */
 bool gate_await(struct gate *gate, uint32_t count);
 
 /* Lets the next `count` pass, in the order in which they came or come. */

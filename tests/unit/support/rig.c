@@ -6,7 +6,7 @@
 #include "actor/send.h"
 #include "dispatch/timekeeper.h"
 
-#include "unit/support/patience.h"
+#include "unit/support/wait_limit.h"
 
 #define START_NS 1000000000u /* not 0, so that a time that was forgotten is seen */
 #define LOOK_MS 1            /* a ledger moves without notice: look again after this */
@@ -61,7 +61,7 @@ void rig_advance(struct rig *rig, uint64_t ms)
 
 bool rig_wait(struct rig *rig, bool (*done)(void *context), void *context)
 {
-    for (uint32_t i = 0; i < patience_ms() / LOOK_MS; i++)
+    for (uint32_t i = 0; i < wait_limit_ms() / LOOK_MS; i++)
         if (runtime_wait(rig->runtime, done, context, LOOK_MS))
             return true;
     return false;

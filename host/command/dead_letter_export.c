@@ -1,4 +1,4 @@
-#include "host/command/letter_export.h"
+#include "host/command/dead_letter_export.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,14 @@
 
 /* A running export. */
 struct exporting {
-    const struct letter_export *export;
+    const struct dead_letter_export *export;
     int folder;
     uint64_t last; /* number of the last dead letter that was read */
     uint64_t exported, left;
     int code; /* of the first failure */
 };
 
-static int tell(const struct letter_export *export, int code, const char *name, int error)
+static int tell(const struct dead_letter_export *export, int code, const char *name, int error)
 {
     fprintf(export->client->invocation->err, "weir dead: %s%s%s: %s\n", export->folder,
             name ? "/" : "", name ? name : "", strerror(error));
@@ -34,7 +34,7 @@ static int tell(const struct letter_export *export, int code, const char *name, 
 /* --- asking --------------------------------------------------------------------------------- */
 
 /* Requests `query` of the pool's dead letters. */
-static int fetch(const struct letter_export *export, const char *query, struct answer *out)
+static int fetch(const struct dead_letter_export *export, const char *query, struct answer *out)
 {
     char *target = control_client_target("/letter/", export->pool, query);
     int code = EX_SOFTWARE;
@@ -46,7 +46,8 @@ static int fetch(const struct letter_export *export, const char *query, struct a
     return code;
 }
 
-static int fetch_payload(const struct letter_export *export, uint64_t number, struct answer *out)
+static int fetch_payload(const struct dead_letter_export *export, uint64_t number,
+                         struct answer *out)
 {
     char query[NUMBER_SIZE + 16];
 
@@ -56,7 +57,8 @@ static int fetch_payload(const struct letter_export *export, uint64_t number, st
 
 /* --- a file --------------------------------------------------------------------------------- */
 
-static void make_name(const struct letter_export *export, uint64_t number, char name[NAME_SIZE])
+static void make_name(const struct dead_letter_export *export, uint64_t number,
+                      char name[NAME_SIZE])
 {
     (void)snprintf(name, NAME_SIZE, "%s-%" PRIu64 ".payload", export->pool, number);
     for (char *at = name; *at; at++)
@@ -177,7 +179,7 @@ static void export_numbers(struct exporting *exporting)
 
 static void tell_result(const struct exporting *exporting)
 {
-    const struct letter_export *export = exporting->export;
+    const struct dead_letter_export *export = exporting->export;
     FILE *out = export->client->invocation->out;
     struct json json;
 
@@ -198,7 +200,7 @@ static void tell_result(const struct exporting *exporting)
     json_finish(&json);
 }
 
-static int export_to_folder(const struct letter_export *export)
+static int export_to_folder(const struct dead_letter_export *export)
 {
     struct exporting exporting = { .export = export, .code = EX_OK };
 
@@ -217,7 +219,7 @@ static int export_to_folder(const struct letter_export *export)
     return exporting.code;
 }
 
-static int print_one(const struct letter_export *export)
+static int print_one(const struct dead_letter_export *export)
 {
     struct answer answer;
     int code = fetch_payload(export, export->numbers[0], &answer);
@@ -228,7 +230,7 @@ static int print_one(const struct letter_export *export)
     return code;
 }
 
-int letter_export_run(const struct letter_export *export)
+int dead_letter_export_run(const struct dead_letter_export *export)
 {
     return strcmp(export->folder, "-") == 0 ? print_one(export) : export_to_folder(export);
 }

@@ -4,7 +4,7 @@
 Method: a real host; letters are made by workers that must discard their mailboxes. Payloads are
         compared with what the source made of its numbers. Every wait is for a condition.
 
-    letters.py WEIR PLUGINS TREE
+    dead_letters.py WEIR PLUGINS TREE
 """
 import os
 import stat

@@ -1,14 +1,15 @@
-#include "host/pages/letter_routes.h"
+#include "host/pages/dead_letter_routes.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "config/json.h"
-#include "host/pages/letters.h"
+#include "host/pages/dead_letters.h"
 
-unsigned letter_routes_summary(struct inquiry *inquiry)
+unsigned dead_letter_routes_summary(struct inquiry *inquiry)
 {
-    letters_summary(&inquiry->routes->overview, inquiry->request->wants_text, inquiry->stream);
+    dead_letters_page_summary(&inquiry->routes->overview, inquiry->request->wants_text,
+                              inquiry->stream);
     return HTTP_STATUS_OK;
 }
 
@@ -22,13 +23,13 @@ static bool query_number(const struct inquiry *inquiry, const char *name, uint64
 }
 
 /* At most as many as fit into an answer; `?after=N` continues after dead letter N. */
-unsigned letter_routes_list(struct inquiry *inquiry)
+unsigned dead_letter_routes_list(struct inquiry *inquiry)
 {
     uint64_t after = 0;
 
     (void)query_number(inquiry, "after", &after);
-    return letters_list(&inquiry->routes->overview, inquiry->rest, after,
-                        inquiry->request->wants_text, inquiry->stream)
+    return dead_letters_page_list(&inquiry->routes->overview, inquiry->rest, after,
+                                  inquiry->request->wants_text, inquiry->stream)
                ? HTTP_STATUS_OK
                : inquiry_no_such_pool(inquiry);
 }
@@ -53,43 +54,46 @@ static unsigned get_numbers(struct inquiry *inquiry)
 
     (void)query_number(inquiry, "after", &after);
     inquiry->reply.content_type = TYPE_TEXT;
-    return letters_numbers(&inquiry->routes->overview, inquiry->rest, after, inquiry->stream)
+    return dead_letters_page_numbers(&inquiry->routes->overview, inquiry->rest, after,
+                                     inquiry->stream)
                ? HTTP_STATUS_OK
                : inquiry_no_such_pool(inquiry);
 }
 
 /* `?number=N`: the payload of dead letter N. `?after=N`: the numbers after N. */
-unsigned letter_routes_payload(struct inquiry *inquiry)
+unsigned dead_letter_routes_payload(struct inquiry *inquiry)
 {
     uint64_t number = 0;
     int status;
 
     if (!query_number(inquiry, "number", &number))
         return get_numbers(inquiry);
-    status = letters_payload(&inquiry->routes->overview, inquiry->rest, number, inquiry->stream);
+    status = dead_letters_page_payload(&inquiry->routes->overview, inquiry->rest, number,
+                                       inquiry->stream);
     if (status != 0)
         return refuse_payload(inquiry, number, status);
     inquiry->reply.content_type = TYPE_BYTES;
     return HTTP_STATUS_OK;
 }
 
-unsigned letter_routes_replay(struct inquiry *inquiry)
+unsigned dead_letter_routes_replay(struct inquiry *inquiry)
 {
-    return letters_replay(&inquiry->routes->overview, inquiry->rest, inquiry->request->wants_text,
-                          inquiry->stream)
+    return dead_letters_page_replay(&inquiry->routes->overview, inquiry->rest,
+                                    inquiry->request->wants_text, inquiry->stream)
                ? HTTP_STATUS_OK
                : inquiry_no_such_pool(inquiry);
 }
 
 /* Parses numbers between commas and returns their count; 0: `text` has something else. */
-static uint32_t parse_numbers(char *text, uint64_t numbers[LETTERS_DELETED_MAX])
+static uint32_t parse_numbers(char *text, uint64_t numbers[DEAD_LETTERS_DELETED_MAX])
 {
     uint32_t count = 0;
     char *rest = text;
     char *number;
 
     while ((number = strsep(&rest, ",")))
-        if (count == LETTERS_DELETED_MAX || text_parse_u64(number, &numbers[count++]) != TEXT_OK)
+        if (count == DEAD_LETTERS_DELETED_MAX ||
+            text_parse_u64(number, &numbers[count++]) != TEXT_OK)
             return 0;
     return count;
 }
@@ -121,9 +125,9 @@ static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t
 }
 
 /* `?numbers=N,N` or `?numbers=all` */
-unsigned letter_routes_delete(struct inquiry *inquiry)
+unsigned dead_letter_routes_delete(struct inquiry *inquiry)
 {
-    uint64_t numbers[LETTERS_DELETED_MAX];
+    uint64_t numbers[DEAD_LETTERS_DELETED_MAX];
     char text[HTTP_TARGET_MAX];
     uint32_t count = 0, deleted = 0;
     bool all;
@@ -136,9 +140,9 @@ unsigned letter_routes_delete(struct inquiry *inquiry)
     if (!all && count == 0)
         return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
                               "numbers must be those of letters, at most %d, or all",
-                              LETTERS_DELETED_MAX);
-    if (letters_delete(&inquiry->routes->overview, inquiry->rest, all ? NULL : numbers, count,
-                       &deleted) != 0)
+                              DEAD_LETTERS_DELETED_MAX);
+    if (dead_letters_page_delete(&inquiry->routes->overview, inquiry->rest, all ? NULL : numbers,
+                                 count, &deleted) != 0)
         return inquiry_no_such_pool(inquiry);
     return tell_deleted(inquiry, deleted, all ? 0 : count - deleted);
 }

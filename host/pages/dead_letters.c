@@ -1,4 +1,4 @@
-#include "host/pages/letters.h"
+#include "host/pages/dead_letters.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,26 +13,26 @@
 #define US_PER_S 1000000u
 
 /* The pool or source that has the dead letters. */
-struct letter_owner {
+struct dead_letter_owner {
     const char *path;
     struct dead_letter_box box;
 };
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
-static struct letter_owner pool_owner(struct pool *pool)
+static struct dead_letter_owner pool_owner(struct pool *pool)
 {
-    return (struct letter_owner){ pool_path(pool), pool_dead_letters(pool) };
+    return (struct dead_letter_owner){ pool_path(pool), pool_dead_letters(pool) };
 }
 
-static struct letter_owner source_owner(const char *name, struct source *source)
+static struct dead_letter_owner source_owner(const char *name, struct source *source)
 {
-    return (struct letter_owner){ name, source_dead_letters(source) };
+    return (struct dead_letter_owner){ name, source_dead_letters(source) };
 }
 
 /* assembly->lock is held. */
 static bool find_owner_locked(const struct overview *overview, const char *path,
-                              struct letter_owner *out)
+                              struct dead_letter_owner *out)
 {
     const struct settings *settings = overview->assembly->held->settings;
     uint32_t pool = settings_find_pool(settings, path);
@@ -47,7 +47,7 @@ static bool find_owner_locked(const struct overview *overview, const char *path,
 
 /* --- the summary ---------------------------------------------------------------------------- */
 
-static void write_figures(struct json *json, const struct letter_owner *owner)
+static void write_figures(struct json *json, const struct dead_letter_owner *owner)
 {
     struct dead_letters_figures figures = { 0 };
 
@@ -58,7 +58,7 @@ static void write_figures(struct json *json, const struct letter_owner *owner)
     json_end(json);
 }
 
-static void print_figures(FILE *stream, const struct letter_owner *owner)
+static void print_figures(FILE *stream, const struct dead_letter_owner *owner)
 {
     struct dead_letters_figures figures = { 0 };
 
@@ -75,7 +75,7 @@ static void print_figures(FILE *stream, const struct letter_owner *owner)
     fputc('\n', stream);
 }
 
-static void tell_owner(struct json *json, FILE *stream, const struct letter_owner *owner)
+static void show_owner(struct json *json, FILE *stream, const struct dead_letter_owner *owner)
 {
     if (json)
         write_figures(json, owner);
@@ -87,19 +87,19 @@ static void tell_owners_locked(const struct overview *overview, struct json *jso
 {
     const struct assembly *assembly = overview->assembly;
     const struct settings *settings = assembly->held->settings;
-    struct letter_owner owner;
+    struct dead_letter_owner owner;
 
     for (uint32_t i = 0; i < settings->source_count; i++) {
         owner = source_owner(settings->sources[i].name, assembly->sources[i]);
-        tell_owner(json, stream, &owner);
+        show_owner(json, stream, &owner);
     }
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         owner = pool_owner(assembly->pools[i]);
-        tell_owner(json, stream, &owner);
+        show_owner(json, stream, &owner);
     }
 }
 
-void letters_summary(const struct overview *overview, bool for_people, FILE *stream)
+void dead_letters_page_summary(const struct overview *overview, bool for_people, FILE *stream)
 {
     struct json json;
 
@@ -155,15 +155,15 @@ static const char *tag_of(const struct dead_letter *letter)
 }
 
 /* The dead letters of one answer, and their senders. */
-struct letter_list {
+struct dead_letter_list {
     const struct overview *overview;
     struct dead_letter *letters;
     uint32_t count;
     struct sender_names senders;
 };
 
-static void write_letter(const struct letter_list *list, struct json *json,
-                         const struct dead_letter *letter)
+static void write_dead_letter(const struct dead_letter_list *list, struct json *json,
+                              const struct dead_letter *letter)
 {
     const char *sender = sender_names_get(&list->senders, letter->from);
     char time_text[32];
@@ -193,7 +193,7 @@ static void write_letter(const struct letter_list *list, struct json *json,
 }
 
 /* The sender's name; its PID when it has no name; empty for a sender outside all actors. */
-static void format_sender(const struct letter_list *list, const struct dead_letter *letter,
+static void format_sender(const struct dead_letter_list *list, const struct dead_letter *letter,
                           char *text, size_t size)
 {
     const char *sender = sender_names_get(&list->senders, letter->from);
@@ -206,8 +206,8 @@ static void format_sender(const struct letter_list *list, const struct dead_lett
         (void)snprintf(text, size, "-");
 }
 
-static void print_letter(const struct letter_list *list, FILE *stream,
-                         const struct dead_letter *letter)
+static void print_dead_letter(const struct dead_letter_list *list, FILE *stream,
+                              const struct dead_letter *letter)
 {
     char sender[PLACE_PATH_MAX + 16];
     char time_text[32];
@@ -220,7 +220,8 @@ static void print_letter(const struct letter_list *list, FILE *stream,
             letter->whole || letter->size == 0 ? "" : " (payload not kept)");
 }
 
-static void tell_letters(const struct letter_list *list, bool for_people, FILE *stream)
+static void show_list(const struct dead_letter_list *list, bool for_people,
+                                     FILE *stream)
 {
     struct json json;
 
@@ -228,37 +229,38 @@ static void tell_letters(const struct letter_list *list, bool for_people, FILE *
         fprintf(stream, "%8s %-20s %-11s %-24s %10s %7s %-20s  %s\n", "NUMBER", "TIME", "REASON",
                 "TAG", "SIZE", "ATTEMPT", "FROM", "DETAIL");
         for (uint32_t i = 0; i < list->count; i++)
-            print_letter(list, stream, &list->letters[i]);
+            print_dead_letter(list, stream, &list->letters[i]);
         return;
     }
     json_init(&json, stream);
     json_begin_array(&json, NULL);
     for (uint32_t i = 0; i < list->count; i++)
-        write_letter(list, &json, &list->letters[i]);
+        write_dead_letter(list, &json, &list->letters[i]);
     json_end(&json);
     json_finish(&json);
 }
 
 /* assembly->lock is held. */
-static void read_letters_locked(struct letter_list *list, const struct letter_owner *owner,
-                                uint64_t after)
+static void read_letters_locked(struct dead_letter_list *list,
+                                const struct dead_letter_owner *owner, uint64_t after)
 {
     list->count = dead_letters_read_after(owner->box.letters, after, list->letters,
-                                          LETTERS_LISTED_MAX);
+                                          DEAD_LETTERS_LISTED_MAX);
     for (uint32_t i = 0; i < list->count; i++)
         sender_names_want(&list->senders, list->letters[i].from);
     sender_names_find_locked(&list->senders, list->overview);
 }
 
-bool letters_list(const struct overview *overview, const char *path, uint64_t after,
-                  bool for_people, FILE *stream)
+bool dead_letters_page_list(const struct overview *overview, const char *path, uint64_t after,
+                            bool for_people, FILE *stream)
 {
-    struct letter_list list = { .overview = overview,
-                                .letters = calloc(LETTERS_LISTED_MAX, sizeof *list.letters) };
-    struct letter_owner owner;
+    struct dead_letter_list list = {
+        .overview = overview, .letters = calloc(DEAD_LETTERS_LISTED_MAX, sizeof *list.letters)
+    };
+    struct dead_letter_owner owner;
     bool found;
 
-    sender_names_init(&list.senders, LETTERS_LISTED_MAX);
+    sender_names_init(&list.senders, DEAD_LETTERS_LISTED_MAX);
     pthread_mutex_lock(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found && list.letters)
@@ -267,24 +269,24 @@ bool letters_list(const struct overview *overview, const char *path, uint64_t af
         list.count = 0; /* without memory none is listed */
     pthread_mutex_unlock(&overview->assembly->lock);
     if (found)
-        tell_letters(&list, for_people, stream);
+        show_list(&list, for_people, stream);
     sender_names_finish(&list.senders);
     free(list.letters);
     return found;
 }
 
-bool letters_numbers(const struct overview *overview, const char *path, uint64_t after,
-                     FILE *stream)
+bool dead_letters_page_numbers(const struct overview *overview, const char *path, uint64_t after,
+                               FILE *stream)
 {
-    struct dead_letter *letters = calloc(LETTERS_LISTED_MAX, sizeof *letters);
-    struct letter_owner owner;
+    struct dead_letter *letters = calloc(DEAD_LETTERS_LISTED_MAX, sizeof *letters);
+    struct dead_letter_owner owner;
     uint32_t count = 0;
     bool found;
 
     pthread_mutex_lock(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found && letters)
-        count = dead_letters_read_after(owner.box.letters, after, letters, LETTERS_LISTED_MAX);
+        count = dead_letters_read_after(owner.box.letters, after, letters, DEAD_LETTERS_LISTED_MAX);
     pthread_mutex_unlock(&overview->assembly->lock);
     for (uint32_t i = 0; i < count; i++)
         fprintf(stream, "%" PRIu64 "\n", letters[i].number);
@@ -294,12 +296,12 @@ bool letters_numbers(const struct overview *overview, const char *path, uint64_t
 
 /* --- one payload, and deleting -------------------------------------------------------------- */
 
-int letters_payload(const struct overview *overview, const char *path, uint64_t number,
-                    FILE *stream)
+int dead_letters_page_payload(const struct overview *overview, const char *path, uint64_t number,
+                              FILE *stream)
 {
     unsigned char *payload = NULL;
     size_t size = 0;
-    struct letter_owner owner;
+    struct dead_letter_owner owner;
     int status = WEIR_EUNKNOWN;
 
     pthread_mutex_lock(&overview->assembly->lock);
@@ -321,10 +323,10 @@ static uint32_t delete_each(struct dead_letters *letters, const uint64_t *number
     return deleted;
 }
 
-int letters_delete(const struct overview *overview, const char *path, const uint64_t *numbers,
-                   uint32_t count, uint32_t *out_deleted)
+int dead_letters_page_delete(const struct overview *overview, const char *path,
+                             const uint64_t *numbers, uint32_t count, uint32_t *out_deleted)
 {
-    struct letter_owner owner;
+    struct dead_letter_owner owner;
     bool found;
 
     pthread_mutex_lock(&overview->assembly->lock);
@@ -366,13 +368,13 @@ static void tell_replay(const char *path, const struct replay_result *result, bo
     json_finish(&json);
 }
 
-bool letters_replay(const struct overview *overview, const char *path, bool for_people,
-                    FILE *stream)
+bool dead_letters_page_replay(const struct overview *overview, const char *path, bool for_people,
+                              FILE *stream)
 {
     struct runtime *runtime = overview->assembly->runtime;
     struct replay_result result = { .status = WEIR_ENOMEM };
     struct executor *executor;
-    struct letter_owner owner;
+    struct dead_letter_owner owner;
     bool found;
 
     pthread_mutex_lock(&overview->assembly->lock);
