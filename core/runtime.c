@@ -6,7 +6,9 @@
 
 #include "actor/actor_ext.h"
 #include "actor/end.h"
+#include "actor/events.h"
 #include "actor/external_request.h"
+#include "actor/group.h"
 #include "actor/port.h"
 #include "actor/send.h"
 #include "dispatch/rest.h"

@@ -5,6 +5,8 @@
 
 #include "actor/alarm.h"
 #include "actor/backlog.h"
+#include "actor/deadlines.h"
+#include "actor/events.h"
 #include "actor/kept.h"
 #include "actor/leave.h"
 #include "actor/link.h"

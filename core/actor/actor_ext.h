@@ -7,7 +7,6 @@
 #define ACTOR_ACTOR_EXT_H
 
 #include "actor/actor.h"
-#include "actor/deadlines.h"
 
 struct pending {
     uint64_t reference; /* 0 = free */
@@ -39,6 +38,24 @@ struct watched {
     weir_ready *ready;
     void *context;
     int descriptor;
+};
+
+enum deadline_kind {
+    DEADLINE_REQUEST, /* of ext->pending */
+    DEADLINE_ALARM,   /* of ext->alarms */
+};
+
+struct deadline {
+    uint64_t due_ns;
+    uint32_t index; /* of the entry */
+    enum deadline_kind kind;
+};
+
+/* The heap of deadlines; see deadlines.h. */
+struct deadlines {
+    struct deadline *heap;
+    uint32_t count;
+    uint32_t capacity;
 };
 
 struct port;

@@ -4,6 +4,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/callback.h"
+#include "actor/deadlines.h"
 #include "actor/origin.h"
 #include "actor/send.h"
 #include "actor/settle.h"

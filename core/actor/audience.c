@@ -2,6 +2,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/callback.h"
+#include "actor/events.h"
 #include "actor/runtime.h"
 
 int audience_own(struct actor *actor, const char *name, uint64_t *out_event)

@@ -4,6 +4,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/group.h"
+#include "actor/misuse.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"

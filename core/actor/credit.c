@@ -1,5 +1,6 @@
 #include "actor/credit.h"
 
+#include "actor/fullness.h"
 #include "actor/place.h"
 #include "actor/room_queue.h"
 

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "actor/actor_ext.h"
-
 #define CAPACITY_MIN 8
 
 int deadlines_reserve(struct actor_ext *ext)

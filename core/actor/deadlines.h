@@ -9,27 +9,7 @@
 #ifndef ACTOR_DEADLINES_H
 #define ACTOR_DEADLINES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct actor_ext;
-
-enum deadline_kind {
-    DEADLINE_REQUEST, /* of ext->pending */
-    DEADLINE_ALARM,   /* of ext->alarms */
-};
-
-struct deadline {
-    uint64_t due_ns;
-    uint32_t index; /* of the entry */
-    enum deadline_kind kind;
-};
-
-struct deadlines {
-    struct deadline *heap;
-    uint32_t count;
-    uint32_t capacity;
-};
+#include "actor/actor_ext.h"
 
 /* Reserves memory for one more deadline. WEIR_ENOMEM. */
 int deadlines_reserve(struct actor_ext *ext);

@@ -11,12 +11,28 @@
 #ifndef ACTOR_EVENT_H
 #define ACTOR_EVENT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "actor/events.h"
 #include "base/list.h"
+#include "base/table.h"
 #include "dispatch/reclaim.h"
+
+#include <weir/message.h>
+
+#define EVENTS_BUCKETS 256 /* a power of two: the low bits of a token are the bucket */
+
+struct event;
+
+/* All events of a runtime; see events.h. */
+struct events {
+    pthread_mutex_t lock;
+    uint64_t last_token;                             /* lock */
+    struct table participants;                       /* lock: owners and subscribers */
+    struct table subscribers;                        /* lock: of all events */
+    _Atomic(struct event *) buckets[EVENTS_BUCKETS]; /* written under lock, read by all */
+};
 
 /* The subscriptions and events of a PID; freed with the last of them. */
 struct participant {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/event.h"
 #include "actor/fan_out.h"
 #include "actor/router.h"
 #include "actor/runtime.h"

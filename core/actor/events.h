@@ -16,25 +16,12 @@
 #ifndef ACTOR_EVENTS_H
 #define ACTOR_EVENTS_H
 
-#include <pthread.h>
-
-#include "base/table.h"
+#include "actor/event.h"
 #include "face/parts.h"
 #include "message/message.h"
 
 struct executor;
 struct runtime;
-struct event;
-
-#define EVENTS_BUCKETS 256 /* a power of two: the low bits of a token are the bucket */
-
-struct events {
-    pthread_mutex_t lock;
-    uint64_t last_token;                             /* lock */
-    struct table participants;                       /* lock: owners and subscribers; event.h */
-    struct table subscribers;                        /* lock: of all events */
-    _Atomic(struct event *) buckets[EVENTS_BUCKETS]; /* written under lock, read by all */
-};
 
 void events_init(struct events *events);
 void events_finish(struct events *events);

@@ -1,7 +1,6 @@
 #include "actor/fullness.h"
 
 #include "actor/actor.h"
-#include "actor/owner.h"
 
 #define WATCHED 1ull
 

@@ -31,15 +31,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct actor;
-struct owner;
+#include "actor/owner.h"
 
 #define FULLNESS_FEW 16u /* trying so many costs no more than keeping a mark */
-
-struct fullness {
-    _Atomic uint64_t epoch;   /* any thread */
-    _Atomic uint64_t full_in; /* any thread that has scanned the members */
-};
 
 /* The record of a scan. */
 struct scan {

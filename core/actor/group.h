@@ -28,6 +28,7 @@
 #include "message/message.h"
 
 struct executor;
+struct groups;
 
 struct group {
     struct retired retired;              /* after the last use */
@@ -47,12 +48,6 @@ struct group {
 enum group_bits {
     GROUP_WAITED = 1u << 30,  /* a thread sleeps until none is open */
     GROUP_DROPPED = 1u << 29, /* the last message frees the group */
-};
-
-/* All groups of a runtime. */
-struct groups {
-    pthread_mutex_t lock;
-    struct list all; /* lock */
 };
 
 void groups_init(struct groups *groups);

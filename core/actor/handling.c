@@ -5,6 +5,7 @@
 #include "actor/callback.h"
 #include "actor/incarnation.h"
 #include "actor/kept.h"
+#include "actor/misuse.h"
 #include "actor/output.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"

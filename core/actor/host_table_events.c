@@ -2,6 +2,7 @@
 
 #include "actor/audience.h"
 #include "actor/callback.h"
+#include "actor/events.h"
 #include "actor/runtime.h"
 
 int host_event(struct weir_self *self, const char *name, uint64_t *out_event)

@@ -10,6 +10,7 @@
 #include "actor/end.h"
 #include "actor/leave.h"
 #include "actor/link.h"
+#include "actor/misuse.h"
 #include "actor/output.h"
 #include "actor/progress.h"
 #include "actor/restart.h"

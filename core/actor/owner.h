@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actor/fullness.h"
-
 struct actor;
 struct executor;
 struct message;
@@ -84,15 +82,21 @@ struct owner_ops {
     bool (*restart)(struct place *place, uint64_t *out_pause_ms);
 };
 
+/* The full mark of an owner with members: fullness.h. */
+struct fullness {
+    _Atomic uint64_t epoch;   /* any thread */
+    _Atomic uint64_t full_in; /* any thread that has scanned the members */
+};
+
 struct owner {
     const struct owner_ops *ops; /* const */
 
     /* For an owner with members: */
     struct owner *above; /* const: the owner of which it is a member; NULL: it is at the top */
     struct wait_queue *waiters; /* const: senders that wait for room in its members */
-    struct fullness fullness;   /* the full mark: fullness.h */
-    _Atomic uint32_t waiting;   /* messages in the queue that its members share */
-    _Atomic bool shares;        /* members check that queue even when it is empty */
+    struct fullness fullness;
+    _Atomic uint32_t waiting; /* messages in the queue that its members share */
+    _Atomic bool shares;      /* members check that queue even when it is empty */
 };
 
 /* Whether a turn must check the shared queue. */

@@ -9,7 +9,6 @@
 
 #include "actor/actor.h"
 #include "actor/backoff.h"
-#include "actor/misuse.h"
 #include "actor/owner.h"
 #include "actor/position.h"
 #include "actor/wait_queue.h"
@@ -24,6 +23,7 @@
 struct age;
 struct child;
 struct children;
+struct misuses;
 
 struct progress {
     _Atomic(const char *) unit; /* written once by the owner */

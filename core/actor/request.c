@@ -5,6 +5,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/callback.h"
+#include "actor/deadlines.h"
 #include "actor/external_request.h"
 #include "actor/runtime.h"
 #include "actor/send.h"

@@ -11,12 +11,12 @@
 #ifndef ACTOR_RUNTIME_H
 #define ACTOR_RUNTIME_H
 
-#include "actor/events.h"
+#include "actor/event.h"
 #include "actor/given_up.h"
-#include "actor/group.h"
 #include "actor/names.h"
 #include "actor/slots.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/polls.h"
@@ -25,6 +25,12 @@
 
 struct external_requests;
 struct place;
+
+/* All groups of a runtime; see group.h. */
+struct groups {
+    pthread_mutex_t lock;
+    struct list all; /* lock */
+};
 
 struct runtime {
     struct runtime_options options; /* const */

@@ -10,6 +10,7 @@
 #include "actor/end.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
+#include "actor/misuse.h"
 #include "actor/output.h"
 #include "actor/router.h"
 #include "actor/runtime.h"

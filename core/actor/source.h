@@ -11,6 +11,7 @@
 #ifndef ACTOR_SOURCE_H
 #define ACTOR_SOURCE_H
 
+#include "actor/misuse.h"
 #include "actor/progress.h"
 #include "face/source.h"
 

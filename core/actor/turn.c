@@ -6,6 +6,7 @@
 #include "actor/credit.h"
 #include "actor/demand.h"
 #include "actor/end.h"
+#include "actor/group.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"

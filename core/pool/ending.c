@@ -1,5 +1,6 @@
 #include "pool/ending.h"
 
+#include "actor/events.h"
 #include "actor/runtime.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/misuse.h"
 #include "pool/members.h"
 #include "pool/settings.h"
 

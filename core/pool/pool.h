@@ -12,6 +12,7 @@
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
 
+#include "actor/misuse.h"
 #include "actor/place.h"
 #include "actor/progress.h"
 #include "actor/router.h"

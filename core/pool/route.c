@@ -1,6 +1,7 @@
 #include "pool/route.h"
 
 #include "actor/deliver.h"
+#include "actor/fullness.h"
 #include "pool/broadcast.h"
 #include "pool/elastic.h"
 #include "pool/keyless.h"

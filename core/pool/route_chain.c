@@ -1,6 +1,7 @@
 #include "pool/route_chain.h"
 
 #include "actor/deliver.h"
+#include "actor/fullness.h"
 #include "pool/pool.h"
 #include "pool/route.h"
 

@@ -1,6 +1,7 @@
 #include "pool/settings.h"
 
 #include "actor/children.h"
+#include "actor/fullness.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "pool/outlet.h"

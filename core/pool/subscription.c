@@ -1,5 +1,6 @@
 #include "pool/subscription.h"
 
+#include "actor/events.h"
 #include "actor/runtime.h"
 
 /* True when the pool has, or may have, subscriptions. */

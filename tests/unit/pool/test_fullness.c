@@ -6,6 +6,7 @@
  * full mailboxes. Then senders run in parallel with workers that free places all the
  * time: a mark left at the end would refuse for ever.
  */
+#include "actor/fullness.h"
 #include "actor/send.h"
 #include "pool/route_chain.h"
 #include "pool/settings.h"

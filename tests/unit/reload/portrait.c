@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actor/events.h"
 #include "pool/figures.h"
 #include "pool/outlet.h"
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/events.h"
 #include "pool/outlet.h"
 
 #include "unit/host/suite.h"
