@@ -1,4 +1,5 @@
 /* What the face shows of sources and stand-alone actors: face/source.h, face/standalone.h. */
+#include "actor/find.h"
 #include "actor/misuse.h"
 #include "actor/source.h"
 #include "actor/standalone.h"

@@ -84,7 +84,7 @@ bool executor_read_turn(const struct executor *executor, struct turn_note *out)
     if (!actor || !actor->spec)
         return false;
     *out = (struct turn_note){
-        .path = actor_path(actor),
+        .path = place_path(actor),
         .plugin = actor->spec->plugin,
         .tag = message && message->public.tag ? message->public.tag->name : NULL,
         .generation = actor->spec->generation,

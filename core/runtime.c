@@ -11,6 +11,7 @@
 #include "actor/group.h"
 #include "actor/port.h"
 #include "actor/send.h"
+#include "actor/turn.h"
 #include "dispatch/rest.h"
 #include "dispatch/timekeeper.h"
 #include "host_table.h"
@@ -24,6 +25,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     memset((void *)runtime, 0, sizeof *runtime);
     runtime->options = *options;
     runtime->host = &host_table;
+    runtime->turn = actor_turn;
     runtime->memory = memory_create(options->memory);
     if (!runtime->memory)
         goto fail_runtime;

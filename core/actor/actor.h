@@ -6,7 +6,7 @@
  * slot still holds the same actor. Only the thread that runs the actor's turn changes the other
  * fields.
  *
- * Its states are in lifecycle.h.
+ * Its states are in lifecycle.h. spawn.h makes it, find.h finds it, end.h ends it.
  *
  * The synchronisation of the mailbox is described in message/mailbox.h. Of the other fields,
  * `const` ones are written before the PID is published, and `owner` ones only inside a turn.
@@ -17,7 +17,6 @@
 #include <assert.h>
 #include <stdalign.h>
 
-#include "actor/lifecycle.h"
 #include "actor/spec.h"
 #include "base/table.h"
 #include "dispatch/dispatcher.h"
@@ -133,48 +132,15 @@ enum actor_leaving {
 
 #define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */
 
-/* How an actor is created. */
-struct actor_options {
-    struct dispatcher *dispatcher;
-    struct spec *spec;   /* takes a reference of its own; NULL for a bare pool */
-    struct place *place; /* ownership moves on success; NULL for a plain actor */
-    struct router *router;
-    enum actor_kind kind;
-    uint32_t limit;       /* of the normal lane; 0 = unlimited */
-    uint64_t bytes_limit; /* of payload in it; 0 = unlimited */
-};
-
-/*
- * Makes an actor and schedules its first turn, which opens it; until then it is closed. Any
- * thread. Returns owned by itself. WEIR_ENOMEM.
- */
-int actor_spawn(struct runtime *runtime, struct executor *executor,
-                const struct actor_options *options, struct actor **out);
-
-/* Makes an actor without scheduling it: actor_begin does. It may still be dropped. */
-int actor_create(struct runtime *runtime, struct executor *executor,
-                 const struct actor_options *options, struct actor **out);
-/* Schedules the first turn. If its place has an `opener`, that dispatcher runs its turns until it
- * is open. */
-void actor_begin(struct actor *actor, struct executor *executor);
-
 static inline weir_pid actor_pid(const struct actor *actor)
 {
     return actor->pid;
 }
 
-/* The actor in the slot of a PID; NULL: WEIR_EUNKNOWN. The slot may hold another actor now: compare
- * the serial. */
-struct actor *actor_find(struct runtime *runtime, weir_pid pid);
-/* The actor of a PID, alive at this instant: in a read section its slot is not used again.
- * WEIR_EUNKNOWN: no actor of this runtime ever had the PID; WEIR_ETERMINATED: its actor has ended.
- * */
-int actor_find_alive(struct runtime *runtime, weir_pid pid, struct actor **out);
-uint32_t actor_serial_of(weir_pid pid);
-
-/* The routing of the pool with this PID; NULL: it has ended, or is no pool. Any thread, in a read
- * section; valid to its end, also if the pool ends meanwhile. */
-struct router *actor_find_router(struct runtime *runtime, weir_pid pid);
+static inline uint32_t actor_serial_of(weir_pid pid)
+{
+    return (uint32_t)(pid >> 32);
+}
 
 static inline struct actor *actor_of_self(struct weir_self *self)
 {
@@ -184,11 +150,6 @@ static inline struct actor *actor_of_self(struct weir_self *self)
 static inline struct actor *actor_of_schedulable(struct schedulable *schedulable)
 {
     return (struct actor *)(void *)((char *)schedulable - offsetof(struct actor, schedulable));
-}
-
-static inline enum actor_state actor_state(const struct actor *actor)
-{
-    return (enum actor_state)atomic_load_explicit(&actor->state, memory_order_acquire);
 }
 
 /* Signals an actor. Any thread, in a read section. WEIR_ETERMINATED. */
@@ -210,16 +171,10 @@ static inline bool actor_is_called(const struct actor *actor)
     return atomic_load_explicit(&actor->called, memory_order_relaxed);
 }
 
-/* The dispatcher that runs its next turn. Owner, or before it begins. */
-struct dispatcher *actor_runs_on(const struct actor *actor);
-
 /* Queues a woken actor to run. */
 static inline void actor_wake(struct actor *actor, struct executor *executor)
 {
     executor_submit(executor, actor->dispatcher, &actor->schedulable);
 }
-
-/* The path for people; "" for a plain actor. */
-const char *actor_path(const struct actor *actor);
 
 #endif

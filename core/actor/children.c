@@ -9,6 +9,7 @@
 #include "actor/link.h"
 #include "actor/progress.h"
 #include "actor/runtime.h"
+#include "actor/spawn.h"
 
 #define SETTINGS_MAX ((uint32_t)1024 * 1024) /* as of a behaviour in a file */
 

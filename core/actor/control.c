@@ -9,6 +9,7 @@
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
 #include "actor/leave.h"
+#include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/origin.h"
 #include "actor/place.h"

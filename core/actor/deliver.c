@@ -1,5 +1,6 @@
 #include "actor/deliver.h"
 
+#include "actor/lifecycle.h"
 #include "message/control_queue.h"
 
 int deliver_woke(struct actor *actor, uint32_t serial, struct executor *executor,

@@ -7,6 +7,7 @@
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/incarnation.h"
+#include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/output.h"
 #include "actor/request.h"

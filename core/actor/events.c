@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/fan_out.h"
+#include "actor/find.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/send.h"

@@ -6,8 +6,10 @@
 #include "actor/actor_ext.h"
 #include "actor/alarm.h"
 #include "actor/callback.h"
+#include "actor/find.h"
 #include "actor/giving.h"
 #include "actor/handling.h"
+#include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/origin.h"
 #include "actor/output.h"
@@ -324,7 +326,7 @@ weir_pid host_pid(struct weir_self *self)
 
 const char *host_path(struct weir_self *self)
 {
-    return actor_path(actor_of_self(self));
+    return place_path(actor_of_self(self));
 }
 
 uint32_t host_index(struct weir_self *self)
@@ -341,7 +343,7 @@ void host_log(struct weir_self *self, enum weir_log_level level, const char *eve
 {
     struct actor *actor = actor_of_self(self);
     struct log_line line = {
-        .level = level, .component = actor_path(actor), .event = event, .fields = fields
+        .level = level, .component = place_path(actor), .event = event, .fields = fields
     };
 
     log_write(&actor->runtime->options.log, &line);

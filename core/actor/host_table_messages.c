@@ -15,7 +15,7 @@ __attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t
     uint64_t limit = memory_limit(actor->runtime->memory);
 
     log_event(&actor->runtime->options.log, size > limit ? WEIR_LOG_ERROR : WEIR_LOG_WARNING,
-              actor_path(actor),
+              place_path(actor),
               size > limit ? "a message is larger than host.memory" : "host.memory is reached",
               weir_uint("size", size), weir_uint("memory", limit),
               weir_str("effect", size > limit ? "it will never be made" : "it is not made now"));

@@ -9,6 +9,7 @@
 #include "actor/demand.h"
 #include "actor/end.h"
 #include "actor/leave.h"
+#include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/misuse.h"
 #include "actor/output.h"
@@ -125,7 +126,7 @@ static const char *effect_of_failed_open(const struct actor *actor)
 
 static void tell_of_failed_open(const struct actor *actor, int status)
 {
-    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), "open failed",
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, place_path(actor), "open failed",
               weir_str("status", weir_status_name(status)),
               weir_str("reason", actor_ext_detail(actor)),
               weir_str("effect", effect_of_failed_open(actor)));
@@ -277,7 +278,7 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
 
 static void tell_of_failure(const struct actor *actor, const char *effect)
 {
-    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, actor_path(actor), "worker failed",
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_path(actor), "worker failed",
               weir_str("reason", actor_ext_detail(actor)),
               weir_uint("incarnation", actor->incarnation), weir_str("effect", effect));
 }

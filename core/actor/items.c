@@ -6,6 +6,7 @@
 #include "actor/children.h"
 #include "actor/demand.h"
 #include "actor/inspection.h"
+#include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/place.h"
 
@@ -40,7 +41,7 @@ static void add_identity(struct inspection *out, const struct actor *actor)
     const struct spec *spec = actor->spec;
     char behaviour[WEIR_INSPECT_VALUE_MAX];
 
-    inspection_text(out, "path", actor_path(actor));
+    inspection_text(out, "path", place_path(actor));
     inspection_number(out, "pid", actor_pid(actor));
     inspection_text(out, "kind", kind_of(actor));
     inspection_text(out, "state", state_of(actor));

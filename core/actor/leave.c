@@ -5,6 +5,7 @@
 #include "actor/children.h"
 #include "actor/end.h"
 #include "actor/incarnation.h"
+#include "actor/lifecycle.h"
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/place.h"

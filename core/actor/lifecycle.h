@@ -27,9 +27,8 @@
 #define ACTOR_LIFECYCLE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-struct actor;
+#include "actor/actor.h"
 
 enum actor_state {
     ACTOR_STARTING, /* its next turn calls `open` */
@@ -52,6 +51,11 @@ enum life_event {
     LIFE_ENDED,
     LIFE_EVENTS,
 };
+
+static inline enum actor_state actor_state(const struct actor *actor)
+{
+    return (enum actor_state)atomic_load_explicit(&actor->state, memory_order_acquire);
+}
 
 /* Takes the actor from its state to the next one. Owner. */
 void lifecycle_apply(struct actor *actor, enum life_event event);

@@ -44,7 +44,7 @@ void misuse_report(struct actor *actor, enum misuse misuse, int64_t value)
 
     if (!count(actor, misuse))
         return;
-    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor), words[misuse].event,
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, place_path(actor), words[misuse].event,
               weir_str("pool", place && place_member_of(actor) ? place->label : "-"),
               weir_uint("worker", place ? place->index : 0),
               weir_str("plugin", spec->plugin ? spec->plugin : "-"),

@@ -1,6 +1,7 @@
 #include "actor/output.h"
 
 #include "actor/fan_out.h"
+#include "actor/find.h"
 #include "actor/misuse.h"
 #include "actor/room_queue.h"
 #include "actor/router.h"

@@ -87,7 +87,7 @@ void place_keep_open_reason(struct place *place, const char *text)
 
 const char *place_subject(const struct actor *actor)
 {
-    return place_member_of(actor) ? actor->place->label : actor_path(actor);
+    return place_member_of(actor) ? actor->place->label : place_path(actor);
 }
 
 const char *place_open_reason(const struct place *place)

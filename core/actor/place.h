@@ -142,6 +142,12 @@ static inline bool place_is_renewed(const struct actor *actor)
     return owner && owner->ops->replaces;
 }
 
+/* The path for people; "" for a plain actor. */
+static inline const char *place_path(const struct actor *actor)
+{
+    return actor->place ? actor->place->path : "";
+}
+
 /* The subject of a log line: the owner of a member, else the actor. */
 const char *place_subject(const struct actor *actor);
 

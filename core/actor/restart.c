@@ -3,6 +3,7 @@
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/incarnation.h"
+#include "actor/lifecycle.h"
 #include "actor/place.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
@@ -74,7 +75,7 @@ static void stay_closed(struct actor *actor, bool escalates)
     };
     enum appeal appeal = escalates ? appeal_of(actor) : APPEAL_NOBODY;
 
-    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, place_path(actor),
               "worker fails too often", weir_uint("failures", actor->place->backoff.failures),
               weir_str("effect", effects[appeal]));
     keep_out(actor);

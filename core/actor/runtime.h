@@ -35,6 +35,8 @@ struct groups {
 struct runtime {
     struct runtime_options options; /* const */
     const struct weir_host *host;   /* const: the table of calls for behaviours */
+    /* const: the turn of every actor: turn.h */
+    enum turn (*turn)(struct schedulable *schedulable, struct executor *executor);
     struct reclaim reclaim;
     struct slots slots;
     struct names names;

@@ -1,6 +1,7 @@
 #include "actor/send.h"
 
 #include "actor/deliver.h"
+#include "actor/find.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 

@@ -1,5 +1,6 @@
 #include "actor/send_wait.h"
 
+#include "actor/find.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/send.h"

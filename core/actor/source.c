@@ -8,12 +8,14 @@
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
+#include "actor/find.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/misuse.h"
 #include "actor/output.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
+#include "actor/spawn.h"
 
 #define SCARCE_LOOK_NS 10000000u /* 10 ms between attempts, since freed memory wakes no source */
 /* the most messages that one `produce` may return: the outbox holds them if the hint is wrong */
@@ -436,7 +438,7 @@ static bool hand_over(struct actor *actor, const struct position *position)
 /* Ends the source: without a position it would send messages a second time. */
 static void end_without_position(struct actor *actor)
 {
-    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, actor_path(actor),
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, place_path(actor),
               "position of the source is lost",
               weir_str("effect", "it ends unfinished, and does not begin again"));
     runtime_raise_exit_status(actor->runtime, EX_TEMPFAIL);

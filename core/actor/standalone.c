@@ -6,6 +6,7 @@
 #include "actor/children.h"
 #include "actor/end.h"
 #include "actor/runtime.h"
+#include "actor/spawn.h"
 
 /* Last turn of the actor. */
 static void ended(struct place *place)

@@ -10,12 +10,14 @@
 #include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/leave.h"
+#include "actor/lifecycle.h"
 #include "actor/output.h"
 #include "actor/restart.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
+#include "actor/spawn.h"
 #include "actor/wanted.h"
 
 #define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "actor/end.h"
+#include "actor/find.h"
 #include "actor/runtime.h"
+#include "actor/spawn.h"
 #include "pool/elastic.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/children.h"
+#include "actor/lifecycle.h"
 #include "actor/misuse.h"
 #include "actor/runtime.h"
 #include "pool/pulling.h"

@@ -1,6 +1,7 @@
 #include "pool/host_table_pool.h"
 
 #include "actor/callback.h"
+#include "actor/find.h"
 #include "pool/figures.h"
 #include "pool/outcome.h"
 #include "pool/resize.h"
@@ -47,7 +48,7 @@ uint32_t host_table_pool_size(struct weir_self *self)
 static void tell_resized(const struct actor *actor, struct pool *pool,
                          const struct weir_resized *resized, struct weir_resized *out)
 {
-    resize_report(pool, RESIZE_BY_PLUGIN, actor_path(actor), resized);
+    resize_report(pool, RESIZE_BY_PLUGIN, place_path(actor), resized);
     if (out)
         *out = *resized;
 }

@@ -28,7 +28,7 @@ void keyless_log(struct pool *pool, const struct executor *executor)
         return;
     log_event(&pool->runtime->options.log, WEIR_LOG_ERROR, pool->path,
               "a message without a key, and the pool routes by hash",
-              weir_str("from", sender ? actor_path(sender) : "-"),
+              weir_str("from", sender ? place_path(sender) : "-"),
               weir_str("effect", "the pool does not take it; set message->key (weir_key), or give "
                                  "it another route"));
 }

@@ -1,5 +1,6 @@
 #include "pool/renewal.h"
 
+#include "actor/lifecycle.h"
 #include "actor/restart.h"
 #include "pool/pool.h"
 

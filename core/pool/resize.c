@@ -6,6 +6,7 @@
 #include "actor/end.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
+#include "actor/spawn.h"
 #include "pool/elastic.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"

@@ -1,5 +1,6 @@
 #include "pool/scaler.h"
 
+#include "actor/lifecycle.h"
 #include "actor/runtime.h"
 #include "pool/elastic.h"
 #include "pool/figures.h"

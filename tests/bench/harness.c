@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actor/lifecycle.h"
+#include "actor/spawn.h"
 #include "bench.h"
 
 uint64_t bench_resident_bytes(void)

@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "actor/lifecycle.h"
+#include "actor/spawn.h"
 #include "bench.h"
 
 #define INDEX_BITS 20

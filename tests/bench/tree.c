@@ -1,6 +1,7 @@
 /* Actors come and go: fjcreate, skynet, idle. */
 #include <stdlib.h>
 
+#include "actor/spawn.h"
 #include "bench.h"
 
 #define FANOUT 10

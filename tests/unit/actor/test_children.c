@@ -8,6 +8,8 @@
  * their parent ends in every way.
  */
 #include "actor/children.h"
+#include "actor/find.h"
+#include "actor/lifecycle.h"
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -7,6 +7,9 @@
  */
 #include <stdio.h>
 
+#include "actor/find.h"
+#include "actor/lifecycle.h"
+
 #include "pool/renewal.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -6,6 +6,9 @@
  * Method: requesters fail while the answer waits at a gate; the notes of both sides show what
  * arrives.
  */
+#include "actor/find.h"
+#include "actor/lifecycle.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

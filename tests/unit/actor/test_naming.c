@@ -6,6 +6,8 @@
  * Method: workers wait at a gate inside `open`, after they took a name; the test looks up and takes
  * names meanwhile.
  */
+#include "actor/find.h"
+#include "actor/lifecycle.h"
 #include "actor/source.h"
 #include "pool/change.h"
 

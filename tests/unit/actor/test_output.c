@@ -5,6 +5,8 @@
  * Method: pools that emit into each other, on one thread, so that a blocking wait would never end;
  * a last worker at a gate, on two.
  */
+#include "actor/lifecycle.h"
+#include "actor/spawn.h"
 #include "pool/settings.h"
 
 #include "unit/host/suite.h"

@@ -4,7 +4,9 @@
  *
  * Method: one plain actor of the probe on one thread; the test looks at its struct while it sleeps.
  */
+#include "actor/lifecycle.h"
 #include "actor/place.h"
+#include "actor/spawn.h"
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -6,6 +6,7 @@
  * live, when they have ended, and when the worker has ended with them.
  */
 #include "actor/children.h"
+#include "actor/find.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -12,7 +12,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "actor/find.h"
+#include "actor/lifecycle.h"
 #include "actor/room_queue.h"
+#include "actor/spawn.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 #include "unit/support/wait_limit.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "actor/actor.h"
+#include "actor/spawn.h"
 #include "dispatch/schedulable.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

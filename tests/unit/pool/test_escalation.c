@@ -6,6 +6,8 @@
  * Method: two to four levels around one pool of workers that fail by order; a clock that stands
  * still, so that all failures are in one window.
  */
+#include "actor/lifecycle.h"
+
 #include "pool/change.h"
 #include "pool/creation.h"
 #include "unit/host/suite.h"

@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "actor/lifecycle.h"
+
 #include "pool/change.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"

@@ -5,6 +5,8 @@
  * Method: workers meet inside their handlers, which they can on two threads only; a worker gives
  * work to its own thread and waits until it was done elsewhere.
  */
+#include "actor/find.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -8,6 +8,8 @@
  */
 #include <string.h>
 
+#include "actor/find.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

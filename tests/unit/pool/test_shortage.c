@@ -8,6 +8,8 @@
  */
 #include <stdlib.h>
 
+#include "actor/spawn.h"
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 

@@ -5,6 +5,7 @@
  * Method: every worker waits inside a message, with a full mailbox; then sizes are changed. The ids
  * of accepted and handled messages are compared.
  */
+#include "actor/find.h"
 #include "pool/settings.h"
 
 #include "unit/host/suite.h"
