@@ -97,17 +97,6 @@ struct actor_ext *actor_ext_get(struct actor *actor);
 /* Ensures a SIGNAL_TIME at `due_ns` or earlier. */
 void actor_ext_arm(struct actor *actor, uint64_t due_ns);
 
-/* After SIGNAL_TIME: runs due callbacks and arms the timer for the rest; returns their number.
- * Callbacks that are too many for one step run in the next one. */
-uint32_t actor_ext_time(struct actor *actor);
-
-/* Ends everything of the incarnation: requests, alarms, names, watches, watched descriptors, its
- * port. */
-void actor_ext_end_incarnation(struct actor *actor);
-
-/* Frees it with the actor. */
-void actor_ext_destroy(struct actor *actor);
-
 /* Keeps a copy of the text of weir_reason, truncated; without memory there is no text. */
 void actor_ext_set_detail(struct actor *actor, const char *text);
 

@@ -4,6 +4,7 @@
 #include "actor/audience.h"
 #include "actor/callback.h"
 #include "actor/children.h"
+#include "actor/due.h"
 #include "actor/end.h"
 #include "actor/handling.h"
 #include "actor/incarnation.h"
@@ -122,7 +123,7 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
         share_backlog(actor);
     if (signals & SIGNAL_TIME) {
         actor->flags &= (uint8_t)~ACTOR_WAITS;
-        callbacks = actor_ext_time(actor);
+        callbacks = due_run(actor);
         if (actor->router)
             actor->router->ops->time(actor->router, actor->executor);
     }

@@ -6,15 +6,18 @@
 #include "actor/alarm.h"
 #include "actor/backlog.h"
 #include "actor/children.h"
+#include "actor/deadlines.h"
 #include "actor/incarnation.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/output.h"
+#include "actor/port.h"
 #include "actor/request.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
+#include "actor/watched.h"
 #include "message/control_queue.h"
 
 static bool is_tie(const struct message *message)
@@ -78,6 +81,24 @@ static void retire_slot(struct actor *actor, struct executor *executor)
     reader_retire(&executor->reader, &actor->retired);
 }
 
+static void destroy_ext(struct actor *actor)
+{
+    struct actor_ext *ext = actor->ext;
+
+    if (!ext)
+        return;
+    timers_disarm(&actor->dispatcher->timers, &ext->timer);
+    timers_release(&actor->dispatcher->timers);
+    port_close(ext->port);
+    watched_end_all(actor);
+    deadlines_finish(&ext->deadlines);
+    free(ext->pending);
+    free(ext->alarms);
+    free(ext->detail);
+    free(ext);
+    actor->ext = NULL;
+}
+
 static void drop_spec_and_place(struct actor *actor)
 {
     spec_unref(actor->spec);
@@ -116,7 +137,7 @@ static void finish(struct actor *actor, enum weir_end_reason reason)
     drop_outbox(actor); /* empty or not: a source may stand in a wait queue, too */
     backlog_discard_all(actor, DEAD_TERMINATED, WEIR_ETERMINATED);
     link_notify_all(actor, reason, 0);
-    actor_ext_destroy(actor);
+    destroy_ext(actor);
     mailbox_end(&actor->mailbox);
     room_queue_dissolve(actor, actor->executor);
     lifecycle_apply(actor, LIFE_ENDED);
@@ -192,7 +213,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     actor->executor = executor;
     if (actor->ext)
         alarm_drop_all(actor);
-    actor_ext_destroy(actor);
+    destroy_ext(actor);
     incarnation_free_state(actor);
     drop_spec_and_place(actor);
     lifecycle_apply(actor, LIFE_ENDED);

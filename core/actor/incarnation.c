@@ -3,23 +3,28 @@
 #include <stdlib.h>
 
 #include "actor/actor_ext.h"
+#include "actor/alarm.h"
 #include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/demand.h"
 #include "actor/end.h"
+#include "actor/events.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/misuse.h"
 #include "actor/output.h"
+#include "actor/port.h"
 #include "actor/progress.h"
+#include "actor/request.h"
 #include "actor/restart.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/source.h"
 #include "actor/stash.h"
+#include "actor/watched.h"
 
 /* --- state ---------------------------------------------------------------------------------- */
 
@@ -36,6 +41,30 @@ void incarnation_free_state(struct actor *actor)
     if (actor->memory != (const void *)&no_state)
         free(actor->memory);
     actor->memory = NULL;
+}
+
+/* Ends everything of the incarnation: requests, alarms, names, watches, watched descriptors, its
+ * port. */
+static void end_ext(struct actor *actor)
+{
+    struct actor_ext *ext = actor->ext;
+
+    if (!ext)
+        return;
+    request_drop_all(actor);
+    alarm_drop_all(actor);
+    watched_end_all(actor);
+    link_withdraw_monitors(actor);
+    if (ext->has_names)
+        names_remove_claims(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);
+    ext->has_names = false;
+    port_close(ext->port);
+    ext->port = NULL;
+    if (ext->has_events)
+        events_forget(actor->runtime, actor->executor, actor_pid(actor));
+    ext->has_events = false;
+    ext->life++;
+    ext->origins_open = 0;
 }
 
 /* --- opening -------------------------------------------------------------------------------- */
@@ -74,7 +103,7 @@ static int call_open(struct actor *actor)
         status = call_behaviour(actor);
     if (status != 0) {
         incarnation_free_state(actor);
-        actor_ext_end_incarnation(actor);
+        end_ext(actor);
         children_stop(actor);
     }
     if (status > 0) {
@@ -222,7 +251,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
         if (actor->place)
             leave_for_next(actor->place);
     }
-    actor_ext_end_incarnation(actor);
+    end_ext(actor);
     children_stop(actor);
     link_notify_all(actor, reason, 0);
 }
