@@ -1,5 +1,6 @@
 /*
- * actor/children.h - the children of an actor, which live no longer than its incarnation.
+ * actor/children.h - the children of an actor, which live no longer than its incarnation. child.h
+ * makes them.
  *
  * The parent waits for their end without blocking a thread: between two incarnations the actor does
  * not open, and at its end it keeps its slot and its place, until the last child has sent
@@ -17,16 +18,44 @@
 
 #include <pthread.h>
 
-#include "actor/actor.h"
+#include "actor/progress.h"
+#include "base/list.h"
+#include "base/table.h"
+#include "stats/ledger.h"
 
-struct children;
-struct child;
-struct place;
-struct ledger_reading;
-struct progress_sum;
+struct children {
+    pthread_mutex_t lock;
+    struct list list;                   /* lock */
+    struct table by_pid;                /* lock: the same */
+    uint32_t count;                     /* lock */
+    struct ledger_reading gone;         /* lock: of ended children, and theirs */
+    struct progress_sum ended_progress; /* lock: of ended children: progress and emitted messages */
+    uint32_t next_index;                /* owner: numbers its children */
+    uint32_t depth;                     /* const: of the children; the first ones have 1 */
+    struct children *root;              /* const: the ancestor with the common budget */
+    _Atomic uint32_t used;              /* of the root: counts all descendants */
+    struct actor *parent;               /* const */
+    weir_pid parent_pid;                /* const */
+};
 
-/* As weir_spawn. */
-int children_spawn(struct actor *actor, const struct weir_spawn_options *options, weir_pid *out);
+struct child {
+    struct owner owner;     /* of the actor */
+    struct list link;       /* lock of `of` */
+    struct table_node node; /* likewise */
+    struct children *of;
+    struct actor *actor; /* const */
+    weir_pid pid;        /* const */
+};
+
+/* The children of an actor, made at the first call; NULL when memory is out. */
+struct children *children_get(struct actor *actor);
+
+/* Adds a child, which has not begun. */
+void children_add(struct children *children, struct child *child);
+/* Removes a child that has ended, and adds its figures to those of the ended ones. The parent, and
+ * the list with it, may be freed meanwhile. Last turn of the child. */
+void children_remove(struct child *child, const struct ledger_reading *reading,
+                     const struct progress_sum *progress);
 
 /* As weir_stop and weir_stop_now. */
 int children_end_one(struct actor *actor, weir_pid pid, bool now);
@@ -56,11 +85,12 @@ uint32_t children_count(const struct actor *actor);
  * lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
 
-/* As children_add_ledger, for progress and emitted messages. */
+/* Adds the progress and emitted messages of the actor of a place and of its children. Any thread for
+ * which the place lives. */
 void children_add_progress(struct place *place, struct progress_sum *sum);
 
-/* Frees the list with its place: the children have ended, or no thread runs any more. NULL is
- * allowed. */
-void children_destroy(struct children *children);
+/* Frees the list of a place that is to be freed: the children have ended, or no thread runs any
+ * more. NULL is allowed. */
+void children_destroy(struct place *place);
 
 #endif

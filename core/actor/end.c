@@ -103,6 +103,7 @@ static void drop_spec_and_place(struct actor *actor)
 {
     spec_unref(actor->spec);
     actor->spec = NULL;
+    children_destroy(actor->place);
     place_destroy(actor->place);
     actor->place = NULL;
 }

@@ -1,13 +1,14 @@
 #include "actor/host_table_children.h"
 
 #include "actor/callback.h"
+#include "actor/child.h"
 #include "actor/children.h"
 
 int host_spawn(struct weir_self *self, const struct weir_spawn_options *options,
                weir_pid *out_child)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = children_spawn(actor, options, out_child);
+    int status = child_spawn(actor, options, out_child);
 
     callback_leave_host(actor);
     return status;

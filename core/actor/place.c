@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/children.h"
 #include "message/control_queue.h"
 
 /* There is room for which the place waits: wakes its actor. */
@@ -50,7 +49,6 @@ void place_destroy(struct place *place)
     position_clear(&place->left);
     position_clear(&place->from);
     free(place->age);
-    children_destroy(atomic_load_explicit(&place->children, memory_order_relaxed));
     free(atomic_load_explicit(&place->progress, memory_order_relaxed)); /* no other thread has it */
     /* no other thread has it */
     free(atomic_load_explicit(&place->open_reason, memory_order_relaxed));

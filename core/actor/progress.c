@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "actor/children.h"
-
 /* A unit past the last entry is left out. */
 static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
 {
@@ -53,7 +51,6 @@ void progress_add_place(struct progress_sum *sum, struct place *place)
     }
     sum->emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
     sum->unbound += atomic_load_explicit(&place->unbound, memory_order_relaxed);
-    children_add_progress(place, sum);
 }
 
 uint32_t progress_list(const struct progress_sum *sum, struct pool_progress *out, uint32_t max)

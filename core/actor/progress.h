@@ -23,7 +23,7 @@ void progress_go_on(struct place *place);
 /* Adds one sum to another. */
 void progress_add(struct progress_sum *sum, const struct progress_sum *other);
 
-/* Adds the progress and emitted messages of the actor of a place, and of its children. Any thread
+/* Adds the progress and emitted messages of the actor of a place, without its children. Any thread
  * for which the place lives. */
 void progress_add_place(struct progress_sum *sum, struct place *place);
 

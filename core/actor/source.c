@@ -44,7 +44,7 @@ static void ended(struct place *place)
     names_remove(&source->runtime->names, source->path, source->pid,
                  &place->actor->executor->reader);
     pthread_mutex_lock(&source->lock);
-    progress_add_place(&source->last, place);
+    children_add_progress(place, &source->last);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
     /* A source that never produced still has the position that it got. */
@@ -167,7 +167,7 @@ static struct progress_sum add_up_locked(struct source *source)
     struct progress_sum sum = { 0 };
 
     if (source->place)
-        progress_add_place(&sum, source->place);
+        children_add_progress(source->place, &sum);
     else
         sum = source->last;
     return sum;

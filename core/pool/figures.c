@@ -302,7 +302,7 @@ uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t membe
 static void add_places_progress(struct list *places, struct progress_sum *sum)
 {
     for (struct list *node = places->next; node != places; node = node->next)
-        progress_add_place(sum, LIST_ENTRY(node, struct place, link));
+        children_add_progress(LIST_ENTRY(node, struct place, link), sum);
 }
 
 static void add_pool_progress(struct pool *pool, struct progress_sum *sum)

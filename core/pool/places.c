@@ -116,7 +116,7 @@ static void ended(struct place *place)
     ledger_reading_add(&pool->gone, &reading);
     pool->gone_retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
     pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
-    progress_add_place(&pool->gone_progress, place);
+    children_add_progress(place, &pool->gone_progress);
     list_remove(&place->link);
     outlet_leave_locked(place, executor);
     pthread_mutex_unlock(&pool->lock);
