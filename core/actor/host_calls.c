@@ -8,7 +8,6 @@
 #include "actor/callback.h"
 #include "actor/find.h"
 #include "actor/giving.h"
-#include "actor/handling.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/origin.h"
@@ -20,6 +19,7 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/settle.h"
+#include "actor/verdict.h"
 
 #define LINKED_END_SIGNALS(reason)                                                                 \
     ((reason) == WEIR_END_KILL    ? SIGNAL_KILL                                                    \
@@ -175,7 +175,7 @@ int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
 int host_settle(struct weir_self *self, struct weir_message *kept, int verdict)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = handling_settle_kept(actor, message_of(kept), verdict);
+    int status = verdict_settle_kept(actor, message_of(kept), verdict);
 
     callback_leave_host(actor);
     return status;

@@ -7,10 +7,10 @@
 #include "actor/actor_ext.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
-#include "actor/handling.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
+#include "actor/verdict.h"
 
 /* The payload of MESSAGE_PORT_SETTLE; the address identifies the kept message. */
 struct settle_order {
@@ -260,7 +260,7 @@ static void carry_out_settle(struct actor *actor, const struct settle_order *ord
         return;
     actor->retry_after_ms = order->retry_after_ms;
     actor_ext_set_detail(actor, order->reason);
-    (void)handling_settle_kept(actor, kept, order->verdict);
+    (void)verdict_settle_kept(actor, kept, order->verdict);
     actor_ext_clear_detail(actor);
 }
 

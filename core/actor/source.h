@@ -1,8 +1,5 @@
 /*
- * actor/source.h - an actor that produces on demand.
- *
- * `produce` gets the number of messages that the pool has room for. Messages beyond that wait in
- * the outbox, and `produce` is not called again until the outbox is empty.
+ * actor/source.h - an actor that produces on demand; producing.h is its turn.
  *
  * A source can replace another one: it opens beside it, held; when the other one has ended, the new
  * source gets its last position, and produces. The owner of both makes one call at a time; the end
@@ -47,16 +44,19 @@ struct source {
     struct source *next_gone; /* owner: in its list of sources that have not ended */
 };
 
-/* Whether its names are found once `open` has succeeded. Otherwise they are published when it may
- * produce, or is to follow another source. Its own turn. */
-bool source_is_admitted(struct actor *actor);
-
 /* Messages that the pool it feeds has accepted, and that wait in its outbox. */
 uint64_t source_emitted(struct source *source);
 
 /* --- in its own turn ------------------------------------------------------------------------- */
 
-/* Calls `produce` if there is room. False: nothing can be done now. */
-bool source_step(struct actor *actor);
+/* The source that owns the place of its actor. */
+static inline struct source *source_of(const struct place *place)
+{
+    return (struct source *)(void *)((char *)place->owner - offsetof(struct source, owner));
+}
+
+/* Whether its names are found once `open` has succeeded. Otherwise they are published when it may
+ * produce, or is to follow another source. */
+bool source_is_admitted(const struct actor *actor);
 
 #endif

@@ -12,12 +12,13 @@
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/output.h"
+#include "actor/producing.h"
 #include "actor/restart.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
-#include "actor/source.h"
 #include "actor/spawn.h"
+#include "actor/verdict.h"
 #include "actor/wanted.h"
 
 #define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */
@@ -95,7 +96,7 @@ static void manage(struct actor *actor, struct message *message)
     int status = actor->router->ops->manage(actor->router, message);
 
     if (status == WEIR_EUNSUPPORTED)
-        handling_unhandled(actor, message);
+        verdict_unhandled(actor, message);
     else
         settle_outside_ledger(actor, message, status, DEAD_REJECTED);
 }
@@ -291,7 +292,7 @@ static bool step(struct actor *actor, struct turn_context *context)
             give(actor, message, context);
             return true;
         }
-        if (actor->kind == ACTOR_SOURCE && source_step(actor)) {
+        if (actor->kind == ACTOR_SOURCE && producing_step(actor)) {
             context->handled++;
             watch_clock(actor, context);
             return true;

@@ -1,0 +1,59 @@
+#include "actor/verdict.h"
+
+#include "actor/backlog.h"
+#include "actor/kept.h"
+#include "actor/misuse.h"
+
+void verdict_hold_for_outbox(struct actor *actor, struct message *message)
+{
+    settle_hold(actor);
+    actor->place->settling = message;
+}
+
+void verdict_unhandled(struct actor *actor, struct message *message)
+{
+    settle_outside_ledger(actor, message, WEIR_EREJECTED, DEAD_UNHANDLED);
+}
+
+static void finish_rejected(struct actor *actor, struct message *message)
+{
+    if (actor->kind == ACTOR_POOL)
+        verdict_unhandled(actor, message);
+    else if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+        settle_outside_ledger(actor, message, WEIR_EREJECTED, DEAD_REJECTED);
+    else
+        settle_dead(actor, message, DEAD_REJECTED, WEIR_EREJECTED);
+}
+
+void verdict_finish(struct actor *actor, struct message *message, int verdict)
+{
+    if (verdict == WEIR_DONE)
+        verdict_done(actor, message);
+    else if (verdict == WEIR_KEEP)
+        kept_add(actor, message);
+    else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
+        backlog_retry(actor, message);
+    else
+        finish_rejected(actor, message);
+}
+
+int verdict_settle_kept(struct actor *actor, struct message *message, int verdict)
+{
+    if (verdict < WEIR_DONE || verdict > WEIR_REJECT) {
+        misuse_report(actor, MISUSE_UNSETTLED, verdict);
+        return WEIR_EINVALID;
+    }
+    /* Compares addresses first: the message may be freed, in `close` or because it was settled
+     * before. */
+    if (!message_list_remove(&actor->kept, message)) {
+        if (!(actor->flags & ACTOR_CLOSING))
+            misuse_report(actor, MISUSE_SETTLED, verdict);
+        return WEIR_EINVALID;
+    }
+    message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+    if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
+        settle_done(actor, message);
+    else
+        verdict_finish(actor, message, verdict);
+    return 0;
+}
