@@ -85,8 +85,8 @@ uint32_t children_count(const struct actor *actor);
  * lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
 
-/* Adds the progress and emitted messages of the actor of a place and of its children. Any thread for
- * which the place lives. */
+/* Adds the progress and emitted messages of the actor of a place and of its children. Any thread
+ * for which the place lives. */
 void children_add_progress(struct place *place, struct progress_sum *sum);
 
 /* Frees the list of a place that is to be freed: the children have ended, or no thread runs any

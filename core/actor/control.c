@@ -16,6 +16,7 @@
 #include "actor/place.h"
 #include "actor/port.h"
 #include "actor/request.h"
+#include "actor/restart.h"
 #include "actor/router.h"
 #include "actor/watched.h"
 #include "message/control_queue.h"
@@ -45,7 +46,7 @@ static void change_manager(struct actor *actor, struct spec *spec)
     struct spec *former = spec;
 
     if (actor_state(actor) != ACTOR_CLOSED) {
-        incarnation_replace(actor, WEIR_END_REPLACED);
+        restart_at_once(actor, WEIR_END_REPLACED);
         actor->place->backoff = (struct backoff){ 0 };
         former = actor->spec;
         actor->spec = spec;
@@ -97,7 +98,7 @@ static void kill_actor(struct actor *actor)
     if (!message_queue_is_empty(&actor->control))
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_KILL);
     else if (state == ACTOR_OPEN)
-        incarnation_fail(actor, WEIR_END_KILL);
+        restart_after_failure(actor, WEIR_END_KILL);
     else if (state != ACTOR_CLOSED && !place_is_renewed(actor))
         end_actor(actor, WEIR_END_KILL, END_NOW); /* no other incarnation follows */
 }
@@ -130,9 +131,9 @@ static uint32_t obey(struct actor *actor, uint32_t signals)
     if ((signals & SIGNAL_KILL) && actor->kind != ACTOR_POOL)
         kill_actor(actor);
     if ((signals & SIGNAL_SHUTDOWN) && is_alive(actor) && place_member_of(actor) && !actor->leaving)
-        incarnation_replace(actor, WEIR_END_NORMAL); /* its place is restarted by its pool */
+        restart_at_once(actor, WEIR_END_NORMAL); /* its place is restarted by its pool */
     if ((signals & SIGNAL_CRASH) && actor_state(actor) == ACTOR_OPEN)
-        incarnation_fail(actor, WEIR_END_CRASH);
+        restart_after_failure(actor, WEIR_END_CRASH);
     return callbacks;
 }
 
@@ -166,7 +167,7 @@ static void linked_ended(struct actor *actor, struct message *message)
     if (reason == WEIR_END_NORMAL || reason == WEIR_END_REPLACED)
         return;
     if (is_alive(actor))
-        incarnation_fail(actor, reason);
+        restart_after_failure(actor, reason);
 }
 
 /* A WEIR_EXIT or WEIR_DOWN: handled only while its link or monitor exists; WEIR_DOWN only by an

@@ -2,8 +2,8 @@
 
 #include "actor/actor_ext.h"
 #include "actor/callback.h"
-#include "actor/incarnation.h"
 #include "actor/misuse.h"
+#include "actor/restart.h"
 #include "actor/verdict.h"
 
 /* Carries out any other verdict than DONE; out of line, as it is rare. */
@@ -16,11 +16,11 @@ __attribute__((noinline)) static void finish_other(struct actor *actor, int verd
             actor->current = NULL;
             if (message)
                 verdict_done(actor, message);
-            incarnation_replace(actor, WEIR_END_NORMAL);
+            restart_at_once(actor, WEIR_END_NORMAL);
         } else {
             if (verdict != WEIR_FAIL)
                 misuse_report(actor, MISUSE_VERDICT, verdict);
-            incarnation_fail(actor, WEIR_END_CRASH);
+            restart_after_failure(actor, WEIR_END_CRASH);
         }
         return;
     }

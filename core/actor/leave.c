@@ -4,7 +4,6 @@
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/end.h"
-#include "actor/incarnation.h"
 #include "actor/lifecycle.h"
 #include "actor/origin.h"
 #include "actor/output.h"
@@ -147,15 +146,17 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
     return true;
 }
 
-/* Between two incarnations: the actor opens once more to finish its backlog. When it cannot open,
- * messages become dead for which other members have no room. */
+bool leave_opens_again(struct actor *actor)
+{
+    return actor->kind != ACTOR_POOL && actor_state(actor) == ACTOR_STARTING && actor->place &&
+           (place_member_of(actor) || actor->place->child) && !children_are_alive(actor) &&
+           has_backlog(actor);
+}
+
+/* Between two incarnations, of which no other one follows: messages become dead for which other
+ * members have no room. */
 static void leave_unopened(struct actor *actor)
 {
-    if (actor_state(actor) == ACTOR_STARTING && actor->place &&
-        (place_member_of(actor) || actor->place->child) && has_backlog(actor)) {
-        incarnation_open(actor);
-        return;
-    }
     if (is_ordered_to_leave(actor, NULL, true)) {
         backlog_reroute(actor);
         backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);

@@ -28,6 +28,10 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
  * the next deadline. */
 uint64_t leave_time(struct actor *actor, uint64_t now_ns);
 
+/* True for a leaving actor between two incarnations that is to open once more, to finish its
+ * backlog. */
+bool leave_opens_again(struct actor *actor);
+
 /* Carries a leaving actor one step further. False: it still waits. */
 bool leave_step(struct actor *actor);
 

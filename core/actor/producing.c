@@ -5,10 +5,10 @@
 #include "actor/actor_ext.h"
 #include "actor/callback.h"
 #include "actor/find.h"
-#include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/misuse.h"
 #include "actor/output.h"
+#include "actor/restart.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 #include "actor/source.h"
@@ -89,7 +89,7 @@ static bool resume(struct actor *actor, struct source *source)
     if (!place->from.data)
         return true;
     if (!hand_over(actor, &place->from)) {
-        incarnation_fail(actor, WEIR_END_CRASH);
+        restart_after_failure(actor, WEIR_END_CRASH);
         return false;
     }
     position_clear(&place->from);
@@ -175,7 +175,7 @@ bool producing_step(struct actor *actor)
             misuse_report(actor, MISUSE_PRODUCED, produced);
         else if (!actor_ext_detail(actor)[0])
             actor_ext_set_detail(actor, weir_status_text(produced));
-        incarnation_fail(actor, WEIR_END_CRASH);
+        restart_after_failure(actor, WEIR_END_CRASH);
     }
     return true;
 }

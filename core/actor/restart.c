@@ -2,7 +2,9 @@
 
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
+#include "actor/end.h"
 #include "actor/incarnation.h"
+#include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/place.h"
 #include "actor/room_queue.h"
@@ -114,6 +116,50 @@ void restart_carry_out(struct actor *actor, struct backoff_decision decision)
         stay_closed(actor, decision.answer == BACKOFF_ESCALATE);
 }
 
+/* --- another incarnation ------------------------------------------------------------------- */
+
+static void tell_of_failure(const struct actor *actor, const char *effect)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_path(actor), "worker failed",
+              weir_str("reason", actor_ext_detail(actor)),
+              weir_uint("incarnation", actor->incarnation), weir_str("effect", effect));
+}
+
+void restart_after_failure(struct actor *actor, enum weir_end_reason reason)
+{
+    struct backoff_decision decision;
+
+    if (!place_is_renewed(actor)) {
+        tell_of_failure(actor, "ended");
+        end_actor(actor, reason, END_FLUSHED);
+        return;
+    }
+    decision = restart_decide(actor, true);
+    tell_of_failure(actor, decision.answer == BACKOFF_AT_ONCE || decision.answer == BACKOFF_PAUSE
+                               ? "replaced"
+                               : "stopped, its mailbox is handed on or dead");
+    incarnation_close(actor, reason);
+    actor_ext_clear_detail(actor);
+    if (actor->leaving && leave_after_failure(actor, reason))
+        return;
+    lifecycle_apply(actor, LIFE_FAILED);
+    restart_carry_out(actor, decision);
+}
+
+void restart_at_once(struct actor *actor, enum weir_end_reason reason)
+{
+    if (!place_is_renewed(actor)) {
+        end_actor(actor, reason, END_FLUSHED);
+        return;
+    }
+    if (actor_state(actor) == ACTOR_OPEN && reason == WEIR_END_SHUTDOWN)
+        incarnation_close_for_restart(actor);
+    else if (actor_state(actor) == ACTOR_OPEN)
+        incarnation_close(actor, reason);
+    actor_ext_clear_detail(actor);
+    lifecycle_apply(actor, LIFE_AGAIN);
+}
+
 /* --- by order of the owner ------------------------------------------------------------------ */
 
 /* True while an actor that was asked to restart keeps messages. */
@@ -133,7 +179,7 @@ bool restart_obey(struct actor *actor)
         return false;
     actor->place->backoff = (struct backoff){ 0 };
     if (was_open || pause_ms == 0)
-        incarnation_replace(actor, WEIR_END_SHUTDOWN);
+        restart_at_once(actor, WEIR_END_SHUTDOWN);
     else
         wait_to_open(actor, pause_ms);
     return true;

@@ -32,6 +32,17 @@ struct backoff_decision restart_decide(struct actor *actor, bool was_open);
 /* Carries out the decision for an actor that is STARTING: it stays so, waits, or stays closed. */
 void restart_carry_out(struct actor *actor, struct backoff_decision decision);
 
+/* Ends the incarnation after a failure; another one follows by the `restart` of its spec. An actor
+ * that is not restarted, or that leaves with an empty backlog, ends. */
+void restart_after_failure(struct actor *actor, enum weir_end_reason reason);
+
+/*
+ * Ends the incarnation, if there is one, without a failure; another one follows at once. NORMAL:
+ * the behaviour stopped it; REPLACED: another behaviour follows; SHUTDOWN: an order to restart. An
+ * actor that is not restarted ends.
+ */
+void restart_at_once(struct actor *actor, enum weir_end_reason reason);
+
 /* Makes a waiting actor STARTING when its pause is over. Returns the next deadline. */
 uint64_t restart_time(struct actor *actor, uint64_t now_ns);
 

@@ -336,7 +336,7 @@ int source_opening(struct source *source)
 
     pthread_mutex_lock(&source->lock);
     if (source->place) {
-        /* Acquire pairs with the release in incarnation_open: the status is of an open. */
+        /* Acquire pairs with the release in open_actor: the status is of an open. */
         uint32_t opens = atomic_load_explicit(&source->place->opens, memory_order_acquire);
 
         status = opens ? atomic_load_explicit(&source->place->open_status, memory_order_relaxed)

@@ -111,7 +111,7 @@ int standalone_opening(struct standalone *standalone)
 
     pthread_mutex_lock(&standalone->lock);
     if (standalone->place) {
-        /* Acquire pairs with the release in incarnation_open: the status is of an open. */
+        /* Acquire pairs with the release in open_actor: the status is of an open. */
         uint32_t opens = atomic_load_explicit(&standalone->place->opens, memory_order_acquire);
 
         status = opens ? atomic_load_explicit(&standalone->place->open_status, memory_order_relaxed)

@@ -8,9 +8,9 @@
 #include "actor/end.h"
 #include "actor/group.h"
 #include "actor/handling.h"
-#include "actor/incarnation.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
+#include "actor/open.h"
 #include "actor/output.h"
 #include "actor/producing.h"
 #include "actor/restart.h"
@@ -230,7 +230,7 @@ static bool open_step(struct actor *actor, struct turn_context *context)
     if (actor_runs_on(actor) != actor->dispatcher)
         executor_give_way(actor->executor);
     context->handled++;
-    incarnation_open(actor);
+    open_actor(actor);
     return true;
 }
 
@@ -240,6 +240,10 @@ static bool life_step(struct actor *actor, struct turn_context *context)
         return closed_step(actor);
     if (actor->leaving) {
         context->handled++; /* it calls `close`, or opens once more */
+        if (leave_opens_again(actor)) {
+            open_actor(actor);
+            return true;
+        }
         return leave_step(actor);
     }
     if (actor_state(actor) != ACTOR_STARTING || children_are_alive(actor))

@@ -366,7 +366,7 @@ static void look_at_opening(struct list *places, struct pool_opening *out)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
-        /* Acquire pairs with the release in incarnation_open: the status is of an open. */
+        /* Acquire pairs with the release in open_actor: the status is of an open. */
         uint32_t opens = atomic_load_explicit(&place->opens, memory_order_acquire);
         int status = atomic_load_explicit(&place->open_status, memory_order_relaxed);
 

@@ -39,7 +39,7 @@ static bool add_place(const struct place *place, struct weir_pool_resized *outco
         outcome->live++;
     if (place->opened || place->epoch > outcome->epoch)
         return true;
-    /* Acquire pairs with the release in incarnation_open: the status is of an open. */
+    /* Acquire pairs with the release in open_actor: the status is of an open. */
     if (atomic_load_explicit(&place->opens, memory_order_acquire) == 0)
         return false;
     outcome->error = atomic_load_explicit(&place->open_status, memory_order_relaxed);

@@ -115,11 +115,8 @@ LIBRARIES = {
     "CUnit/": ("tests", "examples"),
 }
 INCLUDE_ROOTS = ("core", "", "sdk/include", "tests")
-# Where no file and no folder may include itself by way of others.
+# Where no file, no folder and no part (a .c and its .h) may include itself by way of others.
 ACYCLIC = ("core", "config", "host", "sdk/testkit")
-# Folders in which parts (a .c and its .h) still include themselves by way of each other. A folder
-# that is untied goes off this list; none is added.
-KNOTTED = ("core/actor",)
 # .c files without a header of their own: programs, rows of a table declared elsewhere, and what
 # a public header declares.
 HEADERLESS = re.compile(
@@ -371,10 +368,8 @@ def check_cycles(root):
         inside = {path: {other for other in others if os.path.dirname(other) == folder}
                   for path, others in files.items() if os.path.dirname(path) == folder}
         cycle = find_cycle(merge(inside, lambda path: os.path.splitext(path)[0]))
-        if cycle and folder not in KNOTTED:
+        if cycle:
             yield f"{cycle[0]}.c:1: parts include each other: {' -> '.join(cycle)}"
-        if not cycle and folder in KNOTTED:
-            yield f"{folder}:1: no part includes itself any more: take the folder off KNOTTED"
 
 
 def sources(root):

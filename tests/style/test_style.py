@@ -30,8 +30,6 @@ class StyleTest(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = Path(self.folder.name)
-        self.addCleanup(setattr, style, "KNOTTED", style.KNOTTED)
-        style.KNOTTED = ()
         for path, text in CLEAN.items():
             self.write(path, text)
 
@@ -136,10 +134,6 @@ class StyleTest(unittest.TestCase):
         self.plant_cycle({"core/stats/a.c": "stats/b.h", "core/stats/a.h": None,
                           "core/stats/b.c": "stats/a.h", "core/stats/b.h": None},
                          "parts include each other: core/stats/a -> core/stats/b")
-
-    def test_untied_folder_on_the_list_is_found(self):
-        style.KNOTTED = ("core/base",)
-        self.plant_cycle({}, "take the folder off KNOTTED")
 
     def test_plugin_knows_no_parts_of_others(self):
         self.write("plugins/sink/part.h", "/*\n * part.h - a part.\n */\n")

@@ -1,0 +1,15 @@
+/*
+ * actor/open.h - opens an actor: its next incarnation begins, and messages are admitted.
+ */
+#ifndef ACTOR_OPEN_H
+#define ACTOR_OPEN_H
+
+#include "actor/actor.h"
+
+/*
+ * STARTING: calls `open`; then OPEN, or what the `restart` of its spec says after a failure. A
+ * child whose `open` fails ends. Owner.
+ */
+void open_actor(struct actor *actor);
+
+#endif
