@@ -6,7 +6,7 @@
 #ifndef ACTOR_EXTERNAL_AWAIT_H
 #define ACTOR_EXTERNAL_AWAIT_H
 
-#include "actor/external_request.h"
+#include "actor/external_table.h"
 
 /* Waits for the answer until the time-out. Its status, WEIR_ETIMEOUT, WEIR_ECLOSED: the runtime has
  * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */

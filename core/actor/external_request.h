@@ -1,5 +1,6 @@
 /*
- * actor/external_request.h - requests of outside threads: the table where their answers arrive.
+ * actor/external_request.h - requests of outside threads; their answers arrive in a table
+ * (external_table.h), and the threads wait for them (external_await.h).
  *
  * Such a request has sender 0 and a reference of this table. The answering thread stores the answer
  * here. Counted: a waiting thread may outlive the runtime, and gets WEIR_ECLOSED then.
@@ -10,39 +11,13 @@
 #ifndef ACTOR_EXTERNAL_REQUEST_H
 #define ACTOR_EXTERNAL_REQUEST_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-
-#include "actor/given_up.h"
-#include "message/message.h"
+#include "actor/external_table.h"
 
 #include <weir/port.h>
 
 struct cache;
 struct executor;
 struct runtime;
-struct external_request;
-
-struct external_requests {
-    _Atomic uint32_t references;
-    pthread_mutex_t lock;
-    struct external_request **open; /* lock; by index; NULL = free */
-    uint32_t capacity;              /* lock */
-    uint32_t first_free;            /* lock: no lower index is free */
-    uint64_t next_reference;        /* lock */
-    bool closed;                    /* lock */
-    uint32_t any_waits;             /* lock: threads in external_requests_await_any */
-    _Atomic uint32_t answers;       /* futex for them; written under the lock */
-    struct given_up given_up;       /* requests whose thread no longer waits for an answer */
-};
-
-/* The result of a request. */
-struct external_request_answer {
-    int status;            /* 0, or the reason why there is no reply */
-    struct message *reply; /* owned by the caller; NULL: none */
-    char detail[48];
-};
 
 struct external_request_options {
     weir_pid to;
@@ -54,12 +29,6 @@ struct external_request_options {
     void (*on_answer)(void *context);
     void *on_answer_context;
 };
-
-/* One reference. WEIR_ENOMEM. */
-int external_requests_create(struct external_requests **out);
-struct external_requests *external_requests_ref(struct external_requests *requests);
-/* NULL is allowed. */
-void external_requests_unref(struct external_requests *requests);
 
 /*
  * Sends a request, in a read section. Takes the message on 0; then the caller calls either await or

@@ -7,7 +7,32 @@
 #ifndef ACTOR_EXTERNAL_TABLE_H
 #define ACTOR_EXTERNAL_TABLE_H
 
-#include "actor/external_request.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "actor/given_up.h"
+#include "message/message.h"
+
+struct external_requests {
+    _Atomic uint32_t references;
+    pthread_mutex_t lock;
+    struct external_request **open; /* lock; by index; NULL = free */
+    uint32_t capacity;              /* lock */
+    uint32_t first_free;            /* lock: no lower index is free */
+    uint64_t next_reference;        /* lock */
+    bool closed;                    /* lock */
+    uint32_t any_waits;             /* lock: threads in external_requests_await_any */
+    _Atomic uint32_t answers;       /* futex for them; written under the lock */
+    struct given_up given_up;       /* requests whose thread no longer waits for an answer */
+};
+
+/* The result of a request. */
+struct external_request_answer {
+    int status;            /* 0, or the reason why there is no reply */
+    struct message *reply; /* owned by the caller; NULL: none */
+    char detail[48];
+};
 
 /* One open request. The thread that takes it out of the table frees it. */
 struct external_request {
@@ -19,6 +44,12 @@ struct external_request {
     bool awaited;                          /* lock */
     struct external_request_answer answer; /* lock, until `answered` */
 };
+
+/* One reference. WEIR_ENOMEM. */
+int external_requests_create(struct external_requests **out);
+struct external_requests *external_requests_ref(struct external_requests *requests);
+/* NULL is allowed. */
+void external_requests_unref(struct external_requests *requests);
 
 /* Gives the request a reference, and puts it into the table. WEIR_ECLOSED, WEIR_ENOMEM. */
 int external_requests_put_locked(struct external_requests *requests,
