@@ -256,7 +256,8 @@ static void fire_timers(struct timekeeper *timekeeper)
         reader_online(&executor->reader);
         while (timers_expire(&dispatcher->timers, now, executor))
             ;
-        reader_offline(&executor->reader);
+        /* Also frees what other threads left behind when they went to sleep meanwhile. */
+        reader_rest(&executor->reader);
         tick(dispatcher);
     }
 }

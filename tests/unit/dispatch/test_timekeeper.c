@@ -290,6 +290,45 @@ static void test_memory_is_reclaimed_beside_a_stuck_callback(void)
     finish(&s);
 }
 
+struct scrapping {
+    struct timer timer; /* first */
+    struct scrap scrap;
+};
+
+static void retire_scrap(struct timer *timer, struct executor *executor)
+{
+    reader_retire(&executor->reader, &((struct scrapping *)(void *)timer)->scrap.retired);
+}
+
+static bool all_threads_sleep(void *context)
+{
+    return idle_parked_count(&((struct dispatcher *)context)->idle) == 2;
+}
+
+static bool scrap_is_freed(void *context)
+{
+    return atomic_load(&((struct scrapping *)context)->scrap.freed);
+}
+
+/* promise D11: all threads but the timekeeper sleep when the timer fires. */
+static void test_memory_retired_by_the_timekeeper_is_freed_while_all_threads_sleep(void)
+{
+    struct scrapping scrapping = { .timer = { .fire = retire_scrap },
+                                   .scrap = { .retired = { .free = free_scrap } } };
+    struct timers *timers;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    timers = &rig.dispatcher->timers;
+    CU_ASSERT_TRUE(rig_wait(&rig, all_threads_sleep, rig.dispatcher));
+    CU_ASSERT_EQUAL(timers_reserve(timers), 0);
+    (void)timers_arm(timers, &scrapping.timer, rig.now_ns + 1);
+    rig_advance(&rig, 1);
+    CU_ASSERT_TRUE(rig_wait(&rig, scrap_is_freed, &scrapping));
+    timers_release(timers);
+    rig_finish(&rig);
+}
+
 /* --- time beside long turns ------------------------------------------------------------------ */
 
 static bool has_taken_turns(void *context)
@@ -437,6 +476,8 @@ int main(void)
         { "blocking", test_blocking_dispatcher_has_no_spares },
         { "no spares", test_without_the_option_there_are_no_spares },
         { "memory", test_memory_is_reclaimed_beside_a_stuck_callback },
+        { "memory of the timekeeper",
+          test_memory_retired_by_the_timekeeper_is_freed_while_all_threads_sleep },
         { "outside", test_message_from_outside_waits_for_few_long_turns },
         { "many from outside", test_many_from_outside_wait_for_few_long_turns },
         { "neighbour", test_turns_past_a_beat_hold_up_no_neighbour },
