@@ -377,87 +377,6 @@ static inline void weir_reason(struct weir_self *self, const char *format, ...)
     self->host->reason(self, text);
 }
 
-/* Monotonic milliseconds, not a date. The value may be some milliseconds old. */
-static inline uint64_t weir_now_ms(struct weir_self *self)
-{
-    return self->host->now_ms(self);
-}
-
-/* Sends a message once, `delay_ms` from now. Takes the message on 0. If the receiver refuses the
- * message when it is due, the message becomes a dead letter and `undelivered` is called. The end of
- * this incarnation cancels the timer and frees the message. `out_timer` may be NULL. WEIR_EINVALID:
- * the caller does not own the message. WEIR_ENOMEM. */
-static inline int weir_send_after(struct weir_self *self, weir_pid to, struct weir_message *message,
-                                  uint64_t delay_ms, uint64_t *out_timer)
-{
-    return self->host->send_after(self, to, WEIR_NORMAL, message, delay_ms, out_timer);
-}
-
-/* Calls `tick` once, `delay_ms` from now, never earlier. The end of this incarnation cancels the
- * timer. `out_timer` may be NULL. WEIR_EINVALID: `tick` is NULL. WEIR_ENOMEM. */
-static inline int weir_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick,
-                             void *context, uint64_t *out_timer)
-{
-    return self->host->after(self, delay_ms, tick, context, out_timer);
-}
-
-/* As weir_after, but calls `tick` every `period_ms` (at least 1). Missed periods are skipped.
- * WEIR_EINVALID also when `period_ms` is 0. */
-static inline int weir_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick,
-                             void *context, uint64_t *out_timer)
-{
-    return self->host->every(self, period_ms, tick, context, out_timer);
-}
-
-/* Cancels a timer and frees its message, if any. WEIR_EUNKNOWN: no such timer, or it has fired. */
-static inline int weir_cancel_timer(struct weir_self *self, uint64_t timer)
-{
-    return self->host->cancel_timer(self, timer);
-}
-
-/* Links this actor and `other`: when one of them ends, the other one ends too, unless it traps
- * exits. The reasons WEIR_END_NORMAL and WEIR_END_REPLACED do not end the other one.
- * WEIR_ENOMEM. */
-static inline int weir_link(struct weir_self *self, weir_pid other)
-{
-    return self->host->link(self, other);
-}
-
-/* Removes a link. 0 also when there is no link. WEIR_ENOMEM. */
-static inline int weir_unlink(struct weir_self *self, weir_pid other)
-{
-    return self->host->unlink(self, other);
-}
-
-/* Monitors `other`: this actor gets one WEIR_DOWN message when the incarnation of `other` ends, or
- * at once if it has ended. `out_monitor` may be NULL. WEIR_ENOMEM. */
-static inline int weir_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
-{
-    return self->host->monitor(self, other, out_monitor);
-}
-
-/* Removes a monitor. WEIR_EUNKNOWN: there is no such monitor, or its WEIR_DOWN has arrived. */
-static inline int weir_demonitor(struct weir_self *self, uint64_t monitor)
-{
-    return self->host->demonitor(self, monitor);
-}
-
-/* Turns the trapping of exits on or off. While it is on, the end of a linked actor arrives as a
- * WEIR_EXIT message and does not end this actor. Returns 0. */
-static inline int weir_trap_exits(struct weir_self *self, bool on)
-{
-    return self->host->trap_exits(self, on);
-}
-
-/* Asks an actor to end. An actor cannot trap WEIR_END_KILL. When a pool's worker ends, a new
- * incarnation opens in its place. A pool closes and drains; with WEIR_END_KILL it ends after the
- * messages in hand, and waiting messages become dead letters. WEIR_EUNKNOWN, WEIR_ETERMINATED: no
- * such actor, or it has ended. */
-static inline int weir_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
-{
-    return self->host->exit(self, other, reason);
-}
-
 /* Registers a name (1 to 127 bytes) for this actor until its incarnation ends. A name that is
  * registered in `open` is reserved at once; a look-up finds it after `open` has succeeded. Borrows
  * the name. WEIR_EEXISTS: the name is in use. WEIR_EINVALID: the name is empty or too long.
@@ -492,81 +411,6 @@ static inline weir_pid weir_pool(struct weir_self *self)
     return self->host->pool(self);
 }
 
-/*
- * Sets the target number of workers of a pool. Returns at once; workers open and leave later. An
- * elastic pool stops scaling itself until `weir scale POOL auto` or a reload. `out` may be NULL.
- * WEIR_EINVALID: `target` is outside the pool's bounds, and nothing changes; with `clamp: true` in
- * the file the nearest bound is used instead, and `out` has the result. WEIR_EINVALID also when the
- * PID is not a pool's, or the pool's members are pools. WEIR_ECLOSED: the pool is closing.
- * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such pool, or it has ended. WEIR_ENOMEM.
- */
-static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
-                                   struct weir_resized *out)
-{
-    return self->host->pool_resize(self, pool, target, out);
-}
-
-/* As weir_pool_resize: raises the target by `count`. WEIR_EINVALID also if `count` is negative. */
-static inline int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t count,
-                                struct weir_resized *out)
-{
-    return count < 0 ? WEIR_EINVALID : self->host->pool_add(self, pool, count, out);
-}
-
-/* As weir_pool_resize: lowers the target by `count`. A target below 0 is outside the bounds. */
-static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32_t count,
-                                   struct weir_resized *out)
-{
-    return count > INT32_MAX ? WEIR_EINVALID
-                             : self->host->pool_add(self, pool, -(int32_t)count, out);
-}
-
-/* Pauses a pool: from the return on, the pool refuses every message with WEIR_EFULL. Its workers
- * finish the messages that they have accepted. 0 also when the pool is paused already.
- * WEIR_EINVALID: not a pool. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
-static inline int weir_pool_pause(struct weir_self *self, weir_pid pool)
-{
-    return self->host->pool_pause(self, pool, true);
-}
-
-/* Ends the pause and wakes senders that wait for room. 0 also when the pool is not paused. */
-static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
-{
-    return self->host->pool_pause(self, pool, false);
-}
-
-/* Lists a pool's members, including leaving ones. Fills up to `max` elements of `out`, which may be
- * NULL when `max` is 0. `out_count` is the number of all members, even if it is larger than `max`.
- * WEIR_EINVALID: not a pool. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
-static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
-                                    uint32_t max, uint32_t *out_count)
-{
-    return self->host->pool_members(self, pool, out, sizeof *out, max, out_count);
-}
-
-/* Asks a pool for one WEIR_POOL_RESIZED message in the lane high. The pool sends it when all
- * workers that were made up to this epoch have opened or failed to open; it has the result of these
- * opens. WEIR_EINVALID: the pool has not reached this epoch, or the PID is not a pool's.
- * WEIR_ECLOSED: the pool is closing. WEIR_EUNKNOWN, WEIR_ETERMINATED, WEIR_ENOMEM. */
-static inline int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
-{
-    return self->host->pool_tell(self, pool, epoch);
-}
-
-/* The target number of workers of this worker's or manager's pool; 0 for a source. */
-static inline uint32_t weir_pool_size(struct weir_self *self)
-{
-    return self->host->pool_size(self);
-}
-
-/* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. WEIR_EINVALID:
- * out->size is too small, or the PID is not a pool's. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
-static inline int weir_pool_stats(struct weir_self *self, weir_pid pool,
-                                  struct weir_pool_stats *out)
-{
-    return self->host->pool_stats(self, pool, out);
-}
-
 /* Reports the progress of this actor: `done` and, if known, `total` (else 0) of a unit such as
  * "files" or "bytes". The host adds up the figures of all workers of a pool for each unit. Borrows
  * the unit. An actor may report up to 4 units; further units are ignored. */
@@ -592,7 +436,10 @@ static inline void weir_print(struct weir_self *self, const char *text, size_t s
     self->host->print(self, text, size);
 }
 
+#include "links.h"
 #include "log.h"
+#include "resize.h"
 #include "source.h"
+#include "timer.h"
 
 #endif

@@ -7,7 +7,7 @@
  * of the tags below, has the same effect as a request. Any other message becomes a dead letter,
  * `unhandled`, and its requester gets WEIR_EREJECTED.
  *
- * The calls of <weir/host.h> (weir_pool_add and so on) do the same at once, inside the callback.
+ * The calls of <weir/resize.h> (weir_pool_add and so on) do the same at once, inside the callback.
  */
 #ifndef WEIR_POOL_H
 #define WEIR_POOL_H

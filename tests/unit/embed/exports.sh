@@ -1,10 +1,10 @@
 #!/bin/bash
-# Goal: libweir shows the functions of weir/runtime.h and weir/tasks.h and nothing else, and asks
+# Goal: libweir shows the functions of weir/runtime.h and its parts and nothing else, and asks
 # the C library for nothing with which it could write, end the program, or change its signals or
 # environment.
 # Method: nm and readelf on the library; the headers name the functions. promise E2
 set -euo pipefail
-library=$1 headers=("$2" "${2%/*}/tasks.h") sanitized=$3
+library=$1 headers=("$2" "${2%/*}/figures.h" "${2%/*}/tasks.h") sanitized=$3
 
 fail() {
     echo "FAIL: $*" >&2
