@@ -135,6 +135,26 @@ static void resize(struct agent *agent)
     atomic_fetch_add(&agent->world->changes, 1);
 }
 
+/* The pool scales itself again, if its last reload has left it a law. */
+static void scale_auto(struct agent *agent)
+{
+    struct hall *hall = any_hall(agent);
+    struct executor *executor = enter(agent->world);
+    int status = pool_scale_auto(hall->pool, executor);
+
+    runtime_leave(executor);
+    world_expect(agent->world, status == 0 || status == WEIR_EINVALID, "a law cannot go on",
+                 (uint64_t)-status);
+}
+
+static void resize_or_not(struct agent *agent)
+{
+    if (!agent->world->options.elastic || draw(agent, 2))
+        resize(agent);
+    else
+        scale_auto(agent);
+}
+
 static void pause_pool(struct agent *agent)
 {
     struct hall *hall = &agent->world->halls[draw(agent, HALLS)];
@@ -258,6 +278,8 @@ static struct pool_change_options changed(struct agent *agent, enum hall_name na
         .dispatcher = world->dispatchers[draw(agent, WORLD_DISPATCHERS)],
     };
 
+    if (world->options.elastic && draw(agent, 3))
+        world_make_elastic(name, draw(agent, 2), &options.settings);
     if (name == HALL_ALL)
         options.settings.route = WEIR_ROUTE_BROADCAST;
     if (name == HALL_PULL || (name == HALL_BACK && draw(agent, 3) == 0))
@@ -420,10 +442,11 @@ static void collect(struct agent *agent)
 void agent_act(struct agent *agent)
 {
     static void (*const acts[AGENT_KINDS])(struct agent * agent) = {
-        [AGENT_SENDER] = send_some,         [AGENT_RESIZER] = resize,  [AGENT_PAUSER] = pause_pool,
-        [AGENT_LIMITER] = set_limit,        [AGENT_KILLER] = kill_one, [AGENT_REROUTER] = reroute,
-        [AGENT_RELOADER] = reload,          [AGENT_HOST] = invite,     [AGENT_SEXTON] = collect,
-        [AGENT_REQUESTER] = agents_request,
+        [AGENT_SENDER] = send_some,  [AGENT_RESIZER] = resize_or_not,
+        [AGENT_PAUSER] = pause_pool, [AGENT_LIMITER] = set_limit,
+        [AGENT_KILLER] = kill_one,   [AGENT_REROUTER] = reroute,
+        [AGENT_RELOADER] = reload,   [AGENT_HOST] = invite,
+        [AGENT_SEXTON] = collect,    [AGENT_REQUESTER] = agents_request,
     };
 
     acts[agent->kind](agent);

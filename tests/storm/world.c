@@ -80,6 +80,15 @@ static struct spec *spec_for(struct hall *hall, enum hall_name name)
     return spec;
 }
 
+void world_make_elastic(enum hall_name name, bool on_demand, struct pool_settings *settings)
+{
+    settings->size_min = 0;
+    settings->size_max = WORLD_SIZE_MAX;
+    settings->scale = (struct scale){ .on = name != HALL_ALL && name != HALL_LINE,
+                                      .wait_ms = on_demand ? 0 : 1,
+                                      .idle_ms = 2 };
+}
+
 static void build_hall(struct world *world, struct executor *executor, enum hall_name name)
 {
     const struct plan *plan = &plans[name];
@@ -97,6 +106,8 @@ static void build_hall(struct world *world, struct executor *executor, enum hall
         .output_count = 3,
     };
 
+    if (world->options.elastic)
+        world_make_elastic(name, world_dice(world, name, 7) % 2, &options.settings);
     hall->world = world;
     hall->target = plan->size;
     pthread_mutex_init(&hall->lock, NULL);

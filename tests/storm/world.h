@@ -92,6 +92,7 @@ struct world_options {
     void (*note)(void *context, uint64_t what); /* may be NULL */
     uint32_t short_ms;                          /* a time-out that may end before the answer */
     bool blocks;                                /* an agent may block: it has a thread */
+    bool elastic; /* pools scale themselves; their timers never rest while they are too large */
     void *context;
 };
 
@@ -203,6 +204,10 @@ void agent_init(struct agent *agent, struct world *world, enum agent_kind kind, 
 
 /* Does one act. */
 void agent_act(struct agent *agent);
+
+/* Gives the settings of a hall the law of an elastic pool, on demand or not; halls whose route or
+ * order leaves it without a meaning get none. */
+void world_make_elastic(enum hall_name name, bool on_demand, struct pool_settings *settings);
 
 /* An act of an AGENT_REQUESTER; requesters.c. */
 void agents_request(struct agent *agent);

@@ -2,12 +2,12 @@
  * Goal: under everything at once, by threads, nothing is lost and nothing is done twice.
  *
  * Method: the world of world.h on the machine's clock and real threads: senders that are never
- * idle, and one thread each that resizes, pauses, changes limits, kills, re-routes, reloads,
- * replaces the guest and takes dead letters; two that ask and wait for the answers; and one that
- * changes the number of threads of the dispatchers. It goes on until the messages are used up and
- * it was a storm, or, with --seconds, for so long. Then it is calmed, must drain, is closed, and
- * every message is accounted for by its number. What happens when depends on the machine; what is
- * decided depends on the seed.
+ * idle, pools that scale themselves; one thread each that resizes, pauses, changes limits, kills,
+ * re-routes, reloads, replaces the guest and takes dead letters; two that ask and wait for the
+ * answers; and one that changes the number of threads of the dispatchers. It goes on until the
+ * messages are used up and it was a storm, or, with --seconds, for so long. Then it is calmed,
+ * must drain, is closed, and every message is accounted for by its number. What happens when
+ * depends on the machine; what is decided depends on the seed.
  *
  *      test_storm [--seed N] [--messages N] [--seconds N]
  *
@@ -70,6 +70,15 @@ static uint64_t steals_of(struct world *world)
     return steals;
 }
 
+static uint64_t scaled_by_themselves(const struct world *world)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < HALLS; i++)
+        sum += pool_resizes(world->halls[i].pool, RESIZE_BY_SCALE);
+    return sum;
+}
+
 /* On a busy machine one thread may have sent all messages before another has had its turn: then it
  * goes on until the storm was one. */
 static bool was_a_storm(struct storm *storm)
@@ -77,7 +86,8 @@ static bool was_a_storm(struct storm *storm)
     struct world *world = &storm->world;
 
     return atomic_load(&world->refused) > 0 && atomic_load(&world->changes) >= CHANGES_MIN &&
-           atomic_load(&world->answers[WORLD_REPLIED]) > 0 && steals_of(world) > 0;
+           atomic_load(&world->answers[WORLD_REPLIED]) > 0 && steals_of(world) > 0 &&
+           scaled_by_themselves(world) >= CHANGES_MIN;
 }
 
 static bool is_over(struct storm *storm)
@@ -247,6 +257,7 @@ int main(int count, char **arguments)
     static struct storm storm = { .messages = 200000 };
     struct world *world = &storm.world;
     struct world_options options = { .seed = (uint64_t)time(NULL),
+                                     .elastic = true,
                                      .messages = MESSAGES_MAX,
                                      .clock = clock_monotonic(),
                                      .step_aside = step_aside,

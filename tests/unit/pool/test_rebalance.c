@@ -178,6 +178,109 @@ static void test_room_in_the_old_worker_is_told(void)
     finish(&f);
 }
 
+/* --- workers that were not open --------------------------------------------------------------- */
+
+/* promise G7: a worker that leaves, and is called back while it has a message in hand. */
+static void test_a_recalled_worker_gets_its_share(void)
+{
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 2);
+    send(&f, f.pool->pid);
+    send(&f, f.pool->pid);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    for (uint32_t i = 0; i < BACKLOG; i++)
+        send(&f, f.pool->pid);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    gate_admit(&f.probe->gate, 2);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 4)); /* both have another one */
+    CU_ASSERT_TRUE(rig_ledger(f.pool).moved >= BACKLOG / 2 - 1);
+    finish(&f);
+}
+
+/* The workers other than the first open when the gate in the context admits them. */
+static int open_at_gate(struct weir_self *self, struct probe *probe)
+{
+    if (weir_index(self) > 0)
+        (void)gate_pass(probe->context);
+    return 0;
+}
+
+/* promise G7: a worker that leaves before it is open, and is called back, asks when it opens. */
+static void test_a_worker_recalled_before_it_opens_gets_its_share(void)
+{
+    struct gate opens;
+    struct fixture f;
+
+    gate_init(&opens);
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 1);
+    f.probe->context = &opens;
+    f.probe->opens = open_at_gate;
+    hold(&f, BACKLOG + 1);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    CU_ASSERT_TRUE(gate_await(&opens, 1));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    gate_admit(&f.probe->gate, 1); /* it has nobody to share with yet */
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    gate_open(&opens);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 4)); /* both have another one */
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, BACKLOG / 2);
+    finish(&f);
+    gate_finish(&opens);
+}
+
+static int open_but_the_first(struct weir_self *self, struct probe *probe)
+{
+    return weir_index(self) == 0 && atomic_load((atomic_bool *)probe->context) ? WEIR_EUNKNOWN : 0;
+}
+
+static bool is_refused(void *context)
+{
+    struct fixture *f = context;
+
+    return atomic_load(&f->probe->refused) > 0;
+}
+
+static bool has_drained(void *context)
+{
+    struct fixture *f = context;
+    struct ledger_reading ledger = rig_ledger(f->pool);
+
+    rig_advance(&f->rig, 100); /* the pause of the first worker ends some time */
+    return ledger.queued + ledger.in_hand + ledger.held == 0;
+}
+
+/* promise G7: a worker that waits for its next open gives, too. */
+static void test_a_worker_that_pauses_gives_its_share(void)
+{
+    atomic_bool is_down = false;
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 1);
+    f.probe->context = &is_down;
+    f.probe->opens = open_but_the_first;
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = probe_wait_and_fail }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    for (uint32_t i = 0; i < BACKLOG; i++)
+        send(&f, f.pool->pid);
+    atomic_store(&is_down, true);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_refused, &f));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* the other worker has one */
+    atomic_store(&is_down, false);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_drained, &f));
+    CU_ASSERT_TRUE(begun_by(&f, 1) >= BACKLOG / 2 - 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
+    rig_finish(&f.rig);
+    probe_destroy(f.probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -188,6 +291,10 @@ int main(void)
           test_messages_to_a_worker_itself_stay_with_it },
         { "what has a key stays with its owner", test_what_has_a_key_stays_with_its_owner },
         { "senders get the room in the old worker", test_room_in_the_old_worker_is_told },
+        { "a recalled worker gets its share", test_a_recalled_worker_gets_its_share },
+        { "a worker recalled before it opens gets its share",
+          test_a_worker_recalled_before_it_opens_gets_its_share },
+        { "a worker that pauses gives its share", test_a_worker_that_pauses_gives_its_share },
         CU_TEST_INFO_NULL,
     };
 

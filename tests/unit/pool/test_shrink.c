@@ -287,6 +287,50 @@ static void test_worker_that_fails_while_leaving_finishes_its_mailbox(void)
     probe_destroy(f.probe);
 }
 
+/* Two of four workers leave; each of the four has one in hand, and one that waits. */
+static void begin_leaving(struct fixture *f, enum weir_remove mode)
+{
+    begin(f, SIZE, 2 * LIMIT);
+    f->pool->settings.remove.mode = mode;
+    for (uint32_t i = 0; i < SIZE; i++)
+        CU_ASSERT_EQUAL(send(f), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, SIZE));
+    for (uint32_t i = 0; i < SIZE; i++)
+        CU_ASSERT_EQUAL(send(f), 0);
+    CU_ASSERT_EQUAL(rig_resize(&f->rig, f->pool, SIZE / 2, NULL), 0);
+    gate_admit(&f->probe->gate, SIZE);
+}
+
+/* promise P6: as wide as its target when the busy ones are done, while the others go on. */
+static void test_with_reroute_the_pool_is_as_wide_as_its_target_at_once(void)
+{
+    struct fixture f;
+
+    begin_leaving(&f, WEIR_REMOVE_REROUTE);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool)); /* the gate holds all that stay */
+    CU_ASSERT_EQUAL(rig_stats(f.pool).live, SIZE / 2);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, SIZE / 2);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
+    for (uint64_t id = 0; id < f.next; id++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, id), 1);
+    rig_finish(&f.rig);
+    probe_destroy(f.probe);
+}
+
+/* promise P6: with drain each worker that leaves first handles what waits for it. */
+static void test_with_drain_leaving_workers_go_on_beside_the_others(void)
+{
+    struct fixture f;
+
+    begin_leaving(&f, WEIR_REMOVE_DRAIN);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2 * SIZE));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, SIZE / 2);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -298,6 +342,8 @@ int main(void)
         { "at once", test_worker_that_is_called_back_takes_messages_at_once },
         { "fails after", test_worker_that_fails_after_being_called_back_is_replaced },
         { "fails leaving", test_worker_that_fails_while_leaving_finishes_its_mailbox },
+        { "reroute", test_with_reroute_the_pool_is_as_wide_as_its_target_at_once },
+        { "drain", test_with_drain_leaving_workers_go_on_beside_the_others },
         CU_TEST_INFO_NULL,
     };
 
