@@ -79,7 +79,6 @@ static void finish(struct fixture *f)
     CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &reading));
     CU_ASSERT_EQUAL(ledger_reading_difference(&reading), 0);
     CU_ASSERT_EQUAL(atomic_load(&f->child->opened), atomic_load(&f->child->closed));
-    CU_ASSERT_EQUAL(atomic_load(&f->child->overlaps), 0);
     rig_finish(&f->rig);
     probe_destroy(f->parent);
     probe_destroy(f->child);

@@ -2,8 +2,8 @@
  * Goal: each incarnation is opened once and closed once, callbacks never overlap, and a PID is
  * never used for another actor.
  *
- * Method: real workers on one and on two threads; every callback counts itself, and notes an
- * overlap.
+ * Method: real workers on one and on two threads; every callback counts itself, and one that
+ * overlaps another of its incarnation ends the program (probe.c).
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -29,8 +29,32 @@ static void run_on(uint32_t threads)
     CU_ASSERT_EQUAL(atomic_load(&probe->opened), 3);
     CU_ASSERT_EQUAL(atomic_load(&probe->closed), 3);
     CU_ASSERT_EQUAL(atomic_load(&probe->last_reason), WEIR_END_SHUTDOWN);
-    CU_ASSERT_EQUAL(atomic_load(&probe->overlaps), 0);
     CU_ASSERT_EQUAL(probe_count(probe), MANY);
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
+/* promise A1 */
+static void test_message_during_a_callback_begins_no_second_one(void)
+{
+    struct probe *probe = probe_create();
+    struct pool *busy, *other;
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    busy = rig_workers(&rig, probe, "busy", 1, 0);
+    other = rig_workers(&rig, probe, "other", 1, 0);
+    CU_ASSERT_EQUAL(rig_send(&rig, busy->pid, (struct order){ .act = probe_wait, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&probe->gate, 1));
+    CU_ASSERT_EQUAL(rig_send(&rig, busy->pid, (struct order){ .id = 2 }), 0);
+    CU_ASSERT_EQUAL(rig_send(&rig, other->pid, (struct order){ .id = 3 }), 0);
+    /* The idle thread takes what was scheduled before. */
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, 3, 1));
+    CU_ASSERT_EQUAL(probe_times(probe, 2), 0);
+    gate_open(&probe->gate);
+    CU_ASSERT_TRUE(rig_end(&rig, busy, NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, other, NULL));
+    CU_ASSERT_EQUAL(probe_times(probe, 2), 1);
     rig_finish(&rig);
     probe_destroy(probe);
 }
@@ -179,6 +203,7 @@ static void test_name_is_free_for_the_next_incarnation(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "one callback", test_message_during_a_callback_begins_no_second_one },
         { "one thread", test_one_thread_opens_handles_and_closes_once },
         { "two threads", test_two_threads_open_handle_and_close_once },
         { "order", test_messages_to_one_worker_keep_their_order },

@@ -40,8 +40,7 @@ struct probe {
     _Atomic uint32_t opened;  /* successful opens */
     _Atomic uint32_t refused; /* opens that failed */
     _Atomic uint32_t closed;
-    _Atomic uint32_t overlaps; /* callbacks that began while another one of the worker ran */
-    _Atomic int last_reason;   /* of close */
+    _Atomic int last_reason; /* of close */
 
     pthread_mutex_t lock;
     uint32_t count;                  /* lock: notes */
