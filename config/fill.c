@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/capacity.h"
+#include "config/rate_value.h"
 
 #include <weir/printable.h>
 
@@ -274,6 +275,24 @@ static int fill_inner(const struct fill *fill, const struct language_row *row,
                       const struct config_pair *pair, const struct mark *place, const char *path,
                       void *out, uint32_t levels);
 
+/* Without the key there is no rate: zeros. */
+static int fill_rate(const struct fill *fill, const struct language_row *row,
+                     const struct config_pair *pair, const char *path, void *out, uint32_t levels)
+{
+    struct rate *rate = (struct rate *)(void *)((char *)out + row->option.offset);
+    int status;
+
+    if (!pair)
+        return WEIR_OK;
+    if (pair->value->kind == CONFIG_MAP)
+        status = fill_inner(fill, row, pair, &pair->value->mark, path, out, levels);
+    else
+        status = rate_value_read(pair->value, path, fill->report, rate);
+    if (status == WEIR_OK)
+        rate_value_complete(rate);
+    return status;
+}
+
 static int fill_row(const struct fill *fill, const struct language_row *row,
                     const struct config_pair *pair, const struct mark *place, const char *path,
                     void *out, uint32_t levels)
@@ -287,6 +306,8 @@ static int fill_row(const struct fill *fill, const struct language_row *row,
         return fill_range(fill, row, pair, here, out);
     if (row->option.kind == LANGUAGE_CAPACITY)
         return capacity_fill(&row->option, pair ? pair->value : NULL, here, fill->report, out);
+    if (row->option.kind == LANGUAGE_RATE)
+        return fill_rate(fill, row, pair, here, out, levels);
     if (row->option.kind == LANGUAGE_SECTION)
         return fill_inner(fill, row, pair, place, here, out, levels);
     if (row->option.required && !pair) {

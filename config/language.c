@@ -41,6 +41,16 @@
         .option = { .name = (word), .kind = (other_kind), __VA_ARGS__ }, .scope = (row_scope)      \
     }
 
+/* A key whose value is a struct rate. */
+#define RATE(owner, field, word, ...)                                                              \
+    {                                                                                              \
+        .option = { .name = (word),                                                                \
+                    .kind = LANGUAGE_RATE,                                                         \
+                    .offset = (uint32_t)offsetof(owner, field),                                    \
+                    __VA_ARGS__ },                                                                 \
+        .rows = rate_rows                                                                          \
+    }
+
 #define END                                                                                        \
     {                                                                                              \
         .option = {.name = NULL }                                                                  \
@@ -58,6 +68,18 @@ static const char *const fullness[] = { "wait", "reject", "drop_newest", "dead_l
 static const char *const removals[] = { "drain", "reroute", "discard", NULL };
 /* In the order of enum weir_restart_then, whose 0 is what a pool of workers usually does. */
 static const char *const thens[] = { "keep_trying", "stop", "escalate", NULL };
+
+/* The long form of a rate. */
+static const struct language_row rate_rows[] = {
+    VALUE(struct rate, messages, "messages", uint32_t, WEIR_U32, .required = true, .min = 1,
+          .max = RATE_MESSAGES_MAX, .help = "messages that may pass in each `per`"),
+    VALUE(struct rate, per_ms, "per", uint64_t, WEIR_DURATION, .fallback = "1s", .min = 1,
+          .max = RATE_PER_MS_MAX, .help = "the period of `messages`"),
+    VALUE(struct rate, burst, "burst", uint32_t, WEIR_U32, .min = 1, .max = RATE_BURST_MAX,
+          .help = "messages that may pass at once after a pause; default: those of a tenth of a "
+                  "second, at least 1"),
+    END,
+};
 
 /* --- host ------------------------------------------------------------------------------------- */
 
@@ -131,6 +153,9 @@ const struct language_row language_source[] = {
             "what happens to a message without room: it waits, `weir_emit` answers WEIR_EFULL, or "
             "it becomes a dead letter (the last two). The host asks a source only for as many "
             "messages as there is room for, so this concerns messages beyond that number"),
+    RATE(struct settings_source, rate, "rate",
+         .help = "how many messages may pass to the pool, in the long run; without it there is no "
+                 "such limit. The host asks the source for no more"),
     END,
 };
 
@@ -281,6 +306,10 @@ const struct language_row language_output[] = {
           .choices = fullness,
           .help = "what happens to a message without room: it waits in the worker, `weir_emit` "
                   "answers WEIR_EFULL, or it becomes a dead letter (the last two)"),
+    RATE(struct settings_output, rate, "rate",
+         .help = "how many messages of all the pool's workers together may pass, in the long run; "
+                 "without it there is no such limit. A message beyond it is one without room, so "
+                 "`when_full` applies"),
     END,
 };
 

@@ -18,12 +18,13 @@ enum language_kind {
     LANGUAGE_RANGE,        /* durations `a..b`: two adjacent uint64_t */
     LANGUAGE_COUNT,        /* a number of workers, or {min, max} */
     LANGUAGE_CAPACITY,     /* of a mailbox: a number or a word; see capacity.h */
+    LANGUAGE_RATE,         /* a text such as 100/s, or the rows given: a struct rate */
     LANGUAGE_THREADS,      /* a number, or auto */
     LANGUAGE_BEHAVIOUR,    /* plugin.behaviour */
     LANGUAGE_ARGS,         /* the behaviour's options */
     LANGUAGE_DISPATCHER,   /* the name of a dispatcher */
     LANGUAGE_TARGET,       /* the path of a pool */
-    LANGUAGE_OUTPUTS,      /* from names of outputs to targets, or {to, when_full} */
+    LANGUAGE_OUTPUTS,      /* from names of outputs to targets, or {to, when_full, rate} */
     LANGUAGE_POOL,         /* a pool, as a template */
     LANGUAGE_FILES,        /* names and patterns */
     LANGUAGE_VERSION,

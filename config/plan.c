@@ -126,8 +126,7 @@ static void plan_dispatchers(struct planning *planning)
 static const char *target_text(struct planning *planning, const struct settings *settings,
                                const struct settings_source *source)
 {
-    return plan_text(planning, "%s (%s)", settings->pools[source->to].path,
-                     language_when_full_name(source->when_full));
+    return plan_target(planning, &settings->pools[source->to], source->when_full, &source->rate);
 }
 
 static void compare_sources(struct planning *planning, const struct plan_subject *subject,

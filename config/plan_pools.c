@@ -96,8 +96,7 @@ static const char *output_text(struct planning *planning, const struct settings 
 {
     if (!output)
         return "(none)";
-    return plan_text(planning, "%s (%s)", settings->pools[output->pool].path,
-                     language_when_full_name(output->when_full));
+    return plan_target(planning, &settings->pools[output->pool], output->when_full, &output->rate);
 }
 
 static bool has_output(const struct settings_pool *pool, const char *name)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/capacity.h"
+#include "config/rate_value.h"
 
 #define FIELD_SIZE 256 /* such as `restart.backoff` */
 
@@ -99,6 +100,18 @@ void plan_compare(struct planning *planning, enum plan_kind kind,
 {
     if (strcmp(old_text, new_text) != 0)
         plan_add(planning, kind, subject, field, old_text, new_text, live);
+}
+
+const char *plan_target(struct planning *planning, const struct settings_pool *pool,
+                        uint32_t when_full, const struct rate *rate)
+{
+    const char *way = language_when_full_name(when_full);
+    char text[RATE_TEXT_SIZE];
+
+    if (rate->messages == 0)
+        return plan_text(planning, "%s (%s)", pool->path, way);
+    rate_value_format(rate, text, sizeof text);
+    return plan_text(planning, "%s (%s, %s)", pool->path, way, text);
 }
 
 /* --- rows of the tables ----------------------------------------------------------------------- */

@@ -48,6 +48,10 @@ void plan_compare(struct planning *planning, enum plan_kind kind,
 #define plan_text(planning, ...)                                                                   \
     plan_checked(planning, text_store_format(&(planning)->scratch, __VA_ARGS__))
 
+/* The text of a target of a source or an output. */
+const char *plan_target(struct planning *planning, const struct settings_pool *pool,
+                        uint32_t when_full, const struct rate *rate);
+
 /* Returns `text`; for NULL sets `failed` and returns "". */
 const char *plan_checked(struct planning *planning, const char *text);
 

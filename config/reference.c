@@ -122,6 +122,9 @@ static const char *other_word(const struct language_row *row)
         return "a pool";
     case LANGUAGE_FILES:
         return "list of file names and patterns";
+    case LANGUAGE_RATE:
+        return "messages in a time, such as `100/s` or `5/250ms`, or `{messages: A, per: B, burst: "
+               "C}`";
     case LANGUAGE_THREADS:
         return "`auto`, or integer";
     default:
@@ -186,6 +189,8 @@ static void write_rows(const struct page *page, const struct language_row *rows,
             write_rows(page, rows->rows, 0, rows->option.name);
         else
             write_row(page, rows, prefix);
+        if (rows->option.kind == LANGUAGE_RATE)
+            write_rows(page, rows->rows, 0, rows->option.name);
     }
 }
 

@@ -133,6 +133,19 @@ static void write_named(struct json *json, const struct language_row *row)
 static void write_section(struct schema *schema, const struct language_row *rows, uint32_t scope,
                           bool as_source);
 
+/* A text such as 100/s, or a map of the rows. */
+static void write_rate(struct schema *schema, const struct language_row *row)
+{
+    struct json *json = &schema->json;
+
+    json_begin_array(json, "anyOf");
+    schema_value_refer(json, NULL, SCHEMA_RATE);
+    json_begin_object(json, NULL);
+    write_section(schema, row->rows, 0, false);
+    json_end(json);
+    json_end(json);
+}
+
 static void write_kind(struct schema *schema, const struct language_row *row, bool as_source)
 {
     struct json *json = &schema->json;
@@ -152,6 +165,9 @@ static void write_kind(struct schema *schema, const struct language_row *row, bo
         break;
     case LANGUAGE_CAPACITY:
         write_capacity(json, row);
+        break;
+    case LANGUAGE_RATE:
+        write_rate(schema, row);
         break;
     case LANGUAGE_THREADS:
         write_threads(json, row);

@@ -32,6 +32,8 @@ static const struct definition definitions[] = {
     { DURATION_TEXT, "a duration such as 250ms or 10s", "^" DURATION "$|" VARIABLE },
     { SCHEMA_DURATIONS, "a range of durations such as 100ms..10s",
       "^" DURATION "(\\.\\." DURATION ")?$|" VARIABLE },
+    { SCHEMA_RATE, "messages in a time, such as 100/s or 5/250ms",
+      "^[1-9][0-9]*/([1-9][0-9]*)?(ms|s|m|h|d)$|" VARIABLE },
     { SCHEMA_BEHAVIOUR, "plugin.behaviour", "\\.|" VARIABLE },
 };
 

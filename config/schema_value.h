@@ -18,6 +18,7 @@
 #define SCHEMA_TEXT "text"
 #define SCHEMA_VARIABLE "variable"
 #define SCHEMA_DURATIONS "durations"
+#define SCHEMA_RATE "rate"
 #define SCHEMA_BEHAVIOUR "behaviour"
 
 /* Writes the members of `$defs` that the schemas of values refer to. */

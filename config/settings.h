@@ -15,6 +15,7 @@
 
 #include "base/options.h"
 #include "base/pool_settings.h"
+#include "base/rate.h"
 #include "config/catalogue.h"
 #include "config/written.h"
 
@@ -71,6 +72,7 @@ struct settings_output {
     const char *name;
     uint32_t pool;      /* index; SETTINGS_NONE = not bound */
     uint32_t when_full; /* enum weir_when_full */
+    struct rate rate;   /* without messages: none */
 };
 
 /* The use of a behaviour: the same for pools and sources. */
@@ -86,6 +88,7 @@ struct settings_source {
     struct settings_use use;
     uint32_t to;        /* index of a pool */
     uint32_t when_full; /* enum weir_when_full */
+    struct rate rate;   /* without messages: none */
     struct written written;
 };
 

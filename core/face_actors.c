@@ -35,6 +35,7 @@ void source_look(struct source *source, struct source_figures *out)
     *out = (struct source_figures){
         .is_exhausted = atomic_load_explicit(&source->exhausted, memory_order_acquire),
         .emitted = source_emitted(source),
+        .is_throttled = source_is_throttled(source),
         .misuses = misuses_total(&source->misuses),
     };
     dead_letters_figures(&source->dead, &out->dead);

@@ -36,3 +36,30 @@ struct wiring *wiring_make(const struct binding *bindings, uint32_t count)
         memcpy(wiring->bindings, bindings, count * sizeof *bindings);
     return wiring;
 }
+
+uint32_t wiring_count(const struct wiring *wiring)
+{
+    return wiring->count;
+}
+
+int wiring_keep_rates(struct wiring *wiring, struct wiring_slot *slot)
+{
+    const struct wiring *present = wiring_get(slot);
+    int status = 0;
+
+    for (uint32_t i = 0; i < wiring->count && i < present->count && status == 0; i++)
+        if (wiring_tokens(present, i))
+            status = wiring_set_rate(wiring, i, &present->throttles[i].rate);
+    return status;
+}
+
+struct wiring *wiring_copy(struct wiring_slot *slot)
+{
+    const struct wiring *present = wiring_get(slot);
+    struct wiring *copy = wiring_make(present->bindings, present->count);
+
+    if (!copy || wiring_keep_rates(copy, slot) == 0)
+        return copy;
+    wiring_destroy(copy);
+    return NULL;
+}

@@ -1,5 +1,6 @@
 #include "actor/output.h"
 
+#include "actor/actor_ext.h"
 #include "actor/fan_out.h"
 #include "actor/find.h"
 #include "actor/misuse.h"
@@ -8,12 +9,27 @@
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/settle.h"
+#include "actor/tokens.h"
 
 #define CHAIN_MAX 64u /* the default limit of a mailbox */
+#define NO_TOKEN 0    /* instead of a status or a number of messages: none has passed */
+
+static const struct wiring *wiring_of(const struct actor *actor)
+{
+    return actor->place ? wiring_get(actor->place->wiring) : NULL;
+}
+
+/* The bucket of an output; NULL: it has no rate. */
+static struct tokens *tokens_of(const struct actor *actor, uint32_t output)
+{
+    const struct wiring *wiring = wiring_of(actor);
+
+    return wiring && output < wiring->count ? wiring_tokens(wiring, output) : NULL;
+}
 
 static const struct binding *binding_of(struct actor *actor, uint32_t output)
 {
-    const struct wiring *wiring = actor->place ? wiring_get(actor->place->wiring) : NULL;
+    const struct wiring *wiring = wiring_of(actor);
 
     return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
 }
@@ -48,8 +64,34 @@ static int send_some(struct actor *actor, weir_pid to, struct message *const *me
     return status == 0 ? 1 : status;
 }
 
+/* As send_some, with a token for each message that is taken. NO_TOKEN: there is none. */
+static int send_throttled(struct actor *actor, struct tokens *tokens, weir_pid to,
+                          struct message *const *messages, uint32_t count,
+                          struct message_list *left)
+{
+    uint32_t lent = tokens_borrow(tokens, executor_look_at_clock(actor->executor), count);
+    int taken;
+
+    if (lent == 0)
+        return NO_TOKEN;
+    taken = send_some(actor, to, messages, lent, left);
+    tokens_return(tokens, executor_look_at_clock(actor->executor), lent,
+                  taken > 0 ? (uint32_t)taken : 0);
+    return taken;
+}
+
+/* As send_some, to the target of an output, at its rate. */
+static int send_at_rate(struct actor *actor, uint32_t output, const struct binding *binding,
+                        struct message *const *messages, uint32_t count, struct message_list *left)
+{
+    struct tokens *tokens = tokens_of(actor, output);
+
+    return tokens ? send_throttled(actor, tokens, binding->target, messages, count, left)
+                  : send_some(actor, binding->target, messages, count, left);
+}
+
 /*
- * Sends to the target of the output, as send_some; `binding` becomes the binding that was used.
+ * Sends to the target of the output, as send_at_rate; `binding` becomes the binding that was used.
  * When the target has ended, the output may have been bound again: a reload binds outputs before it
  * closes their former targets, so a sender that sees the end also sees the new binding, and uses
  * it.
@@ -64,7 +106,7 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
         used = *binding;
         if (!used || !used->target)
             return WEIR_EUNKNOWN;
-        status = send_some(actor, used->target, messages, count, left);
+        status = send_at_rate(actor, output, used, messages, count, left);
         if (has_ended(status))
             *binding = binding_of(actor, output);
     } while (*binding != used);
@@ -209,6 +251,22 @@ __attribute__((noinline)) static int emit_rest(struct actor *actor, uint32_t out
     return 0;
 }
 
+/* At an output with a rate. */
+__attribute__((noinline)) static int emit_throttled(struct actor *actor, uint32_t output,
+                                                    const struct binding *binding,
+                                                    struct message *message)
+{
+    struct message_list *copies = &actor->executor->copies;
+    bool rejects = binding->when_full == WEIR_FULL_REJECT;
+    int status = try_send(actor, output, &binding, &message, 1, rejects ? NULL : copies);
+
+    if (copies->count > 0)
+        copies_left(actor, output, binding->when_full, copies);
+    if (status == NO_TOKEN)
+        status = WEIR_EFULL;
+    return status > 0 ? 0 : refused(actor, output, binding, message, status);
+}
+
 int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
     const struct binding *binding = binding_of(actor, output);
@@ -220,6 +278,8 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
         return keep_for_later(actor, output, message);
+    if (tokens_of(actor, output))
+        return emit_throttled(actor, output, binding, message);
     left = binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
     status = send_leaving(actor->runtime, actor->executor, binding->target, message, left);
     if (status != 0 || actor->executor->copies.count > 0)
@@ -245,6 +305,35 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
         wait_queue_join(queue, &actor->place->waiter, wants, actor->executor);
     else /* without memory for a line it checks again in its next turn */
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
+}
+
+/* Leaves the wait queue, since the actor could not use a place, and has its timer wake it when a
+ * token is due. */
+static void wait_for_token(struct actor *actor, struct tokens *tokens, uint32_t messages)
+{
+    uint64_t now = executor_look_at_clock(actor->executor);
+    uint64_t due = tokens_wait(tokens, now, &actor->place->token_wait, messages);
+
+    wait_queue_leave(&actor->place->waiter, actor->executor);
+    if (actor_ext_get(actor))
+        actor_ext_arm(actor, due);
+    else /* without memory for a timer it checks again in its next turn */
+        (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
+}
+
+uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max)
+{
+    struct tokens *tokens = tokens_of(actor, output);
+    uint32_t free;
+
+    if (!tokens)
+        return max;
+    free = tokens_free(tokens, executor_look_at_clock(actor->executor));
+    if (free > 0)
+        tokens_leave(&actor->place->token_wait);
+    else
+        wait_for_token(actor, tokens, 1);
+    return free < max ? free : max;
 }
 
 /* True when a message to this target uses the places that this worker was woken for. */
@@ -376,8 +465,22 @@ static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
     return taken;
 }
 
+/* The first messages of the outbox have no token. WEIR_EFULL: they wait for one. 0: the output was
+ * bound again meanwhile, without a rate. */
+static int stay_without_token(struct actor *actor, uint32_t output, uint32_t *used)
+{
+    struct tokens *tokens = tokens_of(actor, output);
+
+    if (!tokens)
+        return 0;
+    wait_queue_use(&actor->place->waiter, *used);
+    *used = 0;
+    wait_for_token(actor, tokens, actor->place->outbox.count);
+    return WEIR_EFULL;
+}
+
 /* Sends the first batch, several messages at once if they go to one worker; counts the granted
- * places that they `used`. WEIR_EFULL: they stay first. */
+ * places that they `used`. WEIR_EFULL: they stay first, and wait for room or for a token. */
 static int flush_first(struct actor *actor, uint32_t *used)
 {
     struct message_list left = { 0 };
@@ -397,6 +500,9 @@ static int flush_first(struct actor *actor, uint32_t *used)
     put_back(actor->place, &batch, taken > 0 ? (uint32_t)taken : 0);
     if (left.count > 0)
         copies_wait(actor, batch.output, &left);
+    if (taken == NO_TOKEN && batch.count > 0)
+        return stay_without_token(actor, batch.output, used);
+    tokens_leave(&actor->place->token_wait);
     return taken;
 }
 
@@ -423,5 +529,6 @@ void output_drop_all(struct actor *actor)
              WEIR_ETERMINATED);
     while ((message = message_list_take(&place->outbox)))
         drop(actor, message->output, message, 0, DEAD_NO_TARGET, WEIR_ETERMINATED);
+    tokens_leave(&place->token_wait);
     wait_queue_leave(&place->waiter, actor->executor);
 }

@@ -1,11 +1,15 @@
 /*
- * actor/output.h - emits messages, and waits for room without blocking a thread. Owner's turn only.
+ * actor/output.h - emits messages, and waits for room and for tokens without blocking a thread.
+ * Owner's turn only.
  *
  * Messages without room stay in the place's outbox, in order; the message whose handling emitted
  * them is settled later, and the worker takes no new message until the outbox is empty. Copies of a
  * broadcast without room wait there, each for its member (fan_out.h), in front of all messages that
  * were emitted later. They do not count in the bound of the outbox, since at most one message has
  * waiting copies at a time.
+ *
+ * A message without a token of its output's rate (tokens.h) is one without room: `when_full`
+ * applies. A copy needs no token of its own: the message that was copied has used one.
  */
 #ifndef ACTOR_OUTPUT_H
 #define ACTOR_OUTPUT_H
@@ -17,6 +21,10 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message);
 
 /* Sends as much of the outbox as it can; waits for room for the rest. True when it is empty. */
 bool output_flush(struct actor *actor);
+
+/* How many messages may be emitted now at an output, as far as its rate goes; `max` at most. With 0
+ * the actor waits for a token: its timer wakes it. */
+uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max);
 
 /* Called when the worker ends for good: makes the rest dead `no_target`. */
 void output_drop_all(struct actor *actor);

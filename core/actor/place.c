@@ -44,6 +44,7 @@ void place_destroy(struct place *place)
 {
     if (!place)
         return;
+    tokens_leave(&place->token_wait);
     spec_unref(place->opened_with);
     spec_unref(place->respec);
     position_clear(&place->left);

@@ -11,6 +11,7 @@
 #include "actor/backoff.h"
 #include "actor/owner.h"
 #include "actor/position.h"
+#include "actor/tokens.h"
 #include "actor/wait_queue.h"
 #include "actor/wiring.h"
 #include "base/list.h"
@@ -101,7 +102,8 @@ struct place {
     struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
 
-    struct waiter waiter; /* owner: waits for room behind an output */
+    struct waiter waiter;         /* owner: waits for room behind an output */
+    struct token_wait token_wait; /* owner: waits for a token of an output */
 
     char path[]; /* const */
 };

@@ -28,14 +28,10 @@ static struct router *target_of(struct actor *actor)
 }
 
 /* The room in the pool that it feeds; joins the wait queue when there is none. */
-static uint32_t credit_of(struct actor *actor)
+static uint32_t room_in(struct actor *actor, struct router *target)
 {
-    struct router *target = target_of(actor);
-    uint32_t room;
+    uint32_t room = target->ops->room(target, actor->executor);
 
-    if (!target)
-        return CREDIT_MAX;
-    room = target->ops->room(target, actor->executor);
     if (room == 0) {
         wait_queue_join(target->waiters, &actor->place->waiter, 1, actor->executor);
         room = target->ops->room(target, actor->executor); /* second check: see wait_queue.h */
@@ -44,7 +40,20 @@ static uint32_t credit_of(struct actor *actor)
         wait_queue_use(&actor->place->waiter, 1);
         wait_queue_leave(&actor->place->waiter, actor->executor);
     }
-    return room < CREDIT_MAX ? room : CREDIT_MAX;
+    return room;
+}
+
+/* The messages that it may emit now: those for which there are tokens and room. */
+static uint32_t credit_of(struct actor *actor)
+{
+    struct router *target = target_of(actor);
+    uint32_t credit = output_tokens(actor, 0, CREDIT_MAX);
+    uint32_t room;
+
+    if (credit == 0 || !target)
+        return credit;
+    room = room_in(actor, target);
+    return room < credit ? room : credit;
 }
 
 /* Passes the position to the behaviour. False: the behaviour refused it. */

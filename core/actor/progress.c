@@ -32,6 +32,7 @@ void progress_add(struct progress_sum *sum, const struct progress_sum *other)
         add_unit(sum, &other->units[i]);
     sum->emitted += other->emitted;
     sum->unbound += other->unbound;
+    sum->throttled += other->throttled;
 }
 
 void progress_add_place(struct progress_sum *sum, struct place *place)
@@ -51,6 +52,7 @@ void progress_add_place(struct progress_sum *sum, struct place *place)
     }
     sum->emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
     sum->unbound += atomic_load_explicit(&place->unbound, memory_order_relaxed);
+    sum->throttled += atomic_load_explicit(&place->token_wait.messages, memory_order_relaxed);
 }
 
 uint32_t progress_list(const struct progress_sum *sum, struct pool_progress *out, uint32_t max)

@@ -14,6 +14,7 @@ struct progress_sum {
     struct pool_progress units[PLACE_UNITS]; /* from the front */
     uint64_t emitted;                        /* messages that pools at outputs accepted */
     uint64_t unbound;                        /* messages emitted at unbound outputs, and freed */
+    uint64_t throttled;                      /* messages that wait for a token now */
 };
 
 /* Another incarnation of the actor opens: its reports add to those of the former ones. Not for a

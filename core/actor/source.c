@@ -63,6 +63,12 @@ static int init_wiring(struct source *source, const struct source_options *optio
     if (!wiring)
         return WEIR_ENOMEM;
     wiring->bindings[0] = (struct binding){ options->target, options->when_full };
+    if (options->rate && wiring_set_rate(wiring, 0, options->rate) != 0) {
+        wiring_destroy(wiring);
+        return WEIR_ENOMEM;
+    }
+    if (options->replaces)
+        wiring_share_tokens(wiring, 0, wiring_get(&options->replaces->wiring), 0);
     atomic_init(&source->wiring.wiring, wiring);
     return 0;
 }
@@ -153,6 +159,13 @@ bool source_is_admitted(const struct actor *actor)
     return atomic_load_explicit(&source->admitted, memory_order_acquire);
 }
 
+/* It produces from now on, or when its predecessor has ended: at its own rate. */
+static void take_effect(struct source *source, struct executor *executor)
+{
+    admit(source);
+    wiring_apply_rates(wiring_get(&source->wiring), executor_look_at_clock(executor));
+}
+
 static struct progress_sum add_up_locked(struct source *source)
 {
     struct progress_sum sum = { 0 };
@@ -212,7 +225,7 @@ static void set_successor_locked(struct source *source, struct source *successor
     source->held_successor = successor;
     source->successor = successor;
     successor->predecessor = source;
-    admit(successor);
+    take_effect(successor, executor);
     (void)actor_signal(successor->actor, actor_serial_of(successor->pid), executor, SIGNAL_ROOM);
     if (!source->place) /* it has ended already */
         start_successor_locked(source, executor);
@@ -277,14 +290,14 @@ void source_close(struct source *source, struct executor *executor)
 
 void source_go(struct source *source, struct executor *executor)
 {
-    admit(source);
+    take_effect(source, executor);
     atomic_store_explicit(&source->going, true, memory_order_release);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
 }
 
 void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor)
 {
-    wiring_publish(&source->wiring, wiring, &executor->reader);
+    wiring_publish(&source->wiring, wiring, executor);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
     pthread_mutex_lock(&source->lock); /* the place lives */
     children_look_again(source->place, executor);
@@ -351,6 +364,11 @@ void source_opening_reason(struct source *source, char *text, size_t size)
     pthread_mutex_lock(&source->lock);
     (void)snprintf(text, size, "%s", source->place ? place_open_reason(source->place) : "");
     pthread_mutex_unlock(&source->lock);
+}
+
+bool source_is_throttled(struct source *source)
+{
+    return add_up(source).throttled > 0;
 }
 
 uint64_t source_emitted(struct source *source)

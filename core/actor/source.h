@@ -44,6 +44,9 @@ struct source {
     struct source *next_gone; /* owner: in its list of sources that have not ended */
 };
 
+/* It, or one of its children, waits for a token. */
+bool source_is_throttled(struct source *source);
+
 /* Messages that the pool it feeds has accepted, and that wait in its outbox. */
 uint64_t source_emitted(struct source *source);
 

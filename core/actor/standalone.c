@@ -98,7 +98,7 @@ int standalone_create(struct runtime *runtime, struct executor *executor,
 void standalone_set_wiring(struct standalone *standalone, struct wiring *wiring,
                            struct executor *executor)
 {
-    wiring_publish(&standalone->wiring, wiring, &executor->reader);
+    wiring_publish(&standalone->wiring, wiring, executor);
     (void)actor_signal(standalone->actor, actor_serial_of(standalone->pid), executor, SIGNAL_ROOM);
     pthread_mutex_lock(&standalone->lock); /* the place lives */
     children_look_again(standalone->place, executor);

@@ -1,6 +1,6 @@
 /*
- * actor/wiring.h - the targets of a behaviour's outputs, and what happens when a target has no
- * room.
+ * actor/wiring.h - the targets of a behaviour's outputs, their rates, and what happens when a
+ * target has no room.
  *
  * A wiring is immutable; a reload publishes a new one and retires the old. A slot holds the wiring
  * in force; it is read in a read section (reclaim.h) or in a turn.
@@ -13,10 +13,20 @@
 #include "dispatch/reclaim.h"
 #include "face/parts.h"
 
+struct executor;
+struct tokens;
+
+/* The rate of one output, and the bucket that its workers share. */
+struct throttle {
+    struct rate rate;      /* const; without messages: no rate */
+    struct tokens *tokens; /* before publication: its owner; then const. NULL: no rate */
+};
+
 struct wiring {
     struct retired retired;
     uint32_t table; /* the table of outputs to which the numbers belong: see pool/outlet.h */
     uint32_t count;
+    struct throttle *throttles; /* one for each binding; NULL: no output has a rate */
     struct binding bindings[];
 };
 
@@ -27,13 +37,29 @@ struct wiring_slot {
 /* All unbound. NULL when memory is out. Returns owned. */
 struct wiring *wiring_create(uint32_t count);
 
-/* Publishes `next`, which it takes, and retires the former wiring. Cannot fail. */
-void wiring_publish(struct wiring_slot *slot, struct wiring *next, struct reader *reader);
+/* Output `to` of `wiring`, which is not published yet, gets the bucket of output `from` of the
+ * `former` wiring, if both have a rate. */
+void wiring_share_tokens(struct wiring *wiring, uint32_t to, const struct wiring *former,
+                         uint32_t from);
+
+/* Puts the rates of the wiring in force: buckets that it shares with a former wiring have the
+ * former rates until then. Cannot fail. */
+void wiring_apply_rates(const struct wiring *wiring, uint64_t now_ns);
+
+/* Publishes `next`, which it takes, and retires the former wiring, whose buckets the same outputs
+ * keep. Cannot fail. */
+void wiring_publish(struct wiring_slot *slot, struct wiring *next, struct executor *executor);
 
 static inline const struct wiring *wiring_get(struct wiring_slot *slot)
 {
     /* [W1] pairs with the release in wiring_publish. */
     return slot ? atomic_load_explicit(&slot->wiring, memory_order_acquire) : NULL;
+}
+
+/* The bucket of an output, which exists; NULL: it has no rate. */
+static inline struct tokens *wiring_tokens(const struct wiring *wiring, uint32_t output)
+{
+    return wiring->throttles ? wiring->throttles[output].tokens : NULL;
 }
 
 #endif

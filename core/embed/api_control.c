@@ -4,6 +4,7 @@
 
 #include "embed/part.h"
 #include "embed/use.h"
+#include "embed/usual.h"
 
 int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid *out_pid)
 {
@@ -18,22 +19,44 @@ int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid
 }
 
 /* Takes the wiring. */
-static int publish(struct part *part, struct wiring *wiring)
+static void publish(struct part *part, struct wiring *wiring, struct executor *executor)
 {
-    struct executor *executor = runtime_enter(part->runtime->core);
-
-    if (!executor) {
-        wiring_destroy(wiring);
-        return WEIR_ENOMEM;
-    }
     if (part->kind == PART_POOL)
         pool_set_wiring(part->pool, wiring, executor);
     else if (part->kind == PART_STANDALONE)
         standalone_set_wiring(part->standalone, wiring, executor);
     else
         source_set_wiring(part->source, wiring, executor);
-    runtime_leave(executor);
-    return 0;
+}
+
+static struct wiring_slot *outputs_of(const struct part *part)
+{
+    return part_ref_dead_letters(part_ref(part)).wiring;
+}
+
+/* Takes the wiring, whose outputs keep their rates. */
+static int bind_locked(struct part *part, struct wiring *wiring)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+    int status = executor ? wiring_keep_rates(wiring, outputs_of(part)) : WEIR_ENOMEM;
+
+    if (status == 0)
+        publish(part, wiring, executor);
+    else
+        wiring_destroy(wiring);
+    if (executor)
+        runtime_leave(executor);
+    return status;
+}
+
+static int bind(struct part *part, struct wiring *wiring)
+{
+    int status;
+
+    pthread_mutex_lock(&part->runtime->lock);
+    status = bind_locked(part, wiring);
+    pthread_mutex_unlock(&part->runtime->lock);
+    return status;
 }
 
 int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
@@ -49,8 +72,69 @@ int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
     if (status == 0)
         wiring = wiring_make(bindings, output_count);
     if (status == 0)
-        status = wiring ? publish(part, wiring) : WEIR_ENOMEM;
+        status = wiring ? bind(part, wiring) : WEIR_ENOMEM;
     free(bindings);
+    part_unref(part);
+    return status;
+}
+
+/* --- rates ---------------------------------------------------------------------------------- */
+
+/* With the defaults of a file. False: it is not valid. */
+static bool read_rate(const struct weir_rate *given, struct rate *out)
+{
+    *out = (struct rate){ .messages = given->messages,
+                          .burst = given->burst,
+                          .per_ms = given->per_ms ? given->per_ms : USUAL_RATE_PER_MS };
+    if (out->messages == 0)
+        return true;
+    if (out->burst == 0 && out->per_ms <= RATE_PER_MS_MAX)
+        out->burst = rate_usual_burst(out->messages, out->per_ms);
+    return rate_is_valid(out);
+}
+
+static int set_rate_locked(struct part *part, struct executor *executor, uint32_t output,
+                           const struct rate *rate)
+{
+    struct wiring *wiring = wiring_copy(outputs_of(part));
+    int status = WEIR_EINVALID;
+
+    if (!wiring)
+        return WEIR_ENOMEM;
+    if (output < wiring_count(wiring))
+        status = wiring_set_rate(wiring, output, rate);
+    if (status == 0)
+        publish(part, wiring, executor);
+    else
+        wiring_destroy(wiring);
+    return status;
+}
+
+static int set_rate(struct part *part, uint32_t output, const struct rate *rate)
+{
+    struct executor *executor = runtime_enter(part->runtime->core);
+    int status;
+
+    if (!executor)
+        return WEIR_ENOMEM;
+    pthread_mutex_lock(&part->runtime->lock);
+    status = set_rate_locked(part, executor, output, rate);
+    pthread_mutex_unlock(&part->runtime->lock);
+    runtime_leave(executor);
+    return status;
+}
+
+int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, uint32_t output,
+                          const struct weir_rate *rate)
+{
+    struct part *part;
+    struct rate read;
+    int status;
+
+    if (!read_rate(rate, &read))
+        return WEIR_EINVALID;
+    part = part_find(runtime, from);
+    status = part ? set_rate(part, output, &read) : WEIR_EUNKNOWN;
     part_unref(part);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #define USUAL_LIMIT 64u                 /* `mailbox` */
 #define USUAL_REMOVE_TIMEOUT_MS 30000ul /* `remove.timeout` */
+#define USUAL_RATE_PER_MS 1000ul        /* `rate.per` */
 #define USUAL_OPEN_TIMEOUT_MS 10000ul   /* `open_timeout` */
 #define USUAL_SCALE_WAIT_MS 50ul        /* `scale.wait` */
 #define USUAL_SCALE_IDLE_MS 30000ul     /* `scale.idle` */

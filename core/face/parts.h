@@ -9,12 +9,14 @@
 #include <stdint.h>
 
 #include "base/pool_settings.h"
+#include "base/rate.h"
 
 #include <weir/plugin.h>
 
 struct runtime;
 struct spec;
 struct wiring;
+struct wiring_slot;
 
 #define EVENTS_NAME_MAX 127
 #define PLACE_PATH_MAX 128   /* of a pool, source or actor; with the end of the text */
@@ -51,6 +53,15 @@ struct binding {
 
 /* Where outputs lead; immutable. NULL when memory is out. Returns owned. */
 struct wiring *wiring_make(const struct binding *bindings, uint32_t count);
+/* A copy of the wiring in force. In a read section. NULL when memory is out. Returns owned. */
+struct wiring *wiring_copy(struct wiring_slot *slot);
+uint32_t wiring_count(const struct wiring *wiring);
+/* Gives the outputs the rates of the same outputs in force. In a read section; before the wiring is
+ * used. WEIR_ENOMEM. */
+int wiring_keep_rates(struct wiring *wiring, struct wiring_slot *slot);
+/* Gives an output a rate, for all that emit there together; before the wiring is used. The rate is
+ * valid (base/rate.h), or without messages: none. WEIR_ENOMEM. */
+int wiring_set_rate(struct wiring *wiring, uint32_t output, const struct rate *rate);
 /* NULL is allowed. Only when it was never published, or nobody reads any more. */
 void wiring_destroy(struct wiring *wiring);
 

@@ -40,6 +40,7 @@ struct pool_options {
     bool fan_out;                      /* each event goes to every member */
     uint32_t output_count;
     const struct binding *outputs; /* borrowed until return; NULL = all unbound */
+    const struct rate *rates;      /* of the outputs; borrowed until return; NULL = none */
 };
 
 /*

@@ -24,9 +24,12 @@ struct source_options {
     struct spec *spec;             /* takes a reference */
     weir_pid target;               /* the pool it feeds by output 0 */
     enum weir_when_full when_full; /* for a message that the pool refuses although it had room */
-    uint32_t output_count;         /* at least 1 */
-    bool registered;               /* its path can be looked up */
-    bool held;                     /* opens, but produces only after source_go */
+    const struct rate *rate;       /* of output 0; valid; borrowed until return; NULL = none */
+    /* the source that it is to succeed, whose tokens it shares; NULL = none */
+    struct source *replaces;
+    uint32_t output_count;                          /* at least 1 */
+    bool registered;                                /* its path can be looked up */
+    bool held;                                      /* opens, but produces only after source_go */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
 };
 
@@ -79,6 +82,7 @@ struct source_figures {
     uint64_t emitted;  /* messages that the pool it feeds has accepted, and those in its outbox */
     uint64_t misuses;
     struct dead_letters_figures dead;
+    bool is_throttled; /* it waits for a token of its rate */
 };
 void source_look(struct source *source, struct source_figures *out);
 

@@ -27,6 +27,11 @@ static struct wiring *make_wiring(const struct pool_options *options)
 
     for (uint32_t i = 0; wiring && options->outputs && i < options->output_count; i++)
         wiring->bindings[i] = options->outputs[i];
+    for (uint32_t i = 0; wiring && options->rates && i < options->output_count; i++)
+        if (options->rates[i].messages && wiring_set_rate(wiring, i, &options->rates[i]) != 0) {
+            wiring_destroy(wiring);
+            return NULL;
+        }
     return wiring;
 }
 

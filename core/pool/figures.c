@@ -50,6 +50,7 @@ uint64_t figures_age_of_place_locked(struct place *place)
 
 static void count_place(struct tally *tally, struct place *place, bool retiring)
 {
+    struct progress_sum progress = { 0 };
     struct ledger_reading reading;
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
@@ -60,6 +61,8 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     tally->stats.retrying += atomic_load_explicit(&place->retrying, memory_order_relaxed);
     tally->stats.restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     tally->stats.retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
+    children_add_progress(place, &progress);
+    tally->stats.throttled += progress.throttled;
     if (retiring) {
         tally->stats.retiring++;
         return;

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actor/place.h"
 #include "actor/runtime.h"
@@ -95,6 +96,31 @@ void outlet_leave_locked(struct place *place, struct executor *executor)
 
 /* --- changes -------------------------------------------------------------------------------- */
 
+/* The number of the output of that name; the count of the wiring if there is none. */
+static uint32_t find_output(const struct outlet *outlet, const struct wiring *wiring,
+                            const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < wiring->count && !(outlet->rows && strcmp(outlet->rows[i].name, name) == 0))
+        i++;
+    return i;
+}
+
+/* The outputs of a new outlet share the buckets of the present outputs of the same names. */
+static void share_tokens(struct outlet *fresh, struct outlet *present)
+{
+    struct wiring *wiring = atomic_load_explicit(&fresh->slot.wiring, memory_order_relaxed);
+    const struct wiring *former = wiring_get(&present->slot);
+
+    for (uint32_t i = 0; fresh->rows && wiring->throttles && i < wiring->count; i++) {
+        uint32_t from = find_output(present, former, fresh->rows[i].name);
+
+        if (from < former->count)
+            wiring_share_tokens(wiring, i, former, from);
+    }
+}
+
 int outlet_prepare_locked(struct outlets *outlets, const struct spec *spec, struct wiring **wiring,
                           struct outlet **out_fresh)
 {
@@ -105,6 +131,7 @@ int outlet_prepare_locked(struct outlets *outlets, const struct spec *spec, stru
     fresh = create(outlets, rows_of(spec), *wiring);
     if (!fresh)
         return WEIR_ENOMEM;
+    share_tokens(fresh, present_locked(outlets));
     *wiring = NULL;
     *out_fresh = fresh;
     return 0;
@@ -115,6 +142,7 @@ void outlet_commit_locked(struct outlets *outlets, struct outlet *fresh, struct 
     struct outlet *old = present_locked(outlets);
 
     outlets->of_new = fresh;
+    wiring_apply_rates(wiring_get(&fresh->slot), executor_look_at_clock(executor));
     /* [O1] pairs with the acquire in outlet_present. */
     atomic_store_explicit(&outlets->present, fresh, memory_order_release);
     drop_locked(old, executor);
@@ -130,7 +158,7 @@ void outlet_set_locked(struct outlets *outlets, struct wiring *wiring, struct ex
     struct outlet *present = present_locked(outlets);
 
     wiring->table = present->table;
-    wiring_publish(&present->slot, wiring, &executor->reader);
+    wiring_publish(&present->slot, wiring, executor);
 }
 
 /* --- former workers ------------------------------------------------------------------------- */

@@ -70,12 +70,19 @@ static void take_present(struct source_changes *changes)
             changes->all[i] = transition->assembly->sources[transition->plan->old_sources[i]];
 }
 
+/* The source whose place the new one takes; NULL: none. */
+static struct source *replaced_by(const struct source_changes *changes,
+                                  const struct source_task *task)
+{
+    return task->old_index == SETTINGS_NONE ? NULL : old_of(changes, task);
+}
+
 static int make(struct source_changes *changes, struct source_task *task, struct executor *executor)
 {
     const struct transition *transition = changes->transition;
-    int status = assembly_create_source(transition->assembly, executor, transition->held,
-                                        task->new_index, changes->pools,
-                                        transition->assembly->opener, &task->made);
+    int status = assembly_create_source(
+        transition->assembly, executor, transition->held, task->new_index, changes->pools,
+        transition->assembly->opener, replaced_by(changes, task), &task->made);
 
     if (status == 0)
         changes->made[task->new_index] = changes->all[task->new_index] = task->made;
@@ -85,9 +92,8 @@ static int make(struct source_changes *changes, struct source_task *task, struct
 static int bind(struct source_changes *changes, struct source_task *task)
 {
     const struct settings_source *wanted = &changes->transition->settings->sources[task->new_index];
-    struct binding binding = assembly_binding_of(wanted, changes->pools);
 
-    task->wiring = wiring_make(&binding, 1);
+    task->wiring = assembly_wiring_of_source(wanted, changes->pools);
     return task->wiring ? 0 : WEIR_ENOMEM;
 }
 
@@ -247,7 +253,7 @@ static int open_again(struct source_changes *changes, struct source_task *task,
     struct source *old = old_of(changes, task);
     struct source *again;
     int status = assembly_create_source(assembly, executor, changes->transition->old_held,
-                                        task->old_index, assembly->pools, NULL, &again);
+                                        task->old_index, assembly->pools, NULL, old, &again);
 
     if (status != 0)
         return status;

@@ -102,6 +102,9 @@ static void write_waiting(FILE *stream, const struct looks *looks)
         { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes." },
         { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
         { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
+        { "weir_pool_throttled_messages", "throttled",
+          "Messages that a pool's workers emitted, and that wait for a token of an output's "
+          "rate." },
         { "weir_pool_oldest_message_milliseconds", "oldest_ms",
           "How long the first in a pool's mailboxes has waited at least." },
         { "weir_pool_paused", "paused", "1 while it refuses every message." },
@@ -226,6 +229,14 @@ static void write_sources_locked(const struct overview *overview, FILE *stream)
                figures.emitted);
         sample(stream, name, "source", settings->sources[i].name, "result", "dead",
                dead_letters_total(&figures.dead));
+    }
+    name = "weir_source_throttled";
+    begin(stream, name, "gauge", "1 while a source waits for a token of its rate.");
+    for (uint32_t i = 0; i < settings->source_count; i++) {
+        struct source_figures figures;
+
+        source_look(overview->assembly->sources[i], &figures);
+        sample(stream, name, "source", settings->sources[i].name, NULL, NULL, figures.is_throttled);
     }
 }
 

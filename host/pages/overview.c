@@ -225,6 +225,8 @@ static const char *source_state(struct source *source, const struct source_figur
         return "ended";
     if (figures->is_exhausted)
         return "finishing";
+    if (figures->is_throttled)
+        return "throttled";
     return source_opening(source) == 0 ? "open" : "opening";
 }
 

@@ -22,15 +22,15 @@ static const struct figure figures[] = {
     FIGURE(epoch),    FIGURE(accepted),  FIGURE(done),    FIGURE(dead),     FIGURE(moved),
     FIGURE(queued),   FIGURE(in_hand),   FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
     FIGURE(idle),     FIGURE(paused),    FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
-    FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried), FIGURE(retrying),
+    FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried), FIGURE(retrying), FIGURE(throttled),
 };
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
 /* The table needs every figure of weir_pool_stats. */
-static_assert(offsetof(struct weir_pool_stats, retrying) + sizeof(uint64_t) ==
+static_assert(offsetof(struct weir_pool_stats, throttled) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
-              "`retrying` is the last of them; `behaviour` is told with the settings, and the "
+              "`throttled` is the last of them; `behaviour` is told with the settings, and the "
               "reasons of the dead by their names");
 
 const char *overview_figure_name(uint32_t number)

@@ -205,6 +205,16 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
     return status;
 }
 
+static int set_rates(struct wiring *wiring, const struct settings_pool *pool)
+{
+    int status = 0;
+
+    for (uint32_t i = 0; i < pool->output_count && status == 0; i++)
+        if (pool->outputs[i].pool != SETTINGS_NONE && pool->outputs[i].rate.messages)
+            status = wiring_set_rate(wiring, i, &pool->outputs[i].rate);
+    return status;
+}
+
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools)
 {
@@ -222,22 +232,39 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
     }
     wiring = wiring_make(bindings, pool->output_count);
     free(bindings);
+    if (wiring && set_rates(wiring, pool) != 0) {
+        wiring_destroy(wiring);
+        return NULL;
+    }
     return wiring;
 }
 
-struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools)
+static struct binding binding_of(const struct settings_source *source, struct pool *const *pools)
 {
     return (struct binding){ pool_pid(pools[source->to]), source->when_full };
 }
 
+struct wiring *assembly_wiring_of_source(const struct settings_source *source,
+                                         struct pool *const *pools)
+{
+    struct binding binding = binding_of(source, pools);
+    struct wiring *wiring = wiring_make(&binding, 1);
+
+    if (wiring && source->rate.messages && wiring_set_rate(wiring, 0, &source->rate) != 0) {
+        wiring_destroy(wiring);
+        return NULL;
+    }
+    return wiring;
+}
+
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           struct dispatcher *opener, struct source **out)
+                           struct dispatcher *opener, struct source *replaces, struct source **out)
 {
     const struct settings_source *wanted = &held->settings->sources[index];
     struct spec *spec = assembly_spec_of_source(held, index);
     struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
-    struct binding binding = assembly_binding_of(wanted, pools);
+    struct binding binding = binding_of(wanted, pools);
     struct source_options options = {
         .path = wanted->name,
         .dispatcher = dispatcher_at(assembly, held->settings, wanted->use.dispatcher),
@@ -245,6 +272,8 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
         .spec = spec,
         .target = binding.target,
         .when_full = binding.when_full,
+        .rate = wanted->rate.messages ? &wanted->rate : NULL,
+        .replaces = replaces,
         .output_count = 1,
         .held = true,
         .dead_letters = &dead_letters,

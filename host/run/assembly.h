@@ -85,13 +85,15 @@ int assembly_create_pool(struct assembly *assembly, struct executor *executor,
 struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t index,
                                   struct pool *const *pools);
 
-/* The binding of a source. */
-struct binding assembly_binding_of(const struct settings_source *source, struct pool *const *pools);
+/* The wiring of a source. NULL when memory is out. */
+struct wiring *assembly_wiring_of_source(const struct settings_source *source,
+                                         struct pool *const *pools);
 
-/* Makes source `index`, held. It opens on the threads of `opener`; NULL: on its own. */
+/* Makes source `index`, held. It opens on the threads of `opener`; NULL: on its own. `replaces`:
+ * the source that it is to succeed; NULL: none. */
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           struct dispatcher *opener, struct source **out);
+                           struct dispatcher *opener, struct source *replaces, struct source **out);
 
 /* The options of pool `index` for a change from `present` workers. */
 void assembly_change_options(struct assembly *assembly, const struct settings *settings,

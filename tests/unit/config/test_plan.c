@@ -142,6 +142,30 @@ static void test_changed_fields_of_a_pool_are_one_step_each(void)
         "~ pools.a.manager: (none) -> sink.null\n");
 }
 
+/* A rate is told with the target; both forms of the same rate are the same. */
+static void test_changed_rate_is_a_step_of_its_output(void)
+{
+    expect_change("pools: {a: {use: count.words, outputs: {next: b}}, b: {use: sink.null}}",
+                  "pools: {a: {use: count.words, outputs: {next: {to: b, rate: 100/s}}},\n"
+                  "        b: {use: sink.null}}",
+                  "~ pools.a.outputs.next: b (wait) -> b (wait, 100/s)\n");
+    expect_change("pools: {a: {use: count.words, outputs: {next: {to: b, rate: 100/s}}},\n"
+                  "        b: {use: sink.null}}",
+                  "pools: {a: {use: count.words, outputs: {next: {to: b, rate: {messages: 100,\n"
+                  "        per: 1s, burst: 10}}}}, b: {use: sink.null}}",
+                  "nothing to do\n");
+    expect_change("pools: {a: {use: count.words, outputs: {next: {to: b, rate: 5/250ms}}},\n"
+                  "        b: {use: sink.null}}",
+                  "pools: {a: {use: count.words, outputs: {next: {to: b, rate: {messages: 5,\n"
+                  "        per: 1d, burst: 3}}}}, b: {use: sink.null}}",
+                  "~ pools.a.outputs.next: b (wait, 5/250ms) -> b (wait, 5/d, burst 3)\n");
+    expect_change("sources: {s: {use: files.lines, args: {paths: [a]}, to: b}}\n"
+                  "pools: {b: {use: sink.null}}",
+                  "sources: {s: {use: files.lines, args: {paths: [a]}, to: b, rate: 9/m}}\n"
+                  "pools: {b: {use: sink.null}}",
+                  "~ sources.s.to: b (wait) -> b (wait, 9/m)\n");
+}
+
 static void test_manager_and_its_args_are_steps(void)
 {
     expect_change("pools: {a: {use: sink.null, manager: thumb.scale}}",
@@ -411,6 +435,7 @@ int main(void)
         { "start", test_everything_is_new_at_the_start },
         { "fields", test_changed_fields_of_a_pool_are_one_step_each },
         { "restart", test_changed_restart_of_a_pool_of_pools_is_one_step },
+        { "a rate", test_changed_rate_is_a_step_of_its_output },
         { "manager", test_manager_and_its_args_are_steps },
         { "come and go", test_pools_come_and_go },
         { "copies", test_copies_come_and_go },

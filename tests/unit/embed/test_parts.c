@@ -456,6 +456,41 @@ static void test_a_law_that_has_no_meaning_is_refused(void)
     hand_finish(&hand);
 }
 
+/* promise O9: a rate of a program's own; binding the output again keeps it. */
+static void test_rate_of_an_output_is_set_kept_and_taken_away(void)
+{
+    const struct weir_rate slow = { .messages = 1, .burst = 2, .per_ms = 86400000 };
+    const struct weir_rate too_slow = { .messages = 1, .per_ms = 86400001 };
+    const struct weir_rate too_fast = { .messages = 1000001 };
+    const struct weir_rate none = { 0 };
+    struct weir_binding binding = { 0 };
+    struct hand hand;
+    weir_pid first;
+
+    hand_begin(&hand, 2);
+    binding.target = hand_pool(&hand, "last", 1, 0);
+    first = hand_pool(&hand, "first", 2, 0);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 0, &slow), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_bind(hand.runtime, first, &binding, 1), 0);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 1, &slow), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 0, &too_slow), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 0, &too_fast), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, 0, 0, &slow), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 0, &slow), 0);
+    for (uint64_t id = 1; id <= 5; id++)
+        CU_ASSERT_EQUAL(hand_send(&hand, first, (struct hand_order){ .act = hand_emit, .id = id }),
+                        0);
+    while (hand_stats(&hand, first).throttled < 2)
+        sched_yield();
+    CU_ASSERT_EQUAL(hand_ledger(&hand, binding.target).accepted, 2);
+    CU_ASSERT_EQUAL(weir_runtime_bind(hand.runtime, first, &binding, 1), 0);
+    CU_ASSERT_EQUAL(hand_ledger(&hand, binding.target).accepted, 2);
+    CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 0, &none), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(hand_ledger(&hand, binding.target).done, 5);
+    hand_finish(&hand);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -473,6 +508,7 @@ int main(void)
         { "actor fails", test_actor_that_fails_ends },
         { "scales itself", test_a_pool_of_a_program_scales_itself },
         { "no meaning", test_a_law_that_has_no_meaning_is_refused },
+        { "rate", test_rate_of_an_output_is_set_kept_and_taken_away },
         CU_TEST_INFO_NULL,
     };
 

@@ -59,6 +59,10 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(USUAL_SCALE_WAIT_MS, timeout_ms);
     CU_ASSERT_EQUAL(text_parse_duration(fallback(scale, "idle"), &timeout_ms), TEXT_OK);
     CU_ASSERT_EQUAL(USUAL_SCALE_IDLE_MS, timeout_ms);
+    CU_ASSERT_EQUAL(text_parse_duration(
+                        fallback(language_find(language_output, "rate")->rows, "per"), &timeout_ms),
+                    TEXT_OK);
+    CU_ASSERT_EQUAL(USUAL_RATE_PER_MS, timeout_ms);
     CU_ASSERT_STRING_EQUAL(fallback(log, "level"), "info");
     CU_ASSERT_EQUAL(USUAL_LOG_LEVEL, WEIR_LOG_INFO);
     CU_ASSERT_EQUAL(usual_limit(WEIR_UNLIMITED), 0);
