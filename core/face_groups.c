@@ -1,4 +1,4 @@
-/* Messages that outside threads send in one call, alone or in a group: face/groups.h. */
+/* Tasks, and other messages of groups, from threads outside: face/groups.h. */
 #include <string.h>
 
 #include "actor/group.h"
@@ -17,7 +17,6 @@ static int join_and_send(struct runtime *runtime, struct executor *executor, str
 
     if (status != 0)
         return status;
-    message->public.from = 0;
     status = send_message(runtime, executor, to, WEIR_NORMAL, message);
     if (status != 0 && group)
         group_part(group, message, executor);
@@ -56,7 +55,6 @@ int runtime_send_grouped(struct runtime *runtime, struct group *group, weir_pid 
     executor = runtime_enter(runtime);
     if (!executor)
         return WEIR_ENOMEM;
-    message->from = 0;
     status = join_and_send(runtime, executor, group, to, message_of(message));
     runtime_leave(executor);
     if (status == WEIR_EFULL && timeout_ms != 0)
@@ -66,13 +64,12 @@ int runtime_send_grouped(struct runtime *runtime, struct group *group, weir_pid 
 
 /* --- many ----------------------------------------------------------------------------------- */
 
-/* A number of payloads on their way. */
+/* A number of tasks on their way. */
 struct shipment {
     struct runtime *runtime;
     const struct submission *what;
-    uint32_t count;
     uint32_t taken;
-    struct message *refused; /* the message of the next payload; NULL: not made */
+    struct message *refused; /* the message of the next task; NULL: not made */
 };
 
 static struct message *make_next(struct shipment *shipment, struct executor *executor)
@@ -83,10 +80,9 @@ static struct message *make_next(struct shipment *shipment, struct executor *exe
     shipment->refused = NULL;
     if (message)
         return message;
-    message = message_create(&executor->cache, what->tag, what->size);
+    message = message_create(&executor->cache, shipment->runtime->task_tag, sizeof *what->calls);
     if (message)
-        memcpy(message->public.data, (const char *)what->payload + shipment->taken * what->size,
-               what->size);
+        memcpy(message->public.data, &what->calls[shipment->taken], sizeof *what->calls);
     return message;
 }
 
@@ -96,9 +92,12 @@ static int send_some(struct shipment *shipment, struct executor *executor)
     const struct submission *what = shipment->what;
     int status = 0;
 
-    while (shipment->taken < shipment->count) {
-        struct message *message = make_next(shipment, executor);
+    while (shipment->taken < what->count) {
+        struct message *message;
 
+        if (!what->calls[shipment->taken].function)
+            return WEIR_EINVALID;
+        message = make_next(shipment, executor);
         if (!message)
             return WEIR_ENOMEM;
         status = join_and_send(shipment->runtime, executor, what->group, what->to, message);
@@ -152,10 +151,10 @@ static int send_all(struct shipment *shipment, uint64_t timeout_ms)
     }
 }
 
-int runtime_submit_many(struct runtime *runtime, const struct submission *submission,
-                        uint32_t count, uint64_t timeout_ms, uint32_t *out_count)
+int runtime_submit(struct runtime *runtime, const struct submission *submission,
+                   uint64_t timeout_ms, uint32_t *out_count)
 {
-    struct shipment shipment = { .runtime = runtime, .what = submission, .count = count };
+    struct shipment shipment = { .runtime = runtime, .what = submission };
     int status = WEIR_EDEADLK;
 
     if (timeout_ms == 0 || !runtime_is_own_thread(runtime))
@@ -166,10 +165,45 @@ int runtime_submit_many(struct runtime *runtime, const struct submission *submis
     return status;
 }
 
-int runtime_submit(struct runtime *runtime, const struct submission *submission,
-                   uint64_t timeout_ms)
-{
-    uint32_t taken;
+/* --- with a result -------------------------------------------------------------------------- */
 
-    return runtime_submit_many(runtime, submission, 1, timeout_ms, &taken);
+int runtime_submit_request(struct runtime *runtime, weir_pid pool,
+                           const struct weir_task_call *call, bool waits_for_room,
+                           uint64_t timeout_ms, uint64_t *out_reference)
+{
+    const struct request_options options = { .to = pool,
+                                             .lane = WEIR_NORMAL,
+                                             .timeout_ms = timeout_ms };
+    struct weir_message *message;
+    int status;
+
+    if (!call->function)
+        return WEIR_EINVALID;
+    message = runtime_message_new(runtime, runtime->task_tag, sizeof *call);
+    if (!message)
+        return WEIR_ENOMEM;
+    memcpy(message->data, call, sizeof *call);
+    status = waits_for_room ? runtime_request_wait(runtime, &options, message, out_reference)
+                            : runtime_request(runtime, &options, message, out_reference);
+    if (status != 0)
+        runtime_message_free(runtime, message);
+    return status;
+}
+
+int runtime_submit_wait(struct runtime *runtime, weir_pid pool, const struct weir_task_call *call,
+                        uint64_t timeout_ms, int *out_result)
+{
+    struct weir_answer answer = WEIR_ANSWER;
+    uint64_t reference;
+    int status = WEIR_EDEADLK;
+
+    if (!runtime_is_own_thread(runtime))
+        status = runtime_submit_request(runtime, pool, call, true, timeout_ms, &reference);
+    if (status != 0)
+        return status;
+    status = runtime_await(runtime, reference, &answer);
+    if (status == 0)
+        *out_result = weir_task_result(&answer);
+    runtime_message_free(runtime, answer.message);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include "actor/host_table_messages.h"
 #include "actor/host_table_source.h"
 #include "actor/host_table_watch.h"
+#include "actor/task.h"
 #include "pool/host_table_pool.h"
 
 const struct weir_host host_table = {
@@ -75,4 +76,5 @@ const struct weir_host host_table = {
     .stop = host_stop,
     .parent = host_parent,
     .set_demand = host_set_demand,
+    .task = host_task,
 };

@@ -10,6 +10,7 @@
 #include "actor/external_request.h"
 #include "actor/group.h"
 #include "actor/port.h"
+#include "actor/room_queue.h"
 #include "actor/send.h"
 #include "actor/turn.h"
 #include "dispatch/rest.h"
@@ -31,8 +32,10 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
         goto fail_runtime;
     if (external_requests_create(&runtime->external_requests) != 0)
         goto fail_memory;
-    if (slots_init(&runtime->slots) != 0)
-        goto fail_external_requests;
+    tag_table_init(&runtime->tags);
+    runtime->task_tag = tag_table_get(&runtime->tags, TAG_TASK);
+    if (!runtime->task_tag || slots_init(&runtime->slots) != 0)
+        goto fail_tags;
     reclaim_init(&runtime->reclaim);
     if (timekeeper_create(runtime, &runtime->reclaim, options->clock, &runtime->timekeeper) != 0)
         goto fail_slots;
@@ -40,7 +43,6 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     events_init(&runtime->events);
     given_up_init(&runtime->given_up);
     groups_init(&runtime->groups);
-    tag_table_init(&runtime->tags);
     polls_init(&runtime->polls);
     runtime_init_entries(runtime);
     *out = runtime;
@@ -49,7 +51,8 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
 fail_slots:
     reclaim_finish(&runtime->reclaim);
     slots_finish(&runtime->slots);
-fail_external_requests:
+fail_tags:
+    tag_table_finish(&runtime->tags);
     external_requests_unref(runtime->external_requests);
 fail_memory:
     memory_unref(runtime->memory);
@@ -165,6 +168,7 @@ int runtime_start(struct runtime *runtime)
 {
     int status = timekeeper_start(runtime->timekeeper);
 
+    atomic_store_explicit(&runtime->ending, false, memory_order_relaxed);
     for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
         status = dispatcher_start(runtime->dispatchers[i]);
     if (status != 0)
@@ -182,6 +186,8 @@ int runtime_stop(struct runtime *runtime)
         dispatcher_signal_stop(runtime->dispatchers[i]);
     for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
         status = dispatcher_join(runtime->dispatchers[i]);
+    if (status == 0)
+        atomic_store_explicit(&runtime->ending, true, memory_order_relaxed);
     return status;
 }
 
@@ -230,6 +236,26 @@ static void close_port(struct actor *actor, void *context)
     actor->ext->port = NULL;
 }
 
+static void let_look_again(struct actor *actor, void *context)
+{
+    if (actor->runtime && !actor->router)
+        room_queue_dissolve(actor, context);
+}
+
+/* Threads that wait through a port see that the runtime ends. Those that wait for room in a pool
+ * saw it when the pool was destroyed. */
+static void end_waits(struct runtime *runtime)
+{
+    struct executor *executor = runtime_enter(runtime);
+
+    groups_wake(&runtime->groups);
+    runtime_notice(runtime);
+    if (!executor)
+        return;
+    slots_visit(&runtime->slots, let_look_again, executor);
+    runtime_leave(executor);
+}
+
 static void abandon(struct actor *actor, void *context)
 {
     if (actor->runtime)
@@ -257,8 +283,10 @@ void runtime_destroy(struct runtime *runtime)
     if (!runtime)
         return;
     slots_visit(&runtime->slots, close_port, NULL);
-    while (runtime_is_entered(runtime)) /* through a port, for the length of one call */
+    while (runtime_is_entered(runtime)) { /* through a port, for the length of one call */
+        end_waits(runtime);
         (void)sched_yield();
+    }
     executor = runtime_enter(runtime);
     if (executor) {
         external_requests_close(runtime->external_requests, &executor->cache);

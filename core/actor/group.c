@@ -6,6 +6,8 @@
 #include "dispatch/futex.h"
 
 #define COUNT_MASK ((uint32_t)GROUP_DROPPED - 1u)
+/* The size of struct weir_group_ended in its first version: all of it. */
+#define ENDED_SIZE_MIN (offsetof(struct weir_group_ended, open) + sizeof(uint64_t))
 #define OPEN_MAX (1u << 28) /* half of the count: many threads may go past it at the same time */
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -29,13 +31,16 @@ void groups_finish(struct groups *groups)
     pthread_mutex_destroy(&groups->lock);
 }
 
-int group_create(struct runtime *runtime, bool stops_at_error, struct group **out)
+int group_create(struct runtime *runtime, uint32_t flags, struct group **out)
 {
-    struct group *group = aligned_alloc(alignof(struct group), sizeof *group);
+    struct group *group;
 
+    if (flags & ~(uint32_t)WEIR_GROUP_FIRST_ERROR)
+        return WEIR_EINVALID;
+    group = aligned_alloc(alignof(struct group), sizeof *group);
     if (!group)
         return WEIR_ENOMEM;
-    *group = (struct group){ .runtime = runtime, .stops_at_error = stops_at_error };
+    *group = (struct group){ .runtime = runtime, .stops_at_error = flags & WEIR_GROUP_FIRST_ERROR };
     pthread_mutex_lock(&runtime->groups.lock);
     list_append(&runtime->groups.all, &group->link);
     pthread_mutex_unlock(&runtime->groups.lock);
@@ -73,6 +78,18 @@ void group_destroy(struct group *group)
     if ((open & COUNT_MASK) == 0)
         retire(group, executor);
     runtime_leave(executor);
+}
+
+void groups_wake(struct groups *groups)
+{
+    pthread_mutex_lock(&groups->lock);
+    for (struct list *node = groups->all.next; node != &groups->all; node = node->next) {
+        struct group *group = LIST_ENTRY(node, struct group, link);
+
+        atomic_fetch_add_explicit(&group->ends, 1, memory_order_release);
+        futex_wake_all(&group->ends);
+    }
+    pthread_mutex_unlock(&groups->lock);
 }
 
 /* --- messages ------------------------------------------------------------------------------- */
@@ -162,7 +179,8 @@ void group_cancel(struct group *group)
         atomic_store_explicit(&group->cancelled, true, memory_order_relaxed);
 }
 
-bool group_wait(struct group *group, uint64_t timeout_ms)
+/* False: the time is over, or the runtime ends. */
+static bool sleep_until_ended(struct group *group, uint64_t timeout_ms)
 {
     struct clock clock = clock_monotonic();
     uint64_t deadline_ns = clock_after_ms(&clock, timeout_ms);
@@ -177,13 +195,13 @@ bool group_wait(struct group *group, uint64_t timeout_ms)
         if ((open & COUNT_MASK) == 0)
             return true;
         now = clock_now_ns(&clock);
-        if (now >= deadline_ns)
+        if (now >= deadline_ns || runtime_is_ending(group->runtime))
             return false;
         futex_wait(&group->ends, ends, deadline_ns == UINT64_MAX ? UINT64_MAX : deadline_ns - now);
     }
 }
 
-void group_look(struct group *group, struct group_figures *out)
+static void show(struct group *group, struct weir_group_ended *out)
 {
     /* Acquire pairs with [G2]: what has ended is counted below. */
     uint32_t open = atomic_load_explicit(&group->open, memory_order_acquire) & COUNT_MASK;
@@ -193,11 +211,28 @@ void group_look(struct group *group, struct group_figures *out)
     uint64_t unbegun = atomic_load_explicit(&group->unbegun, memory_order_relaxed);
     uint64_t others = failed + unbegun + open;
 
-    *out = (struct group_figures){
+    *out = (struct weir_group_ended){
+        .size = sizeof *out,
         .done = joined > others ? joined - others : 0,
         .failed = failed,
         .cancelled = unbegun,
         .open = open,
         .first_error = atomic_load_explicit(&group->first_error, memory_order_relaxed),
     };
+}
+
+int group_wait(struct group *group, uint64_t timeout_ms, struct weir_group_ended *out)
+{
+    bool in_time;
+
+    if (out && out->size < ENDED_SIZE_MIN)
+        return WEIR_EINVALID;
+    if (runtime_is_own_thread(group->runtime))
+        return WEIR_EDEADLK;
+    in_time = sleep_until_ended(group, timeout_ms);
+    if (out)
+        show(group, out);
+    if (in_time)
+        return 0;
+    return runtime_is_ending(group->runtime) ? WEIR_ECLOSED : WEIR_ETIMEOUT;
 }

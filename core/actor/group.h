@@ -53,6 +53,8 @@ enum group_bits {
 void groups_init(struct groups *groups);
 /* Frees those whose messages were never handled. No thread is inside any more. */
 void groups_finish(struct groups *groups);
+/* Wakes all threads that wait for a group: they look again. */
+void groups_wake(struct groups *groups);
 
 /* Makes a message that is about to be sent one of the group. WEIR_ECANCELLED; WEIR_EFULL: there are
  * too many. */

@@ -7,6 +7,7 @@
 #include "actor/actor_ext.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
+#include "actor/port_tasks.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
@@ -19,11 +20,6 @@ struct settle_order {
     uint32_t retry_after_ms;
     char reason[48];
 };
-
-static struct port *port_of(struct weir_port *public)
-{
-    return (struct port *)(void *)public;
-}
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -56,31 +52,6 @@ void port_close(struct port *port)
     unref(&port->public);
 }
 
-/* An executor of the runtime, which is not destroyed before runtime_give_back. WEIR_ECLOSED,
- * WEIR_ENOMEM. */
-static int borrow(struct port *port, struct executor **out)
-{
-    int status = WEIR_ECLOSED;
-
-    pthread_mutex_lock(&port->lock);
-    if (port->runtime) {
-        *out = runtime_borrow(port->runtime);
-        status = *out ? 0 : WEIR_ENOMEM;
-    }
-    pthread_mutex_unlock(&port->lock);
-    return status;
-}
-
-/* Enters the runtime and a read section. WEIR_ECLOSED, WEIR_ENOMEM. */
-static int enter(struct port *port, struct executor **out)
-{
-    int status = borrow(port, out);
-
-    if (status == 0)
-        runtime_resume(*out);
-    return status;
-}
-
 /* WEIR_ECLOSED if the actor of an open port has ended since. */
 static int closed_if_gone(int status)
 {
@@ -95,7 +66,7 @@ static struct weir_message *new_message(struct weir_port *public, const struct w
     struct executor *executor;
     struct message *message;
 
-    if (borrow(port_of(public), &executor) != 0)
+    if (port_borrow(port_of(public), &executor) != 0)
         return NULL;
     message = message_create(&executor->cache, tag, size);
     runtime_give_back(executor);
@@ -108,7 +79,7 @@ static void free_message(struct weir_port *public, struct weir_message *message)
 
     if (!message)
         return;
-    if (borrow(port_of(public), &executor) != 0) {
+    if (port_borrow(port_of(public), &executor) != 0) {
         /* Its cache may have been freed. */
         message_release(port_of(public)->memory, message_of(message));
         return;
@@ -122,7 +93,7 @@ static int send(struct weir_port *public, weir_pid to, enum weir_lane lane,
 {
     struct port *port = port_of(public);
     struct executor *executor;
-    int status = enter(port, &executor);
+    int status = port_enter(port, &executor);
 
     if (status != 0)
         return status;
@@ -138,7 +109,7 @@ static int ask(struct port *port, const struct external_request_options *options
                struct message *message, uint64_t *out_reference)
 {
     struct executor *executor;
-    int status = enter(port, &executor);
+    int status = port_enter(port, &executor);
 
     if (status != 0)
         return status;
@@ -179,7 +150,7 @@ static int reply(struct weir_port *public, const struct weir_message *kept,
     struct port *port = port_of(public);
     struct message *message = message_of(given);
     struct executor *executor;
-    int status = enter(port, &executor);
+    int status = port_enter(port, &executor);
 
     if (status != 0)
         return status;
@@ -222,7 +193,7 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
 
     if (verdict < WEIR_DONE || verdict > WEIR_REJECT)
         return WEIR_EINVALID;
-    status = enter(port, &executor);
+    status = port_enter(port, &executor);
     if (status != 0)
         return status;
     (void)snprintf(order.reason, sizeof order.reason, "%s", reason ? reason : "");
@@ -287,6 +258,21 @@ static const struct weir_port_calls calls = {
     .request = request,
     .reply = reply,
     .settle = settle,
+    .send_wait = port_send_wait,
+    .begin = port_begin,
+    .await = port_await,
+    .await_any = port_await_any,
+    .cancel = port_cancel,
+    .wait_idle = port_wait_idle,
+    .submit = port_submit,
+    .submit_request = port_submit_request,
+    .submit_wait = port_submit_wait,
+    .group_create = port_group_create,
+    .group_submit = port_group_submit,
+    .group_send = port_group_send,
+    .group_wait = port_group_wait,
+    .group_cancel = port_group_cancel,
+    .group_destroy = port_group_destroy,
 };
 
 static struct port *create(struct actor *actor, uint32_t life)

@@ -12,24 +12,8 @@
 #ifndef ACTOR_PORT_H
 #define ACTOR_PORT_H
 
-#include <pthread.h>
-
 #include "actor/actor.h"
-
-#include <weir/port.h>
-
-struct external_requests;
-
-struct port {
-    struct weir_port public; /* first */
-    _Atomic uint32_t references;
-    weir_pid pid;  /* const */
-    uint32_t life; /* const: the actor's incarnation; see actor_ext.h */
-    struct external_requests *external_requests; /* const; counted */
-    struct memory *memory;                       /* const; counted */
-    pthread_mutex_t lock;
-    struct runtime *runtime; /* lock; NULL = closed */
-};
+#include "actor/port_entry.h"
 
 /* The port of the present incarnation, counted for the caller; NULL when memory is out. */
 struct weir_port *port_get(struct actor *actor);

@@ -155,6 +155,18 @@ void runtime_resume(struct executor *executor)
     reader_online(&executor->reader);
 }
 
+void runtime_hold(struct runtime *runtime)
+{
+    /* Relaxed: under the lock of an open port, which runtime_destroy closes before it looks. */
+    atomic_fetch_add_explicit(&runtime->holds, 1, memory_order_relaxed);
+}
+
+void runtime_release(struct runtime *runtime)
+{
+    /* Release pairs with the acquire in runtime_is_entered. The runtime may be gone after it. */
+    atomic_fetch_sub_explicit(&runtime->holds, 1, memory_order_release);
+}
+
 bool runtime_is_entered(struct runtime *runtime)
 {
     /* [O2] acquire. */
@@ -164,7 +176,8 @@ bool runtime_is_entered(struct runtime *runtime)
         /* [O1] acquire: the thread that left no longer uses the runtime. */
         if (atomic_load_explicit(&runtime->entries[i]->in_use, memory_order_acquire))
             return true;
-    return false;
+    /* Acquire pairs with the release in runtime_release. */
+    return atomic_load_explicit(&runtime->holds, memory_order_acquire) > 0;
 }
 
 static void init_notice(struct runtime *runtime)

@@ -42,6 +42,7 @@ struct runtime {
     struct names names;
     struct events events;
     struct tag_table tags;
+    const struct weir_tag *task_tag;             /* const: see task.h */
     struct external_requests *external_requests; /* const: requests of threads from outside */
     struct given_up given_up;
     struct groups groups;
@@ -54,6 +55,8 @@ struct runtime {
     struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     _Atomic uint32_t dispatcher_count; /* written by the adding thread, read by all */
     bool started;
+    _Atomic bool ending;     /* from runtime_stop on */
+    _Atomic uint32_t holds;  /* threads in calls of ports that wait */
     _Atomic int exit_status; /* the largest that an actor requested */
     _Atomic bool escalated;  /* see runtime_escalate */
     _Atomic uint64_t late_replies;
@@ -65,7 +68,7 @@ struct runtime {
     /* Executors of outside threads, in use or not. Read by each outside thread for each call. */
     alignas(64) _Atomic uint32_t entry_count; /* written under entry_lock */
     _Atomic uint32_t
-        idle_waits; /* threads in pool_wait_idle: workers that fall asleep give notice */
+        idle_waits; /* threads in runtime_wait_idle: workers that fall asleep give notice */
     struct entry *entries[RECLAIM_READERS_MAX]; /* const, each, once it is counted */
     pthread_mutex_t entry_lock;
 
@@ -78,6 +81,17 @@ struct runtime {
  * actors, pools or names. */
 struct executor *runtime_borrow(struct runtime *runtime);
 void runtime_give_back(struct executor *executor);
+
+/* A thread that waits through a port: the runtime is not freed meanwhile. Its waits end when the
+ * runtime does. */
+void runtime_hold(struct runtime *runtime);
+void runtime_release(struct runtime *runtime);
+/* True from runtime_stop on. */
+static inline bool runtime_is_ending(struct runtime *runtime)
+{
+    /* Relaxed: runtime_destroy wakes the waiting threads until they have left. */
+    return atomic_load_explicit(&runtime->ending, memory_order_relaxed);
+}
 
 /* The exit status that actors requested. */
 int runtime_exit_status(struct runtime *runtime);
@@ -93,7 +107,7 @@ bool runtime_has_escalated(struct runtime *runtime);
 
 /* Initialises the entries of outside threads, and notices. */
 void runtime_init_entries(struct runtime *runtime);
-/* True when an outside thread has entered. */
+/* True when an outside thread has entered, or waits through a port. */
 bool runtime_is_entered(struct runtime *runtime);
 /* Frees them; no outside thread is inside. */
 void runtime_finish_entries(struct runtime *runtime);

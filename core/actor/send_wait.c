@@ -87,6 +87,10 @@ int send_wait(struct runtime *runtime, weir_pid to, struct message *message, uin
         runtime_pause(executor);
         in_time = sleep_until_woken(&sleeper, &clock, deadline_ns);
         runtime_resume(executor);
+        if (runtime_is_ending(runtime)) {
+            status = WEIR_ECLOSED;
+            break;
+        }
         if (!in_time) {
             /* No last attempt: a waiter in line is woken for every place. */
             status = WEIR_ETIMEOUT;

@@ -425,7 +425,7 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
         credit_return(&context->credit, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
-    /* seq_cst: falling asleep comes before it; see pool_wait_idle. */
+    /* seq_cst: falling asleep comes before it; see runtime_wait_idle. */
     if (atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
         runtime_notice(runtime);
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;

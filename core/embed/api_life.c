@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "embed/part.h"
-#include "embed/task.h"
 #include "embed/use.h"
 
 #define NO_ROOM_MS 10000u /* the default of the longest pause between two opens */
@@ -67,8 +66,7 @@ static int create_core(struct weir_runtime *runtime, const struct weir_runtime_o
         status = runtime_create(&core, &runtime->core);
     if (status != 0)
         return status;
-    runtime->task_tag = runtime_tag(runtime->core, TASK_TAG);
-    status = runtime->task_tag ? start(runtime->core, options) : WEIR_ENOMEM;
+    status = start(runtime->core, options);
     if (status != 0)
         runtime_destroy(runtime->core);
     return status;
@@ -92,7 +90,6 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     runtime->log_context = known.log_context;
     runtime->no_room_ms = known.no_room_ms ? known.no_room_ms : NO_ROOM_MS;
     read_dead_letters(&known, &runtime->dead_letters);
-    runtime->task_letters = (struct dead_letters_bounds){ runtime->dead_letters.count, 0 };
     pthread_mutex_init(&runtime->lock, NULL);
     levels_init(&runtime->levels, known.log_level);
     list_init(&runtime->parts);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "embed/part.h"
-#include "embed/task.h"
 #include "embed/use.h"
 #include "embed/usual.h"
 
@@ -78,8 +77,7 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
                       .remove = { given->remove,
                                   usual_remove_timeout_ms(given->remove_timeout_ms) } },
         .fan_out = given->fan_out,
-        .dead_letters = given->behaviour == &task_behaviour ? &runtime->task_letters
-                                                            : &runtime->dead_letters,
+        .dead_letters = &runtime->dead_letters,
     };
     if (given->workers_max &&
         (given->workers_min > given->workers_max || given->workers > given->workers_max ||

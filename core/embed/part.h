@@ -42,9 +42,7 @@ struct weir_runtime {
     void (*log)(void *context, enum weir_log_level level, const char *component, const char *event,
                 const struct weir_field *fields); /* const */
     void *log_context;                            /* const */
-    struct dead_letters_bounds dead_letters;      /* const: of each other part */
-    struct dead_letters_bounds task_letters;      /* const: of task pools: without payloads */
-    const struct weir_tag *task_tag;              /* const: of tasks */
+    struct dead_letters_bounds dead_letters;      /* const: of each part */
     uint64_t no_room_ms;                          /* const: of the shutdown: see closing_options */
     struct levels levels;
     pthread_mutex_t lock;

@@ -8,6 +8,7 @@
 #include "actor/find.h"
 #include "actor/runtime.h"
 #include "actor/spawn.h"
+#include "actor/wait_queue.h"
 #include "pool/elastic.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
@@ -326,6 +327,8 @@ void pool_destroy(struct pool *pool, struct executor *executor)
 {
     if (!pool || !is_last_holder(pool))
         return;
+    /* Threads may still wait for room in a pool that has not ended: see runtime_is_ending. */
+    wait_queue_dissolve(&pool->waiters, executor);
     pool->retired.free = free_retired;
     reader_retire(&executor->reader, &pool->retired);
 }

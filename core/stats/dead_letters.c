@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message/tag.h"
+
 void dead_letters_init(struct dead_letters *letters, const struct dead_letters_bounds *bounds)
 {
     static const struct dead_letters_bounds usual = { DEAD_LETTERS_MAX, DEAD_LETTERS_BYTES_MAX };
@@ -75,6 +77,12 @@ static void evict_locked(struct dead_letters *letters)
 
 /* --- adding --------------------------------------------------------------------------------- */
 
+/* The payload of a task is a pointer to an argument that may be gone by then. */
+static bool is_task(const struct message *message)
+{
+    return message->public.tag && strcmp(message->public.tag->name, TAG_TASK) == 0;
+}
+
 static struct dead_message *copy(const struct message *message, bool whole)
 {
     size_t size = whole ? message->public.size : 0;
@@ -119,7 +127,7 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
     letters->counts[reason]++;
     letters->number++;
     if (letters->bounds.count)
-        dead = copy(message, message->public.size <= letters->bounds.bytes);
+        dead = copy(message, message->public.size <= letters->bounds.bytes && !is_task(message));
     if (dead) {
         dead->letter.reason = reason;
         dead->letter.way = way ? *way : to_pool;

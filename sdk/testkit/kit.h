@@ -109,7 +109,13 @@ struct kit_unit {
 };
 
 struct kit_child;
-struct kit_port;
+struct kit_port {
+    struct weir_port port; /* first */
+    struct weir_kit *kit;  /* NULL = closed */
+    size_t references;     /* without the kit's own */
+    bool has_kit;          /* the kit still has it */
+    struct kit_port *next; /* in the kit */
+};
 
 struct weir_kit {
     struct weir_self self;           /* first: kit_of casts it back */
@@ -182,5 +188,11 @@ WEIR_PRINTF(2, 3) void kit_problem(struct weir_kit *kit, const char *format, ...
 
 /* True when the test lets this call fail. */
 bool kit_allocation_fails(struct weir_kit *kit);
+
+/* The kit of a port; NULL: the incarnation has ended. */
+static inline struct weir_kit *kit_port_kit(struct weir_port *port)
+{
+    return ((struct kit_port *)(void *)port)->kit;
+}
 
 #endif

@@ -13,6 +13,7 @@
 #include "kit_origin.h"
 #include "kit_pool.h"
 #include "kit_port.h"
+#include "kit_port_tasks.h"
 #include "kit_send.h"
 #include "kit_stash.h"
 #include "kit_time.h"
@@ -206,6 +207,7 @@ static const struct weir_host table = {
     .progress = progress,
     .exit_status = exit_status,
     .set_demand = set_demand,
+    .task = kit_task_run,
     .print = print,
     .pool_members = kit_pool_members,
     .pool_pause = kit_pool_pause,

@@ -4,14 +4,7 @@
 #include <string.h>
 
 #include "kit_message.h"
-
-struct kit_port {
-    struct weir_port port; /* first */
-    struct weir_kit *kit;  /* NULL = closed */
-    size_t references;     /* without the kit's own */
-    bool has_kit;          /* the kit still has it */
-    struct kit_port *next; /* in the kit */
-};
+#include "kit_port_tasks.h"
 
 static struct kit_port *port_of(struct weir_port *port)
 {
@@ -114,6 +107,21 @@ static const struct weir_port_calls calls = {
     .request = request,
     .reply = reply,
     .settle = settle,
+    .send_wait = kit_port_send_wait,
+    .begin = kit_port_begin,
+    .await = kit_port_await,
+    .await_any = kit_port_await_any,
+    .cancel = kit_port_cancel,
+    .wait_idle = kit_port_wait_idle,
+    .submit = kit_port_submit,
+    .submit_request = kit_port_submit_request,
+    .submit_wait = kit_port_submit_wait,
+    .group_create = kit_port_group_create,
+    .group_submit = kit_port_group_submit,
+    .group_send = kit_port_group_send,
+    .group_wait = kit_port_group_wait,
+    .group_cancel = kit_port_group_cancel,
+    .group_destroy = kit_port_group_destroy,
 };
 
 struct weir_port *kit_port_get(struct weir_self *self)

@@ -208,6 +208,8 @@ struct weir_host {
     weir_pid (*parent)(struct weir_self *);
     /* demand (same) */
     int (*set_demand)(struct weir_self *, uint32_t count);
+    /* tasks (same) */
+    int (*task)(struct weir_self *, const struct weir_message *);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give

@@ -33,7 +33,9 @@
 #include "host.h"
 #include "inspect.h"
 #include "port.h"
+#include "port_tasks.h"
 #include "spawn.h"
+#include "task.h"
 #include "watch.h"
 
 #define WEIR_ABI_MAJOR 1

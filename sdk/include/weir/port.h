@@ -4,7 +4,8 @@
  * Part of <weir/plugin.h>: include that. The ownership words of weir/host.h apply. `self` is valid
  * only inside callbacks. An actor that has threads of its own, or that uses a library with
  * callbacks on the library's threads, makes a port with weir_port and gives it to these threads.
- * Any thread may make every call below except weir_port. Only weir_port_request blocks.
+ * Any thread may make every call below except weir_port. Only weir_port_request blocks here; the
+ * calls of weir/port_tasks.h that have a time-out block, too.
  *
  * A port belongs to one incarnation. After the `close` of that incarnation has returned, every call
  * returns WEIR_ECLOSED and has no other effect. The port may outlive the actor and the runtime, but
@@ -36,6 +37,9 @@ struct weir_answer {
     }
 
 struct weir_port;
+struct weir_port_group;
+struct weir_group_ended;
+struct weir_task_call;
 
 /* The calls of a port. Append-only. */
 struct weir_port_calls {
@@ -51,6 +55,30 @@ struct weir_port_calls {
     int (*reply)(struct weir_port *, const struct weir_message *kept, struct weir_message *reply);
     int (*settle)(struct weir_port *, const struct weir_message *kept, int verdict,
                   uint64_t retry_after_ms, const char *reason);
+
+    /* weir/port_tasks.h */
+    int (*send_wait)(struct weir_port *, weir_pid to, struct weir_message *, uint64_t timeout_ms);
+    int (*begin)(struct weir_port *, weir_pid to, struct weir_message *, bool waits_for_room,
+                 uint64_t timeout_ms, uint64_t *out_reference);
+    int (*await)(struct weir_port *, uint64_t reference, struct weir_answer *out);
+    int (*await_any)(struct weir_port *, const uint64_t *references, uint32_t count,
+                     uint64_t timeout_ms, uint32_t *out_index, struct weir_answer *out);
+    int (*cancel)(struct weir_port *, uint64_t reference);
+    int (*wait_idle)(struct weir_port *, weir_pid pool, uint64_t timeout_ms);
+    int (*submit)(struct weir_port *, weir_pid pool, const struct weir_task_call *, uint32_t count,
+                  uint64_t timeout_ms, uint32_t *out_count);
+    int (*submit_request)(struct weir_port *, weir_pid pool, const struct weir_task_call *,
+                          uint64_t timeout_ms, uint64_t *out_reference);
+    int (*submit_wait)(struct weir_port *, weir_pid pool, const struct weir_task_call *,
+                       uint64_t timeout_ms, int *out_result);
+    int (*group_create)(struct weir_port *, uint32_t flags, struct weir_port_group **out_group);
+    int (*group_submit)(struct weir_port_group *, weir_pid pool, const struct weir_task_call *,
+                        uint32_t count, uint64_t timeout_ms, uint32_t *out_count);
+    int (*group_send)(struct weir_port_group *, weir_pid to, struct weir_message *,
+                      uint64_t timeout_ms);
+    int (*group_wait)(struct weir_port_group *, uint64_t timeout_ms, struct weir_group_ended *out);
+    void (*group_cancel)(struct weir_port_group *);
+    void (*group_destroy)(struct weir_port_group *);
 };
 
 struct weir_port {

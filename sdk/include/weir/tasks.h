@@ -29,29 +29,6 @@
 extern "C" {
 #endif
 
-/* The running task. Borrowed until its function returns. Made by the library: it may grow. */
-struct weir_task {
-    struct weir_self *self;             /* the worker that runs the task, for weir_log, weir_send
-                                         * and other calls */
-    const struct weir_message *message; /* the task's message, for weir_is_wanted and
-                                         * weir_time_left */
-};
-
-/*
- * The function of a task. 0 means success. Any other number is the task's failure: the message
- * becomes a dead letter with the reason `rejected`, the group counts the task as failed, and
- * weir_runtime_submit_wait returns the number in `out_result`. The task borrows `argument`; the
- * program keeps it valid until the task has ended.
- */
-typedef int weir_task_function(struct weir_task *task, void *argument);
-
-/* False when nobody uses the result any more: the time-out of weir_runtime_submit_wait is over, the
- * group was cancelled, or the pool or the runtime stops now. For a task with much to do. */
-static inline bool weir_task_is_wanted(const struct weir_task *task)
-{
-    return weir_is_wanted(task->self, task->message);
-}
-
 /*
  * Makes a pool whose workers run tasks. As weir_runtime_add_pool, with `behaviour` and `settings`
  * NULL. With `workers` 8, eight tasks run at a time if the dispatcher has as many threads. Tasks
@@ -91,18 +68,6 @@ WEIR_API int weir_runtime_submit_request(struct weir_runtime *runtime, weir_pid 
                                          weir_task_function *function, void *argument,
                                          uint64_t timeout_ms, uint64_t *out_reference);
 
-/* The number that the function of a task returned. `answer` is an answer with status 0. */
-static inline int weir_task_result(const struct weir_answer *answer)
-{
-    return *(const int *)answer->message->data;
-}
-
-/* A function and its argument. Frozen. */
-struct weir_task_call {
-    weir_task_function *function;
-    void *argument;
-};
-
 /*
  * Submits `count` tasks in order. Borrows the array. `out_count` is the number of accepted tasks,
  * counted from the front, also after an error. 0: all tasks were accepted. Any other status, as of
@@ -125,25 +90,6 @@ WEIR_API int weir_runtime_wait_idle(struct weir_runtime *runtime, weir_pid pool,
 /* A set of messages that the program waits for or cancels together. Any thread may use it, also
  * several at once. */
 struct weir_group;
-
-enum weir_group_flags {
-    WEIR_GROUP_FIRST_ERROR = 1u << 0, /* the first failure cancels the group */
-};
-
-/* The outcomes of the messages of a group. Initialise it with WEIR_GROUP_ENDED. */
-struct weir_group_ended {
-    uint32_t size;       /* of this struct */
-    int32_t first_error; /* of the first message that failed: what its function returned, or a
-                          * status (WEIR_ECRASHED, WEIR_EREMOVED, ...); 0 = none */
-    uint64_t done;
-    uint64_t failed;
-    uint64_t cancelled; /* messages that had not begun when the group was cancelled */
-    uint64_t open;      /* after a time-out: messages that have not ended */
-};
-#define WEIR_GROUP_ENDED                                                                           \
-    {                                                                                              \
-        sizeof(struct weir_group_ended), 0, 0, 0, 0, 0                                             \
-    }
 
 /* Makes a group. `flags` has bits of enum weir_group_flags. Returns owned. WEIR_EINVALID: an
  * unknown flag. WEIR_ENOMEM. */

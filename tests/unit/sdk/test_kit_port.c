@@ -72,6 +72,45 @@ static void test_what_comes_through_a_port_is_seen(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static int give_7(struct weir_task *task, void *argument)
+{
+    (void)task;
+    *(int *)argument = 1;
+    return 7;
+}
+
+static void test_tasks_through_a_port_are_seen(void)
+{
+    struct weir_group_ended ended = WEIR_GROUP_ENDED;
+    struct weir_kit *kit = weir_kit_create(&plugin, "keeps");
+    struct weir_port_group *group = NULL;
+    struct weir_answer answer = WEIR_ANSWER;
+    struct weir_port *port;
+    uint64_t reference = 0;
+    int ran = 0;
+
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, NULL), 0);
+    port = ((struct state *)weir_kit_state(kit))->port;
+    CU_ASSERT_EQUAL(weir_port_submit(port, 5, give_7, &ran, WEIR_FOR_EVER), 0);
+    CU_ASSERT_EQUAL(weir_port_submit(port, 5, NULL, &ran, 0), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_port_submit_request(port, 5, give_7, &ran, 0, &reference), 0);
+    CU_ASSERT_EQUAL(weir_port_await(port, reference, &answer), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 2);
+    CU_ASSERT_EQUAL_FATAL(weir_port_group_create(port, 0, &group), 0);
+    CU_ASSERT_EQUAL(weir_port_group_submit(group, 5, give_7, &ran, 0), 0);
+    CU_ASSERT_EQUAL(weir_port_group_wait(group, WEIR_FOR_EVER, &ended), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(ended.open, 1);
+    weir_port_group_cancel(group);
+    CU_ASSERT_EQUAL(weir_port_group_submit(group, 5, give_7, &ran, 0), WEIR_ECANCELLED);
+    CU_ASSERT_EQUAL(weir_port_group_wait(group, WEIR_FOR_EVER, &ended), 0);
+    weir_port_group_destroy(group);
+    CU_ASSERT_EQUAL(ran, 0);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_EQUAL(weir_port_submit(port, 5, give_7, &ran, 0), WEIR_ECLOSED);
+    weir_port_unref(port);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 static void test_port_that_is_not_given_back_is_a_problem(void)
 {
     struct weir_kit *kit = weir_kit_create(&plugin, "keeps");
@@ -97,6 +136,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "seen", test_what_comes_through_a_port_is_seen },
+        { "tasks", test_tasks_through_a_port_are_seen },
         { "not given back", test_port_that_is_not_given_back_is_a_problem },
         { "no memory", test_port_without_memory_fails_the_open },
         CU_TEST_INFO_NULL,

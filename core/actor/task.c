@@ -1,23 +1,12 @@
-#include "embed/task.h"
+#include "actor/task.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "weir_core.h"
+#include "actor/group.h"
+#include "actor/runtime.h"
 
-/* One worker. */
-struct task_worker {
-    const struct weir_tag *tag; /* of tasks */
-};
-
-static int open_worker(struct weir_self *self, const void *settings, void *state)
-{
-    (void)self;
-    ((struct task_worker *)state)->tag = settings;
-    return 0;
-}
-
-/* 0; or why the program does not get the result. */
+/* 0; or why the requester does not get the result. */
 static int reply(struct weir_self *self, const struct weir_message *request, int result)
 {
     struct weir_message *message = weir_message_new(self, NULL, sizeof result);
@@ -42,14 +31,14 @@ static int refuse(struct weir_self *self, const struct weir_message *message, in
     return WEIR_REJECT;
 }
 
-static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+/* The host calls below are calls of the plugin: they enter the host one by one. */
+int host_task(struct weir_self *self, const struct weir_message *message)
 {
-    const struct task_worker *worker = state;
     const struct weir_task_call *call = message->data;
     struct weir_task task = { .self = self, .message = message };
     int result;
 
-    if (message->tag != worker->tag || message->size != sizeof *call) {
+    if (message->tag != actor_of_self(self)->runtime->task_tag || message->size != sizeof *call) {
         weir_reason(self, "it is no task");
         return WEIR_REJECT;
     }
@@ -58,11 +47,3 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
         weir_reason(self, "no memory for the result");
     return result == 0 ? WEIR_DONE : refuse(self, message, result);
 }
-
-const struct weir_behaviour task_behaviour = {
-    .name = "task",
-    .summary = "runs functions of the program",
-    .state_size = sizeof(struct task_worker),
-    .open = open_worker,
-    .handle = handle,
-};

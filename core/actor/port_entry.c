@@ -1,0 +1,39 @@
+#include "actor/port_entry.h"
+
+#include "actor/runtime.h"
+
+int port_borrow(struct port *port, struct executor **out)
+{
+    int status = WEIR_ECLOSED;
+
+    pthread_mutex_lock(&port->lock);
+    if (port->runtime) {
+        *out = runtime_borrow(port->runtime);
+        status = *out ? 0 : WEIR_ENOMEM;
+    }
+    pthread_mutex_unlock(&port->lock);
+    return status;
+}
+
+int port_enter(struct port *port, struct executor **out)
+{
+    int status = port_borrow(port, out);
+
+    if (status == 0)
+        runtime_resume(*out);
+    return status;
+}
+
+int port_hold(struct port *port, struct runtime **out)
+{
+    int status = WEIR_ECLOSED;
+
+    pthread_mutex_lock(&port->lock);
+    if (port->runtime) {
+        *out = port->runtime;
+        runtime_hold(*out);
+        status = 0;
+    }
+    pthread_mutex_unlock(&port->lock);
+    return status;
+}

@@ -1,0 +1,45 @@
+/*
+ * actor/port_entry.h - how a thread outside enters the runtime through a port that is open.
+ *
+ * Any thread.
+ */
+#ifndef ACTOR_PORT_ENTRY_H
+#define ACTOR_PORT_ENTRY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <weir/port.h>
+
+struct executor;
+struct memory;
+struct runtime;
+struct external_requests;
+
+struct port {
+    struct weir_port public; /* first */
+    _Atomic uint32_t references;
+    weir_pid pid;  /* const */
+    uint32_t life; /* const: the actor's incarnation; see actor_ext.h */
+    struct external_requests *external_requests; /* const; counted */
+    struct memory *memory;                       /* const; counted */
+    pthread_mutex_t lock;
+    struct runtime *runtime; /* lock; NULL = closed */
+};
+
+static inline struct port *port_of(struct weir_port *public)
+{
+    return (struct port *)(void *)public;
+}
+
+/* An executor of the runtime, which is not destroyed before runtime_give_back. WEIR_ECLOSED,
+ * WEIR_ENOMEM. */
+int port_borrow(struct port *port, struct executor **out);
+
+/* An executor in a read section: runtime_leave is due. WEIR_ECLOSED, WEIR_ENOMEM. */
+int port_enter(struct port *port, struct executor **out);
+
+/* The runtime, in which the thread may wait: runtime_release is due. WEIR_ECLOSED. */
+int port_hold(struct port *port, struct runtime **out);
+
+#endif
