@@ -75,10 +75,12 @@ int outlet_begin(struct outlets *outlets, const struct spec *spec, struct wiring
 
 void outlet_end(struct outlets *outlets)
 {
-    while (!list_empty(&outlets->used)) {
-        struct outlet *outlet = LIST_ENTRY(outlets->used.next, struct outlet, link);
+    struct list *node = outlets->used.next;
 
-        list_remove(&outlet->link);
+    while (node != &outlets->used) {
+        struct outlet *outlet = LIST_ENTRY(node, struct outlet, link);
+
+        node = node->next;
         destroy(outlet);
     }
 }
