@@ -15,7 +15,7 @@
 #define TAG_BUCKETS 256 /* a host has tens of tags */
 #define TAG_NAME_MAX 128
 #define TAG_TASK "weir.task" /* the payload is a struct weir_task_call */
-#define TAG_LABEL_MAX 512 /* a plugin's name, version and behaviour */
+#define TAG_LABEL_MAX 512    /* a plugin's name, version and behaviour */
 
 struct tag_entry;
 

@@ -220,8 +220,7 @@ static void print_dead_letter(const struct dead_letter_list *list, FILE *stream,
             letter->whole || letter->size == 0 ? "" : " (payload not kept)");
 }
 
-static void show_list(const struct dead_letter_list *list, bool for_people,
-                                     FILE *stream)
+static void show_list(const struct dead_letter_list *list, bool for_people, FILE *stream)
 {
     struct json json;
 
