@@ -106,14 +106,14 @@ static struct message *take_backlog(struct actor *actor)
     return message;
 }
 
-static void put_back(struct actor *actor, struct message *message)
+static void hold_in(struct actor *actor, struct message_queue *queue, struct message *message)
 {
     settle_hold(actor);
-    message_queue_prepend(&actor->front, message);
+    message_queue_append(queue, message);
 }
 
-/* Passes the next message of the backlog to another member. A copy of a broadcast belongs to this
- * member and goes to `stays`. False: no member has room. */
+/* Passes the next message of the backlog to another member. It goes to `stays` if it is a copy of a
+ * broadcast, which belongs to this member, or if no member has room: then false. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
 {
     struct message *message = take_backlog(actor);
@@ -121,12 +121,11 @@ static bool reroute_next(struct actor *actor, struct message_queue *stays)
     if (!message)
         return false;
     if (message->public.reserved & MESSAGE_BOUND) {
-        settle_hold(actor);
-        message_queue_append(stays, message);
+        hold_in(actor, stays, message);
         return true;
     }
     if (actor->place->owner->ops->reroute(actor->place, message) != 0) {
-        put_back(actor, message);
+        hold_in(actor, stays, message);
         return false;
     }
     settle_moved(actor);
@@ -174,8 +173,7 @@ uint32_t backlog_deal(struct actor *actor, uint32_t most,
         if (give(context, message) == 0)
             continue;
         /* Behind the messages of the front, which are older, and before those of the mailbox. */
-        settle_hold(actor);
-        message_queue_append(&actor->front, message);
+        hold_in(actor, &actor->front, message);
         break;
     }
     return taken;
