@@ -9,8 +9,10 @@
 #include "actor/events.h"
 #include "actor/external_request.h"
 #include "actor/group.h"
+#include "actor/lifecycle.h"
 #include "actor/port.h"
 #include "actor/room_queue.h"
+#include "actor/router.h"
 #include "actor/send.h"
 #include "actor/turn.h"
 #include "dispatch/rest.h"
@@ -164,11 +166,59 @@ bool runtime_retire_dispatcher(struct dispatcher *dispatcher)
     return true;
 }
 
+/* --- start and stop ------------------------------------------------------------------------- */
+
+/* Threads of plugins stay outside from now on. */
+static void close_port(struct actor *actor, void *context)
+{
+    (void)context;
+    if (!actor->runtime || !actor->ext)
+        return;
+    port_close(actor->ext->port);
+    actor->ext->port = NULL;
+}
+
+/* Those of an actor that has ended saw that. */
+static void let_look_again(struct actor *actor, void *context)
+{
+    if (!actor->runtime || actor_state(actor) == ACTOR_ENDED)
+        return;
+    if (actor->router)
+        wait_queue_dissolve(actor->router->waiters, context);
+    else
+        room_queue_dissolve(actor, context);
+}
+
+/* Threads that wait through a port see that the runtime ends. */
+static void end_waits(struct runtime *runtime)
+{
+    struct executor *executor = runtime_enter(runtime);
+
+    groups_wake(&runtime->groups);
+    runtime_notice(runtime);
+    if (!executor)
+        return;
+    slots_visit(&runtime->slots, let_look_again, executor);
+    runtime_leave(executor);
+}
+
+/* No thread is inside any more, nor comes in: the owners may destroy their pools, which a sender
+ * would find by their PIDs. */
+static void keep_out(struct runtime *runtime)
+{
+    /* Relaxed: a thread that waits is woken until it has seen it. */
+    atomic_store_explicit(&runtime->ending, true, memory_order_relaxed);
+    slots_visit(&runtime->slots, close_port, NULL);
+    while (runtime_is_entered(runtime)) { /* for the length of one call */
+        end_waits(runtime);
+        (void)sched_yield();
+    }
+}
+
 int runtime_start(struct runtime *runtime)
 {
     int status = timekeeper_start(runtime->timekeeper);
 
-    atomic_store_explicit(&runtime->ending, false, memory_order_relaxed);
     for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
         status = dispatcher_start(runtime->dispatchers[i]);
     if (status != 0)
@@ -187,7 +237,7 @@ int runtime_stop(struct runtime *runtime)
     for (uint32_t i = 0; i < runtime->dispatcher_count && status == 0; i++)
         status = dispatcher_join(runtime->dispatchers[i]);
     if (status == 0)
-        atomic_store_explicit(&runtime->ending, true, memory_order_relaxed);
+        keep_out(runtime);
     return status;
 }
 
@@ -226,36 +276,6 @@ bool runtime_rest(struct runtime *runtime)
 
 /* --- the end -------------------------------------------------------------------------------- */
 
-/* Threads of plugins stay outside from now on. */
-static void close_port(struct actor *actor, void *context)
-{
-    (void)context;
-    if (!actor->runtime || !actor->ext)
-        return;
-    port_close(actor->ext->port);
-    actor->ext->port = NULL;
-}
-
-static void let_look_again(struct actor *actor, void *context)
-{
-    if (actor->runtime && !actor->router)
-        room_queue_dissolve(actor, context);
-}
-
-/* Threads that wait through a port see that the runtime ends. Those that wait for room in a pool
- * saw it when the pool was destroyed. */
-static void end_waits(struct runtime *runtime)
-{
-    struct executor *executor = runtime_enter(runtime);
-
-    groups_wake(&runtime->groups);
-    runtime_notice(runtime);
-    if (!executor)
-        return;
-    slots_visit(&runtime->slots, let_look_again, executor);
-    runtime_leave(executor);
-}
-
 static void abandon(struct actor *actor, void *context)
 {
     if (actor->runtime)
@@ -282,11 +302,6 @@ void runtime_destroy(struct runtime *runtime)
 
     if (!runtime)
         return;
-    slots_visit(&runtime->slots, close_port, NULL);
-    while (runtime_is_entered(runtime)) { /* through a port, for the length of one call */
-        end_waits(runtime);
-        (void)sched_yield();
-    }
     executor = runtime_enter(runtime);
     if (executor) {
         external_requests_close(runtime->external_requests, &executor->cache);

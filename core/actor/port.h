@@ -4,7 +4,7 @@
  * One port for each incarnation, counted; the actor's reference is in its optional state. An open
  * port may enter the runtime. Closing forbids that, under its lock. A thread that is inside then
  * has its own entry, and the runtime is freed only after all threads have left their entries
- * (runtime_destroy). Operations on kept messages are sent to the actor as control, and done in its
+ * (runtime_stop). Operations on kept messages are sent to the actor as control, and done in its
  * turn.
  *
  * Any thread; port_get, port_arrived and port_drop: owner's turn.

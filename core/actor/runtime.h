@@ -89,7 +89,7 @@ void runtime_release(struct runtime *runtime);
 /* True from runtime_stop on. */
 static inline bool runtime_is_ending(struct runtime *runtime)
 {
-    /* Relaxed: runtime_destroy wakes the waiting threads until they have left. */
+    /* Relaxed: runtime_stop wakes the waiting threads until they have left. */
     return atomic_load_explicit(&runtime->ending, memory_order_relaxed);
 }
 

@@ -395,6 +395,32 @@ static void test_threads_use_a_port_while_everything_ends(void)
     finish(&f);
 }
 
+/* promise A15: the pool is destroyed before the runtime, and a sender would find it by its PID. */
+static void test_port_is_closed_before_its_pool_is_destroyed(void)
+{
+    struct fixture f;
+    struct pool *pool;
+    struct weir_message *message;
+    struct executor *executor;
+    weir_pid pid;
+
+    begin(&f, 2);
+    pool = rig_workers(&f.rig, f.probe, "pool", 1, 4);
+    pid = pool->pid;
+    keep_one(&f, pool, 1);
+    message = order_through(f.port, (struct order){ .id = 2 });
+    CU_ASSERT_EQUAL(runtime_stop(f.rig.runtime), 0);
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(pool, executor);
+    runtime_leave(executor);
+    CU_ASSERT_EQUAL(weir_port_send(f.port, pid, message), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(weir_port_send(f.port, 0, message), WEIR_ECLOSED);
+    weir_port_message_free(f.port, message);
+    all_calls_are_closed(f.port);
+    runtime_destroy(f.rig.runtime);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -405,6 +431,7 @@ int main(void)
         { "ended", test_port_of_an_ended_incarnation_is_closed },
         { "outlives", test_port_outlives_the_runtime },
         { "whole", test_answer_is_freed_whole_by_a_port_that_is_closed },
+        { "stopped", test_port_is_closed_before_its_pool_is_destroyed },
         { "all at once", test_threads_use_a_port_while_everything_ends },
         CU_TEST_INFO_NULL,
     };
