@@ -5,6 +5,7 @@
 #include "actor/host_table_children.h"
 #include "actor/host_table_events.h"
 #include "actor/host_table_inspect.h"
+#include "actor/host_table_lease.h"
 #include "actor/host_table_messages.h"
 #include "actor/host_table_source.h"
 #include "actor/host_table_watch.h"
@@ -77,4 +78,9 @@ const struct weir_host host_table = {
     .parent = host_parent,
     .set_demand = host_set_demand,
     .task = host_task,
+    .take = host_take,
+    .lease_send = host_lease_send,
+    .lease_request = host_lease_request,
+    .lease_return = host_lease_return,
+    .lease_renew = host_lease_renew,
 };

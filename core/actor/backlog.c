@@ -113,14 +113,14 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
 }
 
 /* Passes the next message of the backlog to another member. It goes to `stays` if it is a copy of a
- * broadcast, which belongs to this member, or if no member has room: then false. */
+ * broadcast or was sent under a lease, so that it belongs to this member, or if no member has room: then false. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
 {
     struct message *message = take_backlog(actor);
 
     if (!message)
         return false;
-    if (message->public.reserved & MESSAGE_BOUND) {
+    if (message->public.reserved & (MESSAGE_BOUND | MESSAGE_LEASED)) {
         hold_in(actor, stays, message);
         return true;
     }

@@ -9,6 +9,7 @@
 #include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
+#include "actor/lease.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
@@ -178,6 +179,8 @@ static void end_notice_arrived(struct actor *actor, struct message *message)
 
     if (is_current && message->public.kind == WEIR_EXIT)
         linked_ended(actor, message);
+    else if (is_current && lease_holder_ended(actor, message))
+        message_destroy(&actor->executor->cache, message);
     else if (is_current && is_alive(actor))
         handling_run(actor, message);
     else

@@ -23,6 +23,19 @@ int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
     return deliver_woke(actor, serial, executor, message, &woke);
 }
 
+int deliver_under_lease(struct actor *actor, uint32_t serial, struct executor *executor,
+                        struct message *message)
+{
+    bool woke;
+    int status;
+
+    message->public.lane = WEIR_NORMAL;
+    status = mailbox_push_past_close(&actor->mailbox, serial, message, &woke);
+    if (status == 0 && woke)
+        actor_wake(actor, executor);
+    return status;
+}
+
 int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
                   struct message *const *messages, uint32_t count)
 {

@@ -16,6 +16,11 @@ int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
 int deliver_woke(struct actor *actor, uint32_t serial, struct executor *executor,
                  struct message *message, bool *out_woke);
 
+/* Into the normal lane, also when the actor is to leave: the caller ensures that it does not end
+ * meanwhile. WEIR_EFULL, WEIR_EINVALID, WEIR_ETERMINATED. */
+int deliver_under_lease(struct actor *actor, uint32_t serial, struct executor *executor,
+                        struct message *message);
+
 /* Into the normal lane, in order. How many it took, from the front, or an error as above. */
 int deliver_chain(struct actor *actor, uint32_t serial, struct executor *executor,
                   struct message *const *messages, uint32_t count);

@@ -4,6 +4,7 @@
 #include "actor/backlog.h"
 #include "actor/deadlines.h"
 #include "actor/kept.h"
+#include "actor/lease.h"
 #include "actor/leave.h"
 #include "actor/printing.h"
 #include "actor/request.h"
@@ -48,6 +49,7 @@ uint32_t due_run(struct actor *actor)
     next = earlier(next, leave_time(actor, now));
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));
+    next = earlier(next, lease_time(actor, now));
     if (next != TIMER_NEVER)
         actor_ext_arm(actor, next);
     return count;

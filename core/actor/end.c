@@ -8,6 +8,7 @@
 #include "actor/children.h"
 #include "actor/deadlines.h"
 #include "actor/incarnation.h"
+#include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/output.h"
@@ -210,6 +211,8 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         free_queue(&actor->place->stash.queue, executor);
         free_queue(&actor->place->retries.queue, executor);
         message_destroy(&executor->cache, actor->place->settling);
+        if (lease_of(actor))
+            message_destroy(&executor->cache, lease_of(actor)->take);
     }
     actor->executor = executor;
     if (actor->ext)

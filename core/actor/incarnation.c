@@ -9,6 +9,7 @@
 #include "actor/children.h"
 #include "actor/demand.h"
 #include "actor/events.h"
+#include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/misuse.h"
@@ -194,6 +195,7 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
 
     if (actor->kept.count > 0 && reason == WEIR_END_NORMAL) /* the behaviour chose to end */
         misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
+    lease_drop(actor);
     settle_in_hand(actor, failed ? DEAD_CRASHED : DEAD_KEPT);
     finish_life(actor, reason);
 }
@@ -201,6 +203,7 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
 void incarnation_close_for_restart(struct actor *actor)
 {
     (void)stash_give(actor, UINT32_MAX);
+    lease_drop(actor);
     settle_in_hand(actor, DEAD_CRASHED);
     finish_life(actor, WEIR_END_SHUTDOWN);
 }

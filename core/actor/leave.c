@@ -4,6 +4,7 @@
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/end.h"
+#include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/origin.h"
 #include "actor/output.h"
@@ -36,6 +37,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     if (due > now_ns)
         return due;
     actor->place->leave_due_ns = 0;
+    lease_remove(actor);
     backlog_reroute(actor);
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     discard_queue(actor, false);
@@ -106,7 +108,8 @@ static bool has_backlog(struct actor *actor)
 
 static bool has_work_in_hand(struct actor *actor)
 {
-    return actor->kept.count || output_is_waiting(actor) || origin_is_open(actor);
+    return actor->kept.count || lease_of(actor) || output_is_waiting(actor) ||
+           origin_is_open(actor);
 }
 
 /* The actor's backlog is empty, or it has failed and `leaves_queue` to other members. True: it ends

@@ -15,6 +15,7 @@
 
 struct actor;
 struct executor;
+struct leases;
 struct message;
 struct owner;
 struct place;
@@ -65,7 +66,9 @@ struct owner_ops {
     /* The shared queue of the members; all NULL: there is none. */
     struct message *(*take)(struct actor *actor); /* NULL: the actor is noted as idle */
     void (*awake)(struct place *place);           /* removes that note */
-    bool (*keeps)(struct place *place);           /* the actor must finish it before it leaves */
+    /* Puts a message back in front that `take` gave; another member gets it. Takes it. */
+    void (*put_back)(struct place *place, struct message *message);
+    bool (*keeps)(struct place *place); /* the actor must finish it before it leaves */
     void (*discard)(struct place *place, bool as_removed); /* if it keeps it; or then only if the
                                                               owner as a whole is removed */
 
@@ -94,6 +97,7 @@ struct owner {
     /* For an owner with members: */
     struct owner *above; /* const: the owner of which it is a member; NULL: it is at the top */
     struct wait_queue *waiters; /* const: senders that wait for room in its members */
+    struct leases *leases;      /* const: of its members: leases.h */
     struct fullness fullness;
     _Atomic uint32_t waiting; /* messages in the queue that its members share */
     _Atomic bool shares;      /* members check that queue even when it is empty */

@@ -50,6 +50,8 @@ void place_destroy(struct place *place)
     position_clear(&place->left);
     position_clear(&place->from);
     free(place->age);
+    /* no other thread has it */
+    free(atomic_load_explicit(&place->lease, memory_order_relaxed));
     free(atomic_load_explicit(&place->progress, memory_order_relaxed)); /* no other thread has it */
     /* no other thread has it */
     free(atomic_load_explicit(&place->open_reason, memory_order_relaxed));

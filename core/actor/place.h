@@ -24,6 +24,7 @@
 struct age;
 struct child;
 struct children;
+struct lease;
 struct misuses;
 
 struct progress {
@@ -74,6 +75,7 @@ struct place {
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
+    _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: it was never taken */
     _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
     _Atomic uint64_t unbound;            /* owner writes: emitted at unbound outputs */
 
@@ -98,6 +100,7 @@ struct place {
     /* the lock of the shared queue */
     struct list pulling;
     _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
+    bool called;        /* woken for a message there, and has not come yet */
 
     struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */

@@ -7,6 +7,7 @@
 #include "actor/callback.h"
 #include "actor/deadlines.h"
 #include "actor/external_request.h"
+#include "actor/leases.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 
@@ -78,6 +79,10 @@ static int dispatch(struct actor *actor, const struct request_options *options,
         message->public.kind = MESSAGE_INSPECT;
         return send_control(actor->runtime, actor->executor, options->to, message);
     }
+    if (options->takes)
+        return leases_take(actor->runtime, actor->executor, options->to, message);
+    if (options->under)
+        return leases_send(actor->runtime, actor->executor, options->under, message);
     return send_message(actor->runtime, actor->executor, options->to, options->lane, message);
 }
 
@@ -179,20 +184,24 @@ static bool is_over(const struct message *request, uint64_t now_ns)
            request->deadline_ns <= now_ns;
 }
 
-static bool is_noted(struct actor *actor, const struct message *request)
+static bool is_noted(struct runtime *runtime, const struct message *request)
 {
     const weir_pid requester = request->public.from;
 
-    return given_up_has(notes_of(actor->runtime, requester), requester, request->reference);
+    return given_up_has(notes_of(runtime, requester), requester, request->reference);
 }
 
-/* The status of a request that was given up; 0: it was not, as far as this thread can know. */
+int request_why_given_up(struct runtime *runtime, struct executor *executor,
+                         const struct message *request)
+{
+    if (is_noted(runtime, request))
+        return is_over(request, executor_look_at_clock(executor)) ? WEIR_ETIMEOUT : WEIR_ECANCELLED;
+    return is_over(request, executor_time(executor)) ? WEIR_ETIMEOUT : 0;
+}
+
 static int why_given_up(struct actor *actor, const struct message *request)
 {
-    if (is_noted(actor, request))
-        return is_over(request, executor_look_at_clock(actor->executor)) ? WEIR_ETIMEOUT
-                                                                         : WEIR_ECANCELLED;
-    return is_over(request, executor_time(actor->executor)) ? WEIR_ETIMEOUT : 0;
+    return request_why_given_up(actor->runtime, actor->executor, request);
 }
 
 /* Replies to an outside thread, which may read the reply, and free it, before this call returns. */
@@ -267,10 +276,12 @@ void request_arrived(struct actor *actor, struct message *message)
         .detail = message->status != 0 && message->public.size ? message->public.data : "",
     };
 
-    if (entry && entry->status != WEIR_ECANCELLED)
+    if (entry && entry->status != WEIR_ECANCELLED) {
         finish(actor, entry, &reply);
-    else
+    } else {
         count_late(actor->runtime, actor_pid(actor), message->reference);
+        leases_return_unwanted(actor->runtime, actor->executor, message);
+    }
     message_destroy(&actor->executor->cache, message);
 }
 
@@ -278,6 +289,7 @@ void request_bounce(struct runtime *runtime, struct executor *executor, weir_pid
                     struct message *message)
 {
     count_late(runtime, ended, message->reference);
+    leases_return_unwanted(runtime, executor, message);
     message_destroy(&executor->cache, message);
 }
 
@@ -318,7 +330,7 @@ uint64_t request_time_left_ms(struct actor *actor, const struct message *message
 
     if (!(message->public.reserved & MESSAGE_EXPIRES))
         return UINT64_MAX;
-    if (is_noted(actor, message))
+    if (is_noted(actor->runtime, message))
         return 0;
     if (message->deadline_ns == TIMER_NEVER)
         return UINT64_MAX;

@@ -16,7 +16,9 @@ struct request_options {
     uint64_t timeout_ms;
     weir_then *then;
     void *context;
-    bool inspects; /* a control message, for inspect_arrived */
+    bool inspects;                  /* a control message, for inspect_arrived */
+    bool takes;                     /* a lease of a member of `to` */
+    const struct weir_lease *under; /* in place of `to`; NULL: no lease */
 };
 
 /* As weir_request. Owner's turn. */
@@ -50,6 +52,10 @@ void request_drop_all(struct actor *actor);
 /* The status of a request that was given up before it began: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it
  * was not given up, or it is no request. */
 int request_given_up(struct actor *actor, const struct message *message);
+
+/* As request_given_up, of a request. Any thread. */
+int request_why_given_up(struct runtime *runtime, struct executor *executor,
+                         const struct message *request);
 
 /* The time until the requester gives up, rounded up; 0: it has given up; UINT64_MAX: never, or it
  * is no request. */

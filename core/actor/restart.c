@@ -4,6 +4,7 @@
 #include "actor/backlog.h"
 #include "actor/end.h"
 #include "actor/incarnation.h"
+#include "actor/lease.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/place.h"
@@ -162,10 +163,10 @@ void restart_at_once(struct actor *actor, enum weir_end_reason reason)
 
 /* --- by order of the owner ------------------------------------------------------------------ */
 
-/* True while an actor that was asked to restart keeps messages. */
+/* True while an actor that was asked to restart keeps messages, or is leased. */
 static bool waits_for_kept(const struct actor *actor)
 {
-    return actor_state(actor) == ACTOR_OPEN && actor->kept.count > 0 &&
+    return actor_state(actor) == ACTOR_OPEN && (actor->kept.count > 0 || lease_of(actor)) &&
            atomic_load_explicit(&actor->place->renewal, memory_order_relaxed) == RENEWAL_ASKED;
 }
 

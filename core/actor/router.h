@@ -18,6 +18,7 @@ struct actor;
 struct executor;
 struct fan_out;
 struct inspection;
+struct leases;
 struct message;
 struct message_list;
 struct router;
@@ -41,6 +42,8 @@ struct router_ops {
     uint32_t (*room)(struct router *router, struct executor *executor);
     /* How many messages fit in one chain to one actor; 0: they are spread over members. */
     uint32_t (*chain_room)(struct router *router);
+    /* Drops takers that have given up out of its queue. True: there is room for others now. */
+    bool (*drop_unwanted)(struct router *router, struct executor *executor);
     /* True once it accepts no more messages. */
     bool (*is_closing)(struct router *router);
     /* Ends it, and all actors below: drained, or with the reason KILL after their present
@@ -61,6 +64,7 @@ struct router_ops {
 struct router {
     const struct router_ops *ops; /* const */
     struct wait_queue *waiters;   /* const: senders that wait for room in it */
+    struct leases *leases;        /* const: of its members: leases.h */
 };
 
 #endif

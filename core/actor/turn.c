@@ -1,5 +1,6 @@
 #include "actor/turn.h"
 
+#include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/control.h"
@@ -8,6 +9,7 @@
 #include "actor/end.h"
 #include "actor/group.h"
 #include "actor/handling.h"
+#include "actor/lease.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/open.h"
@@ -67,11 +69,12 @@ static struct message *take_normal(struct actor *actor, struct turn_context *con
         context->credit.places++;
         return message;
     }
-    if (!place_shares_queue(actor))
+    if (!place_shares_queue(actor) || !lease_lets_pull(actor))
         return NULL;
     message = actor->place->owner->ops->take(actor);
-    /* An unbuffered queue has room while a worker is noted as idle. */
-    if (message || mailbox_is_unbuffered(&actor->mailbox))
+    /* An unbuffered queue, and one of takers, has room while a worker is noted as idle. */
+    if (message || mailbox_is_unbuffered(&actor->mailbox) ||
+        leases_are_given(actor->place->owner->leases))
         context->credit.pulled++;
     return message;
 }
@@ -146,6 +149,15 @@ static void drop(struct actor *actor, struct message *message, int status)
         settle_dead(actor, message, reason, status);
 }
 
+/* Drops a message that its receiver may not handle, because of a lease. */
+static void refuse(struct actor *actor, struct message *message)
+{
+    actor_ext_set_detail(actor, message->public.reserved & MESSAGE_LEASED
+                                    ? "its lease is over"
+                                    : "the worker is leased to another sender");
+    settle_dead(actor, message, DEAD_REJECTED, WEIR_ENOTALLOWED);
+}
+
 /* Called before a handler of an actor that is not known to be quick: a full mark must not last
  * until the handler's end. */
 static inline void unmark_if_slow(struct actor *actor, struct turn_context *context)
@@ -167,6 +179,10 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
         manage(actor, message);
         return;
     }
+    if (lease_refuses(actor, message)) {
+        refuse(actor, message);
+        return;
+    }
     if (actor->place)
         place_awake(actor->place); /* any of these handlers may take long */
     /* A handler that may block must not delay these messages until its end. */
@@ -174,7 +190,10 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
         credit_return_now(&context->credit, actor);
     else
         unmark_if_slow(actor, context);
-    handling_run(actor, message);
+    if (message->public.reserved & MESSAGE_TAKE)
+        lease_grant(actor, message);
+    else
+        handling_run(actor, message);
     watch_clock(actor, context);
 }
 
@@ -302,6 +321,10 @@ static bool step(struct actor *actor, struct turn_context *context)
             return true;
         }
     }
+    if (lease_step(actor)) {
+        context->handled++; /* it calls `returned` */
+        return true;
+    }
     return life_step(actor, context);
 }
 
@@ -325,7 +348,8 @@ static bool is_plain(const struct actor *actor)
     return actor->kind == ACTOR_WORKER && !mailbox_has_other(&actor->mailbox) &&
            is_uneventful(actor) && message_queue_is_empty(&actor->control) &&
            message_queue_is_empty(&actor->urgent) && message_queue_is_empty(&actor->high) &&
-           !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor);
+           !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor) &&
+           !lease_of(actor);
 }
 
 /*
@@ -350,7 +374,7 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
             mailbox_return(&actor->mailbox);
             owed = 0;
         }
-        if ((message->public.reserved & MESSAGE_EXPIRES) || group_of(message)) {
+        if ((message->public.reserved & (MESSAGE_EXPIRES | MESSAGE_LEASED)) || group_of(message)) {
             give(actor, message, context);
             continue;
         }
@@ -371,7 +395,7 @@ static bool is_noted_idle(const struct actor *actor)
 {
     /* Relaxed: its own note. A thread that removes the note, or makes the actor share a queue,
      * sends a signal. */
-    return !place_shares_queue(actor) ||
+    return !place_shares_queue(actor) || !lease_lets_pull(actor) ||
            atomic_load_explicit(&actor->place->pulls, memory_order_relaxed);
 }
 

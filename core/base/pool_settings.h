@@ -34,6 +34,13 @@ struct scale {
     uint64_t idle_ms; /* a worker that is unused for so long leaves */
 };
 
+/* The leases of a pool (actor/leases.h), which routes by pull. */
+struct lease_settings {
+    bool on;
+    uint64_t timeout_ms; /* a lease that lasts longer is revoked; 0 = no time-out */
+    uint32_t queue;      /* takers that wait, beside those that get a free worker */
+};
+
 struct pool_settings {
     uint32_t size_min, size_max; /* bounds of a run-time resize; both 0 = 0..POOL_SIZE_MAX */
     bool clamp;                  /* a resize past the bounds is reduced to them, without an error */
@@ -43,6 +50,7 @@ struct pool_settings {
     struct restart restart;      /* of its member pools; the workers' spec has that of workers */
     struct removal remove;
     struct scale scale;
+    struct lease_settings lease;
 };
 
 #endif

@@ -45,6 +45,8 @@ enum message_flags {
     MESSAGE_COUNTED = 1u << 16, /* counted in the cap on memory */
     MESSAGE_GIVEN = 1u << 17,   /* a plugin has passed it to the host: actor/giving.h */
     MESSAGE_DIRECT = 1u << 18,  /* sent to the worker itself, not to its pool */
+    MESSAGE_TAKE = 1u << 19,    /* requests a lease, or answers that: actor/lease.h */
+    MESSAGE_LEASED = 1u << 20,  /* sent under a lease: `status` has the low half of its token */
     MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it releases something else, too */
     MESSAGE_FAILURE = 1u << 24, /* eight bits: the number of retries after a failure */
 };
@@ -76,7 +78,8 @@ struct message {
         uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: reported already */
     };
     union {
-        /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY */
+        /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY; with
+         * MESSAGE_LEASED */
         int32_t status;
         uint32_t origin_life; /* with MESSAGE_ORIGIN: the origin's incarnation */
         uint32_t seat;        /* of a copy that waits in an outbox: actor/fan_out.h */

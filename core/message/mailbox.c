@@ -58,13 +58,14 @@ static inline int lets_in(uint64_t word, uint32_t serial)
     return word & MAILBOX_CLOSED ? WEIR_ECLOSED : 0;
 }
 
-static inline int admit(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
+/* `ignored`: MAILBOX_CLOSED to admit past a close, or 0. */
+static inline int admit(struct mailbox *mailbox, uint32_t serial, uint64_t ignored, bool *out_wake)
 {
     uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_seq_cst);
 
     for (;;) {
         uint64_t next;
-        int status = lets_in(word, serial);
+        int status = lets_in(word & ~ignored, serial);
 
         if (status != 0)
             return status;
@@ -153,7 +154,8 @@ static void give_bytes(struct mailbox *mailbox, uint64_t size)
 /* As mailbox_push, under a limit of bytes; 1: taken, and the caller must schedule the actor. Out of
  * line and without an out parameter, so that other pushes save no registers and need no frame. */
 __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint32_t serial,
-                                                  struct message *message, uint64_t limit)
+                                                  struct message *message, uint64_t limit,
+                                                  uint64_t ignored)
 {
     uint64_t size = message->public.size;
     bool wake;
@@ -167,7 +169,7 @@ __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint3
         return WEIR_EINVALID;
     if (!take_bytes(mailbox, size, limit))
         return WEIR_EFULL;
-    status = admit(mailbox, serial, &wake);
+    status = admit(mailbox, serial, ignored, &wake);
     if (status != 0) {
         give_bytes(mailbox, size);
         return status;
@@ -188,21 +190,33 @@ static void unweigh(struct mailbox *mailbox, struct message *message)
 
 /* --- the normal lane ------------------------------------------------------------------------ */
 
-int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake)
+static inline int push(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                       uint64_t ignored, bool *out_wake)
 {
     /* Relaxed: a changed limit counts from when it is seen. */
     uint64_t bytes_limit = atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed);
     int status;
 
     if (bytes_limit) {
-        status = push_weighed(mailbox, serial, message, bytes_limit);
+        status = push_weighed(mailbox, serial, message, bytes_limit, ignored);
         *out_wake = status > 0;
         return status < 0 ? status : 0;
     }
-    status = admit(mailbox, serial, out_wake);
+    status = admit(mailbox, serial, ignored, out_wake);
     if (status == 0)
         put_chain(mailbox, message, message, *out_wake);
     return status;
+}
+
+int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake)
+{
+    return push(mailbox, serial, message, 0, out_wake);
+}
+
+int mailbox_push_past_close(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                            bool *out_wake)
+{
+    return push(mailbox, serial, message, MAILBOX_CLOSED, out_wake);
 }
 
 /* How many of `count` there is room for; of a tail that has grown old it may be too many: then the

@@ -94,6 +94,11 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit);
  */
 int mailbox_push(struct mailbox *mailbox, uint32_t serial, struct message *message, bool *out_wake);
 
+/* As mailbox_push, also while the mailbox is closed. The caller ensures that the owner does not end
+ * it meanwhile. */
+int mailbox_push_past_close(struct mailbox *mailbox, uint32_t serial, struct message *message,
+                            bool *out_wake);
+
 /*
  * Admits as many messages of a chain as there is room for, from the front, in one step: no message
  * of another sender comes between them. Any thread. Returns the number of messages that it took; if

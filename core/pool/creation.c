@@ -50,7 +50,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
                         const struct pool_options *options)
 {
     pool->runtime = runtime;
-    pool->router = (struct router){ &pool_router_ops, &pool->waiters };
+    pool->router = (struct router){ &pool_router_ops, &pool->waiters, &pool->leases };
     pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
     pool->parent = options->parent;
     pool->depth = options->parent ? options->parent->depth + 1 : 0;
@@ -63,6 +63,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->owner.ops = &pool_owner_ops;
     pool->owner.above = options->parent ? &options->parent->owner : NULL;
     pool->owner.waiters = &pool->waiters;
+    pool->owner.leases = &pool->leases;
     atomic_init(&pool->owner.shares, options->settings.route == WEIR_ROUTE_PULL);
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
@@ -71,6 +72,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->nobody = members_create(0);
     wait_queue_init(&pool->waiters);
     pulling_init(&pool->pull);
+    leases_init(&pool->leases);
     dead_letters_init(&pool->dead, options->dead_letters);
     pthread_mutex_init(&pool->lock, NULL);
     list_init(&pool->outlets.used);
@@ -100,6 +102,7 @@ static void free_pool(struct pool *pool, struct executor *executor)
             free_pool(lost, executor);
     }
     pulling_finish(&pool->pull, executor);
+    leases_finish(&pool->leases);
     members_destroy(atomic_load(&pool->members));
     members_destroy(pool->join_members);
     members_destroy(pool->nobody);
@@ -149,7 +152,7 @@ static int create_actor(struct pool *pool, struct executor *executor,
     if (status == 0)
         status = actor_create(pool->runtime, executor, &actor, &pool->actor);
     if (status == 0)
-        pool->pid = actor_pid(pool->actor);
+        pool->pid = pool->leases.pool = actor_pid(pool->actor);
     else
         place_destroy(pool->manager);
     return status;
@@ -160,6 +163,9 @@ static int check_options(const struct pool_options *options)
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
     if (options->settings.route == WEIR_ROUTE_PULL && !options->spec)
+        return WEIR_EINVALID;
+    if (options->settings.lease.on && (options->settings.route != WEIR_ROUTE_PULL ||
+                                       options->settings.mailbox == WEIR_UNBUFFERED))
         return WEIR_EINVALID;
     if (options->settings.scale.on &&
         (options->settings.size_max == 0 || options->settings.route == WEIR_ROUTE_BROADCAST))

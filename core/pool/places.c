@@ -2,6 +2,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/children.h"
+#include "actor/lease.h"
 #include "actor/runtime.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
@@ -53,7 +54,7 @@ static void failed(struct place *place)
     renewal_broken_locked(place);
     rebalance_failed_locked(pool, place);
     mailbox_close(&place->actor->mailbox);
-    place_awake(place);
+    pulling_awake(place);
     pthread_mutex_unlock(&pool->lock);
     outcome_notify(pool, place->actor->executor);
 }
@@ -107,9 +108,12 @@ static void ended(struct place *place)
 {
     struct executor *executor = place->actor->executor;
     struct pool *pool = pool_of_place(place);
+    struct lease *lease = atomic_load_explicit(&place->lease, memory_order_relaxed);
     struct ledger_reading reading;
 
-    place_awake(place);
+    pulling_awake(place);
+    if (lease)
+        leases_leave(lease);
     pthread_mutex_lock(&pool->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     children_add_ledger(place, &reading);
@@ -197,6 +201,7 @@ const struct owner_ops pool_owner_ops = {
     .take_spec = take_spec,
     .take = pulling_take,
     .awake = pulling_awake,
+    .put_back = pulling_put_back,
     .keeps = pulling_keeps,
     .discard = discard,
     .give = rebalance_give,

@@ -12,6 +12,7 @@
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
 
+#include "actor/leases.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
 #include "actor/progress.h"
@@ -49,7 +50,9 @@ struct pull_queue {
     bool closed;                  /* lock: the pool closes, no message is admitted */
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
-    struct list idle;          /* lock: places whose workers sleep since the queue is empty */
+    bool leases;      /* lock: members are leased, so `limit` is of what waits for a member */
+    uint32_t called;  /* lock: places that were woken for a message, and did not come yet */
+    struct list idle; /* lock: places whose workers sleep since the queue is empty */
     _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
 };
 
@@ -108,6 +111,7 @@ struct pool {
     struct outlets outlets;
     struct wait_queue waiters;
     struct pull_queue pull;
+    struct leases leases;
     struct scaler scaler;
     _Atomic uint64_t resizes[RESIZE_BY_COUNT];
     struct rebalancing rebalancing;

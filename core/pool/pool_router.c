@@ -6,6 +6,7 @@
 #include "pool/manager.h"
 #include "pool/pool.h"
 #include "pool/pool_items.h"
+#include "pool/pulling.h"
 #include "pool/route.h"
 #include "pool/route_chain.h"
 #include "pool/scaler.h"
@@ -48,6 +49,11 @@ static uint32_t chain_room(struct router *router)
     return route_room_of_only_worker(pool_of_router(router));
 }
 
+static bool drop_unwanted(struct router *router, struct executor *executor)
+{
+    return pulling_drop_unwanted(pool_of_router(router), executor);
+}
+
 static bool is_closing(struct router *router)
 {
     return atomic_load_explicit(&pool_of_router(router)->closing, memory_order_acquire);
@@ -83,6 +89,7 @@ const struct router_ops pool_router_ops = {
     .route_chain = chain,
     .room = room,
     .chain_room = chain_room,
+    .drop_unwanted = drop_unwanted,
     .is_closing = is_closing,
     .close = end,
     .time = on_time,

@@ -1,5 +1,6 @@
 #include "pool/pulling.h"
 
+#include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "pool/elastic.h"
@@ -35,6 +36,13 @@ static void forget_idle_locked(struct pull_queue *pull, struct place *place)
     atomic_fetch_sub_explicit(&pull->sleeping, 1, memory_order_relaxed);
 }
 
+/* The actor of a place comes to the queue, or never will. */
+static void forget_call_locked(struct pull_queue *pull, struct place *place)
+{
+    pull->called -= place->called;
+    place->called = false;
+}
+
 static void note_idle_locked(struct pull_queue *pull, struct place *place)
 {
     if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
@@ -54,6 +62,8 @@ static bool wake_one_locked(struct pull_queue *pull, struct executor *executor)
     /* Takes the member that went to sleep last: its memory is most likely in the cache. */
     place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
     forget_idle_locked(pull, place);
+    place->called = true;
+    pull->called++;
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                        SIGNAL_WORK);
     return true;
@@ -66,6 +76,7 @@ void pulling_awake(struct place *place)
     pthread_mutex_lock(&pull->lock);
     if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
         forget_idle_locked(pull, place);
+    forget_call_locked(pull, place);
     pthread_mutex_unlock(&pull->lock);
 }
 
@@ -95,9 +106,20 @@ static int weigh_locked(const struct pull_queue *pull, uint64_t size)
                                                                                      : 0;
 }
 
+/* Takers for free members, and for those that wait. */
+static uint64_t room_for_takers_locked(const struct pull_queue *pull)
+{
+    uint64_t served = pull->called + atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
+    uint64_t limit = pull->limit + served;
+
+    return pull->messages.count < limit ? limit - pull->messages.count : 0;
+}
+
 /* The number of messages for which there is room, whatever their bytes. */
 static uint64_t room_locked(const struct pull_queue *pull)
 {
+    if (pull->leases)
+        return room_for_takers_locked(pull);
     if (pull->limit == PULLING_UNBUFFERED) /* each message wakes one that sleeps */
         return atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
     return pull->messages.count < pull->limit ? pull->limit - pull->messages.count : 0;
@@ -170,6 +192,7 @@ struct message *pulling_take(struct actor *actor)
     struct message *message;
 
     pthread_mutex_lock(&pull->lock);
+    forget_call_locked(pull, actor->place);
     if (!may_pull_locked(actor)) {
         pthread_mutex_unlock(&pull->lock);
         return NULL; /* when it becomes a member, or is recalled, it gets a signal */
@@ -186,6 +209,20 @@ struct message *pulling_take(struct actor *actor)
     }
     pthread_mutex_unlock(&pull->lock);
     return message;
+}
+
+void pulling_put_back(struct place *place, struct message *message)
+{
+    struct pool *pool = pool_of_place(place);
+    struct pull_queue *pull = &pool->pull;
+
+    pthread_mutex_lock(&pull->lock);
+    message_list_prepend(&pull->messages, message);
+    pull->admitted++;
+    pull->bytes += message->public.size;
+    set_waiting_locked(pool);
+    (void)wake_one_locked(pull, place->actor->executor);
+    pthread_mutex_unlock(&pull->lock);
 }
 
 bool pulling_keeps(struct place *place)
@@ -225,8 +262,11 @@ static uint64_t limit_of(const struct pool *pool)
 {
     uint32_t each = pool->settings.mailbox;
 
-    if (pool->target == 0)
+    /* A pool that scales itself grows for a taker that waits. */
+    if (pool->target == 0 && !(pool->settings.lease.on && pool->settings.scale.on))
         return 0;
+    if (pool->settings.lease.on)
+        return pool->settings.lease.queue;
     if (each == WEIR_UNBUFFERED)
         return PULLING_UNBUFFERED;
     return each ? (uint64_t)pool->target * each : UINT64_MAX;
@@ -237,6 +277,7 @@ void pulling_set_bounds_locked(struct pool *pool)
     struct pull_queue *pull = &pool->pull;
 
     pthread_mutex_lock(&pull->lock);
+    pull->leases = pool->settings.lease.on;
     pull->limit = limit_of(pool);
     pull->bytes_limit_each = pool->settings.mailbox_bytes ? pool->settings.mailbox_bytes
                                                           : UINT64_MAX;
@@ -244,6 +285,7 @@ void pulling_set_bounds_locked(struct pool *pool)
         __builtin_mul_overflow(pool->settings.mailbox_bytes, pool->target, &pull->bytes_limit))
         pull->bytes_limit = UINT64_MAX;
     pthread_mutex_unlock(&pull->lock);
+    leases_set(&pool->leases, pool->settings.lease.on, pool->settings.lease.timeout_ms);
 }
 
 void pulling_close_locked(struct pool *pool)
@@ -281,26 +323,92 @@ static struct message *take_left_locked(struct pool *pool)
     return message;
 }
 
-void pulling_discard(struct pool *pool, struct executor *executor)
+/* Settles a message of the queue as dead, after it was counted. Takes it. */
+static void settle_queued(struct pool *pool, struct executor *executor, struct message *message,
+                          enum dead_reason reason, int status)
 {
     const struct dead_letter_way to_pool = { .to = pool->pid, .output = DEAD_LETTER_DIRECT };
+
+    dead_letters_add(&pool->dead, message, &to_pool, reason, "", executor_time(executor));
+    log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path, dead_reason_event(reason),
+              weir_str("reason", dead_reason_name(reason)),
+              weir_str("tag", message_tag_name(message)));
+    settle_stray(pool->runtime, executor, message, reason, status);
+}
+
+void pulling_discard(struct pool *pool, struct executor *executor)
+{
     struct message *message;
 
     do {
         pthread_mutex_lock(&pool->lock);
         message = take_left_locked(pool);
         pthread_mutex_unlock(&pool->lock);
-        if (message) {
-            dead_letters_add(&pool->dead, message, &to_pool, DEAD_REMOVED, "",
-                             executor_time(executor));
-            log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
-                      dead_reason_event(DEAD_REMOVED),
-                      weir_str("reason", dead_reason_name(DEAD_REMOVED)),
-                      weir_str("tag", message_tag_name(message)));
-            settle_stray(pool->runtime, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
-        }
+        if (message)
+            settle_queued(pool, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
     } while (message);
 }
+
+/* --- takers ----------------------------------------------------------------------------------- */
+
+/* Takes takers out of the queue: all, or those that have given up. */
+static struct message_list take_out(struct pool *pool, struct executor *executor, bool all)
+{
+    struct pull_queue *pull = &pool->pull;
+    struct message_list out = { 0 };
+    struct message_list stay = { 0 };
+    struct message *message;
+
+    pthread_mutex_lock(&pull->lock);
+    while ((message = message_list_take(&pull->messages))) {
+        bool is_taker = message->public.reserved & MESSAGE_TAKE;
+        bool goes = is_taker && (all || request_why_given_up(pool->runtime, executor, message));
+
+        message_list_append(goes ? &out : &stay, message);
+    }
+    pull->messages = stay;
+    set_waiting_locked(pool);
+    pthread_mutex_unlock(&pull->lock);
+    return out;
+}
+
+/* Settles takers that were taken out. `otherwise`: the status of those that have not given up. */
+static void settle_takers(struct pool *pool, struct executor *executor, struct message_list *takers,
+                          int otherwise)
+{
+    struct message *message;
+
+    pthread_mutex_lock(&pool->lock);
+    pool->gone.accepted += takers->count;
+    pool->gone.dead += takers->count;
+    pthread_mutex_unlock(&pool->lock);
+    while ((message = message_list_take(takers))) {
+        int status = request_why_given_up(pool->runtime, executor, message);
+        enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED
+                                  : status                ? DEAD_CANCELLED
+                                                          : DEAD_REMOVED;
+
+        settle_queued(pool, executor, message, reason, status ? status : otherwise);
+    }
+}
+
+bool pulling_drop_unwanted(struct pool *pool, struct executor *executor)
+{
+    struct message_list takers = take_out(pool, executor, false);
+    bool any = takers.count > 0;
+
+    settle_takers(pool, executor, &takers, WEIR_ECANCELLED);
+    return any;
+}
+
+void pulling_refuse_takers(struct pool *pool, struct executor *executor)
+{
+    struct message_list takers = take_out(pool, executor, true);
+
+    settle_takers(pool, executor, &takers, WEIR_ECLOSED);
+}
+
+/* --- the last members ------------------------------------------------------------------------- */
 
 void pulling_leave_behind(struct pool *pool, bool left_behind)
 {

@@ -26,6 +26,16 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor);
  * PULLING_NO_MORE. Any thread, in a read section. */
 int pulling_push(struct pool *pool, struct executor *executor, struct message *message);
 
+/* Puts a message back in front that a member took and cannot serve. Takes it. In the member's
+ * turn. */
+void pulling_put_back(struct place *place, struct message *message);
+
+/* Drops waiting takers that have given up. True: there were some. Any thread. */
+bool pulling_drop_unwanted(struct pool *pool, struct executor *executor);
+
+/* The pool has closed: answers waiting takers CLOSED. */
+void pulling_refuse_takers(struct pool *pool, struct executor *executor);
+
 /* The number of messages that the queue has room for. Any thread. */
 uint64_t pulling_room(struct pool *pool);
 
@@ -65,7 +75,8 @@ void pulling_thaw_locked(struct pool *pool);
 /* Takes the first message; NULL: there is none, and the member is noted as idle. */
 struct message *pulling_take(struct actor *actor);
 
-/* The turn of a member that was noted as idle begins: removes the note. */
+/* The turn of a member that was noted as idle begins, or it is between two incarnations: removes
+ * the notes that it sleeps, or was woken. */
 void pulling_awake(struct place *place);
 
 /* True when the actor must finish the queue before it can leave. */

@@ -212,6 +212,8 @@ static bool is_idle(const struct place *place, uint32_t stay)
     uint64_t word = atomic_load_explicit(&place->actor->mailbox.word, memory_order_relaxed);
 
     (void)stay;
+    if (leases_are_given(place->owner->leases)) /* one that is leased sleeps, too */
+        return atomic_load_explicit(&place->pulls, memory_order_relaxed);
     return word & MAILBOX_IDLE;
 }
 

@@ -144,6 +144,30 @@ void weir_kit_reopen(struct weir_kit *kit)
     kit_turn_end(kit);
 }
 
+static int run_check(struct weir_kit *kit, int (*callback)(struct weir_self *, void *))
+{
+    int status;
+
+    kit_turn_begin(kit);
+    status = callback(&kit->self, kit->state);
+    kit_turn_end(kit);
+    return status;
+}
+
+int weir_kit_taken(struct weir_kit *kit)
+{
+    return kit_turn_can_run(kit, kit->behaviour.taken, "taken")
+               ? run_check(kit, kit->behaviour.taken)
+               : WEIR_EUNSUPPORTED;
+}
+
+int weir_kit_returned(struct weir_kit *kit)
+{
+    return kit_turn_can_run(kit, kit->behaviour.returned, "returned")
+               ? run_check(kit, kit->behaviour.returned)
+               : WEIR_EUNSUPPORTED;
+}
+
 void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
 {
     if (!kit->is_open)

@@ -8,6 +8,7 @@
 #include "kit_child.h"
 #include "kit_event.h"
 #include "kit_inspect.h"
+#include "kit_lease.h"
 #include "kit_log.h"
 #include "kit_message.h"
 #include "kit_origin.h"
@@ -234,6 +235,11 @@ static const struct weir_host table = {
     .spawn = kit_child_spawn,
     .stop = kit_child_stop,
     .parent = kit_child_parent,
+    .take = kit_lease_take,
+    .lease_send = kit_lease_send,
+    .lease_request = kit_lease_request,
+    .lease_return = kit_lease_return,
+    .lease_renew = kit_lease_renew,
 };
 
 const struct weir_host *kit_host_table(void)

@@ -210,6 +210,15 @@ struct weir_host {
     int (*set_demand)(struct weir_self *, uint32_t count);
     /* tasks (same) */
     int (*task)(struct weir_self *, const struct weir_message *);
+
+    /* leases (take: send; the others: round trip): weir/lease.h */
+    int (*take)(struct weir_self *, weir_pid pool, uint64_t timeout_ms, weir_then *, void *context,
+                uint64_t *out_reference);
+    int (*lease_send)(struct weir_self *, const struct weir_lease *, struct weir_message *);
+    int (*lease_request)(struct weir_self *, const struct weir_lease *, struct weir_message *,
+                         uint64_t timeout_ms, weir_then *, void *context, uint64_t *out_reference);
+    int (*lease_return)(struct weir_self *, const struct weir_lease *, int how);
+    int (*lease_renew)(struct weir_self *, const struct weir_lease *);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give

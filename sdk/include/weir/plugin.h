@@ -32,6 +32,7 @@
 #include "event.h"
 #include "host.h"
 #include "inspect.h"
+#include "lease.h"
 #include "port.h"
 #include "port_tasks.h"
 #include "spawn.h"
@@ -157,6 +158,13 @@ struct weir_behaviour {
      * messages, also when the mailbox is full.
      */
     void (*reopen)(struct weir_self *self, void *state);
+    /* Since 1.1. Called before a worker is leased: a health check. Returns 0; with any other number
+     * the worker is closed and opened again, and the taker gets another one. NULL: 0. */
+    int (*taken)(struct weir_self *self, void *state);
+    /* Since 1.1. Called when a lease is over and the worker stays as it is: a ROLLBACK. It
+     * has handled all messages that it accepted under the lease. Returns 0; with any other number the
+     * worker is closed and opened again. NULL: 0. */
+    int (*returned)(struct weir_self *self, void *state);
 };
 
 /* The exported constant. `size` and `abi_minor`, the first 8 bytes, never move: the host checks

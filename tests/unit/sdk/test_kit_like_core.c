@@ -240,6 +240,31 @@ static void ask(struct weir_self *self, struct scene *scene, const struct weir_m
     scene_note(scene, "cancel none", weir_cancel(self, 0));
 }
 
+/* What the two hosts say of leases that nobody has given. */
+static void call_leases(struct weir_self *self, struct scene *scene,
+                        const struct weir_message *message)
+{
+    const struct weir_lease none = { .pool = scene->other, .member = scene->other };
+    struct weir_message *made = make(self);
+
+    (void)message;
+    scene_note(scene, "take from nobody", weir_take(self, 0, 9, replied, scene, NULL));
+    note_sent(self, scene, "send under no lease", made, weir_lease_send(self, &none, made));
+    made = make(self);
+    note_sent(self, scene, "request under no lease", made,
+              weir_lease_request(self, &none, made, 9, replied, scene, NULL));
+    scene_note(scene, "return none", weir_return(self, &none, WEIR_DONE));
+    scene_note(scene, "return as kept", weir_return(self, &none, WEIR_KEEP));
+    scene_note(scene, "renew none", weir_lease_renew(self, &none));
+}
+
+static void test_leases_are_alike(void)
+{
+    static const struct scene_step steps[] = { { call_leases, 0 }, { NULL, 0 } };
+
+    both_hosts_compare(steps);
+}
+
 static void test_time_is_alike(void)
 {
     static const struct scene_step timers[] = { { arm, 0 }, { NULL, 20 }, { NULL, 0 } };
@@ -482,6 +507,7 @@ int main(void)
         { "messages", test_messages_are_alike },
         { "stash", test_stash_is_alike },
         { "time", test_time_is_alike },
+        { "leases", test_leases_are_alike },
         { "others", test_others_are_alike },
         { "open and close", test_open_and_close_are_alike },
         CU_TEST_INFO_NULL,

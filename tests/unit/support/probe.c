@@ -69,6 +69,30 @@ static void close_worker(struct weir_self *self, void *state, int reason)
     leave(worker);
 }
 
+static int worker_taken(struct weir_self *self, void *state)
+{
+    struct worker *worker = state;
+    int status;
+
+    enter(worker);
+    atomic_fetch_add(&worker->probe->taken, 1);
+    status = worker->probe->takes ? worker->probe->takes(self, worker->probe) : 0;
+    leave(worker);
+    return status;
+}
+
+static int worker_returned(struct weir_self *self, void *state)
+{
+    struct worker *worker = state;
+    int status;
+
+    enter(worker);
+    atomic_fetch_add(&worker->probe->returned, 1);
+    status = worker->probe->returns ? worker->probe->returns(self, worker->probe) : 0;
+    leave(worker);
+    return status;
+}
+
 struct probe *probe_create(void)
 {
     struct probe *probe = calloc(1, sizeof *probe);
@@ -81,6 +105,8 @@ struct probe *probe_create(void)
         .open = open_worker,
         .handle = handle,
         .close = close_worker,
+        .taken = worker_taken,
+        .returned = worker_returned,
     };
     atomic_init(&probe->last_reason, -1);
     gate_init(&probe->gate);

@@ -33,7 +33,9 @@ struct probe {
     struct weir_behaviour behaviour; /* change it before the first pool */
     probe_act *act;                  /* of orders without one; NULL: WEIR_DONE */
     probe_act *tied;                 /* of WEIR_EXIT and WEIR_DOWN; NULL: WEIR_DONE */
-    int (*opens)(struct weir_self *self, struct probe *probe); /* NULL: 0 */
+    int (*opens)(struct weir_self *self, struct probe *probe);   /* NULL: 0 */
+    int (*takes)(struct weir_self *self, struct probe *probe);   /* of `taken`; NULL: 0 */
+    int (*returns)(struct weir_self *self, struct probe *probe); /* of `returned`; NULL: 0 */
     struct gate gate;
     void *context; /* the test's own */
 
@@ -41,6 +43,8 @@ struct probe {
     _Atomic uint32_t refused; /* opens that failed */
     _Atomic uint32_t closed;
     _Atomic int last_reason; /* of close */
+    _Atomic uint32_t taken;
+    _Atomic uint32_t returned;
 
     pthread_mutex_t lock;
     uint32_t count;                  /* lock: notes */

@@ -78,6 +78,10 @@ int weir_kit_open(struct weir_kit *kit, const void *settings);
 void weir_kit_reconfigure(struct weir_kit *kit, const void *settings);
 /* Runs `reopen`. */
 void weir_kit_reopen(struct weir_kit *kit);
+
+/* Runs `taken`, or `returned`, and returns its result. */
+int weir_kit_taken(struct weir_kit *kit);
+int weir_kit_returned(struct weir_kit *kit);
 /* Runs `close` if the worker is open. */
 void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason);
 /* The state of the worker; NULL before weir_kit_open. */
@@ -188,17 +192,22 @@ enum weir_kit_way {
     WEIR_KIT_PUBLISH = 6,
     WEIR_KIT_INSPECT = 7, /* has no message; weir_kit_answer answers it, with the payload `name NUL
                            * value NUL` */
+    WEIR_KIT_TAKE = 8,    /* has no message; weir_kit_answer answers it, with a struct weir_lease */
+    WEIR_KIT_RETURN = 9,  /* has no message */
 };
 
 /* One message that left the worker. */
 struct weir_kit_sent {
     enum weir_kit_way way;
     uint32_t output; /* of an emit */
-    weir_pid to;     /* of a send, a request, a forward, an inspect */
+    weir_pid to;     /* of a send, a request, a forward, an inspect; the pool of a take; the member
+                      * of a return */
     enum weir_lane lane;
-    uint64_t reference; /* of a request or an inspect, for weir_kit_answer */
+    uint64_t reference; /* of a request, an inspect or a take, for weir_kit_answer */
     const struct weir_message *message;
-    uint64_t token; /* the token of weir_set_origin, 0 without one; of a publish: the event */
+    uint64_t token; /* the token of weir_set_origin, 0 without one; of a publish: the event; of a
+                     * return: of the lease */
+    int how;        /* of a return: WEIR_DONE or WEIR_FAIL */
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);

@@ -1,0 +1,57 @@
+/*
+ * actor/lease.h - the lease of a pool's member, seen by the member.
+ *
+ *      free ----> leased ----> over ----> free       (returned, or the holder ended normally)
+ *                   |            \-> replaced        (`returned` fails)
+ *                   \-> replaced                     (returned as failed, expired, holder failed)
+ *
+ * A TAKE is a request that the member takes out of the shared queue. The member answers it with the
+ * lease, and has it in hand until the lease has ended: so the ledger shows a leased member as busy.
+ * A member that is leased takes nothing out of the shared queue, and handles only messages of its
+ * lease. A plain message in that queue is a lease for the time of that message: a member takes it
+ * when nothing else is unsettled. Owner's turn only.
+ */
+#ifndef ACTOR_LEASE_H
+#define ACTOR_LEASE_H
+
+#include "actor/leases.h"
+#include "actor/place.h"
+
+/* The member's lease; NULL: it is free. */
+static inline struct lease *lease_of(const struct actor *actor)
+{
+    /* Relaxed: written in turns of this actor only. */
+    struct lease *lease = actor->place
+                              ? atomic_load_explicit(&actor->place->lease, memory_order_relaxed)
+                              : NULL;
+
+    return lease && lease->take ? lease : NULL;
+}
+
+/* False: it takes nothing out of the shared queue now, since it is leased, or since a message for
+ * which it counts as leased is unsettled. */
+bool lease_lets_pull(const struct actor *actor);
+
+/* Leases the member to the taker. Takes the TAKE. */
+void lease_grant(struct actor *actor, struct message *take);
+
+/* True for a message of a lease that is over, and for one without a lease while it is leased. */
+bool lease_refuses(const struct actor *actor, const struct message *message);
+
+/* Ends a lease that is over, after all messages under it were settled. True: it has done so. */
+bool lease_step(struct actor *actor);
+
+/* Looks at the lease after SIGNAL_TIME, and revokes it if it must. Returns the time of the next
+ * look, or TIMER_NEVER. */
+uint64_t lease_time(struct actor *actor, uint64_t now_ns);
+
+/* True for the WEIR_DOWN of the lease's holder. Does not take it. */
+bool lease_holder_ended(struct actor *actor, const struct message *down);
+
+/* The member has to leave, and its time is over. */
+void lease_remove(struct actor *actor);
+
+/* The incarnation ends; its lease, too. */
+void lease_drop(struct actor *actor);
+
+#endif

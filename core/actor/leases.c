@@ -1,0 +1,282 @@
+#include "actor/leases.h"
+
+#include <stdlib.h>
+
+#include "actor/deliver.h"
+#include "actor/find.h"
+#include "actor/router.h"
+#include "actor/runtime.h"
+#include "actor/send.h"
+
+#define NUMBER_BITS 40 /* a trillion leases of one pool, and 16 million members */
+#define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
+#define NS_PER_MS 1000000u
+
+void leases_init(struct leases *leases)
+{
+    pthread_mutex_init(&leases->lock, NULL);
+}
+
+void leases_finish(struct leases *leases)
+{
+    free(leases->entries);
+    pthread_mutex_destroy(&leases->lock);
+}
+
+void leases_set(struct leases *leases, bool on, uint64_t timeout_ms)
+{
+    atomic_store_explicit(&leases->timeout_ms, timeout_ms, memory_order_relaxed);
+    atomic_store_explicit(&leases->on, on, memory_order_relaxed);
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+/* The first free index; false when memory is out. */
+static bool find_free_locked(struct leases *leases, uint32_t *out_index)
+{
+    uint32_t count = leases->count ? leases->count * 2 : 8;
+    struct lease **entries;
+
+    for (uint32_t i = 0; i < leases->count; i++) {
+        *out_index = i;
+        if (!leases->entries[i])
+            return true;
+    }
+    entries = realloc(leases->entries, count * sizeof(struct lease *));
+    if (!entries)
+        return false;
+    *out_index = leases->count;
+    for (uint32_t i = leases->count; i < count; i++)
+        entries[i] = NULL;
+    leases->entries = entries;
+    leases->count = count;
+    return true;
+}
+
+struct lease *leases_join(struct leases *leases, struct actor *member)
+{
+    struct lease *lease = calloc(1, sizeof *lease);
+    bool found;
+
+    if (!lease)
+        return NULL;
+    lease->leases = leases;
+    lease->actor = member;
+    pthread_mutex_lock(&leases->lock);
+    found = find_free_locked(leases, &lease->index);
+    if (found)
+        leases->entries[lease->index] = lease;
+    pthread_mutex_unlock(&leases->lock);
+    if (found)
+        return lease;
+    free(lease);
+    return NULL;
+}
+
+void leases_leave(struct lease *lease)
+{
+    pthread_mutex_lock(&lease->leases->lock);
+    lease->leases->entries[lease->index] = NULL;
+    pthread_mutex_unlock(&lease->leases->lock);
+}
+
+static uint64_t due_of(const struct leases *leases, uint64_t now_ns)
+{
+    uint64_t timeout_ms = atomic_load_explicit(&leases->timeout_ms, memory_order_relaxed);
+
+    if (timeout_ms == 0 || timeout_ms > (TIMER_NEVER - 1 - now_ns) / NS_PER_MS)
+        return TIMER_NEVER;
+    return now_ns + timeout_ms * NS_PER_MS;
+}
+
+uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out)
+{
+    struct leases *leases = lease->leases;
+    uint64_t due_ns = due_of(leases, now_ns);
+
+    pthread_mutex_lock(&leases->lock);
+    lease->token = (uint64_t)lease->index << NUMBER_BITS | (++leases->granted & NUMBER_MASK);
+    lease->open = true;
+    lease->holder = holder;
+    lease->due_ns = due_ns;
+    *out = (struct weir_lease){ leases->pool, actor_pid(lease->actor), lease->token };
+    pthread_mutex_unlock(&leases->lock);
+    return due_ns;
+}
+
+static void end_locked(struct lease *lease, enum lease_end end)
+{
+    lease->open = false;
+    lease->end = end;
+    lease->leases->ended[end]++;
+}
+
+enum lease_end leases_close(struct lease *lease, enum lease_end end)
+{
+    pthread_mutex_lock(&lease->leases->lock);
+    if (lease->open)
+        end_locked(lease, end);
+    end = lease->end;
+    pthread_mutex_unlock(&lease->leases->lock);
+    return end;
+}
+
+bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
+                 uint64_t *out_due_ns)
+{
+    bool is_over;
+
+    pthread_mutex_lock(&lease->leases->lock);
+    if (lease->open && lease->due_ns <= now_ns)
+        end_locked(lease, LEASE_EXPIRED);
+    is_over = !lease->open;
+    *out_end = lease->end;
+    *out_due_ns = lease->due_ns;
+    pthread_mutex_unlock(&lease->leases->lock);
+    return is_over;
+}
+
+/* --- holders ---------------------------------------------------------------------------------- */
+
+static struct leases *find_leases(struct runtime *runtime, weir_pid pool)
+{
+    struct router *router = actor_find_router(runtime, pool);
+
+    return router ? router->leases : NULL;
+}
+
+/* The open lease of a token; NULL: it is over. */
+static struct lease *find_locked(const struct leases *leases, uint64_t token)
+{
+    uint64_t index = token >> NUMBER_BITS;
+    struct lease *lease = index < leases->count ? leases->entries[index] : NULL;
+
+    return lease && lease->open && lease->token == token ? lease : NULL;
+}
+
+/* As find_locked, with the status of a holder who may not use it. */
+static int find_of_holder_locked(const struct leases *leases, uint64_t token, weir_pid holder,
+                                 struct lease **out)
+{
+    *out = find_locked(leases, token);
+    if (!*out)
+        return WEIR_EUNKNOWN;
+    return (*out)->holder == holder ? 0 : WEIR_ENOTALLOWED;
+}
+
+static void signal_member(const struct lease *lease, struct executor *executor)
+{
+    (void)actor_signal(lease->actor, actor_serial_of(actor_pid(lease->actor)), executor,
+                       SIGNAL_TIME);
+}
+
+int leases_return(struct runtime *runtime, struct executor *executor,
+                  const struct weir_lease *lease, weir_pid holder, int how)
+{
+    struct leases *leases = find_leases(runtime, lease->pool);
+    struct lease *found;
+    int status;
+
+    if (how != WEIR_DONE && how != WEIR_FAIL)
+        return WEIR_EINVALID;
+    if (!leases)
+        return WEIR_EUNKNOWN;
+    pthread_mutex_lock(&leases->lock);
+    status = find_of_holder_locked(leases, lease->token, holder, &found);
+    if (status == 0) {
+        end_locked(found, how == WEIR_DONE ? LEASE_DONE : LEASE_FAILED);
+        signal_member(found, executor);
+    }
+    pthread_mutex_unlock(&leases->lock);
+    return status;
+}
+
+int leases_renew(struct runtime *runtime, struct executor *executor, const struct weir_lease *lease,
+                 weir_pid holder)
+{
+    struct leases *leases = find_leases(runtime, lease->pool);
+    uint64_t now_ns = executor_look_at_clock(executor);
+    struct lease *found;
+    int status;
+
+    if (!leases)
+        return WEIR_EUNKNOWN;
+    pthread_mutex_lock(&leases->lock);
+    status = find_of_holder_locked(leases, lease->token, holder, &found);
+    /* The member's timer is still at the former time: it looks then, and arms the timer again. */
+    if (status == 0)
+        found->due_ns = due_of(leases, now_ns);
+    pthread_mutex_unlock(&leases->lock);
+    return status;
+}
+
+static int send_locked(const struct lease *lease, struct executor *executor,
+                       struct message *message)
+{
+    struct actor *actor = lease->actor;
+    int status;
+
+    message->status = (int32_t)(uint32_t)lease->token;
+    message->public.reserved |= MESSAGE_LEASED | MESSAGE_DIRECT;
+    status = deliver_under_lease(actor, actor_serial_of(actor_pid(actor)), executor, message);
+    if (status != 0)
+        message->public.reserved &= ~(uint32_t)(MESSAGE_LEASED | MESSAGE_DIRECT);
+    return status;
+}
+
+int leases_send(struct runtime *runtime, struct executor *executor, const struct weir_lease *lease,
+                struct message *message)
+{
+    struct leases *leases = find_leases(runtime, lease->pool);
+    struct lease *found;
+    int status = WEIR_ENOTALLOWED;
+
+    if (message->public.reserved & MESSAGE_ORIGIN)
+        return WEIR_EINVALID;
+    if (!leases)
+        return status;
+    pthread_mutex_lock(&leases->lock);
+    found = find_locked(leases, lease->token);
+    if (found)
+        status = send_locked(found, executor, message);
+    pthread_mutex_unlock(&leases->lock);
+    return status;
+}
+
+int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool,
+                struct message *take)
+{
+    struct router *router = actor_find_router(runtime, pool);
+    int status;
+
+    if (router && !leases_are_given(router->leases))
+        return WEIR_EUNSUPPORTED;
+    take->public.reserved |= MESSAGE_TAKE;
+    status = send_message(runtime, executor, pool, WEIR_NORMAL, take);
+    /* Takers that have given up wait in the queue until a member looks at them, or another taker
+     * needs their room. */
+    if (status == WEIR_EFULL && router->ops->drop_unwanted(router, executor))
+        status = send_message(runtime, executor, pool, WEIR_NORMAL, take);
+    return status;
+}
+
+void leases_return_unwanted(struct runtime *runtime, struct executor *executor,
+                            const struct message *answer)
+{
+    const struct weir_lease *lease = answer->public.data;
+    struct leases *leases;
+    struct lease *found;
+
+    if (!(answer->public.reserved & MESSAGE_TAKE) || answer->status != 0)
+        return;
+    leases = find_leases(runtime, lease->pool);
+    if (!leases)
+        return;
+    pthread_mutex_lock(&leases->lock);
+    found = find_locked(leases, lease->token);
+    if (found) {
+        end_locked(found, LEASE_DONE);
+        signal_member(found, executor);
+    }
+    pthread_mutex_unlock(&leases->lock);
+}

@@ -1,0 +1,113 @@
+/*
+ * actor/leases.h - the leases of one pool, for their holders: any thread, in a read section.
+ *
+ * Each member that was ever taken has an entry, at a fixed index. A token is {index, number of the
+ * lease in the pool}: so it never repeats, and a lookup is one step. A lease is open from the grant
+ * until its holder returns it or its member ends it (lease.h), whichever comes first, under `lock`.
+ * From then on each use of its token is refused. A message of an open lease is put into the
+ * member's mailbox under the lock, also while the mailbox is closed because the member is to leave:
+ * so a member that ends the lease knows that no message of it follows.
+ *
+ * Rank of `lock`: below the pool's lock.
+ */
+#ifndef ACTOR_LEASES_H
+#define ACTOR_LEASES_H
+
+#include <pthread.h>
+
+#include "actor/actor.h"
+
+/* How a lease ended. */
+enum lease_end {
+    LEASE_DONE,          /* returned */
+    LEASE_FAILED,        /* returned as failed */
+    LEASE_EXPIRED,       /* its time-out passed */
+    LEASE_HOLDER_ENDED,  /* normally; as returned */
+    LEASE_HOLDER_FAILED, /* it crashed or was killed */
+    LEASE_MEMBER_FAILED, /* or was restarted by order */
+    LEASE_REMOVED,       /* the member had to leave */
+    LEASE_ENDS,
+};
+
+struct leases {
+    weir_pid pool; /* const */
+    pthread_mutex_t lock;
+    struct lease **entries;      /* lock: by index; NULL: free */
+    uint32_t count;              /* lock: of `entries` */
+    uint64_t granted;            /* lock: so far */
+    uint64_t ended[LEASE_ENDS];  /* lock: so far */
+    _Atomic uint64_t timeout_ms; /* written under the pool's lock; 0 = none */
+    _Atomic bool on;             /* written under the pool's lock: the pool gives leases */
+};
+
+/* Of one member; allocated when it is first taken, freed with its place. */
+struct lease {
+    struct leases *leases; /* const */
+    struct actor *actor;   /* const: the member */
+    uint32_t index;        /* const */
+
+    uint64_t token;     /* lock: of the last lease */
+    bool open;          /* lock */
+    enum lease_end end; /* lock: of the last lease, when it is not open */
+    weir_pid holder;    /* lock: 0 = an outside thread */
+    uint64_t due_ns;    /* lock: TIMER_NEVER = no time-out */
+
+    /* owner */
+    struct message *take; /* the request that it serves, in hand; NULL: the member is free */
+    uint64_t monitor;     /* of the holder; 0 = none */
+    uint64_t begun_ns;
+    bool is_over; /* seen by the member */
+};
+
+void leases_init(struct leases *leases);
+void leases_finish(struct leases *leases);
+/* pool->lock is held. */
+void leases_set(struct leases *leases, bool on, uint64_t timeout_ms);
+
+static inline bool leases_are_given(const struct leases *leases)
+{
+    /* Relaxed: a member and a taker that see a former value act as before the change. */
+    return leases && atomic_load_explicit(&leases->on, memory_order_relaxed);
+}
+
+/* --- for members, in their turns ------------------------------------------------------------- */
+
+/* A new entry; NULL when memory is out. It is removed by leases_leave, then freed by its owner. */
+struct lease *leases_join(struct leases *leases, struct actor *member);
+void leases_leave(struct lease *lease);
+
+/* Opens a lease for a holder, and fills the plain data of it. Returns its time-out's end, or
+ * TIMER_NEVER. */
+uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out);
+
+/* Ends an open lease, and returns how it ended: in `end`, or earlier in another way. */
+enum lease_end leases_close(struct lease *lease, enum lease_end end);
+
+/* Ends the lease if its time-out has passed. True: it is over, as in `out_end`; false: it is open,
+ * until `out_due_ns` at the latest. */
+bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
+                 uint64_t *out_due_ns);
+
+/* --- for holders ------------------------------------------------------------------------------ */
+
+/* As weir_return, of `holder`. */
+int leases_return(struct runtime *runtime, struct executor *executor,
+                  const struct weir_lease *lease, weir_pid holder, int how);
+
+/* As weir_lease_renew, of `holder`. */
+int leases_renew(struct runtime *runtime, struct executor *executor, const struct weir_lease *lease,
+                 weir_pid holder);
+
+/* As weir_lease_send. Takes the message on 0. */
+int leases_send(struct runtime *runtime, struct executor *executor, const struct weir_lease *lease,
+                struct message *message);
+
+/* Sends a TAKE to a pool. Takes it on 0; otherwise as weir_take. */
+int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool,
+                struct message *take);
+
+/* The answer to a TAKE reaches no taker: returns the lease in it, if there is one. */
+void leases_return_unwanted(struct runtime *runtime, struct executor *executor,
+                            const struct message *answer);
+
+#endif
