@@ -1,0 +1,81 @@
+/*
+ * lease_rig.h - a pool that gives leases, and a pool of holders whose acts take, use and return.
+ *
+ * Each lease has a slot of the fixture, where the continuations write. The clock stands still until
+ * the test moves it. All calls come from the thread of the test.
+ */
+#ifndef TESTS_UNIT_POOL_LEASE_RIG_H
+#define TESTS_UNIT_POOL_LEASE_RIG_H
+
+#include "unit/support/rig.h"
+
+#define SLOTS 8u
+#define LEASE_MS 1000u
+#define NOT_YET 1
+
+struct slot {
+    struct weir_lease lease;
+    uint64_t reference;
+    _Atomic int answer; /* to the take */
+    _Atomic int result; /* of the last call under the lease */
+    _Atomic int reply;  /* to the last request under the lease */
+};
+
+struct fixture {
+    struct rig rig;
+    struct probe *member;
+    struct probe *user;
+    struct pool *pool;
+    struct pool *users;
+    struct slot slots[SLOTS];
+};
+
+struct setup {
+    uint32_t size;
+    uint32_t queue;
+    struct scale scale;
+    uint32_t size_max;
+};
+
+void begin_as(struct fixture *f, const struct setup *setup);
+void begin(struct fixture *f, uint32_t size, uint32_t queue);
+void finish(struct fixture *f);
+
+/* --- acts of holders: `argument` is the number of the slot ------------------------------------ */
+
+probe_act take; /* plus SLOTS times the time-out in milliseconds; 0 = a long one */
+probe_act give_up;
+/* As give_up, after it has waited at the gate: an answer that came meanwhile is not seen yet. */
+probe_act wait_and_give_up;
+probe_act return_done;
+probe_act return_failed;
+probe_act renew;
+probe_act use; /* sends the member an order with the id of this one + 1000 */
+/* As use, and the member waits at the gate. */
+probe_act use_long;
+/* As use, and the member fails. */
+probe_act use_and_break;
+probe_act ask; /* as use, by a request */
+probe_act stop;
+
+/* Holder `holder` does something about a slot. */
+void act_of(struct fixture *f, uint32_t holder, probe_act *what, uint64_t argument);
+/* The holder of the slot's number. */
+void act(struct fixture *f, uint32_t slot, probe_act *what);
+
+/* --- waiting: false after wait_limit_ms() ----------------------------------------------------- */
+
+bool is_equal(struct fixture *f, _Atomic int *where, int expected);
+bool answered(struct fixture *f, uint32_t slot, int expected);
+/* What a call of the holder returns. */
+int result(struct fixture *f, uint32_t slot, probe_act *what);
+/* Takes a member, and has the lease. */
+bool takes(struct fixture *f, uint32_t slot);
+bool counts(struct fixture *f, _Atomic uint32_t *counter, uint32_t count);
+bool queued(struct fixture *f, uint64_t count);
+/* So many members are leased, and all others are open and free. */
+bool busy(struct fixture *f, uint64_t count);
+
+bool same_member(struct fixture *f, uint32_t a, uint32_t b);
+
+#endif
