@@ -2,6 +2,7 @@
 #include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "actor/inspect.h"
+#include "actor/leases.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/send_wait.h"
@@ -166,12 +167,24 @@ bool runtime_is_answered(struct runtime *runtime, uint64_t reference)
     return external_requests_is_answered(runtime->external_requests, reference);
 }
 
+/* Takes the reply to a request that is given up. */
+static void drop_reply(struct runtime *runtime, struct message *reply)
+{
+    struct executor *executor = runtime_enter(runtime);
+
+    if (executor) {
+        leases_return_unwanted(runtime, executor, reply);
+        runtime_leave(executor);
+    }
+    runtime_message_free(runtime, &reply->public);
+}
+
 int runtime_cancel(struct runtime *runtime, uint64_t reference)
 {
     struct external_request_answer answer;
     int status = external_request_cancel(runtime, reference, &answer);
 
     if (status == 0 && answer.reply)
-        runtime_message_free(runtime, &answer.reply->public);
+        drop_reply(runtime, answer.reply);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "actor/external_await.h"
 #include "actor/external_table.h"
+#include "actor/leases.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/send_wait.h"
@@ -72,6 +73,10 @@ static int dispatch(struct runtime *runtime, struct executor *executor,
         message->public.kind = MESSAGE_INSPECT;
         return send_control(runtime, executor, options->to, message);
     }
+    if (options->takes)
+        return leases_take(runtime, executor, options->to, message);
+    if (options->under)
+        return leases_send(runtime, executor, options->under, message);
     return send_message(runtime, executor, options->to, options->lane, message);
 }
 

@@ -59,6 +59,22 @@ static int scale_of(const struct weir_pool_options *given, struct scale *out)
                : 0;
 }
 
+static int lease_of(const struct weir_pool_options *given, struct pool_settings *out)
+{
+    out->lease = (struct lease_settings){
+        .on = given->lease,
+        .timeout_ms = usual_lease_timeout_ms(given->lease_timeout_ms),
+        .queue = given->lease_queue,
+    };
+    if (!given->lease)
+        return 0;
+    if (given->lease > 1 || !given->behaviour || out->lease.timeout_ms > MS_MAX ||
+        (given->route != 0 && given->route != WEIR_ROUTE_PULL))
+        return WEIR_EINVALID;
+    out->route = WEIR_ROUTE_PULL;
+    return 0;
+}
+
 /* Translates the options that need no memory: all but spec and outputs. */
 static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
                      struct pool_options *out)
@@ -94,6 +110,8 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     status = restart_of(given, &out->settings.restart);
     if (status == 0)
         status = scale_of(given, &out->settings.scale);
+    if (status == 0)
+        status = lease_of(given, &out->settings);
     if (status != 0)
         return status;
     status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);

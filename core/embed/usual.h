@@ -15,6 +15,7 @@
 #define USUAL_OPEN_TIMEOUT_MS 10000ul   /* `open_timeout` */
 #define USUAL_SCALE_WAIT_MS 50ul        /* `scale.wait` */
 #define USUAL_SCALE_IDLE_MS 30000ul     /* `scale.idle` */
+#define USUAL_LEASE_TIMEOUT_MS 30000ul  /* `lease.timeout` */
 #define USUAL_LOG_LEVEL WEIR_LOG_INFO   /* `host.log.level` */
 
 /* As core has it: 0 = unlimited. */
@@ -27,6 +28,12 @@ static inline uint32_t usual_limit(uint32_t given)
 static inline uint64_t usual_remove_timeout_ms(uint64_t given)
 {
     return given == 0 ? USUAL_REMOVE_TIMEOUT_MS : given == WEIR_FOR_EVER ? 0 : given;
+}
+
+/* As core has it: 0 = none. */
+static inline uint64_t usual_lease_timeout_ms(uint64_t given)
+{
+    return given == 0 ? USUAL_LEASE_TIMEOUT_MS : given == WEIR_FOR_EVER ? 0 : given;
 }
 
 #endif

@@ -185,15 +185,20 @@ struct weir_pool_options {
      * this until weir_runtime_scale_auto. */
     uint32_t scale;
     uint32_t reserved_2;
-    uint64_t scale_wait_ms; /* WEIR_SCALE_BY_WAIT: it grows by half when a message has waited so
+    uint64_t scale_wait_ms;    /* WEIR_SCALE_BY_WAIT: it grows by half when a message has waited so
                              * long and no worker is idle; 0 = 50 ms */
-    uint64_t scale_idle_ms; /* a worker that is unused for so long leaves; 0 = 30 s */
+    uint64_t scale_idle_ms;    /* a worker that is unused for so long leaves; 0 = 30 s */
+    uint32_t lease;            /* 1: the pool gives its workers out one by one (weir/leases.h). It
+                             * routes by WEIR_ROUTE_PULL; `route` is that or 0 */
+    uint32_t lease_queue;      /* takers that may wait; 0 = none */
+    uint64_t lease_timeout_ms; /* a lease that lasts longer is revoked; 0 = 30 s, WEIR_FOR_EVER */
 };
 #define WEIR_POOL_OPTIONS                                                                          \
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0                                                                                      \
     }
 
 /* Options of an actor or a source. Initialise them with WEIR_ACTOR_OPTIONS. 0 and NULL have the
@@ -483,6 +488,7 @@ static inline int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
 #endif
 
 #include "figures.h"
+#include "leases.h"
 #include "tasks.h"
 
 #endif

@@ -1,0 +1,36 @@
+/*
+ * face/leases.h - leases of threads outside: see weir/leases.h.
+ *
+ * A part of weir_core.h, through which the host and libweir include it.
+ */
+#ifndef FACE_LEASES_H
+#define FACE_LEASES_H
+
+#include <weir/message.h>
+
+struct runtime;
+
+/* As weir_runtime_take_request. */
+int runtime_take(struct runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+                 uint64_t *out_reference);
+
+/* As weir_runtime_take. */
+int runtime_take_wait(struct runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+                      struct weir_lease *out);
+
+/* Takes the message on 0. WEIR_ENOTALLOWED. */
+int runtime_lease_send(struct runtime *runtime, const struct weir_lease *lease,
+                       struct weir_message *message);
+
+/* Takes the message on 0. WEIR_ENOTALLOWED. */
+int runtime_lease_request(struct runtime *runtime, const struct weir_lease *lease,
+                          struct weir_message *message, uint64_t timeout_ms,
+                          uint64_t *out_reference);
+
+/* As weir_return; the holder is the program. */
+int runtime_lease_return(struct runtime *runtime, const struct weir_lease *lease, int how);
+
+/* As weir_lease_renew; the holder is the program. */
+int runtime_lease_renew(struct runtime *runtime, const struct weir_lease *lease);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * weir/leases.h - libweir: exclusive use of a worker by the program's own threads.
+ *
+ * Part of <weir/runtime.h>: include that. The rules of that header apply. A pool gives leases when
+ * its options have `lease` 1; weir/lease.h says what a lease is. The holder is the program: any of
+ * its threads that has the lease may use it. When the program does not return it, the time-out of
+ * the pool's leases ends it.
+ *
+ *     if (weir_runtime_take(runtime, pool, 1000, &lease) == 0) {
+ *         status = weir_runtime_lease_ask(runtime, &lease, message, 1000, &answer);
+ *         weir_runtime_return(runtime, &lease, status == 0 ? WEIR_DONE : WEIR_FAIL);
+ *     }
+ */
+#ifndef WEIR_LEASES_H
+#define WEIR_LEASES_H
+
+#include "runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Takes a worker, and waits for one up to `timeout_ms`. WEIR_ETIMEOUT. WEIR_EFULL: no worker is
+ * free, and the pool's queue of takers has no room. WEIR_EUNSUPPORTED: the pool gives no leases.
+ * WEIR_ECLOSED, WEIR_EUNKNOWN, WEIR_ENOMEM. WEIR_EDEADLK: in a callback.
+ */
+WEIR_API int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+                               struct weir_lease *out);
+
+/*
+ * As weir_runtime_take, without a wait: weir_runtime_await fetches the answer, whose message has
+ * the lease (weir_answer_lease), or weir_runtime_cancel gives the take up, and returns a lease that
+ * has come meanwhile.
+ */
+WEIR_API int weir_runtime_take_request(struct weir_runtime *runtime, weir_pid pool,
+                                       uint64_t timeout_ms, uint64_t *out_reference);
+
+/* The lease in an answer; NULL: it has none. Borrowed until the message of the answer is freed. */
+static inline const struct weir_lease *weir_answer_lease(const struct weir_answer *answer)
+{
+    return answer->message ? (const struct weir_lease *)answer->message->data : NULL;
+}
+
+/* As weir_runtime_send to the leased worker. WEIR_ENOTALLOWED: the lease is over. */
+WEIR_API int weir_runtime_lease_send(struct weir_runtime *runtime, const struct weir_lease *lease,
+                                     struct weir_message *message);
+
+/* As weir_runtime_request to the leased worker. WEIR_ENOTALLOWED: the lease is over. */
+WEIR_API int weir_runtime_lease_request(struct weir_runtime *runtime,
+                                        const struct weir_lease *lease,
+                                        struct weir_message *message, uint64_t timeout_ms,
+                                        uint64_t *out_reference);
+
+/* As weir_runtime_ask to the leased worker. */
+static inline int weir_runtime_lease_ask(struct weir_runtime *runtime,
+                                         const struct weir_lease *lease,
+                                         struct weir_message *message, uint64_t timeout_ms,
+                                         struct weir_answer *out)
+{
+    uint64_t reference;
+    int status = weir_runtime_lease_request(runtime, lease, message, timeout_ms, &reference);
+
+    if (status != 0) {
+        weir_runtime_message_free(runtime, message);
+        return status;
+    }
+    status = weir_runtime_await(runtime, reference, out);
+    if (status == WEIR_EDEADLK || status == WEIR_EINVALID)
+        (void)weir_runtime_cancel(runtime, reference);
+    return status;
+}
+
+/* As weir_return. WEIR_ENOTALLOWED: a worker holds it. */
+WEIR_API int weir_runtime_return(struct weir_runtime *runtime, const struct weir_lease *lease,
+                                 int how);
+
+/* As weir_lease_renew. */
+WEIR_API int weir_runtime_lease_renew(struct weir_runtime *runtime, const struct weir_lease *lease);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

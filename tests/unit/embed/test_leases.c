@@ -1,0 +1,264 @@
+/*
+ * Goal: threads of a program take a worker, use it alone and return it; a lease that comes too late
+ * is returned; no worker is ever used by two, also while the pool changes its size.
+ *
+ * Method: each worker has the id of its user: the first message after `taken` sets it, all others
+ * must have the same one, and `returned` clears it.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "unit/embed/hand.h"
+#include "unit/host/suite.h"
+#include "unit/support/gate.h"
+
+#define THREADS 6u
+#define ROUNDS 150u
+#define USES 3u
+#define RESIZES 100u
+
+struct fixture {
+    struct hand hand;
+    weir_pid pool;
+    struct gate gate;
+    _Atomic uint32_t mixed; /* messages of another user than the lease's first */
+    _Atomic uint32_t used;
+    _Atomic uint32_t taken;
+    _Atomic uint32_t refused; /* calls that failed in another way than they may */
+};
+
+struct worker {
+    struct fixture *f;
+    uint64_t user; /* 0 = none */
+};
+
+struct order {
+    uint64_t user;
+    uint32_t waits; /* at the gate */
+};
+
+static int open_worker(struct weir_self *self, const void *settings, void *state)
+{
+    struct worker *worker = state;
+
+    (void)self;
+    worker->f = (struct fixture *)(uintptr_t)settings;
+    return 0;
+}
+
+static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    const struct order *order = message->data;
+    struct worker *worker = state;
+
+    (void)self;
+    if (worker->user == 0)
+        worker->user = order->user;
+    if (worker->user != order->user)
+        atomic_fetch_add(&worker->f->mixed, 1);
+    atomic_fetch_add(&worker->f->used, 1);
+    return !order->waits || gate_pass(&worker->f->gate) ? WEIR_DONE : WEIR_FAIL;
+}
+
+static int taken(struct weir_self *self, void *state)
+{
+    struct worker *worker = state;
+
+    (void)self;
+    atomic_fetch_add(&worker->f->taken, 1);
+    return worker->user == 0 ? 0 : WEIR_FAIL;
+}
+
+static int returned(struct weir_self *self, void *state)
+{
+    struct worker *worker = state;
+
+    (void)self;
+    worker->user = 0;
+    return 0;
+}
+
+static const struct weir_behaviour behaviour = {
+    .name = "connection",
+    .state_size = sizeof(struct worker),
+    .open = open_worker,
+    .handle = handle,
+    .taken = taken,
+    .returned = returned,
+};
+
+static void begin(struct fixture *f, uint32_t workers, uint32_t queue)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+
+    memset(f, 0, sizeof *f);
+    hand_begin(&f->hand, 2);
+    gate_init(&f->gate);
+    options.path = "connections";
+    options.behaviour = &behaviour;
+    options.settings = f;
+    options.workers = workers;
+    options.lease = 1;
+    options.lease_queue = queue;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(f->hand.runtime, &options, &f->pool), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, f->pool, wait_limit_ms()), 0);
+}
+
+static void finish(struct fixture *f)
+{
+    struct weir_ledger ledger;
+
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(f->hand.runtime, f->pool, wait_limit_ms()), 0);
+    ledger = hand_ledger(&f->hand, 0);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    CU_ASSERT_EQUAL(atomic_load(&f->mixed), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f->refused), 0);
+    hand_finish(&f->hand);
+    gate_finish(&f->gate);
+}
+
+static int take(struct fixture *f, struct weir_lease *lease)
+{
+    return weir_runtime_take(f->hand.runtime, f->pool, wait_limit_ms(), lease);
+}
+
+static int give_back(struct fixture *f, const struct weir_lease *lease)
+{
+    return weir_runtime_return(f->hand.runtime, lease, WEIR_DONE);
+}
+
+static struct weir_message *make(struct fixture *f, uint64_t user, uint32_t waits)
+{
+    const struct order order = { user, waits };
+    struct weir_message *message = weir_runtime_message_new(f->hand.runtime, NULL, sizeof order);
+
+    memcpy(message->data, &order, sizeof order);
+    return message;
+}
+
+static int ask(struct fixture *f, const struct weir_lease *lease, uint64_t user)
+{
+    struct weir_answer answer = WEIR_ANSWER;
+
+    return weir_runtime_lease_ask(f->hand.runtime, lease, make(f, user, 0), wait_limit_ms(),
+                                  &answer);
+}
+
+static void test_thread_uses_a_worker_alone(void)
+{
+    struct weir_lease lease, other;
+    struct fixture f;
+
+    begin(&f, 1, 0);
+    CU_ASSERT_EQUAL(take(&f, &lease), 0);
+    CU_ASSERT_EQUAL(lease.pool, f.pool);
+    CU_ASSERT_EQUAL(take(&f, &other), WEIR_EFULL);
+    CU_ASSERT_EQUAL(ask(&f, &lease, 1), WEIR_ENOREPLY); /* handled */
+    CU_ASSERT_EQUAL(weir_runtime_lease_send(f.hand.runtime, &lease, make(&f, 1, 0)), 0);
+    CU_ASSERT_EQUAL(weir_runtime_lease_renew(f.hand.runtime, &lease), 0);
+    CU_ASSERT_EQUAL(weir_runtime_return(f.hand.runtime, &lease, WEIR_KEEP), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_runtime_lease_renew(f.hand.runtime, &lease), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(ask(&f, &lease, 1), WEIR_ENOTALLOWED);
+    finish(&f);
+}
+
+static void test_take_that_is_given_up_holds_no_worker(void)
+{
+    struct weir_lease lease;
+    struct fixture f;
+    uint64_t reference;
+
+    begin(&f, 1, 1);
+    CU_ASSERT_EQUAL(weir_runtime_take_request(f.hand.runtime, f.pool, wait_limit_ms(), &reference),
+                    0);
+    while (!atomic_load(&f.taken)) /* the lease is on its way, or there */
+        (void)sched_yield();
+    CU_ASSERT_EQUAL(weir_runtime_cancel(f.hand.runtime, reference), 0);
+    CU_ASSERT_EQUAL(take(&f, &lease), 0);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 1, &lease), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    CU_ASSERT_EQUAL(take(&f, &lease), 0); /* the taker that gave up is not served */
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    finish(&f);
+}
+
+static void test_lease_comes_with_the_answer_of_a_request(void)
+{
+    struct weir_answer answer = WEIR_ANSWER;
+    struct weir_lease lease;
+    struct fixture f;
+    uint64_t reference;
+
+    begin(&f, 1, 1);
+    CU_ASSERT_EQUAL(weir_runtime_take_request(f.hand.runtime, f.pool, wait_limit_ms(), &reference),
+                    0);
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_await(f.hand.runtime, reference, &answer), 0);
+    lease = *weir_answer_lease(&answer);
+    weir_runtime_message_free(f.hand.runtime, answer.message);
+    CU_ASSERT_EQUAL(ask(&f, &lease, 1), WEIR_ENOREPLY);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    finish(&f);
+}
+
+/* --- the storm -------------------------------------------------------------------------------- */
+
+struct user {
+    struct fixture *f;
+    pthread_t thread;
+    uint64_t id;
+};
+
+static void *run_user(void *argument)
+{
+    struct user *user = argument;
+    struct fixture *f = user->f;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        struct weir_lease lease;
+
+        if (take(f, &lease) != 0) {
+            atomic_fetch_add(&f->refused, 1);
+            continue;
+        }
+        for (uint32_t use = 0; use < USES; use++)
+            if (ask(f, &lease, user->id) != WEIR_ENOREPLY)
+                atomic_fetch_add(&f->refused, 1);
+        if (weir_runtime_return(f->hand.runtime, &lease, i % 8 ? WEIR_DONE : WEIR_FAIL) != 0)
+            atomic_fetch_add(&f->refused, 1);
+    }
+    return NULL;
+}
+
+static void test_no_worker_is_used_by_two_while_the_pool_changes(void)
+{
+    struct user users[THREADS];
+    struct fixture f;
+
+    begin(&f, 2, THREADS);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        users[i] = (struct user){ .f = &f, .id = i + 1 };
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&users[i].thread, NULL, run_user, &users[i]), 0);
+    }
+    for (uint32_t i = 0; i < RESIZES; i++)
+        CU_ASSERT_EQUAL(weir_runtime_resize(f.hand.runtime, f.pool, 1 + i % 4, NULL), 0);
+    for (uint32_t i = 0; i < THREADS; i++)
+        CU_ASSERT_EQUAL(pthread_join(users[i].thread, NULL), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.used), THREADS * ROUNDS * USES);
+    finish(&f);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "alone", test_thread_uses_a_worker_alone },
+        { "given up", test_take_that_is_given_up_holds_no_worker },
+        { "request", test_lease_comes_with_the_answer_of_a_request },
+        { "storm", test_no_worker_is_used_by_two_while_the_pool_changes },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("leases", tests);
+}
