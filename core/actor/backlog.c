@@ -112,8 +112,9 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
     message_queue_append(queue, message);
 }
 
-/* Passes the next message of the backlog to another member. It goes to `stays` if it is a copy of a
- * broadcast or was sent under a lease, so that it belongs to this member, or if no member has room: then false. */
+/* Passes the next message of the backlog to another member. It goes to `stays` if it belongs to
+ * this member, as a copy of a broadcast and a message under a lease do, or if no member has room:
+ * then false. */
 static bool reroute_next(struct actor *actor, struct message_queue *stays)
 {
     struct message *message = take_backlog(actor);

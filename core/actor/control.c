@@ -9,7 +9,7 @@
 #include "actor/handling.h"
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
-#include "actor/lease.h"
+#include "actor/lease_turn.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"

@@ -4,7 +4,7 @@
 #include "actor/backlog.h"
 #include "actor/deadlines.h"
 #include "actor/kept.h"
-#include "actor/lease.h"
+#include "actor/lease_turn.h"
 #include "actor/leave.h"
 #include "actor/printing.h"
 #include "actor/request.h"

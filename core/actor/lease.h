@@ -32,21 +32,20 @@ static inline struct lease *lease_of(const struct actor *actor)
  * which it counts as leased is unsettled. */
 bool lease_lets_pull(const struct actor *actor);
 
-/* Leases the member to the taker. Takes the TAKE. */
-void lease_grant(struct actor *actor, struct message *take);
-
 /* True for a message of a lease that is over, and for one without a lease while it is leased. */
 bool lease_refuses(const struct actor *actor, const struct message *message);
 
-/* Ends a lease that is over, after all messages under it were settled. True: it has done so. */
-bool lease_step(struct actor *actor);
+/* Whether a worker stays as it is after such an end. */
+static inline bool lease_keeps_worker(enum lease_end end)
+{
+    return end == LEASE_DONE || end == LEASE_HOLDER_ENDED;
+}
 
-/* Looks at the lease after SIGNAL_TIME, and revokes it if it must. Returns the time of the next
- * look, or TIMER_NEVER. */
-uint64_t lease_time(struct actor *actor, uint64_t now_ns);
+/* The member is free. Returns the TAKE, owned. */
+struct message *lease_release(struct actor *actor, struct lease *lease);
 
-/* True for the WEIR_DOWN of the lease's holder. Does not take it. */
-bool lease_holder_ended(struct actor *actor, const struct message *down);
+/* Logs that a lease, which is over, was taken back, and releases the member. */
+void lease_revoke(struct actor *actor, enum lease_end why);
 
 /* The member has to leave, and its time is over. */
 void lease_remove(struct actor *actor);

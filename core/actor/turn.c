@@ -10,6 +10,7 @@
 #include "actor/group.h"
 #include "actor/handling.h"
 #include "actor/lease.h"
+#include "actor/lease_turn.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/open.h"

@@ -58,8 +58,8 @@ struct weir_end {
     char detail[48]; /* the text of weir_reason; ends with NUL; may be empty */
 };
 
-/* The right to use one worker of a pool alone: weir/lease.h. Plain data: it may be copied, and passed
- * to others. */
+/* The right to use one worker of a pool alone: weir/lease.h. Plain data: it may be copied, and
+ * passed to others. */
 struct weir_lease {
     weir_pid pool;
     weir_pid member; /* the leased worker; weir_monitor tells when it fails */

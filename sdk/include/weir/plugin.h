@@ -161,9 +161,9 @@ struct weir_behaviour {
     /* Since 1.1. Called before a worker is leased: a health check. Returns 0; with any other number
      * the worker is closed and opened again, and the taker gets another one. NULL: 0. */
     int (*taken)(struct weir_self *self, void *state);
-    /* Since 1.1. Called when a lease is over and the worker stays as it is: a ROLLBACK. It
-     * has handled all messages that it accepted under the lease. Returns 0; with any other number the
-     * worker is closed and opened again. NULL: 0. */
+    /* Since 1.1. Called when a lease is over and the worker stays as it is: a ROLLBACK. The
+     * worker has handled all messages that it accepted under the lease. Returns 0; with any other
+     * number the worker is closed and opened again. NULL: 0. */
     int (*returned)(struct weir_self *self, void *state);
 };
 

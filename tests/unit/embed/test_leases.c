@@ -150,10 +150,10 @@ static void test_thread_uses_a_worker_alone(void)
     struct weir_lease lease, other;
     struct fixture f;
 
-    begin(&f, 1, 0);
+    begin(&f, 1, 1);
     CU_ASSERT_EQUAL(take(&f, &lease), 0);
     CU_ASSERT_EQUAL(lease.pool, f.pool);
-    CU_ASSERT_EQUAL(take(&f, &other), WEIR_EFULL);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 1, &other), WEIR_ETIMEOUT);
     CU_ASSERT_EQUAL(ask(&f, &lease, 1), WEIR_ENOREPLY); /* handled */
     CU_ASSERT_EQUAL(weir_runtime_lease_send(f.hand.runtime, &lease, make(&f, 1, 0)), 0);
     CU_ASSERT_EQUAL(weir_runtime_lease_renew(f.hand.runtime, &lease), 0);

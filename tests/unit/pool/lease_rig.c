@@ -193,6 +193,7 @@ void begin_as(struct fixture *f, const struct setup *setup)
         atomic_init(&f->slots[i].result, NOT_YET);
         atomic_init(&f->slots[i].reply, NOT_YET);
     }
+    CU_ASSERT_TRUE(busy(f, 0));
 }
 
 void begin(struct fixture *f, uint32_t size, uint32_t queue)

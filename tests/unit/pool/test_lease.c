@@ -1,6 +1,6 @@
 /*
  * Goal: a leased worker serves its holder alone, each lease ends in one way, and no message of a
- * lease that is over is handled: each row of the table of docs/guide/leases.md.
+ * lease that is over is handled: each row of the table of docs/decisions/158-leases.md.
  *
  * Method: a pool of holders takes, uses and returns workers; see lease_rig.h.
  */

@@ -1,0 +1,22 @@
+/*
+ * actor/lease_turn.h - the steps of a member's turn that begin and end its lease: see lease.h.
+ */
+#ifndef ACTOR_LEASE_TURN_H
+#define ACTOR_LEASE_TURN_H
+
+#include "actor/actor.h"
+
+/* Leases the member to the taker. Takes the TAKE. */
+void lease_grant(struct actor *actor, struct message *take);
+
+/* Ends a lease that is over, after all messages under it were handled. True: it has done so. */
+bool lease_step(struct actor *actor);
+
+/* Looks at the lease after SIGNAL_TIME, and revokes it if it must. Returns the time of the next
+ * look, or TIMER_NEVER. */
+uint64_t lease_time(struct actor *actor, uint64_t now_ns);
+
+/* True for the WEIR_DOWN of the lease's holder. Does not take it. */
+bool lease_holder_ended(struct actor *actor, const struct message *down);
+
+#endif
