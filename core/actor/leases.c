@@ -246,10 +246,14 @@ int leases_send(struct runtime *runtime, struct executor *executor, const struct
 int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool,
                 struct message *take)
 {
-    struct router *router = actor_find_router(runtime, pool);
-    int status;
+    struct actor *actor;
+    struct router *router;
+    int status = actor_find_alive(runtime, pool, &actor);
 
-    if (router && !leases_are_given(router->leases))
+    if (status != 0)
+        return status;
+    router = actor->router;
+    if (!router || !leases_are_given(router->leases))
         return WEIR_EUNSUPPORTED;
     take->public.reserved |= MESSAGE_TAKE;
     status = send_message(runtime, executor, pool, WEIR_NORMAL, take);

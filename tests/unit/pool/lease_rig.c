@@ -32,7 +32,7 @@ int take(struct weir_self *self, struct probe *probe, const struct weir_message 
     struct fixture *f = probe->context;
     struct slot *slot = slot_of(probe, message);
     uint64_t timeout_ms = probe_order(message)->argument / SLOTS;
-    int status = weir_take(self, f->pool->pid, timeout_ms ? timeout_ms : FOR_LONG_MS, taken, slot,
+    int status = weir_take(self, f->target, timeout_ms ? timeout_ms : FOR_LONG_MS, taken, slot,
                            &slot->reference);
 
     if (status != 0)
@@ -188,6 +188,7 @@ void begin_as(struct fixture *f, const struct setup *setup)
     rig_init(&f->rig, 2, 0);
     f->pool = make_pool(f, setup);
     f->users = make_users(f);
+    f->target = f->pool->pid;
     for (uint32_t i = 0; i < SLOTS; i++) {
         atomic_init(&f->slots[i].answer, NOT_YET);
         atomic_init(&f->slots[i].result, NOT_YET);

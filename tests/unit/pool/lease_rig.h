@@ -27,6 +27,7 @@ struct fixture {
     struct probe *user;
     struct pool *pool;
     struct pool *users;
+    weir_pid target; /* of `take` */
     struct slot slots[SLOTS];
 };
 

@@ -91,17 +91,20 @@ static void test_member_that_was_used_last_is_taken_first(void)
     finish(&f);
 }
 
-static void test_pool_without_leases_is_unsupported(void)
+static void test_only_a_pool_with_leases_gives_them(void)
 {
     struct fixture f;
-    struct pool *pool;
 
     begin(&f, 1, 0);
-    pool = f.pool;
-    f.pool = f.users;
+    f.target = f.users->pid;
     act(&f, 0, take);
     CU_ASSERT_TRUE(answered(&f, 0, WEIR_EUNSUPPORTED));
-    f.pool = pool;
+    f.target = rig_worker(f.pool, 0);
+    act(&f, 1, take);
+    CU_ASSERT_TRUE(answered(&f, 1, WEIR_EUNSUPPORTED));
+    f.target = 0;
+    act(&f, 2, take);
+    CU_ASSERT_TRUE(answered(&f, 2, WEIR_EUNKNOWN));
     finish(&f);
 }
 
@@ -474,7 +477,7 @@ int main(void)
         { "order", test_takers_wait_in_the_order_in_which_they_came },
         { "no queue", test_queue_of_zero_refuses_at_once_and_has_room_for_free_members },
         { "last used", test_member_that_was_used_last_is_taken_first },
-        { "unsupported", test_pool_without_leases_is_unsupported },
+        { "unsupported", test_only_a_pool_with_leases_gives_them },
         { "plain", test_plain_message_is_a_lease_for_its_time },
         { "gave up", test_taker_that_gave_up_is_never_served },
         { "ended", test_taker_that_ended_is_never_served },
