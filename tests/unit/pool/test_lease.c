@@ -30,6 +30,7 @@ static void test_returned_member_serves_the_next_taker(void)
     finish(&f);
 }
 
+/* promise P33 */
 static void test_takers_wait_in_the_order_in_which_they_came(void)
 {
     struct fixture f;
@@ -128,6 +129,7 @@ static void test_plain_message_is_a_lease_for_its_time(void)
 
 /* --- giving up -------------------------------------------------------------------------------- */
 
+/* promise P33 */
 static void test_taker_that_gave_up_is_never_served(void)
 {
     struct fixture f;
@@ -194,6 +196,7 @@ static void test_answer_that_no_taker_waits_for_returns_the_member(void)
 
 /* --- fencing ---------------------------------------------------------------------------------- */
 
+/* promise P32 */
 static void test_leased_member_handles_its_holder_alone(void)
 {
     struct fixture f;
@@ -233,6 +236,7 @@ static void test_nothing_is_sent_under_a_lease_that_is_over(void)
     finish(&f);
 }
 
+/* promise P34 */
 static void test_return_waits_for_what_was_sent_before_it(void)
 {
     struct fixture f;
@@ -255,6 +259,7 @@ static void test_return_waits_for_what_was_sent_before_it(void)
     finish(&f);
 }
 
+/* promise P34 */
 static void test_double_return_and_return_by_another_change_nothing(void)
 {
     struct fixture f;
@@ -277,6 +282,7 @@ static void test_double_return_and_return_by_another_change_nothing(void)
 
 /* --- the ends of a lease ---------------------------------------------------------------------- */
 
+/* promise P35 */
 static void test_member_that_is_returned_as_failed_is_replaced(void)
 {
     struct fixture f;
@@ -322,6 +328,7 @@ static void test_holder_that_fails_has_its_member_replaced(void)
     finish(&f);
 }
 
+/* promise P35 */
 static void test_lease_that_lasts_too_long_is_revoked(void)
 {
     struct fixture f;
