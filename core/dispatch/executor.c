@@ -222,7 +222,7 @@ static struct schedulable *take_spawned(struct executor *executor)
 {
     struct schedulable *taken = NULL;
 
-    if (executor->spawned_runs++ < SPAWNED_RUNS_MAX)
+    if (!spawn_deque_is_empty(&executor->spawned) && executor->spawned_runs++ < SPAWNED_RUNS_MAX)
         taken = spawn_deque_pop(&executor->spawned);
     if (!taken)
         executor->spawned_runs = 0;
@@ -231,12 +231,16 @@ static struct schedulable *take_spawned(struct executor *executor)
 
 /* Work that must not wait for the rest: checked at each beat, so after each long turn, and at every
  * 61st take. */
-static struct schedulable *take_overdue(struct executor *executor)
+static inline bool is_overdue(struct executor *executor, bool ticked)
 {
-    bool ticked = has_ticked(executor);
+    return ++executor->takes >= GLOBAL_INTERVAL || ticked;
+}
 
-    if (!ticked && ++executor->takes % GLOBAL_INTERVAL != 0)
-        return NULL;
+/* Out of line, so that other takes save no registers for it. */
+__attribute__((noinline)) static struct schedulable *take_overdue(struct executor *executor,
+                                                                  bool ticked)
+{
+    executor->takes = 0;
     look_around(executor);
     if (ticked || ++executor->looks % AGE_INTERVAL == 0)
         age_spawned(executor);
@@ -245,7 +249,9 @@ static struct schedulable *take_overdue(struct executor *executor)
 
 static struct schedulable *take_own(struct executor *executor)
 {
-    struct schedulable *taken = take_overdue(executor);
+    bool ticked = has_ticked(executor);
+    struct schedulable *taken = is_overdue(executor, ticked) ? take_overdue(executor, ticked)
+                                                             : NULL;
 
     if (taken)
         return taken;
