@@ -27,11 +27,14 @@ static struct tokens *tokens_of(const struct actor *actor, uint32_t output)
     return wiring && output < wiring->count ? wiring_tokens(wiring, output) : NULL;
 }
 
+static const struct binding *binding_in(const struct wiring *wiring, uint32_t output)
+{
+    return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
+}
+
 static const struct binding *binding_of(struct actor *actor, uint32_t output)
 {
-    const struct wiring *wiring = wiring_of(actor);
-
-    return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
+    return binding_in(wiring_of(actor), output);
 }
 
 /* True when the target has ended: it refuses for another reason than a lack of room. */
@@ -269,7 +272,8 @@ __attribute__((noinline)) static int emit_throttled(struct actor *actor, uint32_
 
 int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
-    const struct binding *binding = binding_of(actor, output);
+    const struct wiring *wiring = wiring_of(actor);
+    const struct binding *binding = binding_in(wiring, output);
     struct message_list *left;
     int status;
 
@@ -278,7 +282,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
         return keep_for_later(actor, output, message);
-    if (tokens_of(actor, output))
+    if (wiring_tokens(wiring, output))
         return emit_throttled(actor, output, binding, message);
     left = binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
     status = send_leaving(actor->runtime, actor->executor, binding->target, message, left);
