@@ -371,7 +371,7 @@ static struct executor *take_joinable(struct dispatcher *dispatcher)
     return found;
 }
 
-/* Without the lock, since the leaving thread may take it to ask whether it is one of ours. */
+/* Without the lock, which a thread may take before it leaves. */
 static void join(struct dispatcher *dispatcher, struct executor *executor)
 {
     pthread_join(executor->thread, NULL);
@@ -381,23 +381,11 @@ static void join(struct dispatcher *dispatcher, struct executor *executor)
     pthread_mutex_unlock(&dispatcher->lock);
 }
 
-bool dispatcher_is_own_thread(struct dispatcher *dispatcher)
-{
-    bool own = false;
-
-    pthread_mutex_lock(&dispatcher->lock);
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        own |= dispatcher->executors[i]->joinable &&
-               pthread_equal(dispatcher->executors[i]->thread, pthread_self());
-    pthread_mutex_unlock(&dispatcher->lock);
-    return own;
-}
-
 int dispatcher_join(struct dispatcher *dispatcher)
 {
-    struct executor *executor;
+    struct executor *executor = executor_of_this_thread();
 
-    if (dispatcher_is_own_thread(dispatcher))
+    if (executor && executor->dispatcher == dispatcher)
         return WEIR_EDEADLK;
     while ((executor = take_joinable(dispatcher)))
         join(dispatcher, executor);

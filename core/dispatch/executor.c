@@ -505,12 +505,25 @@ bool executor_step(struct executor *executor)
     return taken != NULL;
 }
 
+static struct executor **own_executor(void)
+{
+    static _Thread_local struct executor *own;
+
+    return &own;
+}
+
+struct executor *executor_of_this_thread(void)
+{
+    return *own_executor();
+}
+
 void *executor_main(void *argument)
 {
     struct executor *executor = argument;
     struct dispatcher *dispatcher = executor->dispatcher;
     struct schedulable *schedulable;
 
+    *own_executor() = executor;
     if (dispatcher->options.thread_start)
         dispatcher->options.thread_start(executor);
     dispatcher_stir(dispatcher);

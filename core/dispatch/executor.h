@@ -34,6 +34,9 @@ void executor_finish(struct executor *executor);
  * wants fewer threads. */
 void *executor_main(void *argument);
 
+/* NULL on a thread that no dispatcher started. Takes no lock: calls from outside ask. */
+struct executor *executor_of_this_thread(void);
+
 /*
  * For a simulation, on an executor whose thread was never started: runs due timers, then one turn
  * if there is work. False: there was no work, and reclamation does not wait for this executor.
