@@ -191,9 +191,12 @@ static void copies_left(struct actor *actor, uint32_t output, enum weir_when_ful
         drop(actor, output, message, receiver_of(actor, message), DEAD_OUTPUT_FULL, WEIR_EFULL);
 }
 
+/* The target has no room, or there is NO_TOKEN, or the target refuses for good. */
 static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
                    struct message *message, int status)
 {
+    if (status == NO_TOKEN)
+        status = WEIR_EFULL;
     if (status == WEIR_EINVALID)
         return status;
     if (status != WEIR_EFULL) {
@@ -265,8 +268,6 @@ __attribute__((noinline)) static int emit_throttled(struct actor *actor, uint32_
 
     if (copies->count > 0)
         copies_left(actor, output, binding->when_full, copies);
-    if (status == NO_TOKEN)
-        status = WEIR_EFULL;
     return status > 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
@@ -330,8 +331,10 @@ uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max)
     struct tokens *tokens = tokens_of(actor, output);
     uint32_t free;
 
-    if (!tokens)
+    if (!tokens) {
+        tokens_leave(&actor->place->token_wait); /* a new wiring may have taken the rate away */
         return max;
+    }
     free = tokens_free(tokens, executor_look_at_clock(actor->executor));
     if (free > 0)
         tokens_leave(&actor->place->token_wait);
