@@ -480,9 +480,10 @@ static void test_rate_of_an_output_is_set_kept_and_taken_away(void)
     for (uint64_t id = 1; id <= 5; id++)
         CU_ASSERT_EQUAL(hand_send(&hand, first, (struct hand_order){ .act = hand_emit, .id = id }),
                         0);
-    while (hand_stats(&hand, first).throttled < 2)
+    /* One worker may have used both tokens; then the other one alone waits. */
+    while (hand_stats(&hand, first).throttled == 0 ||
+           hand_ledger(&hand, binding.target).accepted < 2)
         sched_yield();
-    CU_ASSERT_EQUAL(hand_ledger(&hand, binding.target).accepted, 2);
     CU_ASSERT_EQUAL(weir_runtime_bind(hand.runtime, first, &binding, 1), 0);
     CU_ASSERT_EQUAL(hand_ledger(&hand, binding.target).accepted, 2);
     CU_ASSERT_EQUAL(weir_runtime_set_rate(hand.runtime, first, 0, &none), 0);
