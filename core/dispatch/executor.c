@@ -14,7 +14,6 @@
     4                    /* then an older actor runs: the spawned ones may wait for their parent */
 #define LIFO_RUNS_MAX 16 /* then the ring has its turn: a pair cannot starve it */
 #define SEARCH_ROUNDS 64 /* about 30 us of looking, more than a wake-up costs */
-#define SEARCH_PAUSES 32 /* spin-loop hints between two looks */
 #define AGE_INTERVAL 17  /* searches between two moves of the oldest spawned actor: 1037 takes */
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
@@ -63,16 +62,6 @@ uint64_t executor_time(struct executor *executor)
     if (!executor->dispatcher || executor->clock_beat != present_beat(executor))
         (void)executor_look_at_clock(executor);
     return executor->now_ns;
-}
-
-uint64_t executor_random(struct executor *executor)
-{
-    uint64_t x = executor->random;
-
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return executor->random = x;
 }
 
 /* --- where it is ---------------------------------------------------------------------------- */
@@ -274,17 +263,6 @@ static struct schedulable *take_own(struct executor *executor)
     return taken ? taken : take_global(executor);
 }
 
-static void pause_briefly(void)
-{
-    for (int i = 0; i < SEARCH_PAUSES; i++) {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#else
-        atomic_signal_fence(memory_order_seq_cst);
-#endif
-    }
-}
-
 /* The dispatcher stops, or wants fewer threads and this is one too many. */
 static bool is_to_end(struct executor *executor)
 {
@@ -317,7 +295,7 @@ static struct schedulable *search(struct executor *executor)
         if (taken || is_to_end(executor))
             return taken;
         reader_quiescent(&executor->reader);
-        pause_briefly();
+        idle_pause();
     }
     return NULL;
 }

@@ -109,7 +109,15 @@ uint64_t executor_look_at_clock(struct executor *executor);
 uint64_t executor_time(struct executor *executor);
 
 /* A random number, not for secrets. */
-uint64_t executor_random(struct executor *executor);
+static inline uint64_t executor_random(struct executor *executor)
+{
+    uint64_t x = executor->random;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return executor->random = x;
+}
 
 /* Wakes a thread that parks. `bits`: EXECUTOR_WOKEN or EXECUTOR_KICKED. Any thread. */
 void executor_wake(struct executor *executor, uint32_t bits);

@@ -19,6 +19,7 @@
 
 #define IDLE_THREADS_MAX 1024
 #define IDLE_NOBODY UINT32_MAX
+#define IDLE_PAUSES 32 /* spin-loop hints between two looks of a search */
 
 struct idle {
     /* advisory: written by a resize, read by threads that want to search */
@@ -34,6 +35,18 @@ void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max);
 
 /* Asks to search. False: enough others do; the caller parks. */
 bool idle_try_search(struct idle *idle);
+
+/* Between two looks of a search: some spin-loop hints. */
+static inline void idle_pause(void)
+{
+    for (int i = 0; i < IDLE_PAUSES; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+    }
+}
 
 /* Ends a search that found work. True: it was the last one, so the caller wakes the next. */
 bool idle_found(struct idle *idle);
