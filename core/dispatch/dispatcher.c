@@ -180,7 +180,7 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
     if (executor->left && reader_init(&executor->reader, dispatcher->options.reclaim) != 0)
         return WEIR_ENOMEM;
     executor->left = false;
-    /* seq_cst: see others_run in executor.c. */
+    /* seq_cst: see dispatcher_others_run. */
     atomic_fetch_add_explicit(&dispatcher->running, 1, memory_order_seq_cst);
     if (pthread_create(&executor->thread, NULL, executor_main, executor) == 0) {
         executor->joinable = true;
@@ -188,6 +188,8 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
         return 0;
     }
     atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
+    /* A thread may have left its senders to this one: see stand_back in executor.c. */
+    dispatcher_notify(dispatcher);
     reader_finish(&executor->reader);
     executor->left = true;
     return WEIR_ENOMEM;

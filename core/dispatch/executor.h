@@ -50,11 +50,24 @@ void dispatcher_notify(struct dispatcher *dispatcher);
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);
 
+/* Notes that a sender of this thread lacks room, or gets some: its messages and those of its
+ * receiver belong on one thread, unless their handlers take long (theft.h). Owner, in a turn. */
+static inline void executor_press(struct executor *executor)
+{
+    /* Relaxed, all: a guess of thieves, written once a beat at most. */
+    uint32_t beat = atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed);
+
+    if (atomic_load_explicit(&executor->pressed_beat, memory_order_relaxed) != beat)
+        atomic_store_explicit(&executor->pressed_beat, beat, memory_order_relaxed);
+}
+
 /* Ends the turn after its present message, because the running actor was refused for want of room:
  * actors that could make room, perhaps on this thread, run first. */
 static inline void executor_give_way(struct executor *executor)
 {
     executor->budget = 0;
+    executor->gave_way = true;
+    executor_press(executor);
 }
 
 /* As executor_submit, for one that waited for room: it runs after the actors that this thread has

@@ -3,8 +3,8 @@
  *
  * One word counts the threads that search for work and those that are parked; a bitmap shows which
  * are parked. At most half of the threads search. No thread is woken while another searches: a
- * searcher that finds work passes the wake-up on (see executor.c), so that wake-ups never come in
- * herds.
+ * searcher that finds work passes the wake-up on when there is more work (see executor.c), so that
+ * wake-ups never come in herds.
  *
  * Lost wake-ups: a thread that makes work visible reads the counts afterwards; a parking thread
  * writes the counts and then looks for work; all four are seq_cst, so one of them sees the other.
