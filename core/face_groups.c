@@ -135,7 +135,7 @@ static uint64_t left_ms(const struct clock *clock, uint64_t deadline_ns)
 static int send_all(struct shipment *shipment, uint64_t timeout_ms)
 {
     const struct clock clock = clock_monotonic();
-    const uint64_t deadline_ns = timeout_ms ? clock_after_ms(&clock, timeout_ms) : 0;
+    uint64_t deadline_ns = 0; /* not read yet: a task that finds room needs no clock */
 
     for (;;) {
         struct executor *executor = runtime_enter(shipment->runtime);
@@ -145,6 +145,8 @@ static int send_all(struct shipment *shipment, uint64_t timeout_ms)
             runtime_leave(executor);
         if (status != WEIR_EFULL || timeout_ms == 0)
             return status;
+        if (deadline_ns == 0)
+            deadline_ns = clock_after_ms(&clock, timeout_ms);
         status = wait_for_one(shipment, left_ms(&clock, deadline_ns));
         if (status != 0)
             return status;

@@ -21,6 +21,13 @@ static inline bool credit_any(const struct credit *credit)
     return (credit->places | credit->pulled) != 0;
 }
 
+/* False: nothing waits for room of the actor, and it has no owner. seq_cst as wait_queue.h says:
+ * after the read-modify-write that ended the turn. */
+static inline bool credit_is_claimed(struct actor *actor, const struct owner *owner)
+{
+    return owner || atomic_load_explicit(&actor->room_queue, memory_order_seq_cst);
+}
+
 /*
  * Wakes the waiters, after a read-modify-write of the admission word (wait_queue.h). Another thread
  * may run the actor by now; `owner` is the owner that it is a member of, or NULL.

@@ -104,13 +104,15 @@ int external_request_send(struct runtime *runtime, struct executor *executor,
                           const struct external_request_options *options, struct message *message,
                           uint64_t *out_reference)
 {
+    /* Read first: the receiver must not take the message after the thread has given up. */
+    const uint64_t deadline_ns = clock_after_ms(&executor->clock, options->timeout_ms);
     struct external_request *request;
     uint64_t reference;
     int status = open_one(runtime->external_requests, options, &request);
 
     if (status != 0)
         return status;
-    mark(request, clock_after_ms(&executor->clock, options->timeout_ms), message);
+    mark(request, deadline_ns, message);
     reference = request->reference;
     status = dispatch(runtime, executor, options, message);
     if (status != 0)
@@ -124,13 +126,14 @@ int external_request_send_wait(struct runtime *runtime,
                                const struct external_request_options *options,
                                struct message *message, uint64_t *out_reference)
 {
+    const uint64_t deadline_ns = clock_after_ms(&runtime->options.clock, options->timeout_ms);
     struct external_request *request;
     uint64_t reference;
     int status = open_one(runtime->external_requests, options, &request);
 
     if (status != 0)
         return status;
-    mark(request, clock_after_ms(&runtime->options.clock, options->timeout_ms), message);
+    mark(request, deadline_ns, message);
     reference = request->reference;
     status = send_wait(runtime, options->to, message, options->timeout_ms);
     if (status != 0)

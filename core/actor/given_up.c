@@ -79,8 +79,7 @@ static void remove_locked(struct given_up *given_up, uint32_t cell)
 
 /* --- notes ---------------------------------------------------------------------------------- */
 
-/* Relaxed: a requester that gave up before this check, as far as this thread can know, has counted
- * its note before. */
+/* Relaxed: changes under the lock. */
 static uint32_t count_of(const struct given_up *given_up)
 {
     return atomic_load_explicit(&given_up->count, memory_order_relaxed);
@@ -126,7 +125,7 @@ static bool look(struct given_up *given_up, const struct given_up_note *note, bo
     bool found = false;
     uint32_t cell;
 
-    if (count_of(given_up) == 0)
+    if (!given_up_any(given_up))
         return false;
     pthread_mutex_lock(&given_up->lock);
     if (given_up->capacity) {

@@ -36,6 +36,13 @@ struct given_up {
 void given_up_init(struct given_up *given_up);
 void given_up_finish(struct given_up *given_up);
 
+/* False: there are no notes. Relaxed: a requester that gave up before this check, as far as this
+ * thread can know, has counted its note before. */
+static inline bool given_up_any(const struct given_up *given_up)
+{
+    return atomic_load_explicit(&given_up->count, memory_order_relaxed) > 0;
+}
+
 void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t reference);
 
 /* True when there is a note; given_up_take also removes it. */

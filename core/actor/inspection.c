@@ -88,3 +88,13 @@ void inspection_number(struct inspection *inspection, const char *item, uint64_t
     (void)snprintf(text, sizeof text, "%" PRIu64, value);
     add(&inspection->public, item, text);
 }
+
+void inspection_capacity(struct inspection *inspection, const char *item, uint64_t limit)
+{
+    if (limit == 0)
+        inspection_text(inspection, item, "unlimited");
+    else if (limit == WEIR_UNBUFFERED)
+        inspection_text(inspection, item, "unbuffered");
+    else
+        inspection_number(inspection, item, limit);
+}

@@ -27,5 +27,7 @@ void inspection_finish(struct inspection *inspection);
 /* Adds an item, if it was requested and is not there yet. Borrows. */
 void inspection_text(struct inspection *inspection, const char *item, const char *value);
 void inspection_number(struct inspection *inspection, const char *item, uint64_t value);
+/* The limit of a mailbox: a number, or the word of the file for WEIR_UNBUFFERED or 0, unlimited. */
+void inspection_capacity(struct inspection *inspection, const char *item, uint64_t limit);
 
 #endif

@@ -80,11 +80,8 @@ static void add_mailbox(struct inspection *out, struct actor *actor)
     struct mailbox *mailbox = &actor->mailbox;
 
     /* Relaxed: figures. */
-    if (mailbox_is_unbuffered(mailbox))
-        inspection_text(out, "mailbox", "unbuffered");
-    else
-        inspection_number(out, "mailbox",
-                          atomic_load_explicit(&mailbox->limit, memory_order_relaxed));
+    inspection_capacity(out, "mailbox",
+                        atomic_load_explicit(&mailbox->limit, memory_order_relaxed));
     inspection_number(out, "mailbox_bytes",
                       atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed));
     inspection_number(out, "queued_bytes",

@@ -27,11 +27,14 @@ static struct tokens *tokens_of(const struct actor *actor, uint32_t output)
     return wiring && output < wiring->count ? wiring_tokens(wiring, output) : NULL;
 }
 
+static const struct binding *binding_in(const struct wiring *wiring, uint32_t output)
+{
+    return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
+}
+
 static const struct binding *binding_of(struct actor *actor, uint32_t output)
 {
-    const struct wiring *wiring = wiring_of(actor);
-
-    return wiring && output < wiring->count ? &wiring->bindings[output] : NULL;
+    return binding_in(wiring_of(actor), output);
 }
 
 /* True when the target has ended: it refuses for another reason than a lack of room. */
@@ -188,9 +191,12 @@ static void copies_left(struct actor *actor, uint32_t output, enum weir_when_ful
         drop(actor, output, message, receiver_of(actor, message), DEAD_OUTPUT_FULL, WEIR_EFULL);
 }
 
+/* The target has no room, or there is NO_TOKEN, or the target refuses for good. */
 static int refused(struct actor *actor, uint32_t output, const struct binding *binding,
                    struct message *message, int status)
 {
+    if (status == NO_TOKEN)
+        status = WEIR_EFULL;
     if (status == WEIR_EINVALID)
         return status;
     if (status != WEIR_EFULL) {
@@ -262,14 +268,13 @@ __attribute__((noinline)) static int emit_throttled(struct actor *actor, uint32_
 
     if (copies->count > 0)
         copies_left(actor, output, binding->when_full, copies);
-    if (status == NO_TOKEN)
-        status = WEIR_EFULL;
     return status > 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
 int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
-    const struct binding *binding = binding_of(actor, output);
+    const struct wiring *wiring = wiring_of(actor);
+    const struct binding *binding = binding_in(wiring, output);
     struct message_list *left;
     int status;
 
@@ -278,7 +283,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
         return keep_for_later(actor, output, message);
-    if (tokens_of(actor, output))
+    if (wiring_tokens(wiring, output))
         return emit_throttled(actor, output, binding, message);
     left = binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
     status = send_leaving(actor->runtime, actor->executor, binding->target, message, left);
@@ -326,8 +331,10 @@ uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max)
     struct tokens *tokens = tokens_of(actor, output);
     uint32_t free;
 
-    if (!tokens)
+    if (!tokens) {
+        tokens_leave(&actor->place->token_wait); /* a new wiring may have taken the rate away */
         return max;
+    }
     free = tokens_free(tokens, executor_look_at_clock(actor->executor));
     if (free > 0)
         tokens_leave(&actor->place->token_wait);

@@ -52,12 +52,6 @@ void port_close(struct port *port)
     unref(&port->public);
 }
 
-/* WEIR_ECLOSED if the actor of an open port has ended since. */
-static int closed_if_gone(int status)
-{
-    return status == WEIR_ETERMINATED || status == WEIR_EUNKNOWN ? WEIR_ECLOSED : status;
-}
-
 /* --- messages ------------------------------------------------------------------------------- */
 
 static struct weir_message *new_message(struct weir_port *public, const struct weir_tag *tag,
@@ -101,7 +95,7 @@ static int send(struct weir_port *public, weir_pid to, enum weir_lane lane,
     status = send_message(executor->runtime, executor, to ? to : port->pid, lane,
                           message_of(message));
     runtime_leave(executor);
-    return to ? status : closed_if_gone(status);
+    return to ? status : port_closed_if_gone(status);
 }
 
 /* Sends a request. Takes the message on 0. */
@@ -162,7 +156,7 @@ static int reply(struct weir_port *public, const struct weir_message *kept,
     if (status != 0)
         message->public.kind = WEIR_MESSAGE;
     runtime_leave(executor);
-    return closed_if_gone(status);
+    return port_closed_if_gone(status);
 }
 
 static struct message *make_order(struct executor *executor, const struct port *port,
@@ -202,7 +196,7 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
     if (status != 0)
         message_destroy(&executor->cache, message);
     runtime_leave(executor);
-    return closed_if_gone(status);
+    return port_closed_if_gone(status);
 }
 
 /* --- in the actor's turn -------------------------------------------------------------------- */

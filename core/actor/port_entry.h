@@ -32,6 +32,12 @@ static inline struct port *port_of(struct weir_port *public)
     return (struct port *)(void *)public;
 }
 
+/* WEIR_ECLOSED instead of the status of a send to the port's own actor that has ended since. */
+static inline int port_closed_if_gone(int status)
+{
+    return status == WEIR_ETERMINATED || status == WEIR_EUNKNOWN ? WEIR_ECLOSED : status;
+}
+
 /* An executor of the runtime, which is not destroyed before runtime_give_back. WEIR_ECLOSED,
  * WEIR_ENOMEM. */
 int port_borrow(struct port *port, struct executor **out);

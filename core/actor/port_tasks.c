@@ -27,7 +27,7 @@ int port_send_wait(struct weir_port *public, weir_pid to, struct weir_message *m
     message->from = port->pid;
     status = runtime_send_grouped(runtime, NULL, to ? to : port->pid, message, timeout_ms);
     runtime_release(runtime);
-    return status;
+    return to ? status : port_closed_if_gone(status);
 }
 
 /* --- requests ------------------------------------------------------------------------------- */
@@ -90,13 +90,26 @@ int port_await_any(struct weir_port *public, const uint64_t *references, uint32_
     return status;
 }
 
+/* The port is closed: no message tells the receiver. */
+static int give_up(struct port *port, uint64_t reference)
+{
+    struct external_request_answer answer;
+    struct external_request *request = external_request_claim(port->external_requests, reference);
+
+    if (!request)
+        return WEIR_EUNKNOWN;
+    if (external_request_fetch(port->external_requests, request, &answer) && answer.reply)
+        weir_port_message_free(&port->public, &answer.reply->public);
+    return 0;
+}
+
 int port_cancel(struct weir_port *public, uint64_t reference)
 {
     struct runtime *runtime;
     int status = port_hold(port_of(public), &runtime);
 
     if (status != 0)
-        return status;
+        return give_up(port_of(public), reference);
     status = runtime_cancel(runtime, reference);
     runtime_release(runtime);
     return status;
@@ -159,6 +172,8 @@ int port_submit_wait(struct weir_port *public, weir_pid pool, const struct weir_
     status = port_await(public, reference, &answer);
     if (status == 0)
         *out_result = weir_task_result(&answer);
+    else if (status == WEIR_ECLOSED)
+        (void)port_cancel(public, reference);
     weir_port_message_free(public, answer.message);
     return status;
 }
@@ -237,7 +252,7 @@ int port_group_send(struct weir_port_group *public, weir_pid to, struct weir_mes
     status = runtime_send_grouped(runtime, group->core, to ? to : group->port->pid, message,
                                   timeout_ms);
     runtime_release(runtime);
-    return status;
+    return to ? status : port_closed_if_gone(status);
 }
 
 int port_group_wait(struct weir_port_group *public, uint64_t timeout_ms,

@@ -191,14 +191,32 @@ static bool is_noted(struct runtime *runtime, const struct message *request)
     return given_up_has(notes_of(runtime, requester), requester, request->reference);
 }
 
-int request_why_given_up(struct runtime *runtime, struct executor *executor,
-                         const struct message *request)
+/* The status of a request without a note. */
+static int why_over(struct executor *executor, const struct message *request)
 {
-    if (is_noted(runtime, request))
-        return is_over(request, executor_look_at_clock(executor)) ? WEIR_ETIMEOUT : WEIR_ECANCELLED;
     return is_over(request, executor_time(executor)) ? WEIR_ETIMEOUT : 0;
 }
 
+/* As request_why_given_up, while there are notes. Out of line, so that other checks save no
+ * registers for it. */
+__attribute__((noinline)) static int why_given_up_noted(struct runtime *runtime,
+                                                        struct executor *executor,
+                                                        const struct message *request)
+{
+    if (!is_noted(runtime, request))
+        return why_over(executor, request);
+    return is_over(request, executor_look_at_clock(executor)) ? WEIR_ETIMEOUT : WEIR_ECANCELLED;
+}
+
+int request_why_given_up(struct runtime *runtime, struct executor *executor,
+                         const struct message *request)
+{
+    return given_up_any(notes_of(runtime, request->public.from))
+               ? why_given_up_noted(runtime, executor, request)
+               : why_over(executor, request);
+}
+
+/* The status of a request that was given up; 0: it was not, as far as this thread can know. */
 static int why_given_up(struct actor *actor, const struct message *request)
 {
     return request_why_given_up(actor->runtime, actor->executor, request);

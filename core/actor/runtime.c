@@ -15,14 +15,9 @@ struct entry {
 
 bool runtime_is_own_thread(struct runtime *runtime)
 {
-    /* Acquire pairs with the release in create_dispatcher: later dispatchers are not the
-     * caller's. */
-    uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
+    const struct executor *executor = executor_of_this_thread();
 
-    for (uint32_t i = 0; i < count; i++)
-        if (dispatcher_is_own_thread(runtime->dispatchers[i]))
-            return true;
-    return false;
+    return executor && executor->runtime == runtime;
 }
 
 /* --- outside threads ------------------------------------------------------------------------ */

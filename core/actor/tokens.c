@@ -86,6 +86,7 @@ static void join(struct tokens *tokens, struct token_wait *wait)
 uint64_t tokens_wait(struct tokens *tokens, uint64_t now_ns, struct token_wait *wait,
                      uint32_t messages)
 {
+    bool had_its_turn = wait->tokens == tokens && wait->due_ns <= now_ns;
     uint64_t due_ns;
 
     if (wait->tokens != tokens)
@@ -93,7 +94,8 @@ uint64_t tokens_wait(struct tokens *tokens, uint64_t now_ns, struct token_wait *
     /* Relaxed: a figure. */
     atomic_store_explicit(&wait->messages, messages, memory_order_relaxed);
     pthread_mutex_lock(&tokens->lock);
-    due_ns = bucket_due_ns(&tokens->bucket, now_ns, tokens->waiting);
+    /* Another sender took the token of the place that had its turn. */
+    due_ns = bucket_due_ns(&tokens->bucket, now_ns, had_its_turn ? 1 : tokens->waiting);
     pthread_mutex_unlock(&tokens->lock);
     /* A place that looks before its time keeps its turn. */
     if (wait->due_ns <= now_ns || due_ns < wait->due_ns)

@@ -6,8 +6,8 @@
  * use the same bucket.
  *
  * A place that finds no token is in no wait queue. It gets a time at which a token is due to it,
- * behind those that wait already: so each token wakes one place. The time is a hint. The place
- * tries again then, and another sender may have been faster.
+ * behind those that wait already: so each token wakes a place. The time is a hint. The place tries
+ * again then; if another sender was faster, the place gets the time of the next token.
  *
  * Any thread, any operation; the fields of a place are those of its owner.
  */

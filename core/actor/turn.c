@@ -7,7 +7,6 @@
 #include "actor/credit.h"
 #include "actor/demand.h"
 #include "actor/end.h"
-#include "actor/group.h"
 #include "actor/handling.h"
 #include "actor/lease.h"
 #include "actor/lease_turn.h"
@@ -41,6 +40,7 @@ struct turn_context {
     struct credit credit;
     bool hog;
     bool moves; /* the actor continues on the dispatcher where it opens */
+    bool rests; /* the worker is uneventful, and its mailbox is empty */
 };
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void refuse(struct actor *actor, struct message *message)
  * until the handler's end. */
 static inline void unmark_if_slow(struct actor *actor, struct turn_context *context)
 {
-    if (!(actor->flags & ACTOR_QUICK))
+    if (!(actor->flags & ACTOR_QUICK) && actor->place)
         credit_unmark(&context->credit, actor);
 }
 
@@ -375,8 +375,8 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
             mailbox_return(&actor->mailbox);
             owed = 0;
         }
-        if ((message->public.reserved & (MESSAGE_EXPIRES | MESSAGE_LEASED)) || group_of(message)) {
-            give(actor, message, context);
+        if (message->public.reserved & (MESSAGE_EXPIRES | MESSAGE_ORIGIN | MESSAGE_LEASED)) {
+            give(actor, message, context); /* it may be unwanted */
             continue;
         }
         context->handled++;
@@ -386,6 +386,7 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
     } while (context->handled < actor->executor->budget && !context->hog && is_uneventful(actor));
     if (owed)
         mailbox_return(&actor->mailbox);
+    context->rests = message == NULL;
     return message != NULL;
 }
 
@@ -411,12 +412,12 @@ static bool is_at_rest(struct actor *actor)
 
 /* Puts the actor to sleep. False: a message or signal has arrived meanwhile. An unbuffered mailbox
  * has room from now on, if the actor may take a message. */
-static bool sleep_now(struct actor *actor, struct credit *credit)
+static bool sleep_now(struct actor *actor, struct turn_context *context)
 {
-    if (!may_take(actor))
+    if (!context->rests && !may_take(actor))
         return mailbox_try_mute(&actor->mailbox);
     if (mailbox_is_unbuffered(&actor->mailbox))
-        credit->places = 1;
+        context->credit.places = 1;
     return mailbox_try_idle(&actor->mailbox);
 }
 
@@ -440,13 +441,13 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
 
     if (actor_state(actor) == ACTOR_ENDED)
         return TURN_IDLE;
-    if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor, &context->credit))
+    if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor, context))
         turn = TURN_IDLE;
     else if (context->credit.places)
         /* The read-modify-write that wait_queue.h requires, unless the actor fell asleep by one. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The owner outlives this turn, also when the actor's slot has been reused. */
-    if (credit_any(&context->credit))
+    if (credit_any(&context->credit) && credit_is_claimed(actor, owner))
         credit_return(&context->credit, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);

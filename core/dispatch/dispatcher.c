@@ -180,7 +180,7 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
     if (executor->left && reader_init(&executor->reader, dispatcher->options.reclaim) != 0)
         return WEIR_ENOMEM;
     executor->left = false;
-    /* seq_cst: see others_run in executor.c. */
+    /* seq_cst: see dispatcher_others_run. */
     atomic_fetch_add_explicit(&dispatcher->running, 1, memory_order_seq_cst);
     if (pthread_create(&executor->thread, NULL, executor_main, executor) == 0) {
         executor->joinable = true;
@@ -188,6 +188,8 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
         return 0;
     }
     atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
+    /* A thread may have left its senders to this one: see stand_back in executor.c. */
+    dispatcher_notify(dispatcher);
     reader_finish(&executor->reader);
     executor->left = true;
     return WEIR_ENOMEM;
@@ -371,7 +373,7 @@ static struct executor *take_joinable(struct dispatcher *dispatcher)
     return found;
 }
 
-/* Without the lock, since the leaving thread may take it to ask whether it is one of ours. */
+/* Without the lock, which a thread may take before it leaves. */
 static void join(struct dispatcher *dispatcher, struct executor *executor)
 {
     pthread_join(executor->thread, NULL);
@@ -381,23 +383,11 @@ static void join(struct dispatcher *dispatcher, struct executor *executor)
     pthread_mutex_unlock(&dispatcher->lock);
 }
 
-bool dispatcher_is_own_thread(struct dispatcher *dispatcher)
-{
-    bool own = false;
-
-    pthread_mutex_lock(&dispatcher->lock);
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        own |= dispatcher->executors[i]->joinable &&
-               pthread_equal(dispatcher->executors[i]->thread, pthread_self());
-    pthread_mutex_unlock(&dispatcher->lock);
-    return own;
-}
-
 int dispatcher_join(struct dispatcher *dispatcher)
 {
-    struct executor *executor;
+    struct executor *executor = executor_of_this_thread();
 
-    if (dispatcher_is_own_thread(dispatcher))
+    if (executor && executor->dispatcher == dispatcher)
         return WEIR_EDEADLK;
     while ((executor = take_joinable(dispatcher)))
         join(dispatcher, executor);

@@ -52,9 +52,6 @@ void dispatcher_signal_stop(struct dispatcher *dispatcher);
 /* Waits for the threads after signal_stop. WEIR_EDEADLK on one of them. */
 int dispatcher_join(struct dispatcher *dispatcher);
 
-/* True on one of its threads. */
-bool dispatcher_is_own_thread(struct dispatcher *dispatcher);
-
 /* After join. Drops queued work, which its owner frees. NULL is allowed. */
 void dispatcher_destroy(struct dispatcher *dispatcher);
 

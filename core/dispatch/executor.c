@@ -1,6 +1,9 @@
 #include "dispatch/executor.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include <weir/status.h>
 
 #include "dispatch/futex.h"
 #include "dispatch/layout.h"
@@ -14,12 +17,22 @@
     4                    /* then an older actor runs: the spawned ones may wait for their parent */
 #define LIFO_RUNS_MAX 16 /* then the ring has its turn: a pair cannot starve it */
 #define SEARCH_ROUNDS 64 /* about 30 us of looking, more than a wake-up costs */
-#define SEARCH_PAUSES 32 /* spin-loop hints between two looks */
 #define AGE_INTERVAL 17  /* searches between two moves of the oldest spawned actor: 1037 takes */
+
+/* An outside thread has no beats. */
+static uint32_t present_beat(const struct executor *executor)
+{
+    /* Relaxed: a beat may be seen one check later. */
+    return executor->dispatcher
+               ? atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed)
+               : 0;
+}
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
                   struct reclaim *reclaim, struct clock clock)
 {
+    int status;
+
     memset(executor, 0, sizeof *executor);
     executor->dispatcher = dispatcher;
     executor->runtime = runtime;
@@ -30,9 +43,15 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     cache_init(&executor->cache);
     executor->cache.share.memory = dispatcher ? dispatcher->options.memory : NULL;
     spawn_deque_init(&executor->spawned);
+    pace_init(&executor->pace, executor->now_ns);
+    atomic_init(&executor->pressed_beat, present_beat(executor) - THEFT_PRESSED_BEATS);
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     pthread_mutex_init(&executor->offline_lock, NULL);
-    return reader_init(&executor->reader, reclaim);
+    status = reader_init(&executor->reader, reclaim);
+    if (status != 0 || !dispatcher)
+        return status;
+    executor->sightings = calloc(IDLE_THREADS_MAX, sizeof *executor->sightings);
+    return executor->sightings ? 0 : WEIR_ENOMEM;
 }
 
 void executor_finish(struct executor *executor)
@@ -40,15 +59,7 @@ void executor_finish(struct executor *executor)
     reader_finish(&executor->reader);
     cache_finish(&executor->cache);
     pthread_mutex_destroy(&executor->offline_lock);
-}
-
-/* An outside thread has no beats. */
-static uint32_t present_beat(const struct executor *executor)
-{
-    /* Relaxed: a beat may be seen one check later. */
-    return executor->dispatcher
-               ? atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed)
-               : 0;
+    free(executor->sightings);
 }
 
 uint64_t executor_look_at_clock(struct executor *executor)
@@ -63,16 +74,6 @@ uint64_t executor_time(struct executor *executor)
     if (!executor->dispatcher || executor->clock_beat != present_beat(executor))
         (void)executor_look_at_clock(executor);
     return executor->now_ns;
-}
-
-uint64_t executor_random(struct executor *executor)
-{
-    uint64_t x = executor->random;
-
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return executor->random = x;
 }
 
 /* --- where it is ---------------------------------------------------------------------------- */
@@ -128,7 +129,8 @@ static void push_ring(struct executor *executor, struct schedulable *schedulable
 {
     if (!ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
-    dispatcher_notify(executor->dispatcher);
+    if (theft_is_worth(executor))
+        dispatcher_notify(executor->dispatcher);
 }
 
 /* An actor that was just woken runs next, on this thread, where its message is in the cache. */
@@ -148,11 +150,9 @@ static void push_lifo(struct executor *executor, struct schedulable *schedulable
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable)
 {
-    if (executor->dispatcher != dispatcher || !executor->in_turn) {
+    if (executor->dispatcher != dispatcher || !executor->in_turn || executor->blocking) {
         global_queue_push(&dispatcher->global, schedulable);
         dispatcher_notify(dispatcher);
-    } else if (executor->blocking) {
-        push_ring(executor, schedulable);
     } else {
         push_lifo(executor, schedulable);
     }
@@ -161,7 +161,11 @@ void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
 void executor_submit_behind(struct executor *executor, struct dispatcher *dispatcher,
                             struct schedulable *schedulable)
 {
-    if (executor->dispatcher == dispatcher && executor->in_turn && ring_count(&executor->ring) > 0)
+    bool is_own = executor->dispatcher == dispatcher && executor->in_turn && !executor->blocking;
+
+    if (is_own)
+        executor_press(executor);
+    if (is_own && ring_count(&executor->ring) > 0)
         push_ring(executor, schedulable);
     else
         executor_submit(executor, dispatcher, schedulable);
@@ -170,7 +174,7 @@ void executor_submit_behind(struct executor *executor, struct dispatcher *dispat
 void executor_submit_spawned(struct executor *executor, struct dispatcher *dispatcher,
                              struct schedulable *schedulable)
 {
-    if (executor->dispatcher == dispatcher && executor->in_turn &&
+    if (executor->dispatcher == dispatcher && executor->in_turn && !executor->blocking &&
         spawn_deque_push(&executor->spawned, schedulable))
         dispatcher_notify(dispatcher);
     else
@@ -200,9 +204,18 @@ static bool has_ticked(struct executor *executor)
     return ticked;
 }
 
+/* Reads the clock between two turns. */
+static uint64_t look_at_pace(struct executor *executor)
+{
+    uint64_t turns = atomic_load_explicit(&executor->turns, memory_order_relaxed) / 2;
+
+    pace_look(&executor->pace, executor_look_at_clock(executor), turns);
+    return executor->now_ns;
+}
+
 static void look_around(struct executor *executor)
 {
-    uint64_t now = executor_look_at_clock(executor);
+    uint64_t now = look_at_pace(executor);
 
     while (timers_expire(&executor->dispatcher->timers, now, executor))
         ;
@@ -222,7 +235,7 @@ static struct schedulable *take_spawned(struct executor *executor)
 {
     struct schedulable *taken = NULL;
 
-    if (executor->spawned_runs++ < SPAWNED_RUNS_MAX)
+    if (!spawn_deque_is_empty(&executor->spawned) && executor->spawned_runs++ < SPAWNED_RUNS_MAX)
         taken = spawn_deque_pop(&executor->spawned);
     if (!taken)
         executor->spawned_runs = 0;
@@ -231,12 +244,16 @@ static struct schedulable *take_spawned(struct executor *executor)
 
 /* Work that must not wait for the rest: checked at each beat, so after each long turn, and at every
  * 61st take. */
-static struct schedulable *take_overdue(struct executor *executor)
+static inline bool is_overdue(struct executor *executor, bool ticked)
 {
-    bool ticked = has_ticked(executor);
+    return ++executor->takes >= GLOBAL_INTERVAL || ticked;
+}
 
-    if (!ticked && ++executor->takes % GLOBAL_INTERVAL != 0)
-        return NULL;
+/* Out of line, so that other takes save no registers for it. */
+__attribute__((noinline)) static struct schedulable *take_overdue(struct executor *executor,
+                                                                  bool ticked)
+{
+    executor->takes = 0;
     look_around(executor);
     if (ticked || ++executor->looks % AGE_INTERVAL == 0)
         age_spawned(executor);
@@ -245,7 +262,9 @@ static struct schedulable *take_overdue(struct executor *executor)
 
 static struct schedulable *take_own(struct executor *executor)
 {
-    struct schedulable *taken = take_overdue(executor);
+    bool ticked = has_ticked(executor);
+    struct schedulable *taken = is_overdue(executor, ticked) ? take_overdue(executor, ticked)
+                                                             : NULL;
 
     if (taken)
         return taken;
@@ -268,17 +287,6 @@ static struct schedulable *take_own(struct executor *executor)
     return taken ? taken : take_global(executor);
 }
 
-static void pause_briefly(void)
-{
-    for (int i = 0; i < SEARCH_PAUSES; i++) {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#else
-        atomic_signal_fence(memory_order_seq_cst);
-#endif
-    }
-}
-
 /* The dispatcher stops, or wants fewer threads and this is one too many. */
 static bool is_to_end(struct executor *executor)
 {
@@ -290,13 +298,31 @@ static bool is_to_end(struct executor *executor)
            executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_seq_cst);
 }
 
+/* --- refused senders ------------------------------------------------------------------------ */
+
+/* After a round of refusals takes work of other threads, which may make room. */
+static struct schedulable *take_next(struct executor *executor)
+{
+    struct schedulable *taken;
+
+    if (!futility_is_a_round(&executor->futility, ring_count(&executor->ring)))
+        return take_own(executor);
+    (void)look_at_pace(executor);
+    taken = theft_try(executor, (uint32_t)executor_random(executor));
+    if (taken)
+        return taken;
+    futility_goes_on(&executor->futility, executor->now_ns);
+    idle_pause();
+    return take_own(executor);
+}
+
 /* Searches all sources of work, once. */
 static struct schedulable *look_for_work(struct executor *executor)
 {
     struct schedulable *taken;
 
     look_around(executor);
-    taken = take_own(executor);
+    taken = take_next(executor);
     if (!taken)
         taken = theft_try(executor, (uint32_t)executor_random(executor));
     return taken;
@@ -311,16 +337,34 @@ static struct schedulable *search(struct executor *executor)
         if (taken || is_to_end(executor))
             return taken;
         reader_quiescent(&executor->reader);
-        pause_briefly();
+        idle_pause();
     }
     return NULL;
 }
 
 /* --- sleeping ------------------------------------------------------------------------------- */
 
+/* True when the global queue has work for a thread that is counted as parked. A thread that stands
+ * back leaves that queue to the others while one of them runs. */
+static bool is_global_for(const struct executor *executor)
+{
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    return global_queue_count(&dispatcher->global) > 0 &&
+           !(executor->stands_back && dispatcher_others_run(dispatcher, 0));
+}
+
 static bool anything_to_do(struct executor *executor)
 {
-    return is_to_end(executor) || theft_is_work_waiting(executor->dispatcher);
+    return is_to_end(executor) || is_global_for(executor) ||
+           theft_is_work_waiting(executor->dispatcher);
+}
+
+/* Wakes the next thread when there is work for it. */
+static void notify_of_more(struct dispatcher *dispatcher)
+{
+    if (global_queue_count(&dispatcher->global) > 0 || theft_is_work_waiting(dispatcher))
+        dispatcher_notify(dispatcher);
 }
 
 static void wait_for_token(struct executor *executor)
@@ -377,7 +421,7 @@ static void park(struct executor *executor, bool was_searching)
     }
     dispatcher_stir(dispatcher);
     reader_online(&executor->reader);
-    executor_look_at_clock(executor);
+    (void)look_at_pace(executor);
 }
 
 /* --- the loop ------------------------------------------------------------------------------- */
@@ -393,8 +437,7 @@ static void push_again(struct executor *executor, struct schedulable *schedulabl
 
     if (goes_behind || !ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
-    /* Wakes another thread only when this one has more work queued. */
-    if (!is_alone)
+    if (!is_alone && theft_is_worth(executor))
         dispatcher_notify(executor->dispatcher);
 }
 
@@ -404,11 +447,13 @@ static void run_turn(struct executor *executor, struct schedulable *schedulable)
     enum turn turn;
 
     executor->in_turn = true;
+    executor->gave_way = false;
     /* Relaxed, both: only compared for change. */
     atomic_store_explicit(&executor->turns, turns + 1, memory_order_relaxed);
     turn = schedulable->run(schedulable, executor);
     atomic_store_explicit(&executor->turns, turns + 2, memory_order_relaxed);
     executor->in_turn = false;
+    futility_count(&executor->futility, executor->gave_way);
     if (turn == TURN_AGAIN)
         push_again(executor, schedulable);
     reader_quiescent(&executor->reader);
@@ -421,13 +466,34 @@ static bool is_too_many(const struct executor *executor)
            atomic_load_explicit(&executor->dispatcher->thread_count, memory_order_relaxed);
 }
 
+/* Leaves refused senders to the other threads, which have the actors that make room. */
+static void give_up_refused(struct executor *executor)
+{
+    executor->futility = (struct futility){ 0 };
+    (void)theft_hand_over(executor);
+}
+
+/* Does so, and sleeps until the others have more than they can do, or none of them runs. */
+static void stand_back(struct executor *executor)
+{
+    give_up_refused(executor);
+    executor->stands_back = true;
+    park(executor, false);
+    executor->stands_back = false;
+}
+
 /* Finds the next schedulable, sleeping if it must; NULL when this thread is to end. */
 static struct schedulable *next_to_run(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
-    struct schedulable *taken = is_too_many(executor) ? NULL : take_own(executor);
-    bool searching = false;
+    struct schedulable *taken = NULL;
+    bool searching = futility_is_long(&executor->futility, executor->now_ns) &&
+                     dispatcher_others_run(dispatcher, 1);
 
+    if (searching)
+        stand_back(executor);
+    else if (!is_too_many(executor))
+        taken = take_next(executor);
     while (!taken) {
         if (is_to_end(executor))
             break;
@@ -441,20 +507,8 @@ static struct schedulable *next_to_run(struct executor *executor)
         }
     }
     if (searching && idle_found(&dispatcher->idle) && taken)
-        dispatcher_notify(dispatcher);
+        notify_of_more(dispatcher);
     return taken;
-}
-
-/* Moves this thread's queued work to the global queue, and wakes a thread for it. */
-static void hand_over_work(struct executor *executor)
-{
-    struct dispatcher *dispatcher = executor->dispatcher;
-
-    (void)theft_hand_over(executor);
-    /* Also for work that this thread was woken for, and for work that woke no thread because this
-     * one was searching. */
-    if (theft_is_work_waiting(dispatcher))
-        dispatcher_notify(dispatcher);
 }
 
 /* True when the calling thread may leave: its index is still too high. It takes no work after
@@ -478,8 +532,13 @@ static bool leave(struct executor *executor)
 {
     if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst))
         return true;
-    hand_over_work(executor);
-    return let_go(executor->dispatcher, executor);
+    (void)theft_hand_over(executor);
+    if (!let_go(executor->dispatcher, executor))
+        return false;
+    /* Also for work that this thread was woken for, for work that woke no thread because this one
+     * was searching, and for a thread that stood back while this one was counted as running. */
+    notify_of_more(executor->dispatcher);
+    return true;
 }
 
 bool executor_step(struct executor *executor)
@@ -489,7 +548,10 @@ bool executor_step(struct executor *executor)
     if (!reader_is_online(&executor->reader))
         reader_online(&executor->reader);
     if (is_too_many(executor))
-        hand_over_work(executor);
+        (void)theft_hand_over(executor);
+    else if (futility_is_long(&executor->futility, executor->now_ns) &&
+             dispatcher_slot_count(executor->dispatcher) > 1)
+        give_up_refused(executor);
     else
         taken = look_for_work(executor);
     if (taken)
@@ -499,12 +561,25 @@ bool executor_step(struct executor *executor)
     return taken != NULL;
 }
 
+static struct executor **own_executor(void)
+{
+    static _Thread_local struct executor *own;
+
+    return &own;
+}
+
+struct executor *executor_of_this_thread(void)
+{
+    return *own_executor();
+}
+
 void *executor_main(void *argument)
 {
     struct executor *executor = argument;
     struct dispatcher *dispatcher = executor->dispatcher;
     struct schedulable *schedulable;
 
+    *own_executor() = executor;
     if (dispatcher->options.thread_start)
         dispatcher->options.thread_start(executor);
     dispatcher_stir(dispatcher);

@@ -34,6 +34,9 @@ void executor_finish(struct executor *executor);
  * wants fewer threads. */
 void *executor_main(void *argument);
 
+/* NULL on a thread that no dispatcher started. Takes no lock: calls from outside ask. */
+struct executor *executor_of_this_thread(void);
+
 /*
  * For a simulation, on an executor whose thread was never started: runs due timers, then one turn
  * if there is work. False: there was no work, and reclamation does not wait for this executor.
@@ -47,11 +50,24 @@ void dispatcher_notify(struct dispatcher *dispatcher);
 void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
                      struct schedulable *schedulable);
 
+/* Notes that a sender of this thread lacks room, or gets some: its messages and those of its
+ * receiver belong on one thread, unless their handlers take long (theft.h). Owner, in a turn. */
+static inline void executor_press(struct executor *executor)
+{
+    /* Relaxed, all: a guess of thieves, written once a beat at most. */
+    uint32_t beat = atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed);
+
+    if (atomic_load_explicit(&executor->pressed_beat, memory_order_relaxed) != beat)
+        atomic_store_explicit(&executor->pressed_beat, beat, memory_order_relaxed);
+}
+
 /* Ends the turn after its present message, because the running actor was refused for want of room:
  * actors that could make room, perhaps on this thread, run first. */
 static inline void executor_give_way(struct executor *executor)
 {
     executor->budget = 0;
+    executor->gave_way = true;
+    executor_press(executor);
 }
 
 /* As executor_submit, for one that waited for room: it runs after the actors that this thread has
@@ -106,7 +122,15 @@ uint64_t executor_look_at_clock(struct executor *executor);
 uint64_t executor_time(struct executor *executor);
 
 /* A random number, not for secrets. */
-uint64_t executor_random(struct executor *executor);
+static inline uint64_t executor_random(struct executor *executor)
+{
+    uint64_t x = executor->random;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return executor->random = x;
+}
 
 /* Wakes a thread that parks. `bits`: EXECUTOR_WOKEN or EXECUTOR_KICKED. Any thread. */
 void executor_wake(struct executor *executor, uint32_t bits);

@@ -3,8 +3,8 @@
  *
  * One word counts the threads that search for work and those that are parked; a bitmap shows which
  * are parked. At most half of the threads search. No thread is woken while another searches: a
- * searcher that finds work passes the wake-up on (see executor.c), so that wake-ups never come in
- * herds.
+ * searcher that finds work passes the wake-up on when there is more work (see executor.c), so that
+ * wake-ups never come in herds.
  *
  * Lost wake-ups: a thread that makes work visible reads the counts afterwards; a parking thread
  * writes the counts and then looks for work; all four are seq_cst, so one of them sees the other.
@@ -19,6 +19,7 @@
 
 #define IDLE_THREADS_MAX 1024
 #define IDLE_NOBODY UINT32_MAX
+#define IDLE_PAUSES 32 /* spin-loop hints between two looks of a search */
 
 struct idle {
     /* advisory: written by a resize, read by threads that want to search */
@@ -34,6 +35,18 @@ void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max);
 
 /* Asks to search. False: enough others do; the caller parks. */
 bool idle_try_search(struct idle *idle);
+
+/* Between two looks of a search: some spin-loop hints. */
+static inline void idle_pause(void)
+{
+    for (int i = 0; i < IDLE_PAUSES; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#else
+        atomic_signal_fence(memory_order_seq_cst);
+#endif
+    }
+}
 
 /* Ends a search that found work. True: it was the last one, so the caller wakes the next. */
 bool idle_found(struct idle *idle);

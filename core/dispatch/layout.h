@@ -13,9 +13,11 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "dispatch/futility.h"
 #include "dispatch/global_queue.h"
 #include "dispatch/idle.h"
 #include "dispatch/note.h"
+#include "dispatch/pace.h"
 #include "dispatch/reclaim.h"
 #include "dispatch/ring.h"
 #include "dispatch/spawn_deque.h"
@@ -62,6 +64,10 @@ struct executor {
     uint32_t clock_beat; /* of dispatcher->beat, when the clock was read last */
     uint32_t spawned_runs;
     uint32_t lifo_runs;
+    struct ring_note *sightings; /* const; of the other threads, by index; NULL: outside thread */
+    struct futility futility;
+    bool gave_way;    /* the turn; see executor_give_way */
+    bool stands_back; /* left its work to the others: sleeps although it waits */
     bool in_turn;
     bool blocking;   /* the turn may block: hand work to others at once */
     uint32_t budget; /* messages that this turn may handle; see executor_give_way */
@@ -74,6 +80,8 @@ struct executor {
 
     /* written by the owner, read by thieves and by readers of figures */
     alignas(64) _Atomic uint64_t turns; /* odd during a turn; each turn adds 2 */
+    struct pace pace;                   /* of its turns */
+    _Atomic uint32_t pressed_beat;      /* of dispatcher->beat: see executor_press */
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
     /* the next actor to run; also taken by the timekeeper when this turn is long */
@@ -142,6 +150,14 @@ struct dispatcher {
 static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher, uint32_t index)
 {
     return dispatcher->executors[index];
+}
+
+/* True when more threads are awake than `own`. seq_cst: a thread is counted as awake before it can
+ * have work; of two threads that park, the second one sees both counted. */
+static inline bool dispatcher_others_run(struct dispatcher *dispatcher, uint32_t own)
+{
+    return idle_parked_count(&dispatcher->idle) + own <
+           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
 }
 
 /* [E1] acquire pairs with the release in make_executor: the pointers below the count are set. */

@@ -64,8 +64,10 @@ struct schedulable *ring_take(struct ring *ring)
     }
 }
 
-struct schedulable *ring_steal(struct ring *from, struct ring *into)
+struct schedulable *ring_steal(struct ring *from, struct ring *into, uint32_t most)
 {
+    /* Acquire as in ring_push: other thieves have copied what the new entries overwrite. */
+    uint32_t own_head = atomic_load_explicit(&into->head, memory_order_acquire);
     uint32_t own_tail = atomic_load_explicit(&into->tail, memory_order_relaxed);
     uint32_t head = atomic_load_explicit(&from->head, memory_order_acquire);
     /* [R2] the slots up to here are written. */
@@ -73,8 +75,12 @@ struct schedulable *ring_steal(struct ring *from, struct ring *into)
     uint32_t count = tail - head;
 
     count -= count / 2;
-    /* More than half a ring: head is old. The thief's ring is empty, so half a ring fits. */
-    if (count == 0 || count > (from->mask + 1) / 2 + 1 || count > into->mask + 1)
+    /* More than half a ring: head is old. */
+    if (count > (from->mask + 1) / 2 + 1)
+        return NULL;
+    if (count > most)
+        count = most;
+    if (count == 0 || count > into->mask + 1 - (own_tail - own_head))
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct schedulable *schedulable = atomic_load_explicit(
@@ -92,6 +98,20 @@ struct schedulable *ring_steal(struct ring *from, struct ring *into)
         atomic_store_explicit(&into->tail, own_tail + count, memory_order_release);
     return atomic_load_explicit(&into->slots[(own_tail + count) & into->mask],
                                 memory_order_relaxed);
+}
+
+uint32_t ring_aged(struct ring *ring, struct ring_note *note, uint64_t now_ns, uint64_t age_ns)
+{
+    /* Relaxed: a guess, which a theft checks. Head first: then `tail` is not older. */
+    uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    uint32_t left = note->tail - head;
+
+    if (left == 0 || left > tail - head) {
+        *note = (struct ring_note){ now_ns, tail };
+        return 0;
+    }
+    return now_ns - note->since_ns >= age_ns ? left : 0;
 }
 
 uint32_t ring_count(struct ring *ring)

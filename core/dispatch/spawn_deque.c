@@ -45,8 +45,7 @@ struct schedulable *spawn_deque_pop(struct spawn_deque *deque)
     struct schedulable *schedulable;
     uint32_t head;
 
-    /* Only the owner adds: when the deque looks empty it is. */
-    if (tail == atomic_load_explicit(&deque->head, memory_order_relaxed))
+    if (spawn_deque_is_empty(deque))
         return NULL;
     tail--;
     /* [B3] seq_cst, both: the owner takes the youngest back and then reads the thieves' head; a

@@ -35,6 +35,13 @@ void spawn_deque_init(struct spawn_deque *deque);
 /* False when there is no room. */
 bool spawn_deque_push(struct spawn_deque *deque, struct schedulable *schedulable);
 
+/* Owner: only it adds, so an empty deque stays so. */
+static inline bool spawn_deque_is_empty(const struct spawn_deque *deque)
+{
+    return atomic_load_explicit(&deque->tail, memory_order_relaxed) ==
+           atomic_load_explicit(&deque->head, memory_order_relaxed);
+}
+
 /* The youngest; NULL when there is none. */
 struct schedulable *spawn_deque_pop(struct spawn_deque *deque);
 

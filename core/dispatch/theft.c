@@ -5,38 +5,72 @@
 /* the most that a thread can have queued */
 #define HAND_OVER_MAX (1 + RING_CAPACITY + SPAWN_DEQUE_CAPACITY)
 
+/* True when a sender of the thread lacked room lately. */
+static bool is_pressed(const struct executor *executor)
+{
+    /* Relaxed, both: a guess. */
+    return atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed) -
+               atomic_load_explicit(&executor->pressed_beat, memory_order_relaxed) <
+           THEFT_PRESSED_BEATS;
+}
+
+/* How many entries of a victim's ring may be taken. */
+static uint32_t worth_taking(struct executor *executor, struct executor *victim)
+{
+    if (!is_pressed(victim))
+        return RING_CAPACITY;
+    return ring_aged(&victim->ring, &executor->sightings[victim->index], executor->now_ns,
+                     THEFT_AGE_NS);
+}
+
+static struct schedulable *steal_from(struct executor *executor, struct executor *victim)
+{
+    struct schedulable *taken = ring_steal(&victim->ring, &executor->ring,
+                                           worth_taking(executor, victim));
+
+    return taken ? taken : spawn_deque_steal(&victim->spawned);
+}
+
 struct schedulable *theft_try(struct executor *executor, uint32_t first)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
     uint32_t count = dispatcher_slot_count(dispatcher);
+    struct schedulable *taken = NULL;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !taken; i++) {
         struct executor *victim = dispatcher_executor(dispatcher, (first % count + i) % count);
-        struct schedulable *taken;
 
-        if (victim == executor)
-            continue;
-        taken = ring_steal(&victim->ring, &executor->ring);
-        if (!taken)
-            taken = spawn_deque_steal(&victim->spawned);
-        if (taken) {
-            atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
-            return taken;
-        }
+        if (victim != executor)
+            taken = steal_from(executor, victim);
     }
-    return NULL;
+    if (taken)
+        atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
+    return taken;
+}
+
+bool theft_is_worth(struct executor *executor)
+{
+    uint64_t count = ring_count(&executor->ring);
+
+    return is_pressed(executor) ? count * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS : count > 0;
+}
+
+bool theft_has_waited(struct ring_note *note, struct executor *executor)
+{
+    return ring_aged(&executor->ring, note, 0, 0) > 0;
+}
+
+/* Any spawned actor counts: it may be the root of a tree. */
+static bool has_work_to_share(struct executor *executor)
+{
+    return spawn_deque_count(&executor->spawned) > 0 || theft_is_worth(executor);
 }
 
 bool theft_is_work_waiting(struct dispatcher *dispatcher)
 {
-    if (global_queue_count(&dispatcher->global) > 0)
-        return true;
-    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++) {
-        struct executor *executor = dispatcher_executor(dispatcher, i);
-
-        if (ring_count(&executor->ring) > 0 || spawn_deque_count(&executor->spawned) > 0)
+    for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
+        if (has_work_to_share(dispatcher_executor(dispatcher, i)))
             return true;
-    }
     return false;
 }
 

@@ -23,6 +23,7 @@
 struct sight {
     uint64_t turns; /* of its executor, at the last beat */
     uint32_t beats; /* that saw the same turn, after the first */
+    struct ring_note queued;
 };
 
 /* The observation of one dispatcher. */
@@ -166,17 +167,18 @@ static bool may_block(struct executor *executor)
     return atomic_load_explicit(&executor->where, memory_order_relaxed) == EXECUTOR_IN_BLOCKING;
 }
 
-/* Looks at one thread; true when it is stuck. Sets *handed_over when the others got work. */
+/* Looks at one thread; true when it is stuck. Sets *waits when there is work for the others. */
 static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatcher *watched,
-                           uint32_t index, bool *handed_over)
+                           uint32_t index, bool *waits)
 {
     struct executor *executor = dispatcher_executor(watched->dispatcher, index);
     uint32_t spare_after = atomic_load_explicit(&timekeeper->spare_after_ms, memory_order_relaxed);
     uint32_t beats = count_beats(watched, index);
 
+    *waits |= theft_has_waited(&watched->sights[index].queued, executor);
     if (beats == 0)
         return false;
-    *handed_over |= theft_hand_over(executor) > 0;
+    *waits |= theft_hand_over(executor) > 0;
     if (beats % HOLD_BEATS == 0)
         let_memory_go(timekeeper, executor);
     return spare_after > 0 && beats >= spare_after * BEATS_PER_MS && !may_block(executor);
@@ -200,32 +202,25 @@ static void tick(struct dispatcher *dispatcher)
     atomic_store_explicit(&dispatcher->beat, beat + 1, memory_order_relaxed);
 }
 
-static bool is_awake(struct dispatcher *dispatcher)
-{
-    /* seq_cst, both: a thread is counted before it can have work; see doze. */
-    return idle_parked_count(&dispatcher->idle) <
-           atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
-}
-
 /* True when the dispatcher has run anything since the last beat, or may do so now. */
 static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dispatcher *watched)
 {
     struct dispatcher *dispatcher = watched->dispatcher;
     uint64_t turns = dispatcher_turns(dispatcher);
     bool has_run = turns != watched->turns;
-    bool handed_over = false;
+    bool waits = global_queue_count(&dispatcher->global) > 0;
     uint32_t stuck = 0;
 
     watched->turns = turns;
-    if (!has_run && !is_awake(dispatcher)) {
+    if (!has_run && !dispatcher_others_run(dispatcher, 0)) {
         tell_stuck(watched, 0);
         return false;
     }
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        stuck += look_at_thread(timekeeper, watched, i, &handed_over);
+        stuck += look_at_thread(timekeeper, watched, i, &waits);
     tell_stuck(watched, stuck);
     tick(dispatcher);
-    if (handed_over)
+    if (waits)
         dispatcher_notify(dispatcher);
     return true;
 }
@@ -267,7 +262,7 @@ static void fire_timers(struct timekeeper *timekeeper)
 static bool is_any_awake(struct timekeeper *timekeeper)
 {
     for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++)
-        if (is_awake(timekeeper->watched[i]->dispatcher))
+        if (dispatcher_others_run(timekeeper->watched[i]->dispatcher, 0))
             return true;
     return false;
 }

@@ -4,7 +4,8 @@
  * While any thread of a dispatcher is awake, the timekeeper looks once a millisecond (a *beat*):
  *  - it fires the timers that are due, and tells the threads, by `dispatcher->beat`, to look at
  *    timers and at the global queue before their next turn: a busy thread reads no clock for that;
- *  - it hands the run queue of a thread that is in the same turn as at the last beat to the others;
+ *  - it hands the run queue of a thread that is in the same turn as at the last beat to the others,
+ *    and wakes one of them when something has waited in a queue since the last beat;
  *  - a turn that has lasted for HOLD_BEATS no longer holds up the reclamation of memory, as long as
  *    its callback makes no call into the host (see executor.h, *Where a thread is*);
  *  - a turn that has lasted for `spare_after_ms` makes its thread *stuck*: a spare thread takes the

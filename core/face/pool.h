@@ -178,7 +178,7 @@ struct pool_law_answer {
     const char *cause; /* static */
 };
 
-/* What the law of `settings` says to the pool's present figures. Changes nothing. Any thread. */
+/* What the law of `settings` says to the pool's present figures. Changes no size. Any thread. */
 void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
                       struct pool_law_answer *out);
 

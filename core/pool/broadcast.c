@@ -2,6 +2,7 @@
 
 #include "actor/actor.h"
 #include "actor/fan_out.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
 
 bool broadcast_passes_over(const struct member *member)
@@ -58,9 +59,12 @@ static int refuse(struct fan_out *fan_out, struct message_list *left)
     return is_for_now ? WEIR_EFULL : WEIR_EINVALID;
 }
 
-static bool has_one_answer(const struct message *message)
+/* True for a message that one worker alone may handle: one with one answer, and a task, whose
+ * argument the copies would share. */
+static bool is_for_one(const struct pool *pool, const struct message *message)
 {
-    return message->public.kind == WEIR_REQUEST || (message->public.reserved & MESSAGE_ORIGIN);
+    return message->public.kind == WEIR_REQUEST || (message->public.reserved & MESSAGE_ORIGIN) ||
+           message->public.tag == pool->runtime->task_tag;
 }
 
 int broadcast(struct pool *pool, struct executor *executor, struct message *message,
@@ -72,7 +76,7 @@ int broadcast(struct pool *pool, struct executor *executor, struct message *mess
                                .left = left ? &own : NULL };
     struct message *copy;
 
-    if (has_one_answer(message))
+    if (is_for_one(pool, message))
         return WEIR_EINVALID;
     give_to_all(&fan_out, pool, route);
     if (fan_out.taken == 0)

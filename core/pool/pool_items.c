@@ -9,10 +9,8 @@ static void add_members(struct inspection *out, const struct weir_pool_stats *st
 {
     inspection_number(out, "pool_size", stats->target);
     inspection_text(out, "worker_behavior", stats->behaviour);
-    if (stats->limit == WEIR_UNBUFFERED)
-        inspection_text(out, "worker_mailbox_size", "unbuffered");
-    else
-        inspection_number(out, "worker_mailbox_size", stats->limit);
+    if (*stats->behaviour) /* else its members are pools */
+        inspection_capacity(out, "worker_mailbox_size", stats->limit);
     inspection_number(out, "worker_restarts", stats->restarts);
     inspection_number(out, "messages_forwarded", stats->accepted);
     inspection_number(out, "messages_unhandled", stats->refused);

@@ -179,11 +179,13 @@ static struct scale_law law_of(const struct pool_settings *settings)
 void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
                       struct pool_law_answer *out)
 {
-    struct look look = { .now_ns = clock_now_ns(&pool->runtime->options.clock) };
     struct scale_law law = law_of(settings);
     struct scale_verdict verdict;
+    struct look look = { 0 };
 
     pthread_mutex_lock(&pool->lock);
+    /* Under the lock: the times that a look notes are never later than those of the next look. */
+    look.now_ns = clock_now_ns(&pool->runtime->options.clock);
     look_locked(&look, pool);
     verdict = scale_decide(&law, &look.figures);
     pthread_mutex_unlock(&pool->lock);
@@ -275,14 +277,16 @@ static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint6
 
 void scaler_look(struct pool *pool, struct executor *executor)
 {
-    struct look look = { .now_ns = executor_look_at_clock(executor) };
-    bool was_asked = look.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
     uint64_t for_messages = TIMER_NEVER, for_workers = TIMER_NEVER;
     struct weir_resized resized = { 0 };
+    struct look look = { 0 };
+    bool was_asked;
 
     /* [G1] as in elastic_notice. */
     (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
     pthread_mutex_lock(&pool->lock);
+    look.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
+    was_asked = look.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
     if (elastic_is_active_locked(pool)) {
         struct scale_law law = law_of(&pool->settings);
 

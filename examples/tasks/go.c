@@ -111,6 +111,57 @@ static void like_tunny(struct weir_runtime *runtime, weir_pid pool)
     EXPECT(weir_runtime_close_wait(runtime, pool, WEIR_FOR_EVER) == 0);
 }
 
+/* tunny's Worker.BlockUntilReady: the worker has a device that needs some time to warm up. */
+struct device {
+    bool is_warm;
+};
+
+static void warm_up(struct weir_self *self, void *state, void *context)
+{
+    struct device *device = state;
+
+    (void)context;
+    device->is_warm = true;
+    EXPECT(weir_set_demand(self, 1) == 0);
+}
+
+/* The worker is open, and gets no message yet. */
+static int open_device(struct weir_self *self, const void *settings, void *state)
+{
+    (void)settings;
+    (void)state;
+    EXPECT(weir_set_demand(self, 0) == 0);
+    return weir_after(self, 10, warm_up, NULL, NULL);
+}
+
+static int use_device(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    const struct device *device = state;
+
+    (void)self;
+    (void)message;
+    EXPECT(device->is_warm);
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour device_behaviour = {
+    .name = "device", .state_size = sizeof(struct device), .open = open_device, .handle = use_device
+};
+
+static void like_a_worker_of_tunny(struct weir_runtime *runtime)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+    struct weir_message *message = weir_runtime_message_new(runtime, NULL, 0);
+    weir_pid pool;
+
+    options.path = "devices";
+    options.behaviour = &device_behaviour;
+    EXPECT(message && weir_runtime_add_pool(runtime, &options, &pool) == 0);
+    EXPECT(weir_runtime_send_wait(runtime, pool, message, WEIR_FOR_EVER) == 0);
+    EXPECT(weir_runtime_wait_idle(runtime, pool, WEIR_FOR_EVER) == 0);
+    EXPECT(weir_runtime_close_wait(runtime, pool, WEIR_FOR_EVER) == 0);
+}
+
 static void like_pond(struct weir_runtime *runtime, weir_pid pool)
 {
     struct weir_group_ended ended = WEIR_GROUP_ENDED;
@@ -146,6 +197,7 @@ int main(void)
     EXPECT(weir_runtime_create(&options, &runtime) == 0);
     like_ants(runtime, make_pool(runtime, "ants"));
     like_tunny(runtime, make_pool(runtime, "tunny"));
+    like_a_worker_of_tunny(runtime);
     like_pond(runtime, make_pool(runtime, "pond"));
     EXPECT(weir_runtime_shutdown(runtime, WEIR_FOR_EVER) == 0);
     weir_runtime_destroy(runtime);

@@ -1,4 +1,5 @@
 /* `weir scale POOL N|auto`: changes the number of workers of a running pool. */
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #define LETTER_WAIT 'w'
 #define LETTER_TIMEOUT 't'
+#define SIZE_TEXT_SIZE sizeof "18446744073709551615"
 #define WAIT_MS 60000u /* longer than the usual `open_timeout` and `remove.timeout` */
 #define LOOK_MS 50     /* between two looks: people do not see it */
 
@@ -45,7 +47,7 @@ static int take(void *context, char letter, const char *argument)
 
 static int scale(const struct control_client *client, const char *pool, const char *size)
 {
-    char after[sizeof "/scale?size=" + 20];
+    char after[sizeof "/scale?size=" + SIZE_TEXT_SIZE];
 
     (void)snprintf(after, sizeof after, "/scale?size=%s", size);
     return control_client_ask_of(client, true, "/pools/", pool, after);
@@ -140,12 +142,19 @@ static int wait_until_wide(const struct request *request, const char *pool)
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-static bool is_size(const char *text)
+/* The size as the host reads it: "auto", or a number without leading zeros. */
+static bool read_size(const char *text, char out[SIZE_TEXT_SIZE])
 {
     uint64_t size;
 
-    return strcmp(text, "auto") == 0 ||
-           (text_parse_u64(text, &size) == TEXT_OK && size <= SETTINGS_POOL_SIZE_MAX);
+    if (strcmp(text, "auto") == 0) {
+        (void)snprintf(out, SIZE_TEXT_SIZE, "%s", text);
+        return true;
+    }
+    if (text_parse_u64(text, &size) != TEXT_OK || size > SETTINGS_POOL_SIZE_MAX)
+        return false;
+    (void)snprintf(out, SIZE_TEXT_SIZE, "%" PRIu64, size);
+    return true;
 }
 
 static int run(const struct invocation *invocation)
@@ -153,17 +162,17 @@ static int run(const struct invocation *invocation)
     struct request request = { .client = { .invocation = invocation }, .timeout_ms = WAIT_MS };
     int first;
     int code = command_parse(invocation, take, &request, &first);
-    const char *pool, *size;
+    char size[SIZE_TEXT_SIZE];
+    const char *pool;
 
     if (code != COMMAND_GO_ON)
         return code;
     if (invocation->argc - first != 2)
         return command_usage_error(invocation, "takes a pool, and a number of workers or auto");
     pool = invocation->argv[first];
-    size = invocation->argv[first + 1];
-    if (!is_size(size))
+    if (!read_size(invocation->argv[first + 1], size))
         return command_usage_error(invocation, "a pool has 0..%u workers, or auto, not %s",
-                                   SETTINGS_POOL_SIZE_MAX, size);
+                                   SETTINGS_POOL_SIZE_MAX, invocation->argv[first + 1]);
     code = scale(&request.client, pool, size);
     return code == EX_OK && request.waits ? wait_until_wide(&request, pool) : code;
 }

@@ -48,6 +48,18 @@ static void write_resizes(struct json *json, const struct overview_pool *pool)
     json_end(json);
 }
 
+static void write_figures(struct json *json, const struct overview_pool *pool)
+{
+    for (uint32_t i = 0; overview_figure_name(i); i++) {
+        const char *word = overview_figure_word(pool, i);
+
+        if (word)
+            json_text(json, overview_figure_name(i), word);
+        else
+            json_unsigned(json, overview_figure_name(i), overview_figure(&pool->stats, i));
+    }
+}
+
 static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
 {
     const struct settings_pool *settings = pool->settings;
@@ -64,8 +76,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
         write_resizes(json, pool);
     }
     json_text(json, "route", language_route_name(settings->core.route));
-    for (uint32_t i = 0; overview_figure_name(i); i++)
-        json_unsigned(json, overview_figure_name(i), overview_figure(&pool->stats, i));
+    write_figures(json, pool);
     json_unsigned(json, "unbound", pool->unbound);
     write_dead(json, &pool->dead);
     json_end(json);
@@ -182,13 +193,11 @@ static void print_resizes(const struct overview_pool *pool, FILE *stream)
                     pool->resizes[by]);
 }
 
-/* The figures of the table but `limit`, which has words. */
 static void print_figures(const struct overview_pool *pool, FILE *stream)
 {
     for (uint32_t i = 0; overview_figure_name(i); i++) {
         const char *name = overview_figure_name(i);
-        const char *word = strcmp(name, "limit") == 0 ? capacity_word((uint32_t)pool->stats.limit)
-                                                      : NULL;
+        const char *word = overview_figure_word(pool, i);
 
         if (word)
             fprintf(stream, "  %-16s %s\n", name, word);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "config/capacity.h"
 #include "config/json.h"
 
 struct figure {
@@ -50,6 +51,14 @@ uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number)
     }
     memcpy(&narrow, field, sizeof narrow);
     return narrow;
+}
+
+const char *overview_figure_word(const struct overview_pool *pool, uint32_t number)
+{
+    bool is_limit = strcmp(figures[number].name, "limit") == 0;
+
+    /* A pool of pools has no limit of its own. */
+    return is_limit && !pool->settings->nested ? capacity_word((uint32_t)pool->stats.limit) : NULL;
 }
 
 void overview_look_locked(const struct overview *overview, uint32_t index,

@@ -42,5 +42,7 @@ void overview_write_dead(struct json *json, const struct dead_letters_figures *d
 /* A figure of a pool by its index in the table of figures; the name is NULL after the last. */
 const char *overview_figure_name(uint32_t number);
 uint64_t overview_figure(const struct weir_pool_stats *stats, uint32_t number);
+/* The word for a limit that is no number, as in the file; else NULL. */
+const char *overview_figure_word(const struct overview_pool *pool, uint32_t number);
 
 #endif

@@ -208,6 +208,19 @@ static void kill_one(struct agent *agent)
 
 /* --- routes --------------------------------------------------------------------------------- */
 
+/* Each output passes in bursts, or freely. */
+static void throttle(struct agent *agent, struct wiring *wiring)
+{
+    for (uint32_t output = 0; output < 3; output++) {
+        struct rate rate = { .messages = 2 + draw(agent, 8),
+                             .burst = 1 + draw(agent, 4),
+                             .per_ms = 1 };
+
+        if (draw(agent, 2) && wiring_set_rate(wiring, output, &rate) != 0)
+            abort();
+    }
+}
+
 static struct wiring *wiring_to(struct agent *agent, weir_pid target)
 {
     struct wiring *wiring = wiring_create(3);
@@ -218,6 +231,8 @@ static struct wiring *wiring_to(struct agent *agent, weir_pid target)
     wiring->bindings[1] = (struct binding){ target, (enum weir_when_full)draw(agent, 4) };
     wiring->bindings[2] = (struct binding){ agent->world->halls[HALL_ALL].pid,
                                             (enum weir_when_full)draw(agent, 4) };
+    if (agent->world->options.rates)
+        throttle(agent, wiring);
     return wiring;
 }
 

@@ -92,6 +92,7 @@ struct world_options {
     void (*note)(void *context, uint64_t what); /* may be NULL */
     uint32_t short_ms;                          /* a time-out that may end before the answer */
     bool blocks;                                /* an agent may block: it has a thread */
+    bool rates;   /* outputs of the front pools have rates, other ones after each rewiring */
     bool elastic; /* pools scale themselves; their timers never rest while they are too large */
     void *context;
 };

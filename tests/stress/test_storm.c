@@ -258,6 +258,7 @@ int main(int count, char **arguments)
     struct world *world = &storm.world;
     struct world_options options = { .seed = (uint64_t)time(NULL),
                                      .elastic = true,
+                                     .rates = true,
                                      .messages = MESSAGES_MAX,
                                      .clock = clock_monotonic(),
                                      .step_aside = step_aside,

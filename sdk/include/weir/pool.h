@@ -142,7 +142,7 @@ struct weir_pool_stats {
     uint64_t oldest_ms;
     uint64_t retried;  /* how often workers returned WEIR_RETRY */
     uint64_t retrying; /* of `held`: messages that wait for a retry */
-    /* emitted messages that wait for a token of an output's rate */
+    /* emitted messages of the workers whose next message waits for a token of an output's rate */
     uint64_t throttled;
 };
 

@@ -4,8 +4,9 @@
  *
  * Part of <weir/plugin.h>: include that. The rules of weir/port.h apply, and the functions do what
  * those of libweir with the same names do (weir/tasks.h): `timeout_ms` 0 tries once, WEIR_FOR_EVER
- * waits without end, and a thread of the runtime's dispatchers gets WEIR_EDEADLK when it would
- * wait. Each function also returns WEIR_ECLOSED: the incarnation has ended.
+ * waits without end. A thread of the runtime's dispatchers gets WEIR_EDEADLK when it would wait;
+ * weir_port_begin_wait and weir_port_submit_wait refuse such a thread with every time-out. Each
+ * function also returns WEIR_ECLOSED: the incarnation has ended.
  *
  * A wait goes on while `close` runs, until what it waits for has happened or its time is over; the
  * end of the runtime ends it with WEIR_ECLOSED. So `close`, which joins the thread, must not wait
@@ -22,7 +23,8 @@
 
 /*
  * As weir_port_send, but waits up to `timeout_ms` while there is no room, in one queue with other
- * senders. Takes the message on 0. WEIR_ETIMEOUT, WEIR_EDEADLK.
+ * senders. Takes the message on 0. WEIR_ETIMEOUT, WEIR_EDEADLK. WEIR_EINVALID: the message has an
+ * origin.
  */
 static inline int weir_port_send_wait(struct weir_port *port, weir_pid to,
                                       struct weir_message *message, uint64_t timeout_ms)
@@ -94,8 +96,9 @@ static inline int weir_port_await_all(struct weir_port *port, const uint64_t *re
     return status;
 }
 
-/* Gives up a request: an actor that has not begun it drops it. An answer is freed. WEIR_EUNKNOWN as
- * weir_port_await. */
+/* Gives up a request: an actor that has not begun it drops it. An answer is freed. Also works when
+ * the port is closed, and then frees a reference that a call left open with WEIR_ECLOSED.
+ * WEIR_EUNKNOWN as weir_port_await. */
 static inline int weir_port_cancel(struct weir_port *port, uint64_t reference)
 {
     return port->calls->cancel(port, reference);
@@ -105,7 +108,7 @@ static inline int weir_port_cancel(struct weir_port *port, uint64_t reference)
 
 /* Submits a task. On 0 the task runs once, unless the pool is stopped first; after any other status
  * it never runs: WEIR_EFULL, WEIR_ETIMEOUT, a status of weir_send, or WEIR_EINVALID: no
- * function. */
+ * function, or the pool routes by broadcast or hash. */
 static inline int weir_port_submit(struct weir_port *port, weir_pid pool,
                                    weir_task_function *function, void *argument,
                                    uint64_t timeout_ms)
@@ -138,7 +141,8 @@ static inline int weir_port_submit_request(struct weir_port *port, weir_pid pool
 
 /* Submits a task, waits for room, and then for the end of the task; `timeout_ms` is for both
  * together. On 0 `out_result` is what the function returned. WEIR_ETIMEOUT: a task that has not
- * begun never begins. */
+ * begun never begins. After WEIR_ETIMEOUT and WEIR_ECLOSED the task may be running, so `argument`
+ * must stay valid. */
 static inline int weir_port_submit_wait(struct weir_port *port, weir_pid pool,
                                         weir_task_function *function, void *argument,
                                         uint64_t timeout_ms, int *out_result)
@@ -189,8 +193,9 @@ static inline int weir_port_group_submit_many(struct weir_port_group *group, wei
     return group->calls->group_submit(group, pool, calls, count, timeout_ms, out_count);
 }
 
-/* Sends a message from the actor, in a group: the group counts how the message ends. Takes the
- * message on 0. WEIR_EINVALID: the pool routes by broadcast, or the message is a request. */
+/* Sends a message from the actor, in a group: the group counts how the message ends. `to` 0 = the
+ * actor itself. Takes the message on 0. WEIR_EINVALID: the pool routes by broadcast, or the message
+ * is a request or has an origin. */
 static inline int weir_port_group_send(struct weir_port_group *group, weir_pid to,
                                        struct weir_message *message, uint64_t timeout_ms)
 {

@@ -299,14 +299,16 @@ WEIR_API int weir_runtime_add_actor(struct weir_runtime *runtime,
 WEIR_API int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
                                const struct weir_binding *outputs, uint32_t output_count);
 
-/* How many messages may pass in the long run; 0 = the default of a YAML file. */
+/* How many messages may pass in the long run. */
 struct weir_rate {
     uint32_t messages; /* in each `per_ms`, up to 1,000,000; 0 = no rate */
     uint32_t burst;  /* at once after a pause, up to 1,000,000; 0 = those of a tenth of a second */
     uint64_t per_ms; /* up to a day; 0 = 1 s */
 };
 /* Sets the rate of an output of a pool's workers together, of an actor or of a source; also while
- * messages wait. weir_runtime_bind keeps it. WEIR_EINVALID, WEIR_EUNKNOWN, WEIR_ENOMEM. */
+ * messages wait. Borrows `rate`. weir_runtime_bind keeps the rates of the outputs that it binds.
+ * WEIR_EINVALID: the last bind has no such output, or a field is out of its bounds. WEIR_EUNKNOWN,
+ * WEIR_ENOMEM. */
 WEIR_API int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, uint32_t output,
                                    const struct weir_rate *rate);
 

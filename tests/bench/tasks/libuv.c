@@ -1,4 +1,4 @@
-/* libuv's queue of work, from the thread of its loop; the requests are made before. */
+/* libuv's queue of work, from the thread of its loop; each task has a request of its own. */
 #include <uv.h>
 
 #include "job.h"
@@ -18,32 +18,30 @@ static void run(uv_work_t *work)
 
 static void after(uv_work_t *work, int status)
 {
-    (void)work;
     if (status != 0)
         exit(70);
+    free(work);
 }
 
 int main(int argc, char **argv)
 {
-    struct request *requests;
     struct job job;
 
     job_begin(&job, argc, argv);
     if (setenv("UV_THREADPOOL_SIZE", argv[1], 1) != 0)
         return 70;
-    requests = malloc(job.count * sizeof *requests);
-    if (!requests)
-        return 70;
-    memset(requests, 0, job.count * sizeof *requests);
     job_start(&job);
     for (uint64_t i = 0; i < job.count; i++) {
-        requests[i].job = &job;
-        requests[i].result = &job.results[i];
-        if (uv_queue_work(uv_default_loop(), &requests[i].work, run, after) != 0)
+        struct request *request = malloc(sizeof *request);
+
+        if (!request)
+            return 70;
+        request->job = &job;
+        request->result = &job.results[i];
+        if (uv_queue_work(uv_default_loop(), &request->work, run, after) != 0)
             return 70;
     }
     job_submitted(&job);
     (void)uv_run(uv_default_loop(), UV_RUN_DEFAULT);
-    free(requests);
     return job_end(&job);
 }

@@ -96,11 +96,22 @@ def test_scale_waits():
 def test_limits_are_told():
     """no number stands for a word"""
     with running("pools: {one: {use: sink.null, mailbox: unbuffered},\n"
-                 "        two: {use: sink.null, mailbox: unlimited}}\n") as host:
+                 "        two: {use: sink.null, mailbox: unlimited},\n"
+                 "        all: {members: {three: {use: sink.null}}}}\n") as host:
         text = host.get("/metrics")[1]
         check('weir_pool_mailbox_limit_messages{pool="one"} 0\n' in text and
               'weir_pool_mailbox_limit_messages{pool="two"} +Inf\n' in text, "the limits")
-        check("limit            unbuffered" in host.run("status", "one").stdout, "status")
+        for pool, word in (("one", "unbuffered"), ("two", "unlimited")):
+            check(f"limit            {word}" in host.run("status", pool).stdout, "status")
+            told = [host.json("status", pool)]
+            told += [one for one in host.json("status")["pools"] if one["path"] == pool]
+            check([one["limit"] for one in told] == [word] * 2 and
+                  [one["mailbox"] for one in told] == [word] * 2, f"status --json: {told}")
+            inspected = [host.json("inspect", pool)["items"]["worker_mailbox_size"],
+                         host.json("inspect", f"{pool}#1")["items"]["mailbox"]]
+            check(inspected == [word] * 2, f"inspect: {inspected}")
+        check(host.json("status", "all")["limit"] == 0 and
+              "limit            0" in host.run("status", "all").stdout, "no limit of its own")
 
 
 if __name__ == "__main__":

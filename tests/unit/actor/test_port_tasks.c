@@ -45,7 +45,7 @@ static void begin(struct fixture *f, uint32_t limit)
     f->tasks = rig_workers(&f->rig, f->runner, "tasks", 1, limit);
 }
 
-static void finish(struct fixture *f)
+static void end_pools(struct fixture *f)
 {
     struct ledger_reading ledger;
 
@@ -53,10 +53,20 @@ static void finish(struct fixture *f)
     CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead);
     CU_ASSERT_TRUE(rig_end(&f->rig, f->owners, NULL));
     CU_ASSERT_EQUAL(weir_port_submit(f->port, 1, NULL, NULL, 0), WEIR_ECLOSED);
+}
+
+static void free_all(struct fixture *f)
+{
     rig_finish(&f->rig);
     weir_port_unref(f->port);
     probe_destroy(f->probe);
     probe_destroy(f->runner);
+}
+
+static void finish(struct fixture *f)
+{
+    end_pools(f);
+    free_all(f);
 }
 
 static int count(struct weir_task *task, void *argument)
@@ -162,6 +172,51 @@ static void test_thread_gets_the_result_of_a_task(void)
     gate_open(&f.runner->gate);
     CU_ASSERT_EQUAL(weir_port_wait_idle(f.port, pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 1); /* the last one did not begin */
+    finish(&f);
+}
+
+/* promise A25: an answer that nobody fetched before the port closed can still be freed. */
+static void test_reference_of_a_closed_port_is_cancelled(void)
+{
+    struct weir_answer answer = WEIR_ANSWER;
+    uint64_t reference = 0;
+    struct fixture f;
+
+    begin(&f, 4);
+    CU_ASSERT_EQUAL(
+        weir_port_submit_request(f.port, f.tasks->pid, count, &f, WEIR_FOR_EVER, &reference), 0);
+    CU_ASSERT_EQUAL(weir_port_wait_idle(f.port, f.tasks->pid, wait_limit_ms()), 0);
+    end_pools(&f);
+    CU_ASSERT_EQUAL(weir_port_await(f.port, reference, &answer), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(weir_port_cancel(f.port, reference), 0);
+    CU_ASSERT_EQUAL(weir_port_cancel(f.port, reference), WEIR_EUNKNOWN);
+    free_all(&f);
+}
+
+/* promise A25: the copies of a broadcast would share the argument of a task. */
+static void test_pool_that_broadcasts_takes_no_task(void)
+{
+    struct weir_port_group *group;
+    struct pool *wide;
+    struct spec *spec;
+    struct fixture f;
+
+    begin(&f, 4);
+    spec = rig_spec(f.runner);
+    wide = rig_pool(&f.rig, &(struct pool_options){ .path = "wide",
+                                                    .spec = spec,
+                                                    .size = 2,
+                                                    .settings.mailbox = 4,
+                                                    .settings.route = WEIR_ROUTE_BROADCAST });
+    spec_unref(spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(wide);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, wide));
+    CU_ASSERT_EQUAL(weir_port_submit(f.port, wide->pid, count, &f, 0), WEIR_EINVALID);
+    CU_ASSERT_EQUAL_FATAL(weir_port_group_create(f.port, 0, &group), 0);
+    CU_ASSERT_EQUAL(weir_port_group_submit(group, wide->pid, count, &f, 0), WEIR_EINVALID);
+    weir_port_group_destroy(group);
+    CU_ASSERT_TRUE(rig_end(&f.rig, wide, NULL));
+    CU_ASSERT_EQUAL(atomic_load(&f.ran), 0);
     finish(&f);
 }
 
@@ -461,6 +516,8 @@ int main(void)
     CU_TestInfo tests[] = {
         { "submit", test_thread_submits_tasks },
         { "result", test_thread_gets_the_result_of_a_task },
+        { "closed port", test_reference_of_a_closed_port_is_cancelled },
+        { "broadcast", test_pool_that_broadcasts_takes_no_task },
         { "other messages", test_pool_of_tasks_refuses_other_messages },
         { "inside", test_task_submits_through_the_port_without_waiting },
         { "group", test_group_of_a_port_counts_and_cancels },

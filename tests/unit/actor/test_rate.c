@@ -14,8 +14,10 @@
 
 #define EMITTED 5000u /* a note: EMITTED - status of weir_emit */
 #define SLACK_MS 1u   /* a timer may fire a millisecond after its time */
+#define REMOVE_MS 30u /* less than the time of a token */
 
 static const struct rate ten_a_second = { .messages = 10, .burst = 2, .per_ms = 1000 };
+static const struct rate one_a_minute = { .messages = 1, .burst = 1, .per_ms = 60000 };
 static const struct rate hundred_a_second = { .messages = 100, .burst = 2, .per_ms = 1000 };
 
 struct fixture {
@@ -24,6 +26,7 @@ struct fixture {
     struct probe *to;
     struct pool *feeding;
     struct pool *fed;
+    uint64_t remove_ms; /* of the workers that emit; 0: no time-out */
 };
 
 /* Emits `argument` orders, numbered from its own id on. */
@@ -52,6 +55,7 @@ static struct pool *feeder(struct fixture *f, const char *path, uint32_t size,
                                     .spec = spec,
                                     .size = size,
                                     .settings.mailbox = 64,
+                                    .settings.remove.timeout_ms = f->remove_ms,
                                     .output_count = 1,
                                     .outputs = &binding,
                                     .rates = rate };
@@ -64,14 +68,21 @@ static struct pool *feeder(struct fixture *f, const char *path, uint32_t size,
 }
 
 /* `size` workers that emit into one, at ten messages a second. */
-static void begin(struct fixture *f, uint32_t size, enum weir_when_full when_full, uint32_t limit)
+static void begin_removing(struct fixture *f, uint32_t size, enum weir_when_full when_full,
+                           uint32_t limit, uint64_t remove_ms)
 {
+    f->remove_ms = remove_ms;
     f->from = probe_create();
     f->to = probe_create();
     rig_init(&f->rig, 2, 0);
     f->fed = rig_workers(&f->rig, f->to, "fed", 1, limit);
     f->feeding = feeder(f, "feeding", size, (struct binding){ f->fed->pid, when_full },
                         &ten_a_second);
+}
+
+static void begin(struct fixture *f, uint32_t size, enum weir_when_full when_full, uint32_t limit)
+{
+    begin_removing(f, size, when_full, limit, 0);
 }
 
 static void finish(struct fixture *f)
@@ -104,6 +115,13 @@ static bool is_as_expected(void *context)
 
     return probe_count(expected->f->to) >= expected->arrived &&
            rig_stats(expected->f->feeding).throttled == expected->throttled;
+}
+
+static bool has_arrived(void *context)
+{
+    const struct expected *expected = context;
+
+    return probe_count(expected->f->to) >= expected->arrived;
 }
 
 /* Waits until so many messages wait for a token, and so many have arrived; no more have. */
@@ -304,7 +322,7 @@ static void test_closing_pool_finishes_at_the_rate(void)
     finish(&f);
 }
 
-/* A worker that ends at once drops what waits; the tokens are there for the others. */
+/* A worker that ends at once drops what waits. */
 static void test_worker_that_ends_drops_what_waits(void)
 {
     struct fixture f;
@@ -321,6 +339,27 @@ static void test_worker_that_ends_drops_what_waits(void)
     f.feeding = NULL;
     CU_ASSERT_EQUAL(ledger.done, 1);
     CU_ASSERT_EQUAL(probe_count(f.to), 2);
+    finish(&f);
+}
+
+/* promise P6: what a leaving worker has emitted waits for its tokens past the time-out. promise O9:
+ * a worker that looks early, here at the time-out, takes no wake-up from the other one. */
+static void test_leaving_worker_stays_until_its_messages_have_tokens(void)
+{
+    struct fixture f;
+
+    begin_removing(&f, 2, WEIR_FULL_WAIT, 64, REMOVE_MS);
+    order_emits(&f, 100, 3);
+    order_emits(&f, 200, 3);
+    expect(&f, 4, 2);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.feeding, 0, NULL), 0);
+    for (uint32_t i = 1; i <= 4; i++) {
+        rig_advance(&f.rig, i == 1 ? 100 + SLACK_MS : 100);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_arrived, &(struct expected){ &f, 0, 2 + i }));
+    }
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.feeding));
+    CU_ASSERT_EQUAL(rig_dead(f.feeding, DEAD_NO_TARGET), 0);
+    CU_ASSERT_EQUAL(probe_count(f.to), 6);
     finish(&f);
 }
 
@@ -381,9 +420,26 @@ static bool is_throttled(void *context)
     return figures.is_throttled;
 }
 
+static bool is_free(void *context)
+{
+    return !is_throttled(context);
+}
+
 static bool has_ended(void *context)
 {
     return source_has_ended(context);
+}
+
+static void end_source(struct fixture *f, struct source *source)
+{
+    struct executor *executor = runtime_enter(f->rig.runtime);
+
+    source_close(source, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_ended, source));
+    executor = runtime_enter(f->rig.runtime);
+    source_destroy(source, executor);
+    runtime_leave(executor);
 }
 
 /* Waits until the source has produced so many messages in all, and waits for a token. */
@@ -414,7 +470,6 @@ static void test_source_gets_the_tokens_as_credit(void)
     struct fixture f;
     struct produced produced = { 0 };
     struct source *source;
-    struct executor *executor;
 
     begin(&f, 1, WEIR_FULL_WAIT, 64);
     source = make_source(&f, &produced, &ten_a_second);
@@ -425,13 +480,30 @@ static void test_source_gets_the_tokens_as_credit(void)
     rig_advance(&f.rig, 100 + SLACK_MS);
     expect_emitted(&f, source, 3);
     CU_ASSERT_EQUAL(atomic_load(&produced.calls), 2);
+    end_source(&f, source);
+    finish(&f);
+}
+
+/* promise O9: a rate that is taken away holds nobody up. */
+static void test_source_without_its_rate_is_not_throttled(void)
+{
+    struct fixture f;
+    struct produced produced = { 0 };
+    struct source *source;
+    struct executor *executor;
+    struct binding binding;
+    struct wiring *wiring;
+
+    begin(&f, 1, WEIR_FULL_WAIT, 64);
+    source = make_source(&f, &produced, &one_a_minute);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_throttled, source));
+    binding = (struct binding){ f.fed->pid, WEIR_FULL_WAIT };
+    wiring = wiring_make(&binding, 1);
     executor = runtime_enter(f.rig.runtime);
-    source_close(source, executor);
+    source_set_wiring(source, wiring, executor);
     runtime_leave(executor);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, source));
-    executor = runtime_enter(f.rig.runtime);
-    source_destroy(source, executor);
-    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_free, source));
+    end_source(&f, source);
     finish(&f);
 }
 
@@ -447,6 +519,8 @@ int main(void)
         { "another target", test_waiting_messages_follow_another_target },
         { "closing pool", test_closing_pool_finishes_at_the_rate },
         { "worker that ends", test_worker_that_ends_drops_what_waits },
+        { "worker that leaves", test_leaving_worker_stays_until_its_messages_have_tokens },
+        { "source without a rate", test_source_without_its_rate_is_not_throttled },
         { "source", test_source_gets_the_tokens_as_credit },
         CU_TEST_INFO_NULL,
     };

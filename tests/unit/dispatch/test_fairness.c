@@ -183,7 +183,10 @@ static void test_refused_sender_lets_the_full_one_run(void)
 
 /* --- order ----------------------------------------------------------------------------------- */
 
+#define MESSAGE_NS 50000u /* so that a few that wait are worth a theft */
+
 struct ordered {
+    _Atomic uint64_t *now_ns; /* the rig's: moves with each message */
     weir_pid receivers[RECEIVERS];
     uint64_t sent[SENDERS];            /* by its sender */
     uint64_t next[RECEIVERS][SENDERS]; /* by its receiver: the number that comes next */
@@ -200,6 +203,7 @@ static int receive(struct weir_self *self, struct probe *probe, const struct wei
     if (order->id != *next)
         atomic_fetch_add(&ordered->out_of_order, 1);
     *next = order->id + 1;
+    atomic_fetch_add(ordered->now_ns, MESSAGE_NS);
     atomic_fetch_add(&ordered->received, 1);
     return WEIR_DONE;
 }
@@ -237,11 +241,11 @@ static bool is_received(void *context)
 static void test_order_of_sending_is_kept_over_steals_and_yields(void)
 {
     struct probe *probe = probe_create();
-    struct ordered ordered = { 0 };
+    struct rig rig;
+    struct ordered ordered = { .now_ns = &rig.now_ns };
     struct round round = { &ordered, 0 };
     struct pool *senders, *receivers;
     uint32_t rounds = ROUNDS_MAX;
-    struct rig rig;
 
     probe->context = &ordered;
     rig_init(&rig, 4, 2);

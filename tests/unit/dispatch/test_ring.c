@@ -64,7 +64,7 @@ static void test_thief_takes_half_rounded_up(void)
     ring_init(&thief, 4);
     for (int i = 0; i < 3; i++)
         CU_ASSERT_TRUE(ring_push(&victim, &items[i]));
-    CU_ASSERT_PTR_EQUAL(ring_steal(&victim, &thief), &items[1]);
+    CU_ASSERT_PTR_EQUAL(ring_steal(&victim, &thief, UINT32_MAX), &items[1]);
     CU_ASSERT_EQUAL(ring_count(&victim), 1);
     CU_ASSERT_EQUAL(ring_count(&thief), 1);
     CU_ASSERT_PTR_EQUAL(ring_pop(&thief), &items[0]);
@@ -79,9 +79,9 @@ static void test_thief_of_one_or_none_gets_one_or_none(void)
 
     ring_init(&victim, 2);
     ring_init(&thief, 2);
-    CU_ASSERT_PTR_NULL(ring_steal(&victim, &thief));
+    CU_ASSERT_PTR_NULL(ring_steal(&victim, &thief, UINT32_MAX));
     CU_ASSERT_TRUE(ring_push(&victim, &item));
-    CU_ASSERT_PTR_EQUAL(ring_steal(&victim, &thief), &item);
+    CU_ASSERT_PTR_EQUAL(ring_steal(&victim, &thief, UINT32_MAX), &item);
     CU_ASSERT_EQUAL(ring_count(&thief), 0);
     CU_ASSERT_PTR_NULL(ring_pop(&victim));
 }
@@ -116,7 +116,7 @@ static void *thieve(void *argument)
 
     ring_init(&own, 4);
     while (atomic_load(&race->left) > 0) {
-        struct schedulable *stolen = ring_steal(&race->ring, &own);
+        struct schedulable *stolen = ring_steal(&race->ring, &own, UINT32_MAX);
 
         take(race, stolen);
         while (stolen && (stolen = ring_pop(&own)))

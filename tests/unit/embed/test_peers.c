@@ -90,7 +90,9 @@ static void test_growth_lets_waiting_submitters_in(void)
     struct fixture f;
 
     begin(&f, WIDTH, 1, WEIR_UNBUFFERED);
-    CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, wait_at_gate, &f, 0), 0);
+    /* The worker is idle once the turn that opened it has ended. */
+    CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, wait_at_gate, &f, wait_limit_ms()),
+                    0);
     CU_ASSERT_TRUE(gate_await(&f.hand.gate, 1));
     CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, 0), WEIR_EFULL);
     for (uint32_t i = 0; i < WIDTH - 1; i++)
