@@ -350,7 +350,7 @@ static bool is_plain(const struct actor *actor)
            is_uneventful(actor) && message_queue_is_empty(&actor->control) &&
            message_queue_is_empty(&actor->urgent) && message_queue_is_empty(&actor->high) &&
            !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor) &&
-           !lease_of(actor);
+           !lease_of(actor) && !restart_is_ordered(actor);
 }
 
 /*

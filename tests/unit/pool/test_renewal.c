@@ -13,6 +13,8 @@
 
 #define KEPT_MS 50
 #define NOTE_KEPT 900
+#define NOTE_TICK 901
+#define NOTE_INCARNATIONS 1000 /* beside the number of those that have been closed */
 
 struct fixture {
     struct rig rig;
@@ -169,6 +171,67 @@ static void test_kept_messages_are_settled_before(void)
     finish(&f);
 }
 
+static void note_tick(struct weir_self *self, void *state, void *context)
+{
+    (void)self;
+    (void)state;
+    probe_note(context, NOTE_TICK);
+}
+
+static void settle_by_reply(struct weir_self *self, void *state, void *context,
+                            const struct weir_reply *reply)
+{
+    (void)reply;
+    settle(self, state, context);
+}
+
+/* The argument is the PID of a worker that answers when the gate opens. */
+static int keep_until_a_reply(struct weir_self *self, struct probe *probe,
+                              const struct weir_message *message)
+{
+    struct weir_message *request = probe_message(self, (struct order){ .act = probe_wait });
+
+    CU_ASSERT_EQUAL(weir_request(self, probe_order(message)->argument, request, 60000,
+                                 settle_by_reply, (struct weir_message *)(uintptr_t)message, NULL),
+                    0);
+    CU_ASSERT_EQUAL(weir_after(self, KEPT_MS, note_tick, probe, NULL), 0);
+    probe_note(probe, NOTE_KEPT);
+    return WEIR_KEEP;
+}
+
+static int note_incarnation(struct weir_self *self, struct probe *probe,
+                            const struct weir_message *message)
+{
+    (void)self;
+    (void)message;
+    probe_note(probe, NOTE_INCARNATIONS + atomic_load(&probe->closed));
+    return WEIR_DONE;
+}
+
+static void test_worker_restarts_before_the_next_message_when_a_reply_settles_the_last(void)
+{
+    struct fixture f;
+
+    begin(&f, 2);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0),
+                             (struct order){ .act = keep_until_a_reply,
+                                             .id = 1,
+                                             .argument = rig_worker(f.pool, 1) }),
+                    0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, NOTE_KEPT, 1));
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(ask(&f), 2);
+    send(&f, 0, note_incarnation, 2);
+    rig_advance(&f.rig, KEPT_MS);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, NOTE_TICK, 1)); /* it has seen that it was asked */
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_over, &f));
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(probe_times(f.probe, NOTE_INCARNATIONS), 0);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).dead, 0);
+    finish(&f);
+}
+
 static void test_worker_that_keeps_messages_goes_on_when_it_is_taken_back(void)
 {
     struct fixture f;
@@ -218,6 +281,7 @@ int main(void)
         { "mailboxes", test_mailboxes_and_counters_are_kept },
         { "stash", test_stashed_messages_are_given_to_the_next_incarnation_first },
         { "kept", test_kept_messages_are_settled_before },
+        { "reply", test_worker_restarts_before_the_next_message_when_a_reply_settles_the_last },
         { "taken back", test_worker_that_keeps_messages_goes_on_when_it_is_taken_back },
         { "failed open", test_open_that_fails_is_told_and_tried_again },
         CU_TEST_INFO_NULL,
