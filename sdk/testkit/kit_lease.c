@@ -14,10 +14,12 @@ int kit_lease_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms, w
     };
     struct weir_kit_sent sent = { .way = WEIR_KIT_TAKE, .to = pool };
 
-    if (!pool)
-        return WEIR_EUNKNOWN;
-    if (kit_allocation_fails(kit))
-        return WEIR_ENOMEM;
+    int status = pool ? kit_send_take_room(kit) : WEIR_EUNKNOWN;
+
+    if (status == 0 && kit_allocation_fails(kit))
+        status = WEIR_ENOMEM;
+    if (status != 0)
+        return status;
     sent.reference = kit_due_add(kit, &due);
     kit_send_note(kit, &sent);
     if (out_reference)

@@ -20,8 +20,7 @@ void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent)
     kit->emit_count += sent->way == WEIR_KIT_EMIT;
 }
 
-/* Takes one place of the test's limit. */
-static int take_room(struct weir_kit *kit)
+int kit_send_take_room(struct weir_kit *kit)
 {
     if (kit->room == 0)
         return kit->room_status;
@@ -42,7 +41,7 @@ static int take_room_at(struct weir_kit *kit, weir_pid to, enum weir_lane lane)
 {
     int status = check_way(to, lane);
 
-    return status != 0 ? status : take_room(kit);
+    return status != 0 ? status : kit_send_take_room(kit);
 }
 
 static void leave(struct weir_kit *kit, struct weir_message *message, struct weir_kit_sent sent)
@@ -142,7 +141,7 @@ int kit_send_emit(struct weir_self *self, uint32_t output, struct weir_message *
                     output);
         return WEIR_EINVALID;
     }
-    status = kit_message_is_owned(kit, message, "sent") ? take_room(kit) : WEIR_EINVALID;
+    status = kit_message_is_owned(kit, message, "sent") ? kit_send_take_room(kit) : WEIR_EINVALID;
     if (status == 0)
         leave(kit, message, (struct weir_kit_sent){ .way = WEIR_KIT_EMIT, .output = output });
     return status;

@@ -9,6 +9,9 @@
 /* Records that a message left. Copies. */
 void kit_send_note(struct weir_kit *kit, const struct weir_kit_sent *sent);
 
+/* Takes one place of the test's limit. */
+int kit_send_take_room(struct weir_kit *kit);
+
 /* Sends the message of a weir_send_after that is due; without room runs the plugin's callback. */
 void kit_send_due(struct weir_kit *kit, const struct kit_due *due);
 

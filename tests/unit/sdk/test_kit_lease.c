@@ -105,6 +105,16 @@ static void test_take_times_out(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_take_without_room_is_refused(void)
+{
+    struct weir_kit *kit = make();
+
+    weir_kit_limit(kit, 0, WEIR_EFULL);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "go", NULL, 0), WEIR_FAIL);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 static void test_callbacks_of_a_leased_worker_are_called(void)
 {
     struct weir_kit *kit = make();
@@ -120,6 +130,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "taken", test_take_is_answered_by_the_test },
         { "time-out", test_take_times_out },
+        { "no room", test_take_without_room_is_refused },
         { "callbacks", test_callbacks_of_a_leased_worker_are_called },
         CU_TEST_INFO_NULL,
     };

@@ -158,9 +158,9 @@ int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 /* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX = all of them. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
-/* Accepts `room` more emits, sends and requests; every later one returns `status`. The kit then
- * also refuses a message of weir_send_after that is due, and runs `undelivered`, or `settled` if
- * the message has an origin. */
+/* Accepts `room` more emits, sends, requests and takes; every later one returns `status`. The kit
+ * then also refuses a message of weir_send_after that is due, and runs `undelivered`, or `settled`
+ * if the message has an origin. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
 /* Ends a child. The test itself sends the WEIR_DOWN or WEIR_EXIT message, with weir_kit_deliver.
  * WEIR_EUNKNOWN: the child does not exist or has ended. */
