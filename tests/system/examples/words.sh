@@ -6,9 +6,10 @@
 set -euo pipefail
 . "${BASH_SOURCE[0]%/*}/example.sh"
 
-# What the tools find in the files. No text: no line.
+# What the tools find in the files. No text: no line. A file ends a word, also without an end of line.
 expected() {
-    cat "$@" | tr -cs 'A-Za-z\200-\377' '\n' | tr A-Z a-z | sed '/^$/d' | sort | uniq -c |
+    for text; do cat "$text" && echo; done | tr -cs 'A-Za-z\200-\377' '\n' | tr A-Z a-z |
+        sed '/^$/d' | sort | uniq -c |
         sort -k1,1nr -k2
 }
 
