@@ -448,12 +448,20 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
 
 /* --- in the process of its own -------------------------------------------------------------- */
 
+/* The host may end before the kernel is asked to tell of its end. */
+static bool host_has_ended(void)
+{
+    struct pollfd answer = { .fd = ANSWER_DESCRIPTOR };
+
+    return poll(&answer, 1, 0) > 0 && (answer.revents & POLLERR);
+}
+
 int probe_begin(void)
 {
     if (fcntl(ANSWER_DESCRIPTOR, F_SETFD, FD_CLOEXEC) != 0)
         return WEIR_ENOTALLOWED;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return WEIR_OK;
+    return host_has_ended() ? WEIR_ENOTALLOWED : WEIR_OK;
 }
 
 /* The pipe does not block: its reader does nothing else. */

@@ -11,6 +11,7 @@ Method: real hosts and real attacks. Run as root, the attacker is user 65534 and
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def until(condition):
     while not (found := condition()):
         time.sleep(0.01)
     return found
+
+
+def until_ended(process, limit_s):
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=limit_s)
+    return process.returncode is not None
 
 
 def as_nobody():
@@ -262,6 +269,20 @@ def test_term_ends_a_start_at_every_moment():
             check(here.stop(number) == 75, f"while a worker opens: {here.text()}")
             check(b"weir: stopped during the start" in here.text(), f"told: {here.text()}")
             check(not os.path.exists(here.socket) and leftovers(ours) == [], "left behind")
+
+
+def test_process_that_tries_a_plugin_ends_with_its_host():
+    hanging = os.path.join(TEST_PLUGINS, "constructor_hangs.so")
+    answer, end = os.pipe()
+    os.close(answer)  # the host has ended already
+    tried = subprocess.Popen([WEIR, "probe", "--", hanging, hanging], stderr=subprocess.DEVNULL,
+                             close_fds=False, preexec_fn=lambda: os.dup2(end, 3),
+                             start_new_session=True)
+    os.close(end)
+    ended = until_ended(tried, 60)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(tried.pid, signal.SIGKILL)
+    check(ended and tried.returncode > 0, "a plugin is tried although the host has ended")
 
 
 def fill(path):
