@@ -6,7 +6,7 @@
 set -euo pipefail
 . "${BASH_SOURCE[0]%/*}/example.sh"
 
-# What the tools find in the files. No text: no line. A file ends a word, also without an end of line.
+# What the tools find in the files. No text: no line. The end of a file ends a word.
 expected() {
     for text; do cat "$text" && echo; done | tr -cs 'A-Za-z\200-\377' '\n' | tr A-Z a-z |
         sed '/^$/d' | sort | uniq -c |
