@@ -136,6 +136,20 @@ static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
     return status;
 }
 
+static int look_up(struct weir_port *public, const char *name, weir_pid *out_pid)
+{
+    struct executor *executor;
+    struct runtime *runtime;
+    int status = port_enter(port_of(public), &executor);
+
+    if (status != 0)
+        return status;
+    runtime = executor->runtime;
+    status = names_find(&runtime->names, name, out_pid);
+    runtime_leave(executor);
+    return status;
+}
+
 /* --- kept messages -------------------------------------------------------------------------- */
 
 static int reply(struct weir_port *public, const struct weir_message *kept,
@@ -267,6 +281,7 @@ static const struct weir_port_calls calls = {
     .group_wait = port_group_wait,
     .group_cancel = port_group_cancel,
     .group_destroy = port_group_destroy,
+    .lookup = look_up,
 };
 
 static struct port *create(struct actor *actor, uint32_t life)

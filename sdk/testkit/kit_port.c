@@ -97,6 +97,13 @@ static int settle(struct weir_port *port, const struct weir_message *kept, int v
     return 0;
 }
 
+static int look_up(struct weir_port *port, const char *name, weir_pid *out_pid)
+{
+    struct weir_kit *kit = port_of(port)->kit;
+
+    return kit ? kit->self.host->lookup(&kit->self, name, out_pid) : WEIR_ECLOSED;
+}
+
 static const struct weir_port_calls calls = {
     .size = sizeof calls,
     .ref = ref,
@@ -122,6 +129,7 @@ static const struct weir_port_calls calls = {
     .group_wait = kit_port_group_wait,
     .group_cancel = kit_port_group_cancel,
     .group_destroy = kit_port_group_destroy,
+    .lookup = look_up,
 };
 
 struct weir_port *kit_port_get(struct weir_self *self)

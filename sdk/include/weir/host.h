@@ -267,7 +267,8 @@ static inline int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_
 }
 
 /* Looks up the PID of a registered name or of a pool's path (`images/fast`). WEIR_EUNKNOWN: no such
- * name. */
+ * name. A new pool of a file is found when the whole file is in force, so not yet in the `open` of
+ * the other new pools: look it up when you need it. */
 static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
 {
     return self->host->lookup(self, name, out_pid);

@@ -79,6 +79,8 @@ struct weir_port_calls {
     int (*group_wait)(struct weir_port_group *, uint64_t timeout_ms, struct weir_group_ended *out);
     void (*group_cancel)(struct weir_port_group *);
     void (*group_destroy)(struct weir_port_group *);
+
+    int (*lookup)(struct weir_port *, const char *name, weir_pid *out_pid);
 };
 
 struct weir_port {
@@ -104,6 +106,13 @@ static inline void weir_port_unref(struct weir_port *port)
 {
     if (port)
         port->calls->unref(port);
+}
+
+/* As weir_lookup, at any time: also finds pools that were added after `open`. WEIR_EUNKNOWN.
+ * WEIR_ENOMEM. */
+static inline int weir_port_lookup(struct weir_port *port, const char *name, weir_pid *out_pid)
+{
+    return port->calls->lookup(port, name, out_pid);
 }
 
 /* As weir_message_new, without the cap of `host.memory`. NULL also when the incarnation has

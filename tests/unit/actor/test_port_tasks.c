@@ -147,6 +147,21 @@ static void test_thread_submits_tasks(void)
 }
 
 /* promise A25 */
+static void test_thread_looks_a_pool_up(void)
+{
+    struct fixture f;
+    weir_pid pool = 0;
+
+    begin(&f, 4);
+    CU_ASSERT_EQUAL(weir_port_lookup(f.port, "elsewhere", &pool), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_port_lookup(f.port, "tasks", &pool), 0);
+    CU_ASSERT_EQUAL(pool, f.tasks->pid);
+    end_pools(&f);
+    CU_ASSERT_EQUAL(weir_port_lookup(f.port, "tasks", &pool), WEIR_ECLOSED);
+    free_all(&f);
+}
+
+/* promise A25 */
 static void test_thread_gets_the_result_of_a_task(void)
 {
     struct weir_answer answer = WEIR_ANSWER;
@@ -515,6 +530,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "submit", test_thread_submits_tasks },
+        { "lookup", test_thread_looks_a_pool_up },
         { "result", test_thread_gets_the_result_of_a_task },
         { "closed port", test_reference_of_a_closed_port_is_cancelled },
         { "broadcast", test_pool_that_broadcasts_takes_no_task },

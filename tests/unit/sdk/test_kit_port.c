@@ -87,10 +87,15 @@ static void test_tasks_through_a_port_are_seen(void)
     struct weir_answer answer = WEIR_ANSWER;
     struct weir_port *port;
     uint64_t reference = 0;
+    weir_pid pool = 0;
     int ran = 0;
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, NULL), 0);
     port = ((struct state *)weir_kit_state(kit))->port;
+    CU_ASSERT_EQUAL(weir_port_lookup(port, "tasks", &pool), WEIR_EUNKNOWN);
+    weir_kit_name(kit, "tasks", 5);
+    CU_ASSERT_EQUAL(weir_port_lookup(port, "tasks", &pool), 0);
+    CU_ASSERT_EQUAL(pool, 5);
     CU_ASSERT_EQUAL(weir_port_submit(port, 5, give_7, &ran, WEIR_FOR_EVER), 0);
     CU_ASSERT_EQUAL(weir_port_submit(port, 5, NULL, &ran, 0), WEIR_EINVALID);
     CU_ASSERT_EQUAL(weir_port_submit_request(port, 5, give_7, &ran, 0, &reference), 0);
@@ -107,6 +112,7 @@ static void test_tasks_through_a_port_are_seen(void)
     CU_ASSERT_EQUAL(ran, 0);
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
     CU_ASSERT_EQUAL(weir_port_submit(port, 5, give_7, &ran, 0), WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(weir_port_lookup(port, "tasks", &pool), WEIR_ECLOSED);
     weir_port_unref(port);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
