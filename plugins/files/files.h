@@ -44,4 +44,18 @@ static inline const char *files_line_text(const struct files_line *line)
     return files_line_name(line) + line->name_size + 1;
 }
 
+/*
+ * The text of a message of any kind, for plugins that take lines and plain bytes alike: the line of
+ * a message with the tag `line_tag`, which is the tag of FILES_LINE_TAG; otherwise the payload.
+ * Borrowed from the message.
+ */
+static inline const char *files_text(const struct weir_message *message,
+                                     const struct weir_tag *line_tag, size_t *out_size)
+{
+    const struct files_line *line = message->tag == line_tag ? files_line_get(message) : NULL;
+
+    *out_size = line ? line->line_size : message->size;
+    return line ? files_line_text(line) : (const char *)message->data;
+}
+
 #endif

@@ -1,0 +1,169 @@
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void child_init(struct child *child)
+{
+    *child = (struct child){ .descriptor = -1 };
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+static void close_all(const int *descriptors, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        (void)close(descriptors[i]);
+}
+
+/* Duplicates with numbers that no descriptor of the child has: dup2 would overwrite one with the
+ * other. */
+static int move_up(const int *descriptors, size_t count, int *out_moved)
+{
+    for (size_t i = 0; i < count; i++) {
+        out_moved[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, (int)CHILD_DESCRIPTORS_MAX);
+        if (out_moved[i] < 0) {
+            int error = errno;
+
+            close_all(out_moved, i);
+            return error;
+        }
+    }
+    return 0;
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const char *directory,
+                       const int *descriptors, size_t count)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = posix_spawn_file_actions_adddup2(actions, descriptors[i], (int)i);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclosefrom_np(actions, (int)count);
+    if (error == 0 && directory)
+        error = posix_spawn_file_actions_addchdir_np(actions, directory);
+    return error;
+}
+
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    int error;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                     POSIX_SPAWN_SETSIGDEF);
+    if (error == 0)
+        error = posix_spawnattr_setpgroup(attributes, 0);
+    if (error == 0)
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    return error == 0 ? posix_spawnattr_setsigdefault(attributes, &all) : error;
+}
+
+static int spawn(pid_t *out_process, const struct child_plan *plan, char *const *arguments,
+                 const int *descriptors, size_t count)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = set_actions(&actions, plan->directory, descriptors, count);
+        if (error == 0)
+            error = set_attributes(&attributes);
+        if (error == 0)
+            error = posix_spawn(out_process, plan->program, &actions, &attributes, arguments,
+                                plan->variables);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int child_start(struct child *child, const struct child_plan *plan, char *const *arguments,
+                const int *descriptors, size_t count)
+{
+    int moved[CHILD_DESCRIPTORS_MAX] = { 0 };
+    int error = move_up(descriptors, count, moved);
+
+    if (error != 0)
+        return error;
+    child_init(child);
+    error = spawn(&child->process, plan, arguments, moved, count);
+    close_all(moved, count);
+    if (error != 0) {
+        child->process = 0;
+        return error;
+    }
+    child->descriptor = pidfd_open(child->process, 0);
+    if (child->descriptor >= 0)
+        return 0;
+    error = errno;
+    (void)child_reap(child, -1);
+    return error;
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+void child_signal(const struct child *child, int signal_number)
+{
+    if (child->process > 0)
+        (void)kill(-child->process, signal_number);
+}
+
+bool child_has_ended(const struct child *child, struct child_end *out_end)
+{
+    siginfo_t about = { .si_pid = 0 };
+
+    /* ECHILD: something else in this program has reaped it, and nobody knows how it ended. */
+    if (waitid(P_PID, (id_t)child->process, &about, WEXITED | WNOHANG | WNOWAIT) < 0) {
+        *out_end = (struct child_end){ .by_signal = true, .number = 0 };
+        return true;
+    }
+    if (about.si_pid == 0)
+        return false;
+    *out_end = (struct child_end){ .by_signal = about.si_code != CLD_EXITED,
+                                   .number = about.si_status };
+    return true;
+}
+
+/* After SIGKILL a process ends soon, unless it waits for a device. */
+static bool wait_for_end(const struct child *child, int wait_ms)
+{
+    struct pollfd end = { .fd = child->descriptor, .events = POLLIN };
+    int ready;
+
+    if (child->descriptor < 0)
+        return true;
+    do
+        ready = poll(&end, 1, wait_ms);
+    while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
+bool child_reap(struct child *child, int wait_ms)
+{
+    bool ended;
+
+    if (child->process <= 0)
+        return true;
+    child_signal(child, SIGKILL);
+    ended = wait_for_end(child, wait_ms);
+    while (ended && waitpid(child->process, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    if (child->descriptor >= 0)
+        (void)close(child->descriptor);
+    child_init(child);
+    return ended;
+}

@@ -1,0 +1,6 @@
+/*
+ * exec - workers that are programs of any kind.
+ */
+#include "run.h"
+
+WEIR_PLUGIN_OF("exec", "1.0.0", &exec_run);

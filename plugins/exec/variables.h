@@ -1,0 +1,43 @@
+/*
+ * variables.h - the environment of the children of one worker.
+ *
+ * Life: variables_init .. variables_finish. Not synchronised. The variables of the host itself must
+ * not change meanwhile: no plugin may change them.
+ */
+#ifndef VARIABLES_H
+#define VARIABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/message.h>
+#include <weir/option.h>
+
+/* WEIR_KEY=, 20 digits and a NUL, and shorter ones. */
+#define VARIABLES_NUMBER_SIZE 32u
+/* WEIR_TAG=, a tag of 128 bytes and a NUL. */
+#define VARIABLES_TAG_SIZE 144u
+
+struct variables {
+    char **items; /* owned array; ends with NULL */
+    char **owned; /* owned: the texts of the file's map; ends with NULL */
+    char index[VARIABLES_NUMBER_SIZE];
+    char attempt[VARIABLES_NUMBER_SIZE];
+    char key[VARIABLES_NUMBER_SIZE];
+    char tag[VARIABLES_TAG_SIZE];
+};
+
+/*
+ * The variables of `map`, then WEIR_INDEX, WEIR_ATTEMPT, WEIR_KEY and WEIR_TAG, then with `inherit`
+ * those of the host that have no such name. WEIR_ENOMEM. Borrows the map.
+ */
+int variables_init(struct variables *variables, const struct weir_map *map, bool inherit,
+                   uint32_t index);
+/* Legal after a failed init, and twice. */
+void variables_finish(struct variables *variables);
+
+/* Sets those that tell of a message. Borrows. */
+void variables_set(struct variables *variables, const struct weir_message *message);
+
+#endif

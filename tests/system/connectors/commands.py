@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Goal:   exec.run does with real tools what its README says: every message is a command, a pool is
+        resized while its commands run, a stop lets them finish, and nothing is left of a command
+        that was stopped. Shows promise B13.
+Method: real hosts. gzip compresses awkward files, and Python reads them back; commands that wait
+        for a file of the test show who runs at the same time. Every wait is for a condition.
+
+    commands.py WEIR PLUGINS TREE
+"""
+import gzip
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from control import PLUGINS, TREE, WEIR, Host, check, report_failures, running, until
+
+NAMES = ["plain", "two words", "$(touch injected)", "quo'te\"s", "-dash", "ünïcode", "back\\slash",
+         "semi;colon", "{}", "*"]
+
+
+def run_file(work, file, **variables):
+    return subprocess.run(
+        [WEIR, "run", file], cwd=work, capture_output=True, text=True, check=False,
+        env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS,
+             "WEIR_CONTROL": os.path.join(work, "socket"), **variables})
+
+
+def test_example_compresses_files_of_any_name():
+    with tempfile.TemporaryDirectory() as work:
+        contents = {name: random.randbytes(random.randrange(200000)) for name in NAMES}
+        contents.update({f"file {i}": f"{i}\n".encode() * i for i in range(200)})
+        os.mkdir(os.path.join(work, "logs"))
+        for name, content in contents.items():
+            with open(os.path.join(work, "logs", name), "wb") as file:
+                file.write(content)
+        with open(os.path.join(work, "files.txt"), "w", encoding="utf-8") as file:
+            file.write("".join(f"logs/{name}\n" for name in [*contents, "missing"]))
+        shutil.copy(os.path.join(TREE, "examples/commands/compress.yaml"), work)
+        ended = run_file(work, "compress.yaml")
+        check(ended.returncode == 65, f"exit code {ended.returncode}: {ended.stderr}")
+        check('line="gzip: logs/missing: No such file or directory"' in ended.stderr, "its words")
+        check("1 messages are dead (1 rejected)" in ended.stderr, ended.stderr[-1000:])
+        for name, content in contents.items():
+            with gzip.open(os.path.join(work, "logs", name + ".gz")) as file:
+                check(file.read() == content, f"{name} is not what it was")
+        check(sorted(os.listdir(work)) == ["compress.yaml", "files.txt", "logs"],
+              f"left: {os.listdir(work)}")
+
+
+WAITING = """
+dispatchers: {{blocking: {{threads: 2, budget: 1}}}}
+sources: {{numbers: {{use: gen.numbers, to: work, args: {{count: 8}}}}}}
+pools:
+  work: {{use: exec.run, size: 2, route: pull,
+         args: {{shell: true,
+                command: [': >"{work}/begun.$$"; exec tail -f --pid="{pid}" /dev/null']}}}}
+"""
+
+
+def test_pool_is_resized_while_its_commands_run():
+    with tempfile.TemporaryDirectory() as work, \
+            subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"],
+                             stdin=subprocess.PIPE) as gate:
+        host = Host(work)
+        host.write(WAITING.format(work=work, pid=gate.pid))
+        host.start()
+
+        def begun():
+            return len([name for name in os.listdir(work) if name.startswith("begun")])
+        until(lambda: begun() == 2, "two commands")
+        check(host.run("scale", "work", "4").returncode == 0, "weir scale")
+        until(lambda: begun() == 4, "four commands")
+        items = host.run("inspect", "work#3", "process", "commands_done").stdout.split()
+        check(os.path.exists(f"/proc/{items[1]}") and items[3] == "0", f"inspect: {items}")
+        gate.stdin.close()
+        gate.wait()
+        check(host.process.wait() == 0, "the exit code")
+        check(begun() == 8, f"{begun()} commands")
+
+
+STOPPED = """
+sources: {{numbers: {{use: gen.numbers, to: work, args: {{count: 1}}}}}}
+pools:
+  work: {{use: exec.run, size: 1, args: {args}}}
+"""
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def is_gone(path):
+    return not os.path.exists(f"/proc/{text_of(path).strip()}")
+
+
+def test_time_out_leaves_no_process_of_the_group():
+    with tempfile.TemporaryDirectory() as work:
+        number = os.path.join(work, "number")
+        host = Host(work)
+        host.write(STOPPED.format(
+            args=f"""{{shell: true, timeout: 300ms, grace: 100ms, command:
+                     ['trap "" TERM; sleep 1000 & echo $! >{number}; while :; do wait; done']}}"""))
+        host.start()
+        check(host.process.wait() == 65, "the exit code")
+        check("detail=time-out" in text_of(host.log), "the reason")
+        until(lambda: is_gone(number), "the end of the process in the background")
+
+
+def test_stop_of_the_host_lets_a_command_finish():
+    with tempfile.TemporaryDirectory() as work:
+        begun, done = os.path.join(work, "begun"), os.path.join(work, "done")
+        gate = os.path.join(work, "gate")
+        os.mkfifo(gate)
+        text = STOPPED.format(args="{shell: true, command: "
+                                   f"[': >{begun}; read x <{gate}; : >{done}']}}")
+        with running(text) as host:
+            until(lambda: os.path.exists(begun), "the command")
+            host.process.terminate()
+            until(lambda: 'event="stopping"' in text_of(host.log), "the stop")
+            with open(gate, "w", encoding="ascii") as file:
+                file.write("go\n")
+            check(host.process.wait() == 0, "the exit code")
+            check(os.path.exists(done), "the command did not finish")
+
+
+def test_host_that_is_killed_leaves_the_file_alone():
+    """After kill -9 of the host its commands go on; nothing waits for the host."""
+    with tempfile.TemporaryDirectory() as work:
+        number = os.path.join(work, "number")
+        with running(STOPPED.format(args="{shell: true, command: "
+                                         f"['echo $$ >{number}; exec cat /dev/zero']}}")) as host:
+            until(lambda: os.path.exists(number) and os.path.getsize(number) > 0, "the command")
+            host.stop(9)
+        # It writes into a pipe that nobody reads any more.
+        until(lambda: is_gone(number), "the end of the command")
+
+
+def main():
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print(f"{name}: done", flush=True)
+    return report_failures()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
