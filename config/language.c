@@ -229,6 +229,16 @@ static const struct language_row pool_scale[] = {
     END,
 };
 
+/* Exclusive use of the workers; without the key there is none. */
+static const struct language_row pool_lease[] = {
+    VALUE(struct lease_settings, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "30s",
+          .min = 1, .max = DAY_MS,
+          .help = "a lease that lasts longer is revoked, and its worker is opened again"),
+    VALUE(struct lease_settings, queue, "queue", uint32_t, WEIR_U32, .fallback = "0",
+          .max = 1000000, .help = "takers that may wait for a worker; all others are refused"),
+    END,
+};
+
 /* `log` of a pool is a section of one row, filled into the pool itself. */
 static const struct language_row pool_log[] = {
     VALUE(struct settings_pool, log_level, "level", uint32_t, WEIR_ENUM, .fallback = "host",
@@ -248,6 +258,9 @@ const struct language_row language_pool[] = {
             .help = "the pool changes its number of workers by itself, between `size.min` and "
                     "`size.max`; `{}` takes the defaults. A size that `weir scale` or a call sets "
                     "stays until `weir scale POOL auto` or a reload"),
+    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.lease, "lease", pool_lease,
+            .help = "the pool gives its workers out one by one, each to one user until it returns "
+                    "the worker; `{}` takes the defaults. `route` is `pull`"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.clamp, "clamp", bool, WEIR_BOOL,
            .fallback = "false",
            .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "

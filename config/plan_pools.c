@@ -169,14 +169,35 @@ static void compare_managers(struct planning *planning, const struct plan_subjec
         plan_compare_args(planning, subject, &uses, "manager_args", true);
 }
 
+static const char *lease_text(struct planning *planning, const struct lease_settings *lease)
+{
+    char timeout[48];
+
+    if (!lease->on)
+        return "off";
+    text_format_duration(lease->timeout_ms, timeout, sizeof timeout);
+    return plan_text(planning, "timeout %s, queue %u", timeout, lease->queue);
+}
+
+/* Leases that are open keep what they began with. */
+static void compare_leases(struct planning *planning, const struct plan_subject *subject,
+                           const struct lease_settings *older, const struct lease_settings *newer)
+{
+    if (older->on != newer->on ||
+        (older->on && (older->timeout_ms != newer->timeout_ms || older->queue != newer->queue)))
+        plan_add(planning, PLAN_POOL_OTHER, subject, "lease", lease_text(planning, older),
+                 lease_text(planning, newer), true);
+}
+
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
-    struct settings_pool but_scale = *older; /* compare_scales has compared it */
-    struct plan_pair pair = { subject, &but_scale, newer, kind_of_pool };
+    struct settings_pool compared = *older; /* without what has a comparison of its own */
+    struct plan_pair pair = { subject, &compared, newer, kind_of_pool };
     struct plan_uses uses = { &older->use, &newer->use, PLAN_POOL_REPLACED, PLAN_POOL_ARGS };
 
-    but_scale.core.scale = newer->core.scale;
+    compared.core.scale = newer->core.scale;
+    compared.core.lease = newer->core.lease;
 
     if (older->nested != newer->nested) {
         plan_add(planning, PLAN_POOL_REPLACED, subject, NULL, pool_text(planning, older),
@@ -188,6 +209,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
         plan_compare_uses(planning, subject, &uses);
         compare_sizes(planning, subject, older, newer);
         compare_scales(planning, subject, older, newer);
+        compare_leases(planning, subject, &older->core.lease, &newer->core.lease);
     }
     plan_compare_rows(planning, &pair, language_pool,
                       newer->nested ? LANGUAGE_OF_POOLS : LANGUAGE_OF_WORKERS);

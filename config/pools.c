@@ -390,6 +390,25 @@ static int check_scale(const struct pool_reading *at)
     return WEIR_OK;
 }
 
+/* A taker waits in the one queue of the pool. */
+static int check_lease(const struct pool_reading *at)
+{
+    const struct config_pair *lease = config_find_pair(at->waiting->at.node, "lease");
+    struct settings_pool *pool = pool_of(at);
+
+    pool->core.lease.on = lease != NULL;
+    if (!lease)
+        return WEIR_OK;
+    if (!config_find(at->waiting->at.node, "route"))
+        pool->core.route = WEIR_ROUTE_PULL;
+    if (pool->core.route != WEIR_ROUTE_PULL)
+        return refuse(at, &lease->key->mark, "lease", "needs route pull");
+    if (pool->core.mailbox == WEIR_UNBUFFERED)
+        return refuse(at, &lease->key->mark, "lease",
+                      "has a queue of its own: leave out mailbox unbuffered");
+    return WEIR_OK;
+}
+
 static int read_workers(const struct pool_reading *at)
 {
     struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
@@ -403,6 +422,8 @@ static int read_workers(const struct pool_reading *at)
     status = resolve_use(at->checking, &place, &pool_of(at)->use);
     if (result == WEIR_OK)
         result = check_scale(at); /* the bounds as they are written */
+    if (result == WEIR_OK)
+        result = check_lease(at);
     if (result == WEIR_OK)
         result = bound_alone(at);
     if (status != WEIR_OK)

@@ -199,6 +199,16 @@ static void test_pool_that_becomes_nested_is_replaced(void)
                   "+ pools.a/m: sink.null, size 1\n");
 }
 
+static void test_change_of_leases_is_one_step(void)
+{
+    expect_change("pools: {a: {use: sink.null, lease: {queue: 4}}}",
+                  "pools: {a: {use: sink.null, lease: {queue: 5}}}",
+                  "~ pools.a.lease: timeout 30s, queue 4 -> timeout 30s, queue 5\n");
+    expect_change("pools: {a: {use: sink.null, route: pull}}",
+                  "pools: {a: {use: sink.null, lease: {}}}",
+                  "~ pools.a.lease: off -> timeout 30s, queue 0\n");
+}
+
 static void test_other_behaviour_or_dispatcher_replaces_the_workers(void)
 {
     expect_change("dispatchers: {slow: {}}\n"
@@ -439,6 +449,7 @@ int main(void)
         { "manager", test_manager_and_its_args_are_steps },
         { "come and go", test_pools_come_and_go },
         { "copies", test_copies_come_and_go },
+        { "leases", test_change_of_leases_is_one_step },
         { "becomes nested", test_pool_that_becomes_nested_is_replaced },
         { "replaced", test_other_behaviour_or_dispatcher_replaces_the_workers },
         { "other content", test_other_content_of_a_plugin_replaces_the_workers },

@@ -198,6 +198,21 @@ static void test_behaviour_that_is_alone_has_one_worker_at_most(void)
     settings_destroy(settings);
 }
 
+static void test_pool_with_leases_routes_by_pull(void)
+{
+    struct settings *settings = reading_settings(
+        "pools: {a: {use: sink.null, lease: {timeout: 2m, queue: 7}}, b: {use: sink.null}}");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(settings);
+    CU_ASSERT_TRUE(settings->pools[0].core.lease.on);
+    CU_ASSERT_EQUAL(settings->pools[0].core.lease.timeout_ms, 120000);
+    CU_ASSERT_EQUAL(settings->pools[0].core.lease.queue, 7);
+    CU_ASSERT_EQUAL(settings->pools[0].core.route, WEIR_ROUTE_PULL);
+    CU_ASSERT_FALSE(settings->pools[1].core.lease.on);
+    CU_ASSERT_EQUAL(settings->pools[1].core.route, WEIR_ROUTE_ROUND_ROBIN);
+    settings_destroy(settings);
+}
+
 static void test_source_leads_to_its_pool(void)
 {
     struct settings *settings = reading_settings(
@@ -237,6 +252,7 @@ int main(void)
         { "nested", test_nested_pools_come_after_their_parent_in_order_of_the_file },
         { "template", test_template_is_written_out_and_its_copies_share_the_options },
         { "outputs", test_outputs_stand_in_the_order_of_the_behaviour },
+        { "leases", test_pool_with_leases_routes_by_pull },
         { "alone", test_behaviour_that_is_alone_has_one_worker_at_most },
         { "blocking", test_blocking_behaviour_gets_a_dispatcher_of_its_own },
         { "source", test_source_leads_to_its_pool },
