@@ -21,7 +21,7 @@ import tempfile
 import time
 
 WEIR, PLUGINS, TEST_PLUGINS = sys.argv[1:4]
-WAIT_LIMIT_S = 60
+WAIT_LIMIT_S = int(os.environ.get("WEIR_TEST_WAIT_LIMIT_MS", "60000")) / 1000
 
 
 class Connection(http.client.HTTPConnection):

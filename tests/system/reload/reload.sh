@@ -13,6 +13,7 @@ plugins=$2
 work=$(mktemp -d)
 host=
 failures=0
+. "${BASH_SOURCE%/*}/../support/wait.sh"
 trap '[[ -z $host ]] || kill -KILL "$host" 2>/dev/null; rm -rf "$work"' EXIT
 
 fail() {
@@ -45,7 +46,7 @@ start() {
 
 # Waits for the COUNTth line of the log that matches; fails when the host ends before.
 await() {
-    local pattern=$1 count=${2:-1}
+    local pattern=$1 count=${2:-1} began=$SECONDS
     while (($(grep -c -e "$pattern" "$work/log") < count)); do
         if ! kill -0 "$host" 2>/dev/null; then
             (($(grep -c -e "$pattern" "$work/log") >= count)) && return 0
@@ -53,7 +54,7 @@ await() {
             cat "$work/log"
             exit 1
         fi
-        read -r -t 0.02 <>"$work/pipe"
+        wait_more "$began" "line $count of the log: $pattern"
     done
 }
 
@@ -81,7 +82,6 @@ check_numbers() {
     [[ $(field host balance) == exact ]] || fail "$1: the ledger does not balance"
 }
 
-mkfifo "$work/pipe"
 # What AddressSanitizer holds back would look like growth.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1
 resident_kib() { awk '/^VmRSS/ { print $2 }' "/proc/$host/status"; }
@@ -126,11 +126,12 @@ done <"$work/check"
 kill -USR2 "$host"
 await 'component=work event="ledger"'
 first=$(field work done)
+began=$SECONDS
 kill -USR2 "$host"
 await 'component=work event="ledger"' 2
 while [[ $(field work done) == "$first" ]]; do
     kill -USR2 "$host"
-    read -r -t 0.02 <>"$work/pipe"
+    wait_more "$began" "work after a broken file"
 done
 
 # --- the same content is nothing to do; other formatting neither

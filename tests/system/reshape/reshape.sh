@@ -17,6 +17,7 @@ work=$(mktemp -d)
 host=
 failures=0
 generation=0
+. "${BASH_SOURCE%/*}/../support/wait.sh"
 trap '[[ -z $host ]] || kill -KILL "$host" 2>/dev/null; rm -rf "$work"' EXIT
 
 fail() {
@@ -68,14 +69,14 @@ count() { grep -c -e "$1" "$work/log"; }
 
 # Waits for the COUNTth line of the log that matches; fails when the host ends before.
 await() {
-    local pattern=$1 wanted=${2:-1}
+    local pattern=$1 wanted=${2:-1} began=$SECONDS
     while (($(count "$pattern") < wanted)); do
         if ! kill -0 "$host" 2>/dev/null; then
             (($(count "$pattern") >= wanted)) && return 0
             fail "the host ended before line $wanted of: $pattern"
             exit 1
         fi
-        read -r -t 0.02 <>"$work/pipe"
+        wait_more "$began" "line $wanted of the log: $pattern"
     done
 }
 
@@ -126,12 +127,12 @@ dump() {
 
 # Waits until pool $1 has finished more than it had.
 await_work() {
-    local first
+    local first began=$SECONDS
     dump
     first=$(field "$1" 'done')
     while [[ $(field "$1" 'done') == "$first" ]]; do
         dump
-        read -r -t 0.02 <>"$work/pipe"
+        wait_more "$began" "work of pool $1"
     done
 }
 
@@ -151,7 +152,7 @@ check_numbers() {
     [[ $(field host balance) == exact ]] || fail "$1: the ledger does not balance"
 }
 
-mkfifo "$work/pipe" "$work/gate"
+mkfifo "$work/gate"
 mkdir "$work/copies"
 export WEIR_PLUGIN_TMP=$work/copies
 # Held open for both, so that a byte waits for its worker, and a worker for its byte.
@@ -250,9 +251,10 @@ sideways() {
 }
 # threads COUNT: waits until so many threads are the dispatcher's
 threads() {
+    local began=$SECONDS
     while [[ $(cat "/proc/$host/task/"*/comm 2>/dev/null | grep -c '^side-') != "$1" ]]; do
         kill -0 "$host" 2>/dev/null || { fail "the host ended before it had $1 threads"; exit 1; }
-        read -r -t 0.02 <>"$work/pipe"
+        wait_more "$began" "$1 threads of the dispatcher"
     done
 }
 sideways 3 none/side

@@ -9,9 +9,10 @@ weir=$1
 plugins=$2
 faulty=$3
 work=$(mktemp -d)
+host=
 failures=0
-trap 'rm -rf "$work"' EXIT
-mkfifo "$work/pipe"
+. "${BASH_SOURCE%/*}/../support/wait.sh"
+trap '[[ -z $host ]] || kill -KILL "$host" 2>/dev/null; rm -rf "$work"' EXIT
 
 fail() {
     printf 'FAILED: %s\n' "$*"
@@ -43,11 +44,14 @@ says() {
 run_until() {
     : >"$work/log" # that of the run before does not count
     "$weir" run "$2" >"$work/out" 2>"$work/log" &
+    host=$!
+    local began=$SECONDS
     until grep -q -e "$1" "$work/log"; do
-        kill -0 $! 2>/dev/null || { fail 'the host ended'; return; }
-        read -r -t 0.01 <>"$work/pipe"
+        kill -0 "$host" 2>/dev/null || { fail 'the host ended'; return; }
+        wait_more "$began" "a line of the log: $1"
     done
-    kill -TERM $! && wait $!
+    kill -TERM "$host" && wait "$host"
+    host=
 }
 
 # last REGEX: the last line of the log matches

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 WEIR, PLUGINS, FAULTY = sys.argv[1:4]
+WAIT_LIMIT_S = float(os.environ.get("WEIR_TEST_WAIT_LIMIT_MS", "inf")) / 1000
 FAILURES = []
 
 
@@ -50,10 +51,14 @@ class Host:
     def log(self):
         return self.read(self.log_path)
 
-    @staticmethod
-    def until(condition):
-        """Looks again and again; the test's own time-out is the only clock."""
+    def until(self, condition):
+        """Looks again and again. The test's own time-out is the only clock, unless a promise is
+        broken on purpose (tests/broken): then the trace says which wait has no end."""
+        began = time.monotonic()
         while not condition():
+            if time.monotonic() - began > WAIT_LIMIT_S:
+                self.end()
+                raise TimeoutError("this wait has no end")
             time.sleep(0.01)
 
     def weir(self, *arguments):

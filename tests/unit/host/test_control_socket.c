@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "unit/host/suite.h"
+#include "unit/support/wait_limit.h"
 
 #define FOREVER_MS 600000 /* never reached */
 #define SOMEBODY 65534
@@ -120,6 +123,33 @@ static void test_socket_in_use_is_left_alone(void)
     finish(&f);
 }
 
+static atomic_bool interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    atomic_store(&interrupted, true);
+}
+
+/* Past the time-out of the test's waits, a system call that blocks returns with EINTR. */
+static void begin_interruptible(void)
+{
+    struct sigaction action = { .sa_handler = interrupt };
+
+    atomic_store(&interrupted, false);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    (void)alarm(wait_limit_ms() / 1000);
+}
+
+/* True when the calls have returned by themselves. */
+static bool end_interruptible(void)
+{
+    (void)alarm(0);
+    (void)signal(SIGALRM, SIG_DFL);
+    return !atomic_load(&interrupted);
+}
+
 /* promise T3: every user who may read the folder can lock it. */
 static void test_lock_that_somebody_holds_keeps_nobody_out(void)
 {
@@ -129,9 +159,9 @@ static void test_lock_that_somebody_holds_keeps_nobody_out(void)
     begin(&f);
     lock = open(f.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CU_ASSERT_EQUAL_FATAL(flock(lock, LOCK_EX), 0);
-    (void)alarm(60); /* ends the program where this waits for ever */
+    begin_interruptible();
     CU_ASSERT_EQUAL(listen_there(&f, &f.socket), 0);
-    (void)alarm(0);
+    CU_ASSERT_TRUE(end_interruptible());
     close(lock);
     control_socket_close(&f.socket);
     finish(&f);
