@@ -184,6 +184,7 @@ void backlog_discard(struct actor *actor, enum dead_reason reason, int status)
 {
     struct message *message;
 
+    actor_ext_clear_detail(actor); /* it belongs to an earlier message */
     while ((message = take_backlog(actor)))
         settle_dead(actor, message, reason, status);
 }

@@ -144,6 +144,7 @@ static void drop(struct actor *actor, struct message *message, int status)
 {
     enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
 
+    actor_ext_clear_detail(actor); /* it belongs to an earlier message */
     if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
         settle_outside_ledger(actor, message, status, reason);
     else

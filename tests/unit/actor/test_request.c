@@ -300,12 +300,14 @@ static int let_time_pass(struct weir_self *self, struct probe *probe,
     (void)gate_pass(&probe->gate);
     atomic_fetch_add(&f->rig.now_ns, (uint64_t)TIMEOUT_MS * 1000000u);
     (void)weir_now_ms(self); /* this thread has looked at the clock */
+    weir_reason(self, "of this message");
     return WEIR_DONE;
 }
 
 /* A request whose requester gave up is not handled. */
 static void test_request_that_waited_too_long_is_dead_expired(void)
 {
+    struct dead_letter letter;
     struct fixture f;
 
     begin(&f, 2, 4);
@@ -317,6 +319,8 @@ static void test_request_that_waited_too_long_is_dead_expired(void)
     gate_open(&f.answering->gate);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.answerers));
     CU_ASSERT_EQUAL(rig_dead(f.answerers, DEAD_EXPIRED), 1);
+    CU_ASSERT_EQUAL_FATAL(dead_letters_read(&f.answerers->dead, &letter, 1), 1);
+    CU_ASSERT_STRING_EQUAL(letter.detail, ""); /* the reason of another message */
     CU_ASSERT_EQUAL(probe_times(f.answering, 501), 0);
     rig_advance(&f.rig, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWERED + (uint64_t)-WEIR_ETIMEOUT, 1));

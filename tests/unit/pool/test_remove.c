@@ -22,6 +22,7 @@ static int wait_at_own_gate(struct weir_self *self, struct probe *probe,
     struct fixture *f = probe->context;
 
     probe_note(probe, HANDLED * (weir_index(self) + 1) + probe_order(message)->id);
+    weir_reason(self, "of the message at the gate");
     return gate_pass(&f->gates[weir_index(self)]) ? WEIR_DONE : WEIR_REJECT;
 }
 
@@ -112,11 +113,15 @@ static void test_reroute_finishes_what_finds_no_room(void)
 static void test_discard_makes_the_backlog_dead_letters(void)
 {
     struct ledger_reading ledger;
+    struct dead_letter letters[3];
     struct fixture f;
 
     begin(&f, WEIR_REMOVE_DISCARD, 8, 3);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), 3);
+    CU_ASSERT_EQUAL_FATAL(dead_letters_read(&f.pool->dead, letters, 3), 3);
+    for (uint32_t i = 0; i < 3; i++)
+        CU_ASSERT_STRING_EQUAL(letters[i].detail, ""); /* the reason of another message */
     ledger = finish(&f);
     CU_ASSERT_EQUAL(ledger.dead, 3);
     CU_ASSERT_EQUAL(ledger.done, 5);
