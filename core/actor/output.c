@@ -11,8 +11,9 @@
 #include "actor/settle.h"
 #include "actor/tokens.h"
 
-#define CHAIN_MAX 64u /* the default limit of a mailbox */
-#define NO_TOKEN 0    /* instead of a status or a number of messages: none has passed */
+#define CHAIN_MAX 64u             /* the default limit of a mailbox */
+#define NO_TOKEN 0                /* instead of a status or a number of messages: none has passed */
+#define LOOK_AGAIN_NS 1000000000u /* the longest sleep of an actor that waits for a token */
 
 static const struct wiring *wiring_of(const struct actor *actor)
 {
@@ -313,7 +314,7 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 }
 
 /* Leaves the wait queue, since the actor could not use a place, and has its timer wake it when a
- * token is due. */
+ * token is due. It looks earlier, too: one that was to get a token before it may have ended. */
 static void wait_for_token(struct actor *actor, struct tokens *tokens, uint32_t messages)
 {
     uint64_t now = executor_look_at_clock(actor->executor);
@@ -321,7 +322,7 @@ static void wait_for_token(struct actor *actor, struct tokens *tokens, uint32_t 
 
     wait_queue_leave(&actor->place->waiter, actor->executor);
     if (actor_ext_get(actor))
-        actor_ext_arm(actor, due);
+        actor_ext_arm(actor, due < now + LOOK_AGAIN_NS ? due : now + LOOK_AGAIN_NS);
     else /* without memory for a timer it checks again in its next turn */
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
 }

@@ -7,7 +7,8 @@
  *
  * A place that finds no token is in no wait queue. It gets a time at which a token is due to it,
  * behind those that wait already: so each token wakes a place. The time is a hint. The place tries
- * again then; if another sender was faster, the place gets the time of the next token.
+ * again then; if another sender was faster, the place gets the time of the next token. A place that
+ * ends hands its time to no other one; so a place should look in between (actor/output.c).
  *
  * Any thread, any operation; the fields of a place are those of its owner.
  */

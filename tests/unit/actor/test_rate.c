@@ -14,6 +14,7 @@
 
 #define EMITTED 5000u /* a note: EMITTED - status of weir_emit */
 #define SLACK_MS 1u   /* a timer may fire a millisecond after its time */
+#define LOOK_AGAIN_MS 1000u
 #define REMOVE_MS 30u /* less than the time of a token */
 
 static const struct rate ten_a_second = { .messages = 10, .burst = 2, .per_ms = 1000 };
@@ -393,8 +394,8 @@ static const struct weir_behaviour behaviour = {
     .name = "throttled", .state_size = sizeof(void *), .open = open_source, .produce = produce
 };
 
-static struct source *make_source(struct fixture *f, struct produced *produced,
-                                  const struct rate *rate)
+static struct source *make_successor(struct fixture *f, struct produced *produced,
+                                     const struct rate *rate, struct source *replaces)
 {
     struct spec *spec = spec_create(&behaviour, produced);
     struct source_options options = { .path = "source",
@@ -402,6 +403,7 @@ static struct source *make_source(struct fixture *f, struct produced *produced,
                                       .spec = spec,
                                       .target = f->fed->pid,
                                       .rate = rate,
+                                      .replaces = replaces,
                                       .output_count = 1 };
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct source *source = NULL;
@@ -410,6 +412,12 @@ static struct source *make_source(struct fixture *f, struct produced *produced,
     runtime_leave(executor);
     spec_unref(spec);
     return source;
+}
+
+static struct source *make_source(struct fixture *f, struct produced *produced,
+                                  const struct rate *rate)
+{
+    return make_successor(f, produced, rate, NULL);
 }
 
 static bool is_throttled(void *context)
@@ -507,6 +515,25 @@ static void test_source_without_its_rate_is_not_throttled(void)
     finish(&f);
 }
 
+/* promise O9: one that waits behind another takes the next token when the other one ends. */
+static void test_token_of_a_source_that_ends_goes_to_its_successor(void)
+{
+    struct produced produced[2] = { { 0 } };
+    struct source *source, *successor;
+    struct fixture f;
+
+    begin(&f, 1, WEIR_FULL_WAIT, 64);
+    source = make_source(&f, &produced[0], &one_a_minute);
+    expect_emitted(&f, source, 1);
+    successor = make_successor(&f, &produced[1], &one_a_minute, source);
+    expect_emitted(&f, successor, 0);
+    end_source(&f, source);
+    rig_advance(&f.rig, 60000 + LOOK_AGAIN_MS + SLACK_MS); /* the token after it takes 60 s more */
+    expect_emitted(&f, successor, 1);
+    end_source(&f, successor);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -522,6 +549,7 @@ int main(void)
         { "worker that leaves", test_leaving_worker_stays_until_its_messages_have_tokens },
         { "source without a rate", test_source_without_its_rate_is_not_throttled },
         { "source", test_source_gets_the_tokens_as_credit },
+        { "a source that ends", test_token_of_a_source_that_ends_goes_to_its_successor },
         CU_TEST_INFO_NULL,
     };
 
