@@ -11,7 +11,7 @@ faulty=$3
 work=$(mktemp -d)
 host=
 failures=0
-. "${BASH_SOURCE%/*}/../support/wait.sh"
+. "${BASH_SOURCE%/*}/../support/wait.sh" || exit 1
 trap '[[ -z $host ]] || kill -KILL "$host" 2>/dev/null; rm -rf "$work"' EXIT
 
 fail() {
