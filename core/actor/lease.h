@@ -28,6 +28,14 @@ static inline struct lease *lease_of(const struct actor *actor)
     return lease && lease->take ? lease : NULL;
 }
 
+/* True: the lease has ended, and the member is to be released. */
+static inline bool lease_is_over(const struct actor *actor)
+{
+    const struct lease *lease = lease_of(actor);
+
+    return lease && lease->is_over;
+}
+
 /* False: it takes nothing out of the shared queue now, since it is leased, or since a message for
  * which it counts as leased is unsettled. */
 bool lease_lets_pull(const struct actor *actor);

@@ -402,13 +402,13 @@ static bool is_noted_idle(const struct actor *actor)
            atomic_load_explicit(&actor->place->pulls, memory_order_relaxed);
 }
 
-/* True when only the mailbox could give it more work. */
+/* True when only the mailbox could give it more work, also after a turn without budget left. */
 static bool is_at_rest(struct actor *actor)
 {
     return actor->kind != ACTOR_SOURCE && may_take(actor) &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
-           !actor->leaving && is_noted_idle(actor);
+           !actor->leaving && !lease_is_over(actor) && is_noted_idle(actor);
 }
 
 /* Puts the actor to sleep. False: a message or signal has arrived meanwhile. An unbuffered mailbox

@@ -36,6 +36,7 @@ struct setup {
     uint32_t queue;
     struct scale scale;
     uint32_t size_max;
+    uint32_t budget; /* messages in a turn; 0 = the usual number */
 };
 
 void begin_as(struct fixture *f, const struct setup *setup);

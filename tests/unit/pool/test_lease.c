@@ -236,12 +236,12 @@ static void test_nothing_is_sent_under_a_lease_that_is_over(void)
     finish(&f);
 }
 
-/* promise P34 */
-static void test_return_waits_for_what_was_sent_before_it(void)
+static void return_behind_messages(uint32_t budget)
 {
+    const struct setup setup = { .size = 1, .queue = 2, .budget = budget };
     struct fixture f;
 
-    begin(&f, 1, 2);
+    begin_as(&f, &setup);
     CU_ASSERT_TRUE(takes(&f, 0));
     CU_ASSERT_EQUAL(result(&f, 0, use_long), 0);
     CU_ASSERT_TRUE(gate_await(&f.member->gate, 1));
@@ -257,6 +257,18 @@ static void test_return_waits_for_what_was_sent_before_it(void)
     CU_ASSERT_EQUAL(probe_count(f.member), 3);
     CU_ASSERT_EQUAL(atomic_load(&f.member->returned), 1);
     finish(&f);
+}
+
+/* promise P34 */
+static void test_return_waits_for_what_was_sent_before_it(void)
+{
+    return_behind_messages(0);
+}
+
+/* promise P34: the turn that handles the last message has no budget left for the return */
+static void test_return_is_seen_by_a_member_whose_turn_is_over(void)
+{
+    return_behind_messages(1);
 }
 
 /* promise P34 */
@@ -492,6 +504,7 @@ int main(void)
         { "alone", test_leased_member_handles_its_holder_alone },
         { "over", test_nothing_is_sent_under_a_lease_that_is_over },
         { "return waits", test_return_waits_for_what_was_sent_before_it },
+        { "turn is over", test_return_is_seen_by_a_member_whose_turn_is_over },
         { "double return", test_double_return_and_return_by_another_change_nothing },
         { "failed", test_member_that_is_returned_as_failed_is_replaced },
         { "holder stops", test_holder_that_stops_returns_the_member },
