@@ -10,7 +10,7 @@ size_t pgpool_pack(char *out, size_t room, const char *const *texts, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         size_t length = strlen(texts[i]) + 1;
 
-        if (size + length <= room)
+        if (out && size + length <= room)
             memcpy(out + size, texts[i], length);
         size += length;
     }
