@@ -116,7 +116,7 @@ int alarm_cancel(struct actor *actor, uint64_t id)
 
 /* Called in the turn in which the message was refused: so the report cannot get lost, and no full
  * mailbox refuses it. */
-static void tell_undelivered(struct actor *actor, const struct alarm *alarm, int status)
+static void report_undelivered(struct actor *actor, const struct alarm *alarm, int status)
 {
     const struct weir_undelivered what = { .timer = alarm->id,
                                            .to = alarm->message->to,
@@ -143,7 +143,7 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
     settle_record(actor, message, reason,
                   &(struct dead_letter_way){ .to = message->to, .output = DEAD_LETTER_DIRECT },
                   weir_status_name(status));
-    tell_undelivered(actor, alarm, status);
+    report_undelivered(actor, alarm, status);
     settle_stray(actor->runtime, actor->executor, message, reason, status);
 }
 

@@ -149,8 +149,8 @@ static void drop_if_unused_locked(struct events *events, struct event *event,
 }
 
 /* Signals the owner that an audience has begun or ended. */
-static void tell_owner_locked(struct runtime *runtime, struct event *event,
-                              struct executor *executor)
+static void notify_owner_locked(struct runtime *runtime, struct event *event,
+                                struct executor *executor)
 {
     struct participant *owner = event->owner;
     struct actor *actor = owner ? actor_find(runtime, owner->pid) : NULL;
@@ -202,7 +202,7 @@ int events_register(struct runtime *runtime, struct executor *executor, const ch
         status = event->owner ? WEIR_EEXISTS : own_locked(events, event, owner);
     if (status == 0) {
         *out_token = atomic_load_explicit(&event->token, memory_order_relaxed);
-        tell_owner_locked(runtime, event, executor);
+        notify_owner_locked(runtime, event, executor);
     } else if (event) {
         drop_if_unused_locked(events, event, executor);
     }
@@ -230,7 +230,7 @@ static void join_locked(struct runtime *runtime, struct subscriber *subscriber, 
                         struct executor *executor)
 {
     event_join_locked(subscriber, fan_out);
-    tell_owner_locked(runtime, subscriber->event, executor);
+    notify_owner_locked(runtime, subscriber->event, executor);
 }
 
 static void leave_locked(struct runtime *runtime, struct subscriber *subscriber,
@@ -239,7 +239,7 @@ static void leave_locked(struct runtime *runtime, struct subscriber *subscriber,
     struct event *event = subscriber->event;
 
     event_leave_locked(&runtime->events, subscriber, &executor->reader);
-    tell_owner_locked(runtime, event, executor);
+    notify_owner_locked(runtime, event, executor);
     drop_if_unused_locked(&runtime->events, event, executor);
 }
 

@@ -336,7 +336,7 @@ uint32_t host_index(struct weir_self *self)
     return place ? place->index : 0;
 }
 
-/* --- telling people ------------------------------------------------------------------------- */
+/* --- logs and progress ------------------------------------------------------------------------ */
 
 void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
               const struct weir_field *fields)

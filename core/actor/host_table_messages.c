@@ -10,7 +10,7 @@
 #include "actor/wanted.h"
 #include "message/blob.h"
 
-__attribute__((noinline)) static void tell_of_memory(struct actor *actor, size_t size)
+__attribute__((noinline)) static void log_no_memory(struct actor *actor, size_t size)
 {
     uint64_t limit = memory_limit(actor->runtime->memory);
 
@@ -29,7 +29,7 @@ __attribute__((noinline)) static struct message *new_counted(struct actor *actor
     struct message *message = message_create_counted(&actor->executor->cache, tag, size);
 
     if (!message)
-        tell_of_memory(actor, size);
+        log_no_memory(actor, size);
     return message;
 }
 
@@ -85,7 +85,7 @@ struct weir_blob *host_blob_new(struct weir_self *self, size_t size)
     struct blob *blob = blob_create_counted(&actor->executor->cache.share, size);
 
     if (!blob && memory_limit(actor->runtime->memory))
-        tell_of_memory(actor, size);
+        log_no_memory(actor, size);
     return blob ? &blob->public : NULL;
 }
 

@@ -25,7 +25,7 @@ void kept_add(struct actor *actor, struct message *message)
         actor_ext_arm(actor, message->kept_ns + limit);
 }
 
-static void tell(const struct actor *actor, const struct message *message, uint64_t kept_for_ns)
+static void log_kept(const struct actor *actor, const struct message *message, uint64_t kept_for_ns)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_subject(actor),
               "message is kept for long", weir_uint("ms", kept_for_ns / NS_PER_MS),
@@ -46,7 +46,7 @@ uint64_t kept_time(struct actor *actor, uint64_t now_ns)
         if (message->kept_ns != TIMER_NEVER) {
             if (message->kept_ns + limit > now_ns)
                 return message->kept_ns + limit;
-            tell(actor, message, now_ns - message->kept_ns);
+            log_kept(actor, message, now_ns - message->kept_ns);
             message->kept_ns = TIMER_NEVER; /* reported */
         }
         /* Relaxed: the owner's own list. */

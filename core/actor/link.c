@@ -34,8 +34,8 @@ static struct message *make(struct actor *actor, enum message_kind kind, weir_pi
 }
 
 /* Turns a link or monitor into the notice and sends it. Takes it. */
-static void tell(struct runtime *runtime, struct executor *executor, struct message *notice,
-                 const struct weir_end *end)
+static void notify(struct runtime *runtime, struct executor *executor, struct message *notice,
+                   const struct weir_end *end)
 {
     weir_pid watcher = notice->public.from;
 
@@ -53,7 +53,7 @@ void link_bounce(struct runtime *runtime, struct executor *executor, weir_pid en
     struct weir_end end = { .pid = ended, .status = WEIR_ETERMINATED };
 
     if (message->public.kind == MESSAGE_LINK || message->public.kind == MESSAGE_MONITOR)
-        tell(runtime, executor, message, &end);
+        notify(runtime, executor, message, &end);
     else
         message_destroy(&executor->cache, message);
 }
@@ -260,7 +260,7 @@ bool link_is_current(struct actor *actor, const struct message *message)
     return link != NULL;
 }
 
-static void tell_all(struct actor *actor, enum weir_end_reason reason, int status)
+static void notify_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
     struct weir_end end = { .pid = actor_pid(actor), .reason = (int32_t)reason, .status = status };
     struct table_node *taken = table_take_all(&actor->links);
@@ -268,13 +268,13 @@ static void tell_all(struct actor *actor, enum weir_end_reason reason, int statu
 
     (void)snprintf(end.detail, sizeof end.detail, "%s", actor_ext_detail(actor));
     while ((notice = next_taken(&taken)))
-        tell(actor->runtime, actor->executor, notice, &end);
+        notify(actor->runtime, actor->executor, notice, &end);
 }
 
 void link_notify_all(struct actor *actor, enum weir_end_reason reason, int status)
 {
     if (!table_is_empty(&actor->links))
-        tell_all(actor, reason, status);
+        notify_all(actor, reason, status);
 }
 
 void link_withdraw_monitors(struct actor *actor)

@@ -51,7 +51,7 @@ static const char *effect_of_failed_open(const struct actor *actor)
     return "closed until an open succeeds";
 }
 
-static void tell_of_failed_open(const struct actor *actor, int status)
+static void log_failed_open(const struct actor *actor, int status)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, place_path(actor), "open failed",
               weir_str("status", weir_status_name(status)),
@@ -78,7 +78,7 @@ static void has_not_opened(struct actor *actor, int status)
 {
     struct place *place = place_get(actor);
 
-    tell_of_failed_open(actor, status);
+    log_failed_open(actor, status);
     if (!place)
         return;
     place_keep_open_reason(place, actor_ext_detail(actor));

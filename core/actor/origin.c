@@ -41,7 +41,7 @@ void origin_notify(struct runtime *runtime, struct executor *executor, struct me
     message_destroy(&executor->cache, message);
 }
 
-static void tell_behaviour(struct actor *actor, const struct message *notice)
+static void notify_origin(struct actor *actor, const struct message *notice)
 {
     const bool is_dead = notice->public.lane == WEIR_OUTCOME_DEAD;
     const struct weir_outcome outcome = {
@@ -64,7 +64,7 @@ void origin_arrived(struct actor *actor, struct message *notice)
         if (actor->ext->origins_open > 0)
             actor->ext->origins_open--;
         actor->flags &= (uint8_t)~ACTOR_WAITS;
-        tell_behaviour(actor, notice);
+        notify_origin(actor, notice);
     } else {
         atomic_fetch_add_explicit(&actor->runtime->late_notices, 1, memory_order_relaxed);
     }

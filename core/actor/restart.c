@@ -119,7 +119,7 @@ void restart_carry_out(struct actor *actor, struct backoff_decision decision)
 
 /* --- another incarnation ------------------------------------------------------------------- */
 
-static void tell_of_failure(const struct actor *actor, const char *effect)
+static void log_failure(const struct actor *actor, const char *effect)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_path(actor), "worker failed",
               weir_str("reason", actor_ext_detail(actor)),
@@ -131,14 +131,14 @@ void restart_after_failure(struct actor *actor, enum weir_end_reason reason)
     struct backoff_decision decision;
 
     if (!place_is_renewed(actor)) {
-        tell_of_failure(actor, "ended");
+        log_failure(actor, "ended");
         end_actor(actor, reason, END_FLUSHED);
         return;
     }
     decision = restart_decide(actor, true);
-    tell_of_failure(actor, decision.answer == BACKOFF_AT_ONCE || decision.answer == BACKOFF_PAUSE
-                               ? "replaced"
-                               : "stopped, its mailbox is handed on or dead");
+    log_failure(actor, decision.answer == BACKOFF_AT_ONCE || decision.answer == BACKOFF_PAUSE
+                           ? "replaced"
+                           : "stopped, its mailbox is handed on or dead");
     incarnation_close(actor, reason);
     actor_ext_clear_detail(actor);
     if (actor->leaving && leave_after_failure(actor, reason))

@@ -48,7 +48,7 @@ static bool ends_plainly(const struct message *message)
            !(message->public.reserved & (MESSAGE_ORIGIN | MESSAGE_HOLDS));
 }
 
-__attribute__((noinline)) static void tell_done(struct actor *actor, struct message *message)
+__attribute__((noinline)) static void answer_done(struct actor *actor, struct message *message)
 {
     const struct settlement done = { .result = WEIR_OUTCOME_DONE,
                                      .detail = actor_ext_detail(actor) };
@@ -61,7 +61,7 @@ static inline void end_done(struct actor *actor, struct message *message)
     if (ends_plainly(message))
         cache_give(&actor->executor->cache, message);
     else
-        tell_done(actor, message);
+        answer_done(actor, message);
 }
 
 static void end_dead(struct actor *actor, struct message *message, enum dead_reason reason,

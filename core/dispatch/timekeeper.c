@@ -184,7 +184,7 @@ static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatc
     return spare_after > 0 && beats >= spare_after * BEATS_PER_MS && !may_block(executor);
 }
 
-static void tell_stuck(struct watched_dispatcher *watched, uint32_t stuck)
+static void report_stuck(struct watched_dispatcher *watched, uint32_t stuck)
 {
     if (stuck == watched->stuck)
         return;
@@ -213,12 +213,12 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
 
     watched->turns = turns;
     if (!has_run && !dispatcher_others_run(dispatcher, 0)) {
-        tell_stuck(watched, 0);
+        report_stuck(watched, 0);
         return false;
     }
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
         stuck += look_at_thread(timekeeper, watched, i, &waits);
-    tell_stuck(watched, stuck);
+    report_stuck(watched, stuck);
     tick(dispatcher);
     if (waits)
         dispatcher_notify(dispatcher);

@@ -214,8 +214,8 @@ int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid, uint64_t 
 /* --- resizing ------------------------------------------------------------------------------- */
 
 /* Tells the program, if it wants to know, and the log. */
-static void tell_resized(const struct part *part, const struct weir_resized *resized,
-                         struct weir_resized *out)
+static void report_resized(const struct part *part, const struct weir_resized *resized,
+                           struct weir_resized *out)
 {
     resize_report(part->pool, RESIZE_BY_PROGRAM, "the program", resized);
     if (out)
@@ -232,7 +232,7 @@ static int resize(struct part *part, uint32_t workers, struct weir_resized *out)
         return WEIR_ENOMEM;
     status = pool_resize(part->pool, executor, workers, &resized);
     if (status == 0)
-        tell_resized(part, &resized, out);
+        report_resized(part, &resized, out);
     runtime_leave(executor);
     return status;
 }
@@ -258,7 +258,7 @@ static int change_by(struct weir_runtime *runtime, weir_pid pool, int32_t count,
     if (executor) {
         status = pool_add(part->pool, executor, count, &resized);
         if (status == 0)
-            tell_resized(part, &resized, out);
+            report_resized(part, &resized, out);
         runtime_leave(executor);
     }
     part_unref(part);

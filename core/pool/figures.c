@@ -357,7 +357,7 @@ uint64_t pool_misuses(struct pool *pool)
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-static void tell_failed(const struct place *place, int status, struct pool_opening *out)
+static void note_failed(const struct place *place, int status, struct pool_opening *out)
 {
     out->failed++;
     out->status = status;
@@ -379,7 +379,7 @@ static void look_at_opening(struct list *places, struct pool_opening *out)
             out->starting++;
             continue;
         }
-        tell_failed(place, status, out);
+        note_failed(place, status, out);
     }
 }
 
@@ -399,7 +399,7 @@ static void look_at_manager_locked(const struct pool *pool, struct pool_opening 
         out->starting++;
     if (opens == 0 || status == 0)
         return;
-    tell_failed(manager, status, out);
+    note_failed(manager, status, out);
     out->manager = true;
 }
 

@@ -45,8 +45,8 @@ uint32_t host_table_pool_size(struct weir_self *self)
 }
 
 /* Logs the resize, and fills in the plugin's `out` if it is not NULL. */
-static void tell_resized(const struct actor *actor, struct pool *pool,
-                         const struct weir_resized *resized, struct weir_resized *out)
+static void report_resized(const struct actor *actor, struct pool *pool,
+                           const struct weir_resized *resized, struct weir_resized *out)
 {
     resize_report(pool, RESIZE_BY_PLUGIN, place_path(actor), resized);
     if (out)
@@ -64,7 +64,7 @@ int host_table_pool_resize(struct weir_self *self, weir_pid pid, uint32_t target
     if (status == 0)
         status = pool_resize(pool, actor->executor, target, &resized);
     if (status == 0)
-        tell_resized(actor, pool, &resized, out);
+        report_resized(actor, pool, &resized, out);
     callback_leave_host(actor);
     return status;
 }
@@ -80,7 +80,7 @@ int host_table_pool_add(struct weir_self *self, weir_pid pid, int32_t count,
     if (status == 0)
         status = pool_add(pool, actor->executor, count, &resized);
     if (status == 0)
-        tell_resized(actor, pool, &resized, out);
+        report_resized(actor, pool, &resized, out);
     callback_leave_host(actor);
     return status;
 }

@@ -91,7 +91,7 @@ static int change_size(const struct pool_request *request, enum change change)
 
 /* --- figures --------------------------------------------------------------------------------- */
 
-static int tell_stats(const struct pool_request *request)
+static int reply_stats(const struct pool_request *request)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
 
@@ -99,7 +99,7 @@ static int tell_stats(const struct pool_request *request)
     return reply(request, WEIR_POOL_STATS, &stats, sizeof stats);
 }
 
-static int tell_members(const struct pool_request *request)
+static int reply_members(const struct pool_request *request)
 {
     uint32_t max = pool_members(request->pool, NULL, 0, 0);
     struct weir_member *members = calloc((size_t)max + 1, sizeof *members);
@@ -129,9 +129,9 @@ int manager_handle(struct actor *actor, struct message *message)
     if (change != CHANGE_NONE)
         return change_size(&request, change);
     if (is_tagged(message, WEIR_POOL_STATS))
-        return tell_stats(&request);
+        return reply_stats(&request);
     if (is_tagged(message, WEIR_POOL_MEMBERS))
-        return tell_members(&request);
+        return reply_members(&request);
     if (is_tagged(message, WEIR_POOL_PAUSE))
         return set_paused(&request, true);
     if (is_tagged(message, WEIR_POOL_RESUME))

@@ -45,8 +45,8 @@ static bool is_stopped(const struct place *place)
     return actor_state(place->actor) == ACTOR_STOPPED;
 }
 
-static uint32_t tell_places_locked(struct pool *pool, const struct call *call,
-                                   struct executor *executor)
+static uint32_t signal_places_locked(struct pool *pool, const struct call *call,
+                                     struct executor *executor)
 {
     uint32_t count = 0;
 
@@ -65,36 +65,36 @@ static uint32_t tell_places_locked(struct pool *pool, const struct call *call,
 }
 
 /* Depth is bounded by the configuration; parents lock before children, always. */
-static uint32_t tell(struct pool *pool, const struct call *call, struct executor *executor)
+static uint32_t signal_pool(struct pool *pool, const struct call *call, struct executor *executor)
 {
     uint32_t count;
 
     pthread_mutex_lock(&pool->lock);
     if (call->renewal == RENEWAL_ORDERED)
         pool->escalation.backoff = (struct backoff){ 0 };
-    count = tell_places_locked(pool, call, executor);
+    count = signal_places_locked(pool, call, executor);
     for (uint32_t i = 0; i < pool->child_count; i++)
-        count += tell(pool->children[i], call, executor);
+        count += signal_pool(pool->children[i], call, executor);
     pthread_mutex_unlock(&pool->lock);
     return count;
 }
 
 uint32_t renewal_ask(struct pool *pool, struct executor *executor)
 {
-    return tell(pool, &(struct call){ RENEWAL_ASKED, is_not_ordered, 0 }, executor);
+    return signal_pool(pool, &(struct call){ RENEWAL_ASKED, is_not_ordered, 0 }, executor);
 }
 
 uint32_t renewal_take_back(struct pool *pool, struct executor *executor)
 {
-    return tell(pool, &(struct call){ RENEWAL_NONE, is_asked, 0 }, executor);
+    return signal_pool(pool, &(struct call){ RENEWAL_NONE, is_asked, 0 }, executor);
 }
 
 void renewal_order(struct pool *pool, bool stopped_only, uint64_t pause_ms,
                    struct executor *executor)
 {
-    (void)tell(pool,
-               &(struct call){ RENEWAL_ORDERED, stopped_only ? is_stopped : is_any, pause_ms },
-               executor);
+    (void)signal_pool(
+        pool, &(struct call){ RENEWAL_ORDERED, stopped_only ? is_stopped : is_any, pause_ms },
+        executor);
 }
 
 void renewal_count(struct pool *pool, struct renewal_counts *sum)

@@ -2,7 +2,7 @@
 
 #include "pool/pool.h"
 
-static void tell_places_locked(struct list *places, struct executor *executor)
+static void signal_places_locked(struct list *places, struct executor *executor)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
@@ -18,9 +18,9 @@ static void tell_places_locked(struct list *places, struct executor *executor)
 void reopening_signal(struct pool *pool, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
-    tell_places_locked(&pool->places, executor);
-    tell_places_locked(&pool->leavers, executor);
-    tell_places_locked(&pool->prepared, executor);
+    signal_places_locked(&pool->places, executor);
+    signal_places_locked(&pool->leavers, executor);
+    signal_places_locked(&pool->prepared, executor);
     for (uint32_t i = 0; i < pool->child_count; i++)
         reopening_signal(pool->children[i], executor);
     pthread_mutex_unlock(&pool->lock);

@@ -51,7 +51,7 @@ static void settled(struct weir_self *self, void *state, const struct weir_outco
 }
 
 /* An order inside an order: `send_one` sends it. */
-struct errand {
+struct job {
     struct order order;
     struct order away;
     weir_pid to;
@@ -61,23 +61,23 @@ struct errand {
 
 static int send_one(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
-    const struct errand *errand = message->data;
-    struct weir_message *sent = probe_message(self, errand->away);
+    const struct job *job = message->data;
+    struct weir_message *sent = probe_message(self, job->away);
 
     CU_ASSERT_EQUAL(weir_set_origin(self, sent, 999), 0);
-    CU_ASSERT_EQUAL(weir_set_origin(self, sent, errand->away.id), 0); /* the last one counts */
-    CU_ASSERT_EQUAL(weir_request(self, errand->to, sent, 1000, NULL, NULL, NULL), WEIR_EINVALID);
-    if (errand->attempt)
-        sent->attempt = errand->attempt;
-    if (errand->unsent)
+    CU_ASSERT_EQUAL(weir_set_origin(self, sent, job->away.id), 0); /* the last one counts */
+    CU_ASSERT_EQUAL(weir_request(self, job->to, sent, 1000, NULL, NULL, NULL), WEIR_EINVALID);
+    if (job->attempt)
+        sent->attempt = job->attempt;
+    if (job->unsent)
         weir_message_free(self, sent);
     else
-        CU_ASSERT_EQUAL(weir_send(self, errand->to, sent), 0);
+        CU_ASSERT_EQUAL(weir_send(self, job->to, sent), 0);
     probe_note(probe, 500);
     return WEIR_DONE;
 }
 
-static void errand(struct fixture *f, struct errand wanted)
+static void job(struct fixture *f, struct job wanted)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct message *message = message_create(&executor->cache, NULL, sizeof wanted);
@@ -146,7 +146,7 @@ static void expect(probe_act *act, enum weir_result result, const char *reason, 
     struct ledger_reading ledger;
 
     begin(&f);
-    errand(&f, (struct errand){ .away = { .act = act, .id = 7 } });
+    job(&f, (struct job){ .away = { .act = act, .id = 7 } });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1007, 1));
     CU_ASSERT_EQUAL(f.told.last.result, result);
     CU_ASSERT_EQUAL(f.told.last.token, 7);
@@ -190,7 +190,7 @@ static void test_forwarded_message_takes_its_origin_along(void)
 
     begin(&f);
     third = rig_workers(&f.rig, f.away, "third", 1, 16);
-    errand(&f, (struct errand){ .away = { .act = pass_on, .id = 8, .argument = third->pid } });
+    job(&f, (struct job){ .away = { .act = pass_on, .id = 8, .argument = third->pid } });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1008, 1));
     CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DEAD);
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
@@ -217,10 +217,10 @@ static void test_forwarded_message_keeps_the_attempt_that_its_origin_counts(void
 
     begin(&f);
     third = rig_workers(&f.rig, f.away, "third", 1, 16);
-    errand(&f, (struct errand){
-                   .away = { .act = pass_on_for_again, .id = 9, .argument = third->pid },
-                   .attempt = 2,
-               });
+    job(&f, (struct job){
+                .away = { .act = pass_on_for_again, .id = 9, .argument = third->pid },
+                .attempt = 2,
+            });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1009, 1));
     CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_RETRY);
     CU_ASSERT_EQUAL(f.told.last.attempt, 2);
@@ -247,7 +247,7 @@ static void test_what_a_worker_sends_of_its_own_has_no_origin(void)
 
     begin(&f);
     third = rig_workers(&f.rig, f.away, "third", 1, 16);
-    errand(&f, (struct errand){ .away = { .act = send_another, .id = 9, .argument = third->pid } });
+    job(&f, (struct job){ .away = { .act = send_another, .id = 9, .argument = third->pid } });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.away, 90, 1));
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1009, 1));
@@ -269,7 +269,7 @@ static void test_next_incarnation_is_not_told_of_the_last_ones_messages(void)
     struct fixture f;
 
     begin(&f);
-    errand(&f, (struct errand){ .away = { .act = probe_wait, .id = 7 } });
+    job(&f, (struct job){ .away = { .act = probe_wait, .id = 7 } });
     CU_ASSERT_TRUE(gate_await(&f.away->gate, 1));
     CU_ASSERT_EQUAL(
         rig_send(&f.rig, f.home_pool->pid, (struct order){ .act = probe_fail, .id = 1 }), 0);
@@ -292,7 +292,7 @@ static void test_origin_that_shall_end_waits_for_its_messages(void)
 
     begin(&f);
     third = rig_workers(&f.rig, f.away, "third", 1, 16);
-    errand(&f, (struct errand){ .away = { .act = probe_wait, .id = 7 } });
+    job(&f, (struct job){ .away = { .act = probe_wait, .id = 7 } });
     CU_ASSERT_TRUE(gate_await(&f.away->gate, 1));
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 500, 1));
     rig_close(&f.rig, f.home_pool);
@@ -313,7 +313,7 @@ static void test_message_that_is_never_sent_is_not_told_of(void)
     struct fixture f;
 
     begin(&f);
-    errand(&f, (struct errand){ .away = { .id = 7 }, .unsent = true });
+    job(&f, (struct job){ .away = { .id = 7 }, .unsent = true });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 500, 1));
     finish(&f); /* and is not waited for */
     CU_ASSERT_EQUAL(f.told.count, 0);

@@ -285,20 +285,20 @@ static void test_waiting_messages_follow_another_target(void)
 {
     struct fixture f;
     struct probe *other = probe_create();
-    struct pool *heir;
+    struct pool *successor;
 
     begin(&f, 1, WEIR_FULL_WAIT, 64);
-    heir = rig_workers(&f.rig, other, "heir", 1, 64);
+    successor = rig_workers(&f.rig, other, "successor", 1, 64);
     order_emits(&f, 100, 3);
     expect(&f, 1, 2);
-    set_wiring(&f, heir->pid, WEIR_FULL_WAIT, &ten_a_second);
+    set_wiring(&f, successor->pid, WEIR_FULL_WAIT, &ten_a_second);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.fed, NULL));
     f.fed = NULL;
     rig_advance(&f.rig, 100 + SLACK_MS);
     CU_ASSERT_TRUE(rig_noted(&f.rig, other, 102, 1));
     CU_ASSERT_TRUE(rig_end(&f.rig, f.feeding, NULL));
     f.feeding = NULL;
-    CU_ASSERT_TRUE(rig_end(&f.rig, heir, NULL));
+    CU_ASSERT_TRUE(rig_end(&f.rig, successor, NULL));
     finish(&f);
     probe_destroy(other);
 }
