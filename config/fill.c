@@ -1,5 +1,6 @@
 #include "config/fill.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "config/capacity.h"
@@ -9,6 +10,8 @@
 
 #define PATH_SIZE 512  /* of a key's path in a message; a longer one is truncated */
 #define ROWS_MAX 32    /* more than any table has */
+#define LISTED_MAX 4   /* a table with more keys is too long for a message */
+#define KNOWN_SIZE 96  /* of a list of keys in a message */
 #define SECTIONS_MAX 3 /* levels of sections in the tables themselves */
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -106,14 +109,32 @@ static void key_path(const char *path, const char *key, char *out)
     out[length + rest] = '\0';
 }
 
+static bool is_map(const struct config_node *node)
+{
+    return !node || node->kind == CONFIG_MAP || (node->kind == CONFIG_SCALAR && node->null);
+}
+
 int fill_expect_map(const struct fill *fill, const struct config_node *node, const char *path)
 {
     char text[96];
 
-    if (!node || node->kind == CONFIG_MAP || (node->kind == CONFIG_SCALAR && node->null))
+    if (is_map(node))
         return WEIR_OK;
     report_add(fill->report, &node->mark, path, "must be a map of keys, got %s",
                config_describe(node, text, sizeof text));
+    return WEIR_EINVALID;
+}
+
+/* As fill_expect_map, for a section: its first key is the example. */
+static int expect_section(const struct fill *fill, const struct language_row *rows,
+                          const struct config_node *node, const char *path)
+{
+    char text[96];
+
+    if (is_map(node) || !rows->option.fallback)
+        return fill_expect_map(fill, node, path);
+    report_add(fill->report, &node->mark, path, "must be a map such as {%s: %s}, got %s",
+               rows->option.name, rows->option.fallback, config_describe(node, text, sizeof text));
     return WEIR_EINVALID;
 }
 
@@ -136,20 +157,42 @@ int fill_check_name(const struct fill *fill, const struct config_node *key, cons
     return WEIR_EINVALID;
 }
 
+/* The keys of a small section; empty for others. */
+static void list_keys(const struct language_row *rows, uint32_t scope, char *text, size_t size)
+{
+    size_t length = 0;
+    uint32_t count = 0;
+
+    text[0] = '\0';
+    for (; rows->option.name && count <= LISTED_MAX; rows++) {
+        if (!language_is_in(rows, scope) || length >= size)
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%s",
+                                   count++ ? ", " : "; known are ", rows->option.name);
+    }
+    if (count > LISTED_MAX)
+        text[0] = '\0';
+}
+
 static int unknown_key(const struct fill *fill, const struct language_row *rows, uint32_t scope,
                        const struct config_node *key, const char *path)
 {
+    const struct language_row *row = rows;
     struct text_guess guess;
+    char known[KNOWN_SIZE];
     const char *best;
 
     text_guess_init(&guess, key->text);
-    for (; rows->option.name && !report_is_full(fill->report); rows++) {
-        if (language_is_in(rows, scope))
-            text_guess_offer(&guess, rows->option.name);
+    for (; row->option.name && !report_is_full(fill->report); row++) {
+        if (language_is_in(row, scope))
+            text_guess_offer(&guess, row->option.name);
     }
     best = text_guess_best(&guess);
-    report_add(fill->report, &key->mark, path, "unknown key%s%s%s", best ? ", did you mean \"" : "",
-               best ? best : "", best ? "\"?" : "");
+    list_keys(rows, scope, known, sizeof known);
+    if (best)
+        report_add(fill->report, &key->mark, path, "unknown key, did you mean \"%s\"?", best);
+    else
+        report_add(fill->report, &key->mark, path, "unknown key%s", known);
     return WEIR_EINVALID;
 }
 
@@ -322,7 +365,7 @@ static int fill_rows(const struct fill *fill, const struct language_row *rows, u
                      void *out, uint32_t levels)
 {
     const struct config_pair *given[ROWS_MAX] = { NULL };
-    int result = fill_expect_map(fill, map, path);
+    int result = expect_section(fill, rows, map, path);
 
     if (result != WEIR_OK)
         return result;

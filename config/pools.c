@@ -376,11 +376,15 @@ static int bound_alone(const struct pool_reading *at)
 static int check_scale(const struct pool_reading *at)
 {
     const struct config_pair *scale = config_find_pair(at->waiting->at.node, "scale");
+    const struct config_node *size = config_find(at->waiting->at.node, "size");
     struct settings_pool *pool = pool_of(at);
 
     pool->core.scale.on = scale != NULL;
     if (!scale)
         return WEIR_OK;
+    if (size && size->kind == CONFIG_MAP && pool->core.size_min == pool->core.size_max)
+        return refuse(at, &scale->key->mark, "scale",
+                      "has no room: size.min and size.max are the same");
     if (pool->core.size_max == 0 || pool->core.size_min == pool->core.size_max)
         return refuse(at, &scale->key->mark, "scale",
                       "needs bounds: write size: {min: number, max: number}");
