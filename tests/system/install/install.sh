@@ -41,7 +41,7 @@ if grep -rIlE "$work/prefix|$build|$here" "$prefix"; then
 fi
 cd "$work"
 try "$weir" --version
-for plugin in exec files gen integrity report sink; do
+for plugin in exec file files gen integrity report sink stdin stdout; do
     try "$weir" describe "$plugin"
 done
 try "$weir" check "$prefix/etc/weir/weir.yaml"

@@ -1,0 +1,180 @@
+/*
+ * Goal:   stdout.write writes every message whole and in order, waits for a slow reader without a
+ *         thread, and asks the host to end, once, when the reader has left.
+ * Method: standard output of the test program is a pipe of the test's own while a worker is open;
+ *         TERM is blocked, and looked for.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir/testkit.h>
+
+#include "../host/suite.h"
+
+extern const struct weir_plugin weir_plugin_v1;
+
+struct pipe_output {
+    int reader;
+    int former; /* standard output of the test program */
+};
+
+/* Makes standard output a pipe. */
+static struct pipe_output begin_pipe(void)
+{
+    struct pipe_output output = { .former = dup(STDOUT_FILENO) };
+    int ends[2];
+
+    fflush(stdout);
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    CU_ASSERT_EQUAL_FATAL(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+    (void)close(ends[1]);
+    output.reader = ends[0];
+    return output;
+}
+
+static void end_pipe(const struct pipe_output *output)
+{
+    fflush(stdout);
+    CU_ASSERT_EQUAL(dup2(output->former, STDOUT_FILENO), STDOUT_FILENO);
+    (void)close(output->former);
+}
+
+static struct weir_kit *worker(const char *args)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "write");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), 0);
+    return kit;
+}
+
+static int give(struct weir_kit *kit, const char *text)
+{
+    return weir_kit_handle(kit, "text/1", text, strlen(text));
+}
+
+static void expect_read(int reader, const char *text, size_t size)
+{
+    char bytes[256] = "";
+
+    CU_ASSERT_EQUAL(read(reader, bytes, sizeof bytes), (ssize_t)size);
+    CU_ASSERT_EQUAL(memcmp(bytes, text, size), 0);
+}
+
+static void expect_written(const char *args, const char *text, size_t size)
+{
+    struct pipe_output output = begin_pipe();
+    struct weir_kit *kit = worker(args);
+
+    CU_ASSERT_EQUAL(give(kit, "one"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, ""), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, "two\n"), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "messages"), 3);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    end_pipe(&output);
+    expect_read(output.reader, text, size);
+    (void)close(output.reader);
+}
+
+static void test_messages_end_with_what_the_option_says(void)
+{
+    expect_written("", "one\n\ntwo\n", 9);
+    expect_written("end: none", "onetwo\n", 7);
+    expect_written("end: nul", "one\0\0two\n", 10);
+}
+
+static void test_slow_reader_makes_it_wait(void)
+{
+    struct pipe_output output = begin_pipe();
+    struct weir_kit *kit = worker("");
+    size_t size = (size_t)300 * 1024, got = 0;
+    char *bytes = malloc(size), *read_back = malloc(size + 1);
+
+    CU_ASSERT_TRUE_FATAL(bytes && read_back);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (char)('a' + i % 23);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", bytes, size), WEIR_KEEP);
+    CU_ASSERT_EQUAL(weir_kit_poll(kit), 0);
+    while (got < size + 1) {
+        ssize_t now = read(output.reader, read_back + got, size + 1 - got);
+
+        CU_ASSERT_TRUE_FATAL(now > 0);
+        got += (size_t)now;
+        (void)weir_kit_poll(kit);
+    }
+    CU_ASSERT_EQUAL(memcmp(bytes, read_back, size), 0);
+    CU_ASSERT_EQUAL(read_back[size], '\n');
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
+    CU_ASSERT_EQUAL(give(kit, "next"), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    end_pipe(&output);
+    (void)close(output.reader);
+    free(bytes);
+    free(read_back);
+}
+
+static bool term_is_pending(void)
+{
+    sigset_t pending;
+
+    CU_ASSERT_EQUAL(sigpending(&pending), 0);
+    return sigismember(&pending, SIGTERM);
+}
+
+static void test_reader_that_has_left_ends_the_host_once(void)
+{
+    struct pipe_output output = begin_pipe();
+    struct weir_kit *kit = worker("");
+    sigset_t term;
+    int got;
+
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    CU_ASSERT_EQUAL_FATAL(sigprocmask(SIG_BLOCK, &term, NULL), 0);
+    (void)close(output.reader);
+    CU_ASSERT_EQUAL(give(kit, "lost"), WEIR_DONE);
+    CU_ASSERT_TRUE_FATAL(term_is_pending());
+    CU_ASSERT_EQUAL(sigwait(&term, &got), 0);
+    CU_ASSERT_EQUAL(give(kit, "lost"), WEIR_DONE);
+    CU_ASSERT_FALSE(term_is_pending());
+    CU_ASSERT_EQUAL(weir_kit_log_count(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_done(kit, "messages"), 0);
+    CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, (const char *[]){ "dropped", NULL }),
+                           "dropped=2\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    CU_ASSERT_EQUAL(sigprocmask(SIG_UNBLOCK, &term, NULL), 0);
+    end_pipe(&output);
+}
+
+static void test_full_disk_rejects(void)
+{
+    struct pipe_output output = begin_pipe();
+    int full = open("/dev/full", O_WRONLY);
+    struct weir_kit *kit;
+
+    CU_ASSERT_EQUAL_FATAL(dup2(full, STDOUT_FILENO), STDOUT_FILENO);
+    (void)close(full);
+    kit = worker("");
+    CU_ASSERT_EQUAL(give(kit, "lost"), WEIR_REJECT);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "not written: No space left on device");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    end_pipe(&output);
+    (void)close(output.reader);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "ends of messages", test_messages_end_with_what_the_option_says },
+        { "slow reader", test_slow_reader_makes_it_wait },
+        { "reader that has left", test_reader_that_has_left_ends_the_host_once },
+        { "full disk", test_full_disk_rejects },
+        CU_TEST_INFO_NULL,
+    };
+
+    (void)signal(SIGPIPE, SIG_IGN); /* as the host has it */
+    return suite_run("plugin stdout", tests);
+}
