@@ -179,14 +179,17 @@ static const char *lease_text(struct planning *planning, const struct lease_sett
     return plan_text(planning, "timeout %s, queue %u", timeout, lease->queue);
 }
 
-/* Leases that are open keep what they began with. */
+/*
+ * Leases that are open keep the time-out that they began with. When `lease` comes or goes, new
+ * workers take over: a leased worker must not get messages of another route.
+ */
 static void compare_leases(struct planning *planning, const struct plan_subject *subject,
                            const struct lease_settings *older, const struct lease_settings *newer)
 {
     if (older->on != newer->on ||
         (older->on && (older->timeout_ms != newer->timeout_ms || older->queue != newer->queue)))
         plan_add(planning, PLAN_POOL_OTHER, subject, "lease", lease_text(planning, older),
-                 lease_text(planning, newer), true);
+                 lease_text(planning, newer), older->on == newer->on);
 }
 
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
@@ -195,6 +198,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
     struct settings_pool compared = *older; /* without what has a comparison of its own */
     struct plan_pair pair = { subject, &compared, newer, kind_of_pool };
     struct plan_uses uses = { &older->use, &newer->use, PLAN_POOL_REPLACED, PLAN_POOL_ARGS };
+    size_t first;
 
     compared.core.scale = newer->core.scale;
     compared.core.lease = newer->core.lease;
@@ -209,7 +213,9 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
         plan_compare_uses(planning, subject, &uses);
         compare_sizes(planning, subject, older, newer);
         compare_scales(planning, subject, older, newer);
+        first = planning->plan->count;
         compare_leases(planning, subject, &older->core.lease, &newer->core.lease);
+        plan_mark_exclusive(planning, &uses, first);
     }
     plan_compare_rows(planning, &pair, language_pool,
                       newer->nested ? LANGUAGE_OF_POOLS : LANGUAGE_OF_WORKERS);

@@ -57,9 +57,11 @@ static void compare_entries(struct planning *planning, const struct plan_subject
                  plan_text(planning, "%s %s", uses->newer->use, newer->version), false);
 }
 
-/* Marks the steps since `first` that need a new worker or source. */
-static void mark_stops_first(struct planning *planning, size_t first)
+void plan_mark_exclusive(struct planning *planning, const struct plan_uses *uses, size_t first)
 {
+    if (strcmp(uses->older->use, uses->newer->use) != 0 ||
+        !(uses->newer->entry->behaviour->flags & WEIR_EXCLUSIVE))
+        return;
     for (size_t i = first; i < planning->plan->count; i++)
         if (planning->plan->steps[i].effects & PLAN_REMAKES)
             planning->plan->steps[i].effects |= PLAN_STOPS_FIRST;
@@ -80,6 +82,5 @@ void plan_compare_uses(struct planning *planning, const struct plan_subject *sub
     plan_compare(planning, uses->replaced, subject, "dispatcher", older, newer, false);
     if (same_use)
         plan_compare_args(planning, subject, uses, "args", !same_code || strcmp(older, newer) != 0);
-    if (same_use && uses->newer->entry->behaviour->flags & WEIR_EXCLUSIVE)
-        mark_stops_first(planning, first);
+    plan_mark_exclusive(planning, uses, first);
 }

@@ -20,6 +20,10 @@ struct plan_uses {
 void plan_compare_uses(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses);
 
+/* Marks the steps since number `first` that need a new worker or source, if the behaviour is one of
+ * which only one may be open. */
+void plan_mark_exclusive(struct planning *planning, const struct plan_uses *uses, size_t first);
+
 /* Adds the steps of the options alone, as `key.NAME`. `replaced`: no option changes live. */
 void plan_compare_args(struct planning *planning, const struct plan_subject *subject,
                        const struct plan_uses *uses, const char *key, bool replaced);

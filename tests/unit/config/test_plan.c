@@ -199,6 +199,7 @@ static void test_pool_that_becomes_nested_is_replaced(void)
                   "+ pools.a/m: sink.null, size 1\n");
 }
 
+/* promise R18 */
 static void test_change_of_leases_is_one_step(void)
 {
     expect_change("pools: {a: {use: sink.null, lease: {queue: 4}}}",
@@ -206,7 +207,10 @@ static void test_change_of_leases_is_one_step(void)
                   "~ pools.a.lease: timeout 30s, queue 4 -> timeout 30s, queue 5\n");
     expect_change("pools: {a: {use: sink.null, route: pull}}",
                   "pools: {a: {use: sink.null, lease: {}}}",
-                  "~ pools.a.lease: off -> timeout 30s, queue 0\n");
+                  "~ pools.a.lease: off -> timeout 30s, queue 0  (new workers beside the old)\n");
+    expect_change("pools: {a: {use: sink.null, lease: {}}}", "pools: {a: {use: sink.null}}",
+                  "~ pools.a.lease: timeout 30s, queue 0 -> off  (new workers beside the old)\n"
+                  "~ pools.a.route: pull -> round_robin\n");
 }
 
 static void test_other_behaviour_or_dispatcher_replaces_the_workers(void)
@@ -431,6 +435,10 @@ static void test_exclusive_ones_are_said_to_stop_first(void)
     expect_change("pools: {a: {use: door.listen, size: 1, args: {label: x}}}",
                   "pools: {a: {use: door.listen, size: 1, args: {label: y}}}",
                   "~ pools.a.args.label: x -> y\n");
+    expect_change("pools: {a: {use: door.listen, size: 1, route: pull}}",
+                  "pools: {a: {use: door.listen, size: 1, lease: {}}}",
+                  "~ pools.a.lease: off -> timeout 30s, queue 0  (stops first, then the new one "
+                  "opens)\n");
     expect_change("pools: {a: {use: sink.null, size: 1}}",
                   "pools: {a: {use: door.listen, size: 1}}",
                   "~ pools.a.use: sink.null 1.0.0 -> door.listen 1.0.0  (new workers beside the "

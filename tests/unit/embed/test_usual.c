@@ -46,6 +46,7 @@ static void test_defaults_are_those_of_the_tables(void)
 {
     const struct language_row *removal = language_find(language_pool, "remove")->rows;
     const struct language_row *scale = language_find(language_pool, "scale")->rows;
+    const struct language_row *lease = language_find(language_pool, "lease")->rows;
     const struct language_row *log = language_find(language_host, "log")->rows;
     uint64_t timeout_ms = 0;
 
@@ -59,6 +60,9 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(USUAL_SCALE_WAIT_MS, timeout_ms);
     CU_ASSERT_EQUAL(text_parse_duration(fallback(scale, "idle"), &timeout_ms), TEXT_OK);
     CU_ASSERT_EQUAL(USUAL_SCALE_IDLE_MS, timeout_ms);
+    CU_ASSERT_EQUAL(text_parse_duration(fallback(lease, "timeout"), &timeout_ms), TEXT_OK);
+    CU_ASSERT_EQUAL(usual_lease_timeout_ms(0), timeout_ms);
+    CU_ASSERT_STRING_EQUAL(fallback(lease, "queue"), "0"); /* as `lease_queue` */
     CU_ASSERT_EQUAL(text_parse_duration(
                         fallback(language_find(language_output, "rate")->rows, "per"), &timeout_ms),
                     TEXT_OK);

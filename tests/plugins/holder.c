@@ -1,0 +1,118 @@
+/*
+ * A worker that takes a worker of another pool for each message, sends the message to it under the
+ * lease, and returns it; with `keep` it returns it when a reload sets `keep` to false.
+ */
+#include <string.h>
+
+#include <weir/plugin.h>
+
+#define FOR_LONG_MS 3600000u
+
+struct settings {
+    const char *pool;
+    bool keep;
+};
+
+struct holder {
+    const char *pool; /* borrowed from the settings */
+    bool keep;
+    struct weir_lease lease; /* token 0: none */
+    const struct weir_message *message;
+};
+
+static int open_holder(struct weir_self *self, const void *settings, void *state)
+{
+    const struct settings *wanted = settings;
+    struct holder *holder = state;
+
+    (void)self;
+    holder->keep = wanted->keep;
+    holder->pool = wanted->pool;
+    return 0;
+}
+
+static bool pass_on(struct weir_self *self, const struct holder *holder)
+{
+    const struct weir_message *message = holder->message;
+    struct weir_message *copy = weir_message_new(self, message->tag, message->size);
+
+    if (!copy)
+        return false;
+    memcpy(copy->data, message->data, message->size);
+    if (weir_lease_send(self, &holder->lease, copy) == 0)
+        return true;
+    weir_message_free(self, copy);
+    return false;
+}
+
+static void end(struct weir_self *self, struct holder *holder)
+{
+    int verdict = weir_return(self, &holder->lease, WEIR_DONE) == 0 ? WEIR_DONE : WEIR_REJECT;
+
+    holder->lease.token = 0;
+    (void)weir_settle(self, holder->message, verdict);
+}
+
+static void taken(struct weir_self *self, void *state, void *context,
+                  const struct weir_reply *reply)
+{
+    struct holder *holder = state;
+
+    (void)context;
+    if (!weir_lease_of(reply)) {
+        (void)weir_settle(self, holder->message, WEIR_RETRY);
+        return;
+    }
+    holder->lease = *weir_lease_of(reply);
+    if (!pass_on(self, holder))
+        (void)weir_settle(self, holder->message, WEIR_REJECT);
+    else if (!holder->keep)
+        end(self, holder);
+}
+
+static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct holder *holder = state;
+    weir_pid pool;
+    int status = weir_lookup(self, holder->pool, &pool);
+
+    holder->message = message;
+    if (status == 0)
+        status = weir_take(self, pool, FOR_LONG_MS, taken, NULL, NULL);
+    if (status == WEIR_EFULL) {
+        weir_retry_after(self, 1);
+        return WEIR_RETRY;
+    }
+    return status == 0 ? WEIR_KEEP : WEIR_REJECT;
+}
+
+static void reconfigure(struct weir_self *self, void *state, const void *settings)
+{
+    struct holder *holder = state;
+
+    holder->keep = ((const struct settings *)settings)->keep;
+    holder->pool = ((const struct settings *)settings)->pool;
+    if (holder->lease.token && !holder->keep)
+        end(self, holder);
+}
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_STRING(struct settings, pool, .required = true),
+    WEIR_OPTION_BOOL(struct settings, keep, .fallback = "false", .live = true),
+    { 0 },
+};
+
+static const struct weir_behaviour behaviours[] = {
+    {
+        .name = "worker",
+        .options = options,
+        .settings_size = sizeof(struct settings),
+        .state_size = sizeof(struct holder),
+        .open = open_holder,
+        .handle = handle,
+        .reconfigure = reconfigure,
+    },
+    { 0 },
+};
+
+WEIR_PLUGIN("holder", "1.0.0", behaviours);
