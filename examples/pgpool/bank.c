@@ -46,8 +46,9 @@ static const struct step {
       " ON CONFLICT DO NOTHING",
       4,
       { TEXT_ID, TEXT_SOURCE, TEXT_TARGET, TEXT_AMOUNT } },
-    /* Both rows in one order, so that two transfers never wait for each other. */
-    { "SELECT FROM accounts WHERE id IN ($1, $2) ORDER BY id FOR UPDATE",
+    /* Both rows in one order, so that no two transfers wait for each other. NO KEY: the keys of the
+     * rows are shared already, by the INSERT. */
+    { "SELECT FROM accounts WHERE id IN ($1, $2) ORDER BY id FOR NO KEY UPDATE",
       2,
       { TEXT_SOURCE, TEXT_TARGET } },
     { "UPDATE accounts SET balance = balance - $1 WHERE id = $2", 2, { TEXT_AMOUNT, TEXT_SOURCE } },
