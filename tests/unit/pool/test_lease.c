@@ -7,6 +7,9 @@
 #include "unit/host/suite.h"
 #include "unit/pool/lease_rig.h"
 
+#define IDLE_MS 10u
+#define STEPS_MAX 10000u
+
 /* --- taking and returning --------------------------------------------------------------------- */
 
 static void test_returned_member_serves_the_next_taker(void)
@@ -489,6 +492,37 @@ static void test_taker_waits_for_a_pool_that_grows_from_none(void)
     finish(&f);
 }
 
+/* Lets time pass, in which the lease of slot 0 goes on, until so many members have left. */
+static bool have_left(struct fixture *f, uint32_t count)
+{
+    for (uint32_t i = 0; i < STEPS_MAX && atomic_load(&f->member->closed) < count; i++) {
+        rig_advance(&f->rig, IDLE_MS);
+        CU_ASSERT_EQUAL(result(f, 0, renew), 0);
+    }
+    return atomic_load(&f->member->closed) == count;
+}
+
+static void test_leased_member_does_not_leave_as_unused(void)
+{
+    const struct setup setup = { .queue = 1, .size_max = 2, .scale = { true, 0, IDLE_MS } };
+    struct fixture f;
+
+    begin_as(&f, &setup);
+    CU_ASSERT_TRUE(takes(&f, 0));
+    CU_ASSERT_TRUE(takes(&f, 1));
+    CU_ASSERT_EQUAL(result(&f, 1, return_done), 0);
+    CU_ASSERT_TRUE(have_left(&f, 1));
+    for (uint32_t i = 0; i < 50; i++) {
+        rig_advance(&f.rig, IDLE_MS);
+        CU_ASSERT_EQUAL(result(&f, 0, renew), 0);
+    }
+    CU_ASSERT_EQUAL(atomic_load(&f.member->closed), 1);
+    CU_ASSERT_EQUAL(result(&f, 0, ask), 0);
+    CU_ASSERT_TRUE(is_equal(&f, &f.slots[0].reply, 0));
+    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -516,6 +550,7 @@ int main(void)
         { "shrinks", test_free_members_leave_first_and_a_leased_one_after_its_return },
         { "leaves", test_lease_of_a_leaving_member_is_revoked_after_the_time_out },
         { "closes", test_closing_pool_tells_takers_and_waits_for_holders },
+        { "unused", test_leased_member_does_not_leave_as_unused },
         { "grows", test_taker_waits_for_a_pool_that_grows_from_none },
         CU_TEST_INFO_NULL,
     };
