@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../files/files.h"
 #include "command.h"
@@ -102,23 +103,30 @@ static struct command_limits limits_of(const struct run_settings *settings)
     };
 }
 
+/* `what` is a program or a folder. */
+static int tell_missing(struct weir_self *self, const char *what, int error)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_ERROR, "command cannot be run", weir_str("path", what),
+             weir_str("reason", strerror_r(error, text, sizeof text)));
+    weir_reason(self, "%s: %s", what, strerror_r(error, text, sizeof text));
+    return WEIR_EINVALID;
+}
+
 static int open_command(struct weir_self *self, struct run *state)
 {
     const struct run_settings *settings = state->settings;
     struct command_limits limits = limits_of(settings);
     const char *missing = "";
-    char text[128];
-    int error = command_init(&state->command, &settings->command, settings->shell, &limits,
-                             &missing);
+    int error;
 
+    if (settings->directory && access(settings->directory, X_OK) != 0)
+        return tell_missing(self, settings->directory, errno);
+    error = command_init(&state->command, &settings->command, settings->shell, &limits, &missing);
     if (error == 0)
         return 0;
-    if (error == ENOMEM)
-        return WEIR_ENOMEM;
-    weir_log(self, WEIR_LOG_ERROR, "program cannot be run", weir_str("program", missing),
-             weir_str("reason", strerror_r(error, text, sizeof text)));
-    weir_reason(self, "%s: %s", missing, strerror_r(error, text, sizeof text));
-    return WEIR_EINVALID;
+    return error == ENOMEM ? WEIR_ENOMEM : tell_missing(self, missing, error);
 }
 
 static int run_open(struct weir_self *self, const void *settings, void *memory)

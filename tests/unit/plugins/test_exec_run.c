@@ -463,6 +463,7 @@ static void test_program_that_is_missing_refuses_to_open(void)
     expect_refused("command: [no-such-program]", "no-such-program: No such file or directory");
     expect_refused("command: [/no/such]", "/no/such: No such file or directory");
     expect_refused("command: [/etc/passwd]", "/etc/passwd: Permission denied");
+    expect_refused("command: [pwd]\ndirectory: /no/such", "/no/such: No such file or directory");
 }
 
 static void test_program_that_goes_away_fails_the_worker(void)
