@@ -1,4 +1,5 @@
 // oneTBB: a task_group in an arena of THREADS threads beside the one that submits.
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
@@ -10,6 +11,8 @@ int main(int argc, char **argv)
     tbb::task_group group;
 
     job_begin(&job, argc, argv);
+    // Otherwise it has no more workers than there are other CPUs.
+    tbb::global_control control(tbb::global_control::max_allowed_parallelism, job.threads + 1);
     tbb::task_arena arena(static_cast<int>(job.threads) + 1, 1);
     arena.execute([&] {
         job_start(&job);
