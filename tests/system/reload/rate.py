@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Goal:   outputs and sources with a rate let no more messages pass than it allows, an operator
         sees that they wait for it, and a reload changes it while messages wait: none is lost, and a
-        reload that keeps the rate lets none pass. Shows promise O9 and promise R4.
+        reload that keeps the rate lets none pass. Under load, rates change both ways and go away,
+        and nothing stands still for ever. Shows promise O9 and promise R4.
 Method: a real host with rates of one message a day, so that the time that the test takes lets
-        nothing pass; what has passed is written down. Every wait is for a condition.
+        nothing pass; what has passed is written down. Then an endless source, whose rate and that
+        of the workers are changed by signals. Every wait is for a condition.
 
     rate.py WEIR PLUGINS TEST_PLUGINS
 """
@@ -69,10 +71,62 @@ def a_rate_that_changes_at_work(host):
     host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
 
 
+# --- under load
+
+def rate_of(rate):
+    return f", rate: {rate}" if rate else ""
+
+
+def loaded(of_source, of_output):
+    return (BLOCKING + f"sources: {{all: {{use: gen.forever, to: work{rate_of(of_source)}}}}}\n"
+            "pools:\n  work: {use: changeling.pass, size: 3, outputs: {out: "
+            f"{{to: sink{rate_of(of_output)}}}}}}}\n" + SINK.replace("SIZE", "1"))
+
+
+def signal_reload(host, text):
+    before = host.log().count('event="configuration reloaded"')
+    host.write(text)
+    host.process.send_signal(signal.SIGHUP)
+    host.until(lambda: host.log().count('event="configuration reloaded"') > before,
+               "not reloaded by a signal")
+
+
+def goes_on(host, what):
+    emitted, size = source(host, "all")["emitted"], host.size()
+    host.until(lambda: source(host, "all")["emitted"] > emitted + 20, f"{what}: no more emitted")
+    host.until(lambda: host.size() > size + 40, f"{what}: no more arrives")
+
+
+def stands_still(host):
+    """A source that waits for a token, or workers that do, behind which it waits for room."""
+    return source(host, "all")["state"] == "throttled" or host.pool("work")["throttled"] > 0
+
+
+def rates_that_change_under_load(host):
+    """Up, down, away and back, of the source, the output and both."""
+    steps = (("100/s", None), (None, "100/s"), ("500/s", "20/100ms"), ("50/s", "500/s"),
+             ("500/s", "50/s"), (None, None), (FAST, FAST), ("10/100ms", "{messages: 100, burst: 1}"))
+    host.start(loaded("500/s", "500/s"))
+    goes_on(host, "at the start")
+    for step in steps + steps[::-1]:
+        signal_reload(host, loaded(*step))
+        goes_on(host, f"with {step}")
+        for still in ((SLOW, None), (None, SLOW), (SLOW, SLOW)):
+            signal_reload(host, loaded(*still))
+        host.until(lambda: stands_still(host), f"{step}: nothing waits for a token")
+    signal_reload(host, loaded(None, None))
+    goes_on(host, "without rates")
+    host.stop()
+    host.check(sorted(host.recorded()) == list(range(len(host.recorded()))), "lost or doubled")
+    host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
+    host.check("dead letter" not in host.log(), "dead letters")
+
+
 def main():
-    with tempfile.TemporaryDirectory() as work:
-        a_rate_that_changes_at_work(Host(work, "case"))
-    print("a_rate_that_changes_at_work: as promised", flush=True)
+    for case in (a_rate_that_changes_at_work, rates_that_change_under_load):
+        with tempfile.TemporaryDirectory() as work:
+            case(Host(work, "case"))
+        print(f"{case.__name__}: as promised", flush=True)
 
 
 main()

@@ -5,7 +5,8 @@
  * Method: one worker is held by a gate in its first message, with more behind it; then the pool
  * grows, and the gate lets that one message go. The others come to the gate one for each worker.
  */
-#include "pool/settings.h"
+#include <string.h>
+
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -27,14 +28,29 @@ static int note_worker(struct weir_self *self, struct probe *probe,
     return probe_wait(self, probe, message);
 }
 
-static void begin(struct fixture *f, enum weir_route route, uint32_t size)
+static void begin_bounded(struct fixture *f, enum weir_route route, uint32_t size, uint64_t bytes)
 {
+    struct spec *spec;
+
     f->probe = probe_create();
     f->probe->act = note_worker;
     f->next = 1;
     rig_init(&f->rig, WORKERS, 0);
-    f->pool = rig_workers(&f->rig, f->probe, "pool", size, 2 * BACKLOG);
-    pool_set_route(f->pool, route);
+    spec = rig_spec(f->probe);
+    f->pool = rig_pool(&f->rig, &(struct pool_options){ .path = "pool",
+                                                        .spec = spec,
+                                                        .size = size,
+                                                        .settings.mailbox = 2 * BACKLOG,
+                                                        .settings.mailbox_bytes = bytes,
+                                                        .settings.route = route });
+    spec_unref(spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void begin(struct fixture *f, enum weir_route route, uint32_t size)
+{
+    begin_bounded(f, route, size, 0);
 }
 
 static void send(struct fixture *f, weir_pid to)
@@ -178,6 +194,60 @@ static void test_room_in_the_old_worker_is_told(void)
     finish(&f);
 }
 
+static int wait_at_other_gate(struct weir_self *self, struct probe *probe,
+                              const struct weir_message *message)
+{
+    (void)self;
+    (void)message;
+    return gate_pass(probe->context) ? WEIR_DONE : WEIR_REJECT;
+}
+
+/* Sends a worker a message of so many bytes. */
+static void send_bytes(struct fixture *f, weir_pid to, size_t size)
+{
+    struct weir_message *message = runtime_message_new(f->rig.runtime, NULL, size);
+    const struct order order = { .id = f->next++ };
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    memset(message->data, 0, size);
+    memcpy(message->data, &order, sizeof order);
+    CU_ASSERT_EQUAL(runtime_send(f->rig.runtime, to, WEIR_NORMAL, message), 0);
+}
+
+/* promise G7: a new worker that is full by its bytes takes nothing, and the order stays. */
+static void test_a_backlog_without_a_taker_keeps_its_order(void)
+{
+    const uint64_t bytes = 2 * BACKLOG * sizeof(struct order);
+    struct gate other;
+    struct fixture f;
+    uint64_t last = 0;
+
+    gate_init(&other);
+    begin_bounded(&f, WEIR_ROUTE_ROUND_ROBIN, 1, bytes);
+    f.probe->context = &other;
+    hold(&f, BACKLOG);
+    grow(&f, 2);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 1),
+                             (struct order){ .act = wait_at_other_gate, .id = f.next++ }),
+                    0);
+    CU_ASSERT_TRUE(gate_await(&other, 1));
+    send_bytes(&f, rig_worker(f.pool, 1), bytes);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2)); /* the old worker has tried to give */
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
+    gate_admit(&f.probe->gate, BACKLOG);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, INDEX + BACKLOG + 1, 1));
+    for (uint32_t i = 0; i < probe_count(f.probe); i++) {
+        if (probe_get(f.probe, i) < INDEX)
+            continue; /* the probe's own */
+        CU_ASSERT_EQUAL(probe_get(f.probe, i), INDEX + ++last);
+    }
+    CU_ASSERT_EQUAL(last, BACKLOG + 1);
+    gate_open(&other);
+    finish(&f);
+    gate_finish(&other);
+}
+
 /* --- workers that were not open --------------------------------------------------------------- */
 
 /* promise G7: a worker that leaves, and is called back while it has a message in hand. */
@@ -291,6 +361,7 @@ int main(void)
           test_messages_to_a_worker_itself_stay_with_it },
         { "what has a key stays with its owner", test_what_has_a_key_stays_with_its_owner },
         { "senders get the room in the old worker", test_room_in_the_old_worker_is_told },
+        { "a backlog without a taker", test_a_backlog_without_a_taker_keeps_its_order },
         { "a recalled worker gets its share", test_a_recalled_worker_gets_its_share },
         { "a worker recalled before it opens gets its share",
           test_a_worker_recalled_before_it_opens_gets_its_share },
