@@ -105,7 +105,8 @@ def stands_still(host):
 def rates_that_change_under_load(host):
     """Up, down, away and back, of the source, the output and both."""
     steps = (("100/s", None), (None, "100/s"), ("500/s", "20/100ms"), ("50/s", "500/s"),
-             ("500/s", "50/s"), (None, None), (FAST, FAST), ("10/100ms", "{messages: 100, burst: 1}"))
+             ("500/s", "50/s"), (None, None), (FAST, FAST),
+             ("10/100ms", "{messages: 100, burst: 1}"))
     host.start(loaded("500/s", "500/s"))
     goes_on(host, "at the start")
     for step in steps + steps[::-1]:

@@ -273,6 +273,34 @@ static void test_shutdown_waits_for_nobody_who_lets_nothing_in(void)
     expect_shutdown_beside(make_what_is_paused);
 }
 
+/* promise E3: the pool between waits for a target that closes two waves after the first feeder. */
+static void test_shutdown_closes_a_later_target_that_lets_nothing_in(void)
+{
+    struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
+    struct hand_order order = { .act = hand_emit, .id = 1 };
+    struct hand hand;
+    weir_pid feeder;
+    weir_pid between;
+    weir_pid target;
+
+    options.no_room_ms = 1;
+    hand_begin_with(&hand, &options, 2);
+    feeder = hand_pool(&hand, "feeder", 1, 4);
+    between = hand_pool(&hand, "between", 1, 1);
+    make_what_is_paused(&hand, &target);
+    bind_to(&hand, feeder, between);
+    bind_to(&hand, between, target);
+    CU_ASSERT_EQUAL(hand_send(&hand, between, order), 0);
+    while (hand_send(&hand, between, order) == WEIR_EFULL) /* behind the one that is emitted */
+        (void)sched_yield();
+    CU_ASSERT_EQUAL(hand_send(&hand, feeder, order), 0);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(hand_stats(&hand, between).dead_by[WEIR_DEAD_NO_TARGET], 2);
+    CU_ASSERT_EQUAL(hand_stats(&hand, between).done, 3);
+    CU_ASSERT_EQUAL(hand_stats(&hand, feeder).dead, 0);
+    hand_finish(&hand);
+}
+
 /* promise E3 */
 static void test_shutdown_past_its_time_names_what_is_left(void)
 {
@@ -340,6 +368,7 @@ int main(void)
         { "circle", test_circle_of_pools_shuts_down_as_one },
         { "nested", test_nested_pools_shut_down_in_the_order_of_their_outputs },
         { "lets nothing in", test_shutdown_waits_for_nobody_who_lets_nothing_in },
+        { "a later target", test_shutdown_closes_a_later_target_that_lets_nothing_in },
         { "past its time", test_shutdown_past_its_time_names_what_is_left },
         { "no shutdown", test_destroy_without_shutdown_frees_everything },
         { "options", test_options_of_another_size_are_refused_or_understood },

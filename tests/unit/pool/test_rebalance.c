@@ -209,6 +209,8 @@ static void send_bytes(struct fixture *f, weir_pid to, size_t size)
     const struct order order = { .id = f->next++ };
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    if (!message) /* the analyser does not know CUnit */
+        return;
     memset(message->data, 0, size);
     memcpy(message->data, &order, sizeof order);
     CU_ASSERT_EQUAL(runtime_send(f->rig.runtime, to, WEIR_NORMAL, message), 0);

@@ -1,7 +1,8 @@
 /*
  * Goal: a pool without memory returns the status and is unchanged, after any failed allocation;
  * later it grows. (Elsewhere a growth that fails midway leaves some workers, and reports none.) A
- * nested pool still ends. A sender without memory for waiting does not stop others.
+ * nested pool still ends. A sender without memory for waiting does not stop others. A group that
+ * cannot be made is refused, and one counts a task that cannot be submitted as never given.
  *
  * Method: replacements of functions of the C library (--wrap); the nth allocation of this thread
  * fails, for n = 1 and so on until none has to, or all from there on; or all of other threads.
@@ -9,13 +10,16 @@
 #include <stdlib.h>
 
 #include "actor/spawn.h"
+#include "face/groups.h"
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 #define SIZE 3u
 #define MORE 5u
 #define ALLOCATIONS_MAX 1000u
+#define TASKS_MAX 1000000u /* more than fit into the memory that a thread keeps */
 
 /* How many allocations of this thread are left before one fails; 0: none fails. */
 static _Thread_local uint32_t left;
@@ -284,6 +288,72 @@ static void test_nested_pool_ends_also_when_memory_is_out(void)
     probe_destroy(probe);
 }
 
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static int wait_at_gate(struct weir_task *task, void *argument)
+{
+    (void)task;
+    return gate_pass(argument) ? 0 : 1;
+}
+
+/* promise E13 */
+static void test_group_without_memory_is_refused(void)
+{
+    struct group *group = NULL;
+    struct rig rig;
+
+    rig_init(&rig, 1, 0);
+    left = 1;
+    CU_ASSERT_EQUAL(group_create(rig.runtime, 0, &group), WEIR_ENOMEM);
+    CU_ASSERT_PTR_NULL(group);
+    CU_ASSERT_EQUAL_FATAL(group_create(rig.runtime, 0, &group), 0);
+    CU_ASSERT_EQUAL(group_wait(group, 0, NULL), 0);
+    group_destroy(group);
+    rig_finish(&rig);
+}
+
+/* promise E13 */
+static void test_task_without_memory_is_not_of_its_group(void)
+{
+    struct weir_group_ended ended = WEIR_GROUP_ENDED;
+    struct submission submission = { .count = 1 };
+    struct weir_task_call call = { wait_at_gate, NULL };
+    struct probe *probe = probe_create();
+    uint32_t accepted = 0, taken = 1;
+    struct group *group;
+    struct pool *pool;
+    struct rig rig;
+    int status = 0;
+
+    probe->behaviour.handle = weir_task_handle;
+    rig_init(&rig, 1, 0);
+    pool = rig_workers(&rig, probe, "tasks", 1, UINT32_MAX);
+    call.argument = &probe->gate;
+    CU_ASSERT_EQUAL_FATAL(group_create(rig.runtime, 0, &group), 0);
+    submission.to = pool->pid;
+    submission.calls = &call;
+    submission.group = group;
+    left = 1;
+    and_all_after = true;
+    while (accepted < TASKS_MAX && status == 0) {
+        status = runtime_submit(rig.runtime, &submission, 0, &taken);
+        accepted += taken;
+    }
+    left = 0;
+    and_all_after = false;
+    CU_ASSERT_EQUAL(status, WEIR_ENOMEM);
+    CU_ASSERT_EQUAL(taken, 0);
+    gate_open(&probe->gate);
+    CU_ASSERT_EQUAL(runtime_submit(rig.runtime, &submission, 0, &taken), 0);
+    CU_ASSERT_EQUAL(group_wait(group, wait_limit_ms(), &ended), 0);
+    CU_ASSERT_EQUAL(ended.done, accepted + 1);
+    CU_ASSERT_EQUAL(ended.failed + ended.cancelled + ended.open, 0);
+    group_destroy(group);
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -292,6 +362,8 @@ int main(void)
         { "no memory to stand in line", test_worker_without_memory_to_stand_in_line_looks_again },
         { "midway", test_growth_that_fails_midway_changes_nothing },
         { "nested, at the end", test_nested_pool_ends_also_when_memory_is_out },
+        { "group", test_group_without_memory_is_refused },
+        { "task of a group", test_task_without_memory_is_not_of_its_group },
         CU_TEST_INFO_NULL,
     };
 
