@@ -24,6 +24,7 @@
 #include "face/dead_letters.h"
 #include "face/figures.h"
 #include "face/groups.h"
+#include "face/lease_figures.h"
 #include "face/leases.h"
 #include "face/messages.h"
 #include "face/part_ref.h"

@@ -50,7 +50,8 @@ static int answer(struct actor *actor, struct lease *lease)
 
     if (!reply)
         return WEIR_ENOMEM;
-    due_ns = leases_open(lease, lease->take->public.from, lease->begun_ns, reply->public.data);
+    due_ns = leases_open(lease, lease->take->public.from, executor_look_at_clock(actor->executor),
+                         reply->public.data);
     reply->public.reserved |= MESSAGE_TAKE;
     status = request_reply(actor, lease->take, reply);
     if (status != 0) { /* the taker has given up */
@@ -107,7 +108,6 @@ void lease_grant(struct actor *actor, struct message *take)
         return;
     }
     lease->take = take;
-    lease->begun_ns = executor_look_at_clock(actor->executor);
     status = begin(actor, lease);
     if (status != 0)
         give_back(actor, lease, status);

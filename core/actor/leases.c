@@ -98,6 +98,7 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
     lease->token = (uint64_t)lease->index << NUMBER_BITS | (++leases->granted & NUMBER_MASK);
     lease->open = true;
     lease->holder = holder;
+    lease->begun_ns = now_ns;
     lease->due_ns = due_ns;
     *out = (struct weir_lease){ leases->pool, actor_pid(lease->actor), lease->token };
     pthread_mutex_unlock(&leases->lock);

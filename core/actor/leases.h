@@ -16,18 +16,7 @@
 #include <pthread.h>
 
 #include "actor/actor.h"
-
-/* How a lease ended. */
-enum lease_end {
-    LEASE_DONE,          /* returned */
-    LEASE_FAILED,        /* returned as failed */
-    LEASE_EXPIRED,       /* its time-out passed */
-    LEASE_HOLDER_ENDED,  /* normally; as returned */
-    LEASE_HOLDER_FAILED, /* it crashed or was killed */
-    LEASE_MEMBER_FAILED, /* or was restarted by order */
-    LEASE_REMOVED,       /* the member had to leave */
-    LEASE_ENDS,
-};
+#include "base/lease_end.h"
 
 struct leases {
     weir_pid pool; /* const */
@@ -50,13 +39,13 @@ struct lease {
     bool open;          /* lock */
     enum lease_end end; /* lock: of the last lease, when it is not open */
     weir_pid holder;    /* lock: 0 = an outside thread */
+    uint64_t begun_ns;  /* owner writes under lock */
     uint64_t due_ns;    /* lock: TIMER_NEVER = no time-out */
 
     /* owner */
     struct message *take; /* the request that it serves, in hand; NULL: the member is free */
     uint64_t monitor;     /* of the holder; 0 = none */
-    uint64_t begun_ns;
-    bool is_over; /* seen by the member */
+    bool is_over;         /* seen by the member */
 };
 
 void leases_init(struct leases *leases);

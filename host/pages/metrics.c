@@ -154,6 +154,41 @@ static void write_resizes(FILE *stream, const struct looks *looks)
                         looks->pools[i].resizes[by]);
 }
 
+static void write_leases_now(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_leases";
+
+    begin(stream, name, "gauge",
+          "Of a pool that gives leases: free workers, leased workers, takers that wait.");
+    for (uint32_t i = 0; i < looks->count; i++) {
+        const struct overview_pool *pool = &looks->pools[i];
+
+        if (!pool->leases.on)
+            continue;
+        pool_figure(stream, name, pool, "state", "free", pool->stats.idle);
+        pool_figure(stream, name, pool, "state", "leased", pool->leases.leased);
+        pool_figure(stream, name, pool, "state", "waiting", pool->leases.waiting);
+    }
+}
+
+static void write_leases(FILE *stream, const struct looks *looks)
+{
+    const char *name = "weir_pool_leases_total";
+
+    write_leases_now(stream, looks);
+    begin(stream, name, "counter", "Leases that have begun.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        if (looks->pools[i].leases.on)
+            pool_figure(stream, name, &looks->pools[i], NULL, NULL, looks->pools[i].leases.begun);
+    name = "weir_pool_leases_ended_total";
+    begin(stream, name, "counter", "Leases by how they ended.");
+    for (uint32_t i = 0; i < looks->count; i++)
+        for (int end = 0; looks->pools[i].leases.on && end < LEASE_ENDS; end++)
+            pool_figure(stream, name, &looks->pools[i], "how",
+                        pool_lease_end_name((enum lease_end)end),
+                        looks->pools[i].leases.ended[end]);
+}
+
 static void write_dead(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_dead_total";
@@ -207,6 +242,7 @@ static void write_pools_locked(const struct overview *overview, FILE *stream)
     write_messages(stream, &looks);
     write_waiting(stream, &looks);
     write_limits(stream, &looks);
+    write_leases(stream, &looks);
     write_resizes(stream, &looks);
     write_dead(stream, &looks);
     write_restarts(stream, &looks);

@@ -48,6 +48,22 @@ static void write_resizes(struct json *json, const struct overview_pool *pool)
     json_end(json);
 }
 
+static void write_leases(struct json *json, const struct overview_pool *pool)
+{
+    const struct pool_leases *leases = &pool->leases;
+
+    if (!leases->on)
+        return;
+    json_begin_object(json, "leases");
+    json_unsigned(json, "free", pool->stats.idle);
+    json_unsigned(json, "leased", leases->leased);
+    json_unsigned(json, "waiting", leases->waiting);
+    json_unsigned(json, "begun", leases->begun);
+    for (int end = 0; end < LEASE_ENDS; end++)
+        json_unsigned(json, pool_lease_end_name((enum lease_end)end), leases->ended[end]);
+    json_end(json);
+}
+
 static void write_figures(struct json *json, const struct overview_pool *pool)
 {
     for (uint32_t i = 0; overview_figure_name(i); i++) {
@@ -74,6 +90,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
         write_range(json, settings);
         json_text(json, "scale", pool_scaling_name(&pool->scaling));
         write_resizes(json, pool);
+        write_leases(json, pool);
     }
     json_text(json, "route", language_route_name(settings->core.route));
     write_figures(json, pool);
@@ -185,6 +202,21 @@ static void print_scaling(const struct overview_pool *pool, FILE *stream)
             wait, idle);
 }
 
+static void print_leases(const struct overview_pool *pool, FILE *stream)
+{
+    const struct pool_leases *leases = &pool->leases;
+
+    if (!leases->on)
+        return;
+    fprintf(stream, "  %-16s %" PRIu32 " free, %" PRIu64 " leased, %" PRIu64 " takers wait\n",
+            "workers", pool->stats.idle, leases->leased, leases->waiting);
+    fprintf(stream, "  %-16s %" PRIu64 "\n", "leases begun", leases->begun);
+    for (int end = 0; end < LEASE_ENDS; end++)
+        if (leases->ended[end])
+            fprintf(stream, "  leases %-9s %" PRIu64 "\n", pool_lease_end_name((enum lease_end)end),
+                    leases->ended[end]);
+}
+
 static void print_resizes(const struct overview_pool *pool, FILE *stream)
 {
     for (int by = 0; by < RESIZE_BY_COUNT; by++)
@@ -215,6 +247,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
         fprintf(stream, "  %-16s %s\n", "mailbox", capacity_word(pool->settings->core.mailbox));
     fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->core.route));
     print_scaling(pool, stream);
+    print_leases(pool, stream);
     print_resizes(pool, stream);
     print_figures(pool, stream);
     fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);

@@ -74,6 +74,7 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
     pool_dead(pool, &out->dead);
     out->unbound = pool_unbound(pool);
     pool_look_at_scale(pool, &out->scaling);
+    pool_look_at_leases(pool, &out->leases);
     for (int by = 0; by < RESIZE_BY_COUNT; by++)
         out->resizes[by] = pool_resizes(pool, (enum resize_by)by);
 }

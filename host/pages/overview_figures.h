@@ -28,6 +28,7 @@ struct overview_pool {
     struct dead_letters_figures dead; /* with those below */
     uint64_t unbound; /* including pools below: messages emitted at unbound outputs */
     struct pool_scaling scaling;
+    struct pool_leases leases;
     uint64_t resizes[RESIZE_BY_COUNT]; /* by enum resize_by */
 };
 

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Goal:   a pool with `lease` in its file gives workers out. A reload changes time-out and queue
         while workers are leased, and no lease ends; a reload that takes `lease` away, or adds it,
-        replaces the workers, and a leased one leaves after its return. Shows promise R18.
+        replaces the workers, and a leased one leaves after its return. Pages and metrics show the
+        leases. Shows promise R18.
 Method: a real host; users take a worker for each message, and return it; keepers keep it until a
         reload says otherwise. The worker that is leased for a message writes it down. Every wait
         is for a condition.
 
     leases.py WEIR PLUGINS TEST_PLUGINS
 """
+import re
+import subprocess
 import tempfile
 
-from cases import BLOCKING, Host
+from cases import BLOCKING, WEIR, Connection, Host
 
 USERS, KEEPERS = 6, 2
 LEASE = ", lease: {timeout: 1h, queue: 6}"
@@ -45,6 +48,28 @@ def all_of(host, numbers, what):
     host.check(sorted(host.recorded()) == numbers, f"{what}: {sorted(host.recorded())}")
 
 
+def metric(host, line):
+    connection = Connection(host.path["socket"])
+    try:
+        connection.request("GET", "/metrics")
+        return line in connection.getresponse().read().decode().split("\n")
+    finally:
+        connection.close()
+
+
+def leases_are_shown(host):
+    """All members are leased, and each earlier lease was returned."""
+    shown = host.pool("db")["leases"]
+    expected = {"free": 0, "leased": KEEPERS, "waiting": 0, "begun": 40 + KEEPERS, "returned": 40}
+    host.check(expected.items() <= shown.items() and sum(shown.values()) == sum(expected.values()),
+               f"the figures of leases: {shown}")
+    for line in (f'weir_pool_leases{{pool="db",state="leased"}} {KEEPERS}',
+                 f'weir_pool_leases_total{{pool="db"}} {40 + KEEPERS}',
+                 'weir_pool_leases_ended_total{pool="db",how="returned"} 40'):
+        host.check(metric(host, line), f"no metric {line}")
+    host.check("leases" not in host.pool("users"), "a pool without leases has figures of them")
+
+
 def leases_over_reloads(host):
     numbers = list(range(40))
     host.start(file(range(40)))
@@ -55,7 +80,7 @@ def leases_over_reloads(host):
     host.reload("reloaded", file(range(40), keepers=True))
     host.until(lambda: len(host.recorded()) >= len(numbers), "nobody takes a worker")
     host.reload("reloaded", file(range(40), OTHER_LEASE, True))
-    host.check(host.pool("db")["busy"] == KEEPERS, f"a lease has ended: {host.pool('db')}")
+    leases_are_shown(host)
 
     # Without leases: new workers, and the leased ones leave after their return.
     host.reload("reloaded", file(range(40), "", True))
@@ -72,10 +97,41 @@ def leases_over_reloads(host):
     host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
 
 
+def members(host):
+    return subprocess.run([WEIR, "status", "--members", "--control", host.path["socket"]],
+                          capture_output=True, check=True, text=True).stdout
+
+
+def holders_and_takers_are_named(host):
+    """Keepers have all members; then users wait for them."""
+    numbers = list(range(40)) + [100, 101]
+    host.start(file(range(40)))
+    all_of(host, numbers[:40], "at the start")
+    host.reload("reloaded", file(range(40), keepers=True))
+    host.until(lambda: host.pool("db")["leases"]["leased"] == KEEPERS, "nobody takes a worker")
+    leases = [member["lease"] for member in host.ask("GET", "/members/db")]
+    host.check(sorted(lease["holder"] for lease in leases) == ["keepers#0", "keepers#1"], leases)
+    host.check(all(lease["holder_pid"] > 0 and lease["age_ms"] >= 0 for lease in leases), leases)
+    host.check(not any("lease" in member for member in host.ask("GET", "/members/users")),
+               "a worker of a pool without leases is leased")
+    lines = re.findall(r"^db#\d .* leased to keepers#\d for \d+ ms$", members(host), re.M)
+    host.check(len(lines) == KEEPERS, members(host))
+    host.check("takers wait" not in members(host), members(host))
+
+    host.reload("reloaded", file(range(200, 202), keepers=True))
+    host.until(lambda: re.search(r"^db: takers wait: users#\d, users#\d$", members(host), re.M),
+               "the takers are not named")
+    host.check(metric(host, 'weir_pool_leases{pool="db",state="waiting"} 2'), "no metric")
+    host.reload("reloaded", file(range(200, 202), keepers=False))
+    all_of(host, numbers + [200, 201], "at the end")
+    host.stop()
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
-        leases_over_reloads(Host(work, "case"))
-    print("leases_over_reloads: as promised", flush=True)
+        for story in (leases_over_reloads, holders_and_takers_are_named):
+            story(Host(work, story.__name__))
+            print(f"{story.__name__}: as promised", flush=True)
 
 
 main()

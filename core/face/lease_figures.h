@@ -1,0 +1,47 @@
+/*
+ * face/lease_figures.h - who uses the workers of a pool that gives leases, and who waits for one.
+ *
+ * A part of weir_core.h, through which the host and libweir include it. Any thread.
+ */
+#ifndef FACE_LEASE_FIGURES_H
+#define FACE_LEASE_FIGURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <weir/message.h>
+
+#include "base/lease_end.h"
+
+struct pool;
+
+/* The figures of one moment; the counters are of the whole life of the pool. */
+struct pool_leases {
+    bool on;          /* the pool gives leases */
+    uint64_t leased;  /* workers that are leased */
+    uint64_t waiting; /* takers without a worker, also those that have given up and were not looked
+                       * at since */
+    uint64_t begun;
+    uint64_t ended[LEASE_ENDS]; /* by enum lease_end */
+};
+
+/* An open lease. */
+struct pool_lease {
+    weir_pid member;
+    weir_pid holder; /* 0 = the program, or a thread of a plugin */
+    uint64_t age_ms;
+};
+
+void pool_look_at_leases(struct pool *pool, struct pool_leases *out);
+
+/* Lists the open leases: fills up to `max`, and returns how many it has filled. */
+uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t max);
+
+/* Lists who waits, the first first: fills up to `max`, and returns how many it has filled. 0 = the
+ * program, or a thread of a plugin. */
+uint32_t pool_list_takers(struct pool *pool, weir_pid *out, uint32_t max);
+
+/* For pages and metrics, such as "returned". Static. */
+const char *pool_lease_end_name(enum lease_end end);
+
+#endif
