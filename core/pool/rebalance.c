@@ -100,7 +100,9 @@ struct deal {
     uint32_t first; /* index of the first member that it compares itself with; they form a circle */
     uint32_t looks; /* number of these members */
     uint32_t next;  /* the next one of them to get a message */
+    uint32_t idle;  /* number of them that had no message */
     uint32_t level; /* messages that each of them should have in the end */
+    uint32_t limit; /* of the messages that a receiver has before: 1, then the level */
 };
 
 static const struct member *member_at(const struct deal *deal, uint32_t number)
@@ -115,10 +117,13 @@ static bool may_get(const struct deal *deal, const struct member *member)
            !mailbox_is_closed(&member->actor->mailbox);
 }
 
+/* All that it has in hand counts as one: it waits for that. */
 static uint32_t load_of(const struct member *member)
 {
-    return mailbox_waiting(&member->actor->mailbox) +
-           atomic_load_explicit(&member->actor->busy, memory_order_relaxed);
+    struct ledger_reading reading;
+
+    ledger_read(&member->actor->ledger, &member->actor->mailbox, &reading);
+    return mailbox_waiting(&member->actor->mailbox) + (reading.in_hand > 0);
 }
 
 /* The load of the giver: a message in hand or in its outbox counts as one more. */
@@ -138,13 +143,28 @@ static void choose(struct deal *deal, const struct place *place)
     deal->first = (uint32_t)((uint64_t)place->index * REBALANCE_LOOKS % deal->members->count);
     for (uint32_t i = 0; i < deal->looks; i++) {
         const struct member *member = member_at(deal, i);
+        uint32_t load;
 
         if (!may_get(deal, member))
             continue;
-        sum += load_of(member);
+        load = load_of(member);
+        deal->idle += load == 0;
+        sum += load;
         count++;
     }
     deal->level = (uint32_t)((sum + count - 1) / count);
+    deal->limit = 1;
+}
+
+/* The messages that the giver has above the level; one at least, if another member is idle. */
+static uint32_t surplus_of(struct deal *deal)
+{
+    uint32_t load = own_load(deal->actor);
+
+    if (load > deal->level)
+        return load - deal->level;
+    deal->level = 1;
+    return load > 1 && deal->idle > 0 ? 1 : 0;
 }
 
 /* Under the lock, so that the sums over the pool count the message once. */
@@ -161,19 +181,30 @@ static int hand_over(const struct deal *deal, const struct member *member, struc
     return status;
 }
 
-/* Gives a message to the next member that has less than the level. Takes it on 0. */
-static int give(void *context, struct message *message)
+/* Gives a message to the next member below the limit. Takes it on 0. */
+static int give_below_limit(struct deal *deal, struct message *message)
 {
-    struct deal *deal = context;
-
     for (uint32_t tries = 0; tries < deal->looks; tries++) {
         const struct member *member = member_at(deal, deal->next++ % deal->looks);
 
-        if (may_get(deal, member) && load_of(member) < deal->level &&
+        if (may_get(deal, member) && load_of(member) < deal->limit &&
             hand_over(deal, member, message) == 0)
             return 0;
     }
     return WEIR_EFULL;
+}
+
+/* Idle members come first. Takes the message on 0. */
+static int give(void *context, struct message *message)
+{
+    struct deal *deal = context;
+
+    if (give_below_limit(deal, message) == 0)
+        return 0;
+    if (deal->limit == deal->level)
+        return WEIR_EFULL;
+    deal->limit = deal->level;
+    return give_below_limit(deal, message);
 }
 
 void rebalance_give(struct place *place)
@@ -184,7 +215,7 @@ void rebalance_give(struct place *place)
     struct deal deal = { .actor = actor,
                          .members = atomic_load_explicit(&pool->members, memory_order_acquire) };
     struct credit credit = { 0 };
-    uint32_t load = own_load(actor);
+    uint32_t surplus;
 
     /* Relaxed: the signal has published it. */
     if (!atomic_load_explicit(&place->gives, memory_order_relaxed))
@@ -193,8 +224,9 @@ void rebalance_give(struct place *place)
     if (actor->leaving || !shares(pool) || deal.members->count < 2)
         return;
     choose(&deal, place);
-    if (load <= deal.level)
+    surplus = surplus_of(&deal);
+    if (surplus == 0)
         return;
-    credit.places = backlog_deal(actor, load - deal.level, give, &deal);
+    credit.places = backlog_deal(actor, surplus, give, &deal);
     credit_return_now(&credit, actor);
 }

@@ -353,6 +353,60 @@ static void test_a_worker_that_pauses_gives_its_share(void)
     probe_destroy(f.probe);
 }
 
+static void settle(struct weir_self *self, void *state, void *context)
+{
+    (void)state;
+    CU_ASSERT_EQUAL(weir_settle(self, context, WEIR_DONE), 0);
+}
+
+static int note_and_keep(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    probe_note(probe, INDEX * (weir_index(self) + 1) + probe_order(message)->id);
+    CU_ASSERT_EQUAL(weir_after(self, 1, settle, (struct weir_message *)(uintptr_t)message, NULL),
+                    0);
+    return WEIR_KEEP;
+}
+
+static bool is_begun_by_all(void *context)
+{
+    struct fixture *f = context;
+    const uint32_t size = (uint32_t)rig_stats(f->pool).live;
+
+    for (uint32_t i = 0; i < size; i++)
+        if (begun_by(f, i) == 0)
+            return false;
+    return true;
+}
+
+/* Settles what is kept, again and again. */
+static bool has_drained_in_time(void *context)
+{
+    struct fixture *f = context;
+
+    rig_advance(&f->rig, 1);
+    return has_drained(context);
+}
+
+/* promise G7: two workers keep a message each, with three more behind it; two others come, one
+ * after the other. */
+static void test_a_worker_that_keeps_a_message_is_not_idle(void)
+{
+    const uint32_t messages = 8;
+    struct fixture f;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 2);
+    f.probe->act = note_and_keep;
+    for (uint32_t i = 0; i < messages; i++)
+        send(&f, f.pool->pid);
+    for (uint32_t size = 2; size <= 4; size++) {
+        grow(&f, size);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, is_begun_by_all, &f));
+    }
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_drained_in_time, &f));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -367,6 +421,8 @@ int main(void)
         { "a recalled worker gets its share", test_a_recalled_worker_gets_its_share },
         { "a worker recalled before it opens gets its share",
           test_a_worker_recalled_before_it_opens_gets_its_share },
+        { "a worker that keeps a message is not idle",
+          test_a_worker_that_keeps_a_message_is_not_idle },
         { "a worker that pauses gives its share", test_a_worker_that_pauses_gives_its_share },
         CU_TEST_INFO_NULL,
     };
