@@ -5,8 +5,9 @@
  * When workers that growth has made are open, the pool asks each member whose mailbox is not empty.
  * A member that was asked gives at its next message boundary, in its own turn: it takes messages
  * from the head of its mailbox, in order, and gives them to idle members, then to the others in
- * turn, until it has no more than they have. It stops at a message that was sent to the member itself, or that is a copy
- * of a broadcast. Pools that route by hash, broadcast or pull do not share.
+ * turn, until it has no more than they have. It stops at a message that was sent to the member
+ * itself, or that is a copy of a broadcast. Pools that route by hash, broadcast or pull do not
+ * share.
  *
  * Cost: a pool asks once for each sixteenth of its size that has opened, and when all have tried; a
  * member looks at REBALANCE_LOOKS others.
