@@ -134,6 +134,13 @@ static inline bool mailbox_has_other(const struct mailbox *mailbox)
 /* True when nothing waits; counts messages that are admitted and not linked yet. */
 bool mailbox_empty(struct mailbox *mailbox);
 
+/* Whether its owner sleeps and takes the next message at once: a look, which may be out of date. */
+static inline bool mailbox_is_idle(const struct mailbox *mailbox)
+{
+    /* Relaxed: nothing follows from it but a choice. */
+    return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_IDLE;
+}
+
 /*
  * Goes idle if no message waits. True: the actor belongs to the next sender that wakes it, and the
  * caller touches it no more. False: a message or signal has arrived.

@@ -208,13 +208,10 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
 
 static bool is_idle(const struct place *place, uint32_t stay)
 {
-    /* Relaxed: which ones leave is a choice, not a promise; idle ones are only preferred. */
-    uint64_t word = atomic_load_explicit(&place->actor->mailbox.word, memory_order_relaxed);
-
     (void)stay;
     if (leases_are_given(place->owner->leases)) /* one that is leased sleeps, too */
         return atomic_load_explicit(&place->pulls, memory_order_relaxed);
-    return word & MAILBOX_IDLE;
+    return mailbox_is_idle(&place->actor->mailbox);
 }
 
 static bool is_broken(const struct place *place, uint32_t stay)

@@ -106,9 +106,7 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
 
 static bool is_idle(const struct member *member)
 {
-    return member->actor &&
-           (atomic_load_explicit(&member->actor->mailbox.word, memory_order_relaxed) &
-            MAILBOX_IDLE);
+    return member->actor && mailbox_is_idle(&member->actor->mailbox);
 }
 
 /* In an elastic pool: the idle worker with the lowest number comes first, so that surplus workers
