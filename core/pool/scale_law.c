@@ -5,10 +5,16 @@ static uint32_t at_least_one(uint32_t number)
     return number > 0 ? number : 1;
 }
 
-/* On demand: messages that neither an idle worker takes nor one that opens. */
+/* Open workers that take a message next. */
+static uint64_t takers_of(const struct scale_figures *figures)
+{
+    return (uint64_t)figures->idle + figures->ready;
+}
+
+/* On demand: messages that neither an open worker takes next nor one that opens. */
 static uint64_t demand(const struct scale_figures *figures)
 {
-    uint64_t takers = (uint64_t)figures->idle + figures->pending;
+    uint64_t takers = takers_of(figures) + figures->pending;
 
     return figures->waiting > takers ? figures->waiting - takers : 0;
 }
@@ -22,11 +28,12 @@ static bool has_waited(const struct scale_law *law, const struct scale_figures *
 /* By half of the open workers, less those that are to come. */
 static uint64_t step(const struct scale_law *law, const struct scale_figures *figures)
 {
-    uint32_t wanted = at_least_one(figures->busy / 2);
+    uint32_t open = figures->busy + figures->ready; /* none is idle */
+    uint32_t wanted = at_least_one(open / 2);
 
     if (wanted > figures->pending)
         return wanted - figures->pending;
-    return figures->busy > 0 && figures->grown_ns / SCALE_OPENING_WAITS_MAX >= law->wait_ns;
+    return open > 0 && figures->grown_ns / SCALE_OPENING_WAITS_MAX >= law->wait_ns;
 }
 
 /* As many workers as it lacks, without a look at the maximum. */
@@ -44,7 +51,7 @@ static bool may_shrink(const struct scale_law *law, const struct scale_figures *
     return figures->target > law->min && figures->unused_ns > 0 &&
            figures->unused_ns >= law->idle_ns && figures->grown_ns >= law->idle_ns &&
            figures->shrunk_ns >= law->idle_ns / SCALE_SHARE &&
-           (figures->waiting == 0 || figures->waiting < figures->idle);
+           (figures->waiting == 0 || figures->waiting < takers_of(figures));
 }
 
 static struct scale_verdict grow(const struct scale_law *law, const struct scale_figures *figures,

@@ -43,7 +43,8 @@ struct scale_figures {
     uint64_t unused_ns; /* how long the worker that is unused longest has been so; 0: none is */
     uint32_t target;
     uint32_t busy;    /* open workers with a message in hand */
-    uint32_t idle;    /* open workers without */
+    uint32_t ready;   /* open workers between two messages: they wait for a thread, or for room */
+    uint32_t idle;    /* open workers that sleep, and take a message at once */
     uint32_t pending; /* workers that open, or wait to be opened again */
 };
 

@@ -99,8 +99,10 @@ static void look_at_place(struct look *look, const struct pool *pool, struct pla
         figures->pending += actor_state(place->actor) != ACTOR_STOPPED;
     else if (reading.in_hand > 0)
         figures->busy++;
-    else
+    else if (mailbox_is_idle(&place->actor->mailbox))
         figures->idle++;
+    else
+        figures->ready++;
     figures->waiting += reading.queued;
     age_ns = reading.queued > 0 ? figures_age_of_place_locked(place) : 0;
     if (age_ns > figures->oldest_ns)

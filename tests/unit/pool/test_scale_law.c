@@ -85,6 +85,24 @@ static void test_an_idle_worker_holds_growth_back(void)
     expect(&usual, figures, 4, SCALE_STAYS);
 }
 
+/* promise G1: workers that wait for a thread, as those that compute do. promise G3: on demand each
+ * of them is to take a message. */
+static void test_a_worker_between_two_messages_is_not_idle(void)
+{
+    struct scale_figures figures = loaded(4, S);
+
+    figures.busy = 1;
+    figures.ready = 3;
+    expect(&usual, figures, 6, SCALE_WAITED);
+    figures.target = 2;
+    figures.busy = 0;
+    figures.ready = 2;
+    figures.waiting = 2;
+    expect(&on_demand, figures, 2, SCALE_STAYS);
+    figures.waiting = 3;
+    expect(&on_demand, figures, 3, SCALE_DEMAND);
+}
+
 /* promise G2 */
 static void test_workers_that_open_are_capacity(void)
 {
@@ -324,6 +342,7 @@ int main(int argc, char **argv)
         { "messages that waited grow it by half", test_messages_that_waited_grow_it_by_half },
         { "it grows once in each wait", test_it_grows_once_in_each_wait },
         { "an idle worker holds growth back", test_an_idle_worker_holds_growth_back },
+        { "between two messages", test_a_worker_between_two_messages_is_not_idle },
         { "workers that open are capacity", test_workers_that_open_are_capacity },
         { "a dead backend neither causes growth nor stops it",
           test_a_dead_backend_neither_causes_growth_nor_stops_it },
