@@ -46,8 +46,8 @@ static void tell_scaled(struct inquiry *inquiry, const struct scaled *scaled)
     struct json json;
 
     if (inquiry->request->wants_text) {
-        fprintf(inquiry->stream, "%s: %u workers, %u changed%s\n", inquiry->rest, resized->size,
-                resized->changed,
+        fprintf(inquiry->stream, "%s: %u worker%s, %u changed%s\n", inquiry->rest, resized->size,
+                resized->size == 1 ? "" : "s", resized->changed,
                 !scaled->scaling.scale.on   ? ""
                 : scaled->scaling.suspended ? "; automatic scaling is suspended"
                                             : "; the pool scales itself");

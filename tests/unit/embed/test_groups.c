@@ -206,6 +206,9 @@ static void test_stopped_pool_ends_the_group(void)
     CU_ASSERT_EQUAL(ended.failed, 1);
     CU_ASSERT_EQUAL(ended.first_error, WEIR_EREMOVED);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 0);
+    CU_ASSERT_NOT_EQUAL(submit(&f, count), 0); /* it counts nothing that is refused */
+    ended = wait_for_all(&f);
+    CU_ASSERT_EQUAL(ended.done + ended.failed + ended.cancelled, 2);
     finish(&f);
 }
 

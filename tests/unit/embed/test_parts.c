@@ -11,6 +11,8 @@
 #include "unit/embed/hand.h"
 #include "unit/host/suite.h"
 
+#define WORKERS_MAX 65536u /* of one pool */
+
 /* promise E4 */
 static void test_pool_does_what_its_options_say(void)
 {
@@ -50,7 +52,7 @@ static void test_wrong_options_are_refused_and_nothing_is_taken(void)
     weir_pid pid = 7;
 
     hand_begin(&hand, 1);
-    for (int wrong = 0; wrong < 9; wrong++) {
+    for (int wrong = 0; wrong < 10; wrong++) {
         const struct weir_binding binding = { .when_full = 99 };
         struct weir_behaviour idle = { .name = "idle" };
         int wanted = wrong == 6 || wrong == 7 ? WEIR_EUNKNOWN : WEIR_EINVALID;
@@ -65,6 +67,7 @@ static void test_wrong_options_are_refused_and_nothing_is_taken(void)
         options.dispatcher = wrong == 6 ? "nowhere" : NULL;
         options.parent = wrong == 7 ? 12345 : 0;
         options.behaviour = wrong == 8 ? &idle : &hand.behaviour;
+        options.workers = wrong == 9 ? WORKERS_MAX + 1 : options.workers;
         CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), wanted);
     }
     CU_ASSERT_EQUAL(pid, 7);
@@ -404,13 +407,14 @@ static struct weir_pool_options elastic(struct hand *hand)
     options.workers = 0;
     options.workers_max = 2;
     options.scale = WEIR_SCALE_ON_DEMAND;
+    options.scale_idle_ms = 1;
     return options;
 }
 
-/* promise G3: of a program, too; promise G6: the first resize ends it, and a call resumes it. */
+/* promise G3: of a program, too; promise G6: the first resize ends it, and a call resumes it;
+ * promise G4: a worker without work leaves. */
 static void test_a_pool_of_a_program_scales_itself(void)
 {
-    struct weir_pool_stats stats = { .size = sizeof stats };
     struct weir_pool_options options;
     struct hand hand;
     weir_pid pid;
@@ -425,8 +429,10 @@ static void test_a_pool_of_a_program_scales_itself(void)
                                            hand_message(&hand, (struct hand_order){ .id = 1 }),
                                            wait_limit_ms()),
                     0);
-    CU_ASSERT_EQUAL(weir_runtime_pool_stats(hand.runtime, pid, &stats), 0);
-    CU_ASSERT_TRUE(stats.target >= 1);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(hand.runtime, pid, wait_limit_ms()), 0);
+    while (hand_stats(&hand, pid).target > 0)
+        (void)sched_yield();
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 1);
     CU_ASSERT_EQUAL(weir_runtime_scale_auto(hand.runtime, 1), WEIR_EUNKNOWN);
     hand_finish(&hand);
 }

@@ -223,6 +223,43 @@ static void test_path_of_an_ended_pool_is_used_again(void)
     finish(&f);
 }
 
+static weir_pid add_nested(struct hand *hand, weir_pid above, const char *path)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+    weir_pid pool = 0;
+
+    options.path = path;
+    options.parent = above;
+    options.workers = 1;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_task_pool(hand->runtime, &options, &pool), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pool, wait_limit_ms()), 0);
+    return pool;
+}
+
+/* promises E10 and P6: the pool above gives its tasks to the others. */
+static void test_nested_pool_that_ends_leaves_the_one_above(void)
+{
+    struct weir_pool_options top = WEIR_POOL_OPTIONS;
+    struct fixture f;
+    weir_pid above = 0;
+    weir_pid one;
+
+    begin(&f, 2, 1, 4);
+    top.path = "top";
+    top.workers = 0;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(f.hand.runtime, &top, &above), 0);
+    one = add_nested(&f.hand, above, "top/one");
+    (void)add_nested(&f.hand, above, "top/two");
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(f.hand.runtime, one, wait_limit_ms()), 0);
+    CU_ASSERT_TRUE(is_closed(weir_runtime_submit(f.hand.runtime, one, count, &f, WEIR_FOR_EVER)));
+    for (uint32_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, above, count, &f, WEIR_FOR_EVER), 0);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(f.hand.runtime, above, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.ran), 4);
+    CU_ASSERT_TRUE(is_closed(weir_runtime_submit(f.hand.runtime, above, count, &f, 0)));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -231,6 +268,7 @@ int main(void)
         { "each resize", test_pool_of_tasks_works_after_each_resize },
         { "close", test_pool_that_closes_while_others_submit_runs_what_it_accepted },
         { "again", test_path_of_an_ended_pool_is_used_again },
+        { "nested", test_nested_pool_that_ends_leaves_the_one_above },
         CU_TEST_INFO_NULL,
     };
 

@@ -17,6 +17,7 @@
 #define WAIT_MS 50u
 #define IDLE_MS 1000u
 #define COMPUTED 500u
+#define INDEX 600u /* a note: INDEX + the number of the worker */
 
 struct fixture {
     struct rig rig;
@@ -230,6 +231,41 @@ static void load(struct fixture *f, uint32_t busy, uint32_t more)
     CU_ASSERT_TRUE(gate_await(&f->probe->gate, busy));
     for (uint32_t i = 0; i < more; i++)
         CU_ASSERT_EQUAL(send(f), 0);
+}
+
+/* --- choosing ------------------------------------------------------------------------------- */
+
+static int note_index(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    (void)message;
+    probe_note(probe, INDEX + weir_index(self));
+    return WEIR_DONE;
+}
+
+/* promise G4: so that the others stay unused, and leave. */
+static void test_the_idle_worker_with_the_lowest_number_comes_first(void)
+{
+    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED,
+                                              WEIR_ROUTE_RANDOM };
+
+    for (uint32_t i = 0; i < 3; i++) {
+        struct pool_options options = usual;
+        struct fixture f;
+
+        options.size = 4;
+        options.settings.route = routes[i];
+        begin(&f, &options);
+        f.probe->act = note_index;
+        CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+        for (uint32_t j = 0; j < 10; j++) {
+            CU_ASSERT_TRUE(rig_wait(&f.rig, all_sleep, &f));
+            CU_ASSERT_EQUAL(send(&f), 0);
+            CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+        }
+        CU_ASSERT_EQUAL(probe_times(f.probe, INDEX), 10);
+        finish(&f);
+    }
 }
 
 /* --- growing -------------------------------------------------------------------------------- */
@@ -542,6 +578,8 @@ int main(void)
         { "messages that wait make it grow to its maximum",
           test_messages_that_wait_make_it_grow_to_its_maximum },
         { "workers that compute are not idle", test_workers_that_compute_are_not_idle },
+        { "the idle worker with the lowest number comes first",
+          test_the_idle_worker_with_the_lowest_number_comes_first },
         { "without messages that wait it stays", test_without_messages_that_wait_it_stays },
         { "the queue of pull makes it grow", test_the_queue_of_pull_makes_it_grow },
         { "each message without an idle worker starts one",
