@@ -16,8 +16,6 @@
 #define STEP_MS 5u
 #define WAIT_MS 50u
 #define IDLE_MS 1000u
-#define COMPUTED 500u
-#define INDEX 600u /* a note: INDEX + the number of the worker */
 
 struct fixture {
     struct rig rig;
@@ -51,7 +49,7 @@ static const struct pool_options on_demand = {
                   .scale = { .on = true, .wait_ms = 0, .idle_ms = IDLE_MS } },
 };
 
-static void begin_with(struct fixture *f, const struct pool_options *wanted, uint32_t threads)
+static void begin(struct fixture *f, const struct pool_options *wanted)
 {
     struct pool_options options = *wanted;
 
@@ -61,16 +59,11 @@ static void begin_with(struct fixture *f, const struct pool_options *wanted, uin
     f->probe->act = probe_wait;
     f->probe->opens = open_if_up;
     f->probe->context = f;
-    rig_init(&f->rig, threads, 0);
+    rig_init(&f->rig, 4, 0);
     options.spec = rig_spec(f->probe);
     f->pool = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
-}
-
-static void begin(struct fixture *f, const struct pool_options *wanted)
-{
-    begin_with(f, wanted, 4);
 }
 
 static int send(struct fixture *f)
@@ -233,41 +226,6 @@ static void load(struct fixture *f, uint32_t busy, uint32_t more)
         CU_ASSERT_EQUAL(send(f), 0);
 }
 
-/* --- choosing ------------------------------------------------------------------------------- */
-
-static int note_index(struct weir_self *self, struct probe *probe,
-                      const struct weir_message *message)
-{
-    (void)message;
-    probe_note(probe, INDEX + weir_index(self));
-    return WEIR_DONE;
-}
-
-/* promise G4: so that the others stay unused, and leave. */
-static void test_the_idle_worker_with_the_lowest_number_comes_first(void)
-{
-    static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED,
-                                              WEIR_ROUTE_RANDOM };
-
-    for (uint32_t i = 0; i < 3; i++) {
-        struct pool_options options = usual;
-        struct fixture f;
-
-        options.size = 4;
-        options.settings.route = routes[i];
-        begin(&f, &options);
-        f.probe->act = note_index;
-        CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-        for (uint32_t j = 0; j < 10; j++) {
-            CU_ASSERT_TRUE(rig_wait(&f.rig, all_sleep, &f));
-            CU_ASSERT_EQUAL(send(&f), 0);
-            CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-        }
-        CU_ASSERT_EQUAL(probe_times(f.probe, INDEX), 10);
-        finish(&f);
-    }
-}
-
 /* --- growing -------------------------------------------------------------------------------- */
 
 /* promise G1 */
@@ -282,53 +240,6 @@ static void test_messages_that_wait_make_it_grow_to_its_maximum(void)
     CU_ASSERT_TRUE(grown_by_itself(&f) >= 2);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
     finish(&f);
-}
-
-/* As long as the pool has one worker: lets the time go by, and gives the pool two more messages. */
-static int compute(struct weir_self *self, struct probe *probe, const struct weir_message *message)
-{
-    struct fixture *f = probe->context;
-    struct order order = { .act = compute, .id = COMPUTED };
-
-    (void)message;
-    rig_advance(&f->rig, WAIT_MS);
-    for (int i = 0; i < 2 && pool_target(f->pool) == 1; i++) {
-        struct weir_message *more = probe_message(self, order);
-
-        if (weir_send(self, f->pool->pid, more) != 0)
-            weir_message_free(self, more);
-    }
-    return WEIR_DONE;
-}
-
-static bool has_grown_by_itself(void *context)
-{
-    return grown_by_itself(context) > 0;
-}
-
-static void grow_on_one_thread(enum weir_route route)
-{
-    struct pool_options options = usual;
-    struct fixture f;
-
-    options.settings.route = route;
-    begin_with(&f, &options, 1);
-    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = compute, .id = COMPUTED }),
-                    0);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, has_grown_by_itself, &f));
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
-    rig_finish(&f.rig);
-    probe_destroy(f.probe);
-}
-
-/* promise G1: workers that compute have no message in hand while the pool's own actor has the one
- * thread. They are not idle: messages wait for them. */
-static void test_workers_that_compute_are_not_idle(void)
-{
-    grow_on_one_thread(WEIR_ROUTE_ROUND_ROBIN);
-    grow_on_one_thread(WEIR_ROUTE_PULL);
 }
 
 /* promise G1: however long ago. */
@@ -577,9 +488,6 @@ int main(void)
     CU_TestInfo tests[] = {
         { "messages that wait make it grow to its maximum",
           test_messages_that_wait_make_it_grow_to_its_maximum },
-        { "workers that compute are not idle", test_workers_that_compute_are_not_idle },
-        { "the idle worker with the lowest number comes first",
-          test_the_idle_worker_with_the_lowest_number_comes_first },
         { "without messages that wait it stays", test_without_messages_that_wait_it_stays },
         { "the queue of pull makes it grow", test_the_queue_of_pull_makes_it_grow },
         { "each message without an idle worker starts one",
