@@ -21,7 +21,7 @@
 #include "actor/watched.h"
 #include "message/control_queue.h"
 
-static bool is_tie(const struct message *message)
+static bool is_link_notice(const struct message *message)
 {
     return message->public.kind >= MESSAGE_LINK && message->public.kind <= MESSAGE_DEMONITOR;
 }
@@ -29,7 +29,7 @@ static bool is_tie(const struct message *message)
 static void bounce(struct runtime *runtime, struct executor *executor, weir_pid ended,
                    struct message *message)
 {
-    if (is_tie(message))
+    if (is_link_notice(message))
         link_bounce(runtime, executor, ended, message);
     else if (message->public.kind == MESSAGE_INSPECT)
         request_answer(runtime, executor, message, WEIR_ETERMINATED, "");

@@ -12,7 +12,7 @@ enum end_when {
 };
 
 /*
- * Ends the actor for good: closes its incarnation, settles what is left, tells the owner and all
+ * Ends the actor for good: closes its incarnation, settles what is left, notifies the owner and all
  * linked and monitoring actors, and gives the slot back. While its outbox has messages or children
  * live, the actor is CLOSED, and its turn calls this function again when they are gone. Owner.
  */

@@ -127,7 +127,7 @@ static uint32_t count_requests(const struct actor_ext *ext)
     return count;
 }
 
-static void add_ties(struct inspection *out, const struct actor *actor)
+static void add_relations(struct inspection *out, const struct actor *actor)
 {
     const struct actor_ext *ext = actor->ext;
 
@@ -153,5 +153,5 @@ void items_of_actor(struct inspection *inspection, struct actor *actor)
         add_mailbox(inspection, actor);
     }
     add_waiting(inspection, actor);
-    add_ties(inspection, actor);
+    add_relations(inspection, actor);
 }

@@ -90,7 +90,7 @@ int port_await_any(struct weir_port *public, const uint64_t *references, uint32_
     return status;
 }
 
-/* The port is closed: no message tells the receiver. */
+/* The port is closed: no message notifies the receiver. */
 static int give_up(struct port *port, uint64_t reference)
 {
     struct external_request_answer answer;

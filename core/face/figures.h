@@ -10,7 +10,7 @@
 
 struct dead_letters;
 
-#define PLACE_UNITS 4 /* kinds of progress that one actor may tell */
+#define PLACE_UNITS 4 /* kinds of progress that one actor may report */
 
 /* One reading, or a sum of readings. */
 struct ledger_reading {

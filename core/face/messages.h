@@ -57,7 +57,7 @@ int runtime_request(struct runtime *runtime, const struct request_options *optio
 int runtime_request_wait(struct runtime *runtime, const struct request_options *options,
                          struct weir_message *message, uint64_t *out_reference);
 
-/* Asks an actor what it tells of itself: `items` ends with NULL; NULL: all. Likewise.
+/* Asks an actor for the values of its items: `items` ends with NULL; NULL: all. Likewise.
  * WEIR_EINVALID: too many. */
 int runtime_inspect(struct runtime *runtime, const struct request_options *options,
                     const char *const *items, uint64_t *out_reference);

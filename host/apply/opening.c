@@ -1,7 +1,7 @@
 #include "host/apply/opening.h"
 
 #define SOURCE_TIMEOUT_MS 10000 /* as the default open_timeout of pools */
-#define OTHERS_MS 500 /* after a failure: so that one report tells all that fail at once */
+#define OTHERS_MS 500           /* after a failure: so that one report has all that fail at once */
 
 /* The state of all parts, counted again by each look. */
 struct look {

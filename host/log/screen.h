@@ -41,7 +41,7 @@ void screen_status(struct screen *screen, const char *text);
 /* True when a progress line can be shown: standard error is a terminal that can move its cursor. */
 bool screen_can_show_status(const struct screen *screen);
 
-/* Columns of the terminal; 80 when it does not tell. */
+/* Columns of the terminal; 80 when it does not say. */
 size_t screen_width(const struct screen *screen);
 
 #endif

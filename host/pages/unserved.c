@@ -47,7 +47,7 @@ static bool follow_settings_locked(struct unserved *unserved, const struct assem
     return unserved->pools != NULL;
 }
 
-/* --- telling --------------------------------------------------------------------------------- */
+/* --- reporting ------------------------------------------------------------------------------- */
 
 static void tell(const struct unserved *unserved, const struct unserved_pool *pool,
                  const struct overview_pool *figures, const char *why)

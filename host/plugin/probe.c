@@ -267,7 +267,7 @@ static void close_all(struct probing *probing)
     close_end(&probing->life);
 }
 
-/* --- telling -------------------------------------------------------------------------------- */
+/* --- reporting ------------------------------------------------------------------------------ */
 
 /* The first line of the plugin's output, as an addition to a sentence; "" when there is none. */
 static void quote(const struct probing *probing, char *out, size_t size)
@@ -448,7 +448,7 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
 
 /* --- in the process of its own -------------------------------------------------------------- */
 
-/* The host may end before the kernel is asked to tell of its end. */
+/* The host may end before the kernel is asked to signal its end. */
 static bool host_has_ended(void)
 {
     struct pollfd answer = { .fd = ANSWER_DESCRIPTOR };

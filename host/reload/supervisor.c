@@ -21,7 +21,7 @@
 #define COMPONENT "reload"
 #define KEPT_MANY 64 /* old versions of plugins; more cause a warning */
 
-/* --- telling -------------------------------------------------------------------------------- */
+/* --- reporting ------------------------------------------------------------------------------ */
 
 static const struct log_sink *sink_of(const struct supervisor *supervisor)
 {

@@ -27,8 +27,8 @@ static struct {
     int descriptor;
     bool terminal; /* a progress line may be there, which the report must not continue */
     struct sigaction before[SIGNALS_COUNT];
-    atomic_flag telling; /* taken by the first thread to fault */
-} crash = { .descriptor = -1, .telling = ATOMIC_FLAG_INIT };
+    atomic_flag reporting; /* taken by the first thread to fault */
+} crash = { .descriptor = -1, .reporting = ATOMIC_FLAG_INIT };
 
 static const char *signal_name(int number)
 {
@@ -107,7 +107,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
      * a second caller is another thread. It must not end the process before the first thread has
      * written its report.
      */
-    while (atomic_flag_test_and_set(&crash.telling))
+    while (atomic_flag_test_and_set(&crash.reporting))
         pause();
     tell(number, info);
     sigemptyset(&standard.sa_mask);

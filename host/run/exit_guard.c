@@ -38,9 +38,9 @@ static struct {
     void *context;
     _Atomic uint32_t threads;  /* the host's threads */
     _Atomic uint32_t handlers; /* that are registered; never fewer than threads */
-    atomic_flag telling;       /* taken by the first thread */
+    atomic_flag reporting;     /* taken by the first thread */
     atomic_bool asked;
-} guard = { .telling = ATOMIC_FLAG_INIT };
+} guard = { .reporting = ATOMIC_FLAG_INIT };
 
 /* --- the words ------------------------------------------------------------------------------- */
 
@@ -99,7 +99,7 @@ static void end_process(void)
 /* True for the first thread, which writes the report; the others wait. */
 static bool is_first(void)
 {
-    if (!atomic_flag_test_and_set(&guard.telling))
+    if (!atomic_flag_test_and_set(&guard.reporting))
         return true;
     for (;;)
         wait_for_the_end();

@@ -186,7 +186,7 @@ struct poller poll_set_poller(struct poll_set *set)
     return (struct poller){ .context = set, .begin = begin, .end = end };
 }
 
-/* --- telling -------------------------------------------------------------------------------- */
+/* --- reporting ------------------------------------------------------------------------------ */
 
 /* The readiness of an event's descriptor, with its watcher; 0: nobody watches it any more. */
 static int take_ready(struct poll_set *set, const struct epoll_event *event, struct interest *out)

@@ -37,8 +37,8 @@ static char *absolute(const char *name)
     return path;
 }
 
-/* As execvp does. Returns owned; NULL and an errno: a file that may not be run is told rather than
- * one that is not there. */
+/* As execvp does. Returns owned; NULL and an errno: a file that may not be run is reported rather
+ * than one that is not there. */
 static char *find_in_path(const char *name, int *out_error)
 {
     const char *folder = getenv("PATH");

@@ -410,7 +410,7 @@ static int start(struct weir_self *self, struct run *state, const struct weir_me
     return error;
 }
 
-/* The command was not started. A program that is gone, and the like, is for `open` to tell. */
+/* The command was not started. `open` reports a program that is missing, and the like. */
 static int refuse(struct weir_self *self, int error)
 {
     char text[128];

@@ -37,7 +37,7 @@ int variables_init(struct variables *variables, const struct weir_map *map, bool
 /* Legal after a failed init, and twice. */
 void variables_finish(struct variables *variables);
 
-/* Sets those that tell of a message. Borrows. */
+/* Sets the variables of a message. Borrows. */
 void variables_set(struct variables *variables, const struct weir_message *message);
 
 #endif

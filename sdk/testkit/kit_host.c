@@ -99,7 +99,7 @@ static weir_pid get_pool(struct weir_self *self)
     return kit_of(self)->pool;
 }
 
-/* --- telling people --------------------------------------------------------------------------- */
+/* --- messages for people ---------------------------------------------------------------------- */
 
 static void progress(struct weir_self *self, const char *name, uint64_t done, uint64_t total)
 {

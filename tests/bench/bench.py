@@ -7,10 +7,9 @@ best peer. Fails when a result of ours is wrong, never by the clock.
         [ROW...]
     bench.py --folder BUILD/bench --publish DOCS
 
-A round runs each program of a row once, with one CPU and with two, and what the row's goals are
-multiples of: A B C A B C. Each run is kept in FOLDER/runs.jsonl; --more adds to what is there,
-and replaces what it has of the same rows.
---publish writes the table and the plot of what is kept.
+A round runs each program of a row once, with one CPU and with two, and the rows and floors that are
+units of the row's goals: A B C A B C. FOLDER/runs.jsonl keeps each run. --more adds to the runs
+there, and replaces those of the same rows. --publish writes the table and the plot of these runs.
 """
 import argparse
 import datetime
@@ -153,7 +152,7 @@ def parse():
     parser.add_argument("--folder", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--publish", metavar="DOCS", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="three rounds of a tenth each")
-    parser.add_argument("--rounds", type=int, help="5 unless told otherwise")
+    parser.add_argument("--rounds", type=int, help="5 by default")
     parser.add_argument("--divide", type=int, help="so many times fewer messages")
     parser.add_argument("--cpus", type=int, choices=(1, 2), help="with so many CPUs only")
     parser.add_argument("--peers", help="names with commas between them, or none")

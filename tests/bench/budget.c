@@ -1,6 +1,6 @@
 /*
- * What a budget costs others: `guest` is the time from sending a message from outside to its
- * handling, while 32 actors always have more to do than any budget, at about 1 us a message.
+ * The cost of a budget for other actors: `guest` is the time from sending a message from outside to
+ * its handling, while 32 actors always have more messages than any budget, at about 1 us each.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
- * How long messages wait: `latency` at half load, `hog` beside an actor with long turns; and
- * `overload`, what is left of the throughput when far more is offered than fits.
+ * The time that messages wait: `latency` at half load, `hog` beside an actor with long turns; and
+ * `overload`, the throughput when senders offer far more messages than fit.
  *
- * Messages of `latency` and `hog` come from a thread outside, at moments that do not depend on how
- * the earlier ones fare. A message carries its number; who handles it writes down its delay.
+ * A thread outside sends the messages of `latency` and `hog`, at moments that do not depend on the
+ * delays of earlier ones. A message carries its number; its receiver records its delay.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #define SENDERS_MAX 64
 #define LIGHT_ACTORS_MAX 10000
 
-/* The settings of those who write delays down. */
+/* The settings of the receivers that record delays. */
 struct schedule {
     uint64_t steps;
     uint64_t *sent;   /* when each message was to be sent, or was; written before it is sent */

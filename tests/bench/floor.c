@@ -1,10 +1,10 @@
 /*
- * What a message costs when nothing of ours is in it, step by step as in the composite by which the
- * goals were set: a node from a free list, pushed onto a queue of many senders; idle to queued; the
- * owner's end of a deque, as against a thief; an indirect call; the node back; and idle again with
- * a second look. Two actors take turns. F1 has one message an activation, F100 a hundred. They are
- * measured in the same run as the rows, since machines differ in what their locked instructions
- * cost, and from one second to the next.
+ * The least cost of a message: only the steps that any actor system needs. A node comes from a free
+ * list and is pushed onto a queue of many senders; the actor goes from idle to queued; a thread
+ * takes it from the owner's end of a deque that thieves may use; it makes an indirect call, frees
+ * the node, makes the actor idle, and looks at the queue a second time. Two actors take turns. F1
+ * has one message an activation, F100 a hundred. They are measured in the same run as the rows,
+ * since the cost of locked instructions differs between machines, and from one second to the next.
  */
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 First, members without a use are taken and returned, beside an array behind a mutex and a condition
 variable. Then each use is a transaction with a PostgreSQL of this run: by examples/pgpool, by such
 an array of connections, through PgBouncer, by a connection for each user, and by a new one for each
-transaction. Prints what a round takes and the ratio of the others to Weir. Fails when a use is
+transaction. Prints the time of a round and the ratio of the peers to Weir. Fails when a use is
 missing in the database, never by the clock.
 
     leases.py LIBRARY TREE FOLDER [--rounds N] [--divide N]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Times reloads of a host at full load, for 10, 100 and 1,000 pools: what each part takes (check,
-prepare, commit, drain: as the host logs it), the whole of it as `weir reload` waits for it, and the
-longest time in which no message was finished meanwhile. Fails when a reload is refused, never by
-the clock.
+"""Times reloads of a host at full load, for 10, 100 and 1,000 pools: the time of each part (check,
+prepare, commit, drain) by the host's log, the time that `weir reload` waits, and the longest time
+in which no message was finished meanwhile. Fails when a reload is refused, never by the clock.
 
     reload.py WEIR PLUGINS TEST_PLUGINS [POOLS...] [--rounds N]
 """

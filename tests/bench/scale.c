@@ -1,6 +1,6 @@
 /*
- * Many actors instead of few: `many` is how much dearer a message gets when a million actors take
- * turns instead of as many as there are messages on their way.
+ * Many actors instead of few: `many` is the ratio of the time of a message among a million actors
+ * to that among as many actors as there are messages under way.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static bool is_even(const struct crowd *crowd, uint64_t messages)
     return true;
 }
 
-/* The last message of each token is settled after it was told of. */
+/* The last message of each token is settled after the row has counted it. */
 static bool all_sleep(const struct crowd *crowd)
 {
     for (uint32_t i = 0; i < crowd->count; i++)

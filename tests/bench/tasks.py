@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """./dev bench tasks: one job with libweir, GLib, libuv, oneTBB and a C11 atomic index, by turns in
-one run: a thread submits many tasks, and waits for all. Prints what a task takes, to submit and in
-all, and the ratio of the others to Weir. The thread that submits shares the CPUs with those of the
-pool, so its time to submit has time of theirs in it; `cpu` is its own. Fails when a task has not
-run, never by the clock.
+one run: a thread submits many tasks, and waits for all. Prints the time to submit a task, the whole
+time of a task, and the ratio of the peers to Weir. The submitting thread shares the CPUs with the
+threads of the pool, so its time to submit contains some of theirs; `cpu` is its own CPU time. Fails
+when a task has not run, never by the clock.
 
     tasks.py LIBRARY INCLUDE FOLDER [--rounds N] [--count N] [--threads N] [--peers A,B]
 """

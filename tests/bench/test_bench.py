@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Goal: what ./dev bench says of runs is right: medians, goals, the best peer, starved runs left
-out, absent peers named; and a wrong result of ours makes it fail.
+"""Goal: the report of ./dev bench is right: medians, goals, the best peer, no starved runs, names
+of absent peers; and a wrong result of ours makes it fail.
 
-Method: runs that are written down by hand, and a program that prints what the test says.
+Method: runs that are written by hand, and a program that prints a line that the test chooses.
 """
 import json
 import os

@@ -3,9 +3,9 @@
 
     weir_run.py WEIR PLUGINS LOAD_PLUGINS ROW THREADS SENDERS RECEIVERS EACH LIMIT STEPS
 
-What counts is how much longer it takes than a run of one message a source: start and end of the
-program are no part of the row. They vary, so there are as many messages as take several times as
-long; on the small counts of a test only the result counts.
+The figure is the time beyond that of a run with one message a source: the start and the end of the
+program are no part of the row. Their times vary, so a run has so many messages that it takes
+several times as long. On the small counts of a test only the result counts.
 """
 import os
 import subprocess

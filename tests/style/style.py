@@ -62,6 +62,11 @@ PRIVATE_WORDS = {
     r"births?|brought forth": "spawned",
     r"comes? free": "is freed",
     r"errands?": "control job",
+    r"aside": "control queue",
+    r"patience": "time-out",
+    r"(?<!dead_)letter_(list|owner|routes)": "dead_letter_...",
+    r"ties?|tied": "link",
+    r"told|telling": "notified, reported, logged",
     r"heirs?": "successor",
     r"stints?": "turn",
 }

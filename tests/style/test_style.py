@@ -81,7 +81,7 @@ class StyleTest(unittest.TestCase):
             self.plant("host/main.c", f"{word} int y;\n", why)
 
     def test_private_words_are_found(self):
-        for word in ("anew", "births", "heir"):
+        for word in ("anew", "births", "heir", "letter_routes", "patience", "told"):
             self.plant("core/base/text.c", f"/* Opens {word} at once. */\n", "a private word")
             self.plant("core/base/text.c", f"int {word}_count(void);\n", "a private word")
         self.write("core/base/text.c", CLEAN["core/base/text.c"] + 'const char *s = "anew";\n')
