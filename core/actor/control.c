@@ -179,9 +179,7 @@ static void end_notice_arrived(struct actor *actor, struct message *message)
 
     if (is_current && message->public.kind == WEIR_EXIT)
         linked_ended(actor, message);
-    else if (is_current && lease_holder_ended(actor, message))
-        message_destroy(&actor->executor->cache, message);
-    else if (is_current && is_alive(actor))
+    else if (is_current && !lease_holder_ended(actor, message) && is_alive(actor))
         handling_run(actor, message);
     else
         message_destroy(&actor->executor->cache, message);
