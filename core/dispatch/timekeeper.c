@@ -209,6 +209,8 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
     uint64_t turns = dispatcher_turns(dispatcher);
     bool has_run = turns != watched->turns;
     bool waits = global_queue_count(&dispatcher->global) > 0;
+    /* Relaxed: a changed number counts from the next beat. Threads beyond it are to leave. */
+    uint32_t threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
     uint32_t stuck = 0;
 
     watched->turns = turns;
@@ -217,7 +219,7 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
         return false;
     }
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        stuck += look_at_thread(timekeeper, watched, i, &waits);
+        stuck += look_at_thread(timekeeper, watched, i, &waits) && i < threads;
     report_stuck(watched, stuck);
     tick(dispatcher);
     if (waits)

@@ -202,6 +202,22 @@ static void test_there_are_no_more_spares_than_threads(void)
     finish(&s);
 }
 
+/* promise D15: threads that are to leave, after a change of their number, need no spares. */
+static void test_stuck_threads_that_are_to_leave_do_not_count(void)
+{
+    struct stuck s;
+
+    begin(&s, THREADS, 0, 2 * THREADS);
+    timekeeper_set_spare_after(s.rig.runtime->timekeeper, 1);
+    for (uint32_t i = 0; i < 2 * THREADS; i++)
+        CU_ASSERT_EQUAL(rig_send(&s.rig, s.hog->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&s.probe->gate, 2 * THREADS));
+    CU_ASSERT_TRUE(becomes(&s, 2 * THREADS, THREADS));
+    CU_ASSERT_EQUAL(dispatcher_resize(s.rig.dispatcher, 1), 0);
+    CU_ASSERT_TRUE(becomes(&s, 2, 1)); /* the one that stays, and its spare */
+    finish(&s);
+}
+
 /* promise D15: callbacks on a dispatcher with a budget of 1 are meant to block. */
 static void test_blocking_dispatcher_has_no_spares(void)
 {
@@ -473,6 +489,7 @@ int main(void)
         { "handed over", test_work_behind_a_stuck_turn_runs_though_all_others_are_busy },
         { "spares", test_spare_threads_take_the_place_of_stuck_ones },
         { "bound of spares", test_there_are_no_more_spares_than_threads },
+        { "surplus threads", test_stuck_threads_that_are_to_leave_do_not_count },
         { "blocking", test_blocking_dispatcher_has_no_spares },
         { "no spares", test_without_the_option_there_are_no_spares },
         { "memory", test_memory_is_reclaimed_beside_a_stuck_callback },
