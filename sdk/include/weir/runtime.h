@@ -406,7 +406,9 @@ WEIR_API int weir_runtime_stop_now(struct weir_runtime *runtime, weir_pid pid);
 /*
  * As weir_runtime_close, and waits for the end and removes the PID; the figures stay only in the
  * sum. The library removes a nested pool with its parent. WEIR_ETIMEOUT: the actor has not ended
- * yet; call again. WEIR_EUNKNOWN, WEIR_EDEADLK.
+ * yet; call again. WEIR_EUNKNOWN, WEIR_EDEADLK. An actor does not end while its messages wait for
+ * room in a pool that is paused or cannot open, so WEIR_FOR_EVER may wait for ever: give a
+ * time-out, then call weir_runtime_stop_now.
  */
 WEIR_API int weir_runtime_close_wait(struct weir_runtime *runtime, weir_pid pid,
                                      uint64_t timeout_ms);
