@@ -134,7 +134,8 @@ void link_free_all(struct actor *actor, struct executor *executor)
         message_destroy(&executor->cache, notice);
 }
 
-int link_add(struct actor *actor, weir_pid other)
+/* Adds the actor's side. Returns the side of `other`; NULL: without memory neither is there. */
+static struct message *add_own_side(struct actor *actor, weir_pid other)
 {
     struct message *mine = make(actor, MESSAGE_LINK, other, 0);
     struct message *theirs = make(actor, MESSAGE_LINK, actor_pid(actor), 0);
@@ -142,24 +143,28 @@ int link_add(struct actor *actor, weir_pid other)
     if (!mine || !theirs) {
         message_destroy(&actor->executor->cache, mine);
         message_destroy(&actor->executor->cache, theirs);
-        return WEIR_ENOMEM;
+        return NULL;
     }
     add_link(actor, mine);
+    return theirs;
+}
+
+int link_add(struct actor *actor, weir_pid other)
+{
+    struct message *theirs = add_own_side(actor, other);
+
+    if (!theirs)
+        return WEIR_ENOMEM;
     send_link(actor, other, theirs);
     return 0;
 }
 
 int link_add_child(struct actor *actor, struct actor *child)
 {
-    struct message *mine = make(actor, MESSAGE_LINK, actor_pid(child), 0);
-    struct message *theirs = make(actor, MESSAGE_LINK, actor_pid(actor), 0);
+    struct message *theirs = add_own_side(actor, actor_pid(child));
 
-    if (!mine || !theirs) {
-        message_destroy(&actor->executor->cache, mine);
-        message_destroy(&actor->executor->cache, theirs);
+    if (!theirs)
         return WEIR_ENOMEM;
-    }
-    add_link(actor, mine);
     add_link(child, theirs);
     return 0;
 }

@@ -303,9 +303,8 @@ static void publish_settings_locked(struct pool *pool, struct pool_settings sett
     escalation_set_locked(pool, &settings.restart, executor);
     pool->settings = settings;
     elastic_set_locked(pool);
-    pool_set_limit_locked(pool, settings.mailbox, executor);
+    pool_set_limits_locked(pool, executor);
     pool_set_route(pool, settings.route);
-    pool_set_bytes_limit_locked(pool, settings.mailbox_bytes, executor);
     if (may_pull) /* new members check the queue, which may still have messages */
         pulling_begin_locked(pool, executor);
 }

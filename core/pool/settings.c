@@ -16,46 +16,30 @@ void pool_wake_waiters(struct pool *pool, struct executor *executor)
 }
 
 /* Wakes the senders that wait for one worker alone; the caller wakes those of the pool. */
-static void set_limit_locked(struct list *places, uint32_t limit, struct executor *executor)
+static void set_limits_locked(struct list *places, const struct pool_settings *settings,
+                              struct executor *executor)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
         struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
 
-        mailbox_set_limit(&actor->mailbox, limit);
+        mailbox_set_limit(&actor->mailbox, settings->mailbox);
+        mailbox_set_bytes_limit(&actor->mailbox, settings->mailbox_bytes);
         room_queue_wake(actor, UINT32_MAX, executor);
     }
 }
 
-void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor)
+void pool_set_limits_locked(struct pool *pool, struct executor *executor)
 {
-    pool->settings.mailbox = limit;
-    set_limit_locked(&pool->places, limit, executor);
-    set_limit_locked(&pool->prepared, limit, executor);
-    pulling_set_bounds_locked(pool);
-}
-
-static void set_bytes_limit_locked(struct list *places, uint64_t limit, struct executor *executor)
-{
-    for (struct list *node = places->next; node != places; node = node->next) {
-        struct actor *actor = LIST_ENTRY(node, struct place, link)->actor;
-
-        mailbox_set_bytes_limit(&actor->mailbox, limit);
-        room_queue_wake(actor, UINT32_MAX, executor);
-    }
-}
-
-void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor)
-{
-    pool->settings.mailbox_bytes = limit;
-    set_bytes_limit_locked(&pool->places, limit, executor);
-    set_bytes_limit_locked(&pool->prepared, limit, executor);
+    set_limits_locked(&pool->places, &pool->settings, executor);
+    set_limits_locked(&pool->prepared, &pool->settings, executor);
     pulling_set_bounds_locked(pool);
 }
 
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
-    pool_set_limit_locked(pool, limit, executor);
+    pool->settings.mailbox = limit;
+    pool_set_limits_locked(pool, executor);
     pthread_mutex_unlock(&pool->lock);
     pool_wake_waiters(pool, executor);
 }

@@ -13,9 +13,9 @@ struct wiring;
 
 /* Sets the limit of present and new mailboxes. */
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor);
-/* As pool_set_limit; pool->lock is held, and the caller wakes the pool's waiters. */
-void pool_set_limit_locked(struct pool *pool, uint32_t limit, struct executor *executor);
-void pool_set_bytes_limit_locked(struct pool *pool, uint64_t limit, struct executor *executor);
+/* Makes the mailboxes and the shared queue use the limits in pool->settings. pool->lock is held;
+ * the caller wakes the pool's waiters. */
+void pool_set_limits_locked(struct pool *pool, struct executor *executor);
 void pool_set_route(struct pool *pool, enum weir_route route);
 /* Makes the workers use the present targets of their outputs; pool->lock is held. */
 void pool_look_again_locked(struct pool *pool, struct executor *executor);
