@@ -2,139 +2,94 @@
 
 #include <stdlib.h>
 
-#define CAPACITY_MIN 64u
+struct given_up_note {
+    struct table_node node;
+    weir_pid requester; /* 0: an outside thread */
+    uint64_t reference;
+};
 
 void given_up_init(struct given_up *given_up)
 {
-    *given_up = (struct given_up){ .capacity = 0 };
+    *given_up = (struct given_up){ .count = 0 };
     pthread_mutex_init(&given_up->lock, NULL);
+}
+
+static struct given_up_note *note_of(struct table_node *node)
+{
+    return TABLE_ENTRY(node, struct given_up_note, node);
 }
 
 void given_up_finish(struct given_up *given_up)
 {
-    free(given_up->notes);
+    struct table_node *node = table_take_all(&given_up->notes);
+
+    while (node) {
+        struct given_up_note *note = note_of(node);
+
+        node = node->next;
+        free(note);
+    }
     pthread_mutex_destroy(&given_up->lock);
 }
 
-/* --- the table: at most half of it is in use, so that each search ends at a free cell -------- */
-
-/* The cell where the search for a note begins. The factor is odd and spreads the low bits over the
- * high. */
-static uint32_t home_of(const struct given_up *given_up, const struct given_up_note *note)
+/* The factor is odd and spreads the low bits over the high. */
+static uint64_t hash_of(weir_pid requester, uint64_t reference)
 {
-    uint64_t hash = (note->requester ^ (note->reference << 20 | note->reference >> 44)) *
-                    0x9e3779b97f4a7c15ull;
-
-    return (uint32_t)(hash >> 32) & (given_up->capacity - 1);
+    return (requester ^ (reference << 20 | reference >> 44)) * 0x9e3779b97f4a7c15ull;
 }
 
-static uint32_t next_of(const struct given_up *given_up, uint32_t cell)
+static struct given_up_note *find_locked(const struct given_up *given_up, weir_pid requester,
+                                         uint64_t reference)
 {
-    return (cell + 1) & (given_up->capacity - 1);
+    struct table_node *node = table_first(&given_up->notes, hash_of(requester, reference));
+
+    for (; node; node = table_next(node))
+        if (note_of(node)->requester == requester && note_of(node)->reference == reference)
+            return note_of(node);
+    return NULL;
 }
-
-/* The cell of a note, or the free cell for it. The table is not empty. */
-static uint32_t find_locked(const struct given_up *given_up, const struct given_up_note *note)
-{
-    uint32_t cell = home_of(given_up, note);
-
-    while (given_up->notes[cell].reference && (given_up->notes[cell].reference != note->reference ||
-                                               given_up->notes[cell].requester != note->requester))
-        cell = next_of(given_up, cell);
-    return cell;
-}
-
-static bool resize_locked(struct given_up *given_up, uint32_t capacity)
-{
-    struct given_up before = { .notes = given_up->notes, .capacity = given_up->capacity };
-    struct given_up_note *notes = calloc(capacity, sizeof *notes);
-
-    if (!notes)
-        return false;
-    given_up->notes = notes;
-    given_up->capacity = capacity;
-    for (uint32_t i = 0; i < before.capacity; i++)
-        if (before.notes[i].reference)
-            given_up->notes[find_locked(given_up, &before.notes[i])] = before.notes[i];
-    free(before.notes);
-    return true;
-}
-
-/* Moves up the following notes that belong before the free cell, one after the other. */
-static void remove_locked(struct given_up *given_up, uint32_t cell)
-{
-    uint32_t mask = given_up->capacity - 1;
-
-    for (uint32_t i = next_of(given_up, cell); given_up->notes[i].reference;
-         i = next_of(given_up, i)) {
-        uint32_t home = home_of(given_up, &given_up->notes[i]);
-
-        if (((i - home) & mask) < ((i - cell) & mask))
-            continue;
-        given_up->notes[cell] = given_up->notes[i];
-        cell = i;
-    }
-    given_up->notes[cell].reference = 0;
-}
-
-/* --- notes ---------------------------------------------------------------------------------- */
 
 /* Relaxed: changes under the lock. */
-static uint32_t count_of(const struct given_up *given_up)
+static void count_locked(struct given_up *given_up, int32_t by)
 {
-    return atomic_load_explicit(&given_up->count, memory_order_relaxed);
+    uint32_t count = atomic_load_explicit(&given_up->count, memory_order_relaxed);
+
+    atomic_store_explicit(&given_up->count, count + (uint32_t)by, memory_order_relaxed);
 }
 
-static void set_count_locked(struct given_up *given_up, uint32_t count)
+static void add_locked(struct given_up *given_up, weir_pid requester, uint64_t reference)
 {
-    atomic_store_explicit(&given_up->count, count, memory_order_relaxed);
-    if (count > 0)
+    struct given_up_note *note = malloc(sizeof *note);
+
+    if (!note)
         return;
-    free(given_up->notes); /* the table keeps its largest size, so it is freed when it is empty */
-    given_up->notes = NULL;
-    given_up->capacity = 0;
-}
-
-static bool has_room_locked(struct given_up *given_up)
-{
-    uint32_t capacity = given_up->capacity ? given_up->capacity * 2 : CAPACITY_MIN;
-
-    return (count_of(given_up) + 1) * 2ull <= given_up->capacity ||
-           (capacity > given_up->capacity && resize_locked(given_up, capacity));
+    *note = (struct given_up_note){ .requester = requester, .reference = reference };
+    table_add(&given_up->notes, &note->node, hash_of(requester, reference));
+    count_locked(given_up, 1);
 }
 
 void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t reference)
 {
-    const struct given_up_note note = { requester, reference };
-    uint32_t cell;
-    bool is_new;
-
     pthread_mutex_lock(&given_up->lock);
-    if (has_room_locked(given_up)) {
-        cell = find_locked(given_up, &note);
-        is_new = !given_up->notes[cell].reference;
-        given_up->notes[cell] = note;
-        if (is_new)
-            set_count_locked(given_up, count_of(given_up) + 1);
-    }
+    if (!find_locked(given_up, requester, reference))
+        add_locked(given_up, requester, reference);
     pthread_mutex_unlock(&given_up->lock);
 }
 
-static bool look(struct given_up *given_up, const struct given_up_note *note, bool takes)
+static bool look(struct given_up *given_up, weir_pid requester, uint64_t reference, bool takes)
 {
-    bool found = false;
-    uint32_t cell;
+    struct given_up_note *note;
+    bool found;
 
     if (!given_up_any(given_up))
         return false;
     pthread_mutex_lock(&given_up->lock);
-    if (given_up->capacity) {
-        cell = find_locked(given_up, note);
-        found = given_up->notes[cell].reference != 0;
-        if (found && takes) {
-            remove_locked(given_up, cell);
-            set_count_locked(given_up, count_of(given_up) - 1);
-        }
+    note = find_locked(given_up, requester, reference);
+    found = note != NULL;
+    if (found && takes) {
+        table_remove(&given_up->notes, &note->node);
+        count_locked(given_up, -1);
+        free(note);
     }
     pthread_mutex_unlock(&given_up->lock);
     return found;
@@ -142,10 +97,10 @@ static bool look(struct given_up *given_up, const struct given_up_note *note, bo
 
 bool given_up_has(struct given_up *given_up, weir_pid requester, uint64_t reference)
 {
-    return look(given_up, &(struct given_up_note){ requester, reference }, false);
+    return look(given_up, requester, reference, false);
 }
 
 bool given_up_take(struct given_up *given_up, weir_pid requester, uint64_t reference)
 {
-    return look(given_up, &(struct given_up_note){ requester, reference }, true);
+    return look(given_up, requester, reference, true);
 }

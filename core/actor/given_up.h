@@ -19,18 +19,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <weir/message.h>
+#include "base/table.h"
 
-struct given_up_note {
-    weir_pid requester; /* 0: an outside thread */
-    uint64_t reference; /* 0: the cell is free */
-};
+#include <weir/message.h>
 
 struct given_up {
     _Atomic uint32_t count; /* written under the lock: notes */
     pthread_mutex_t lock;
-    struct given_up_note *notes; /* lock: open addressing */
-    uint32_t capacity;           /* lock: a power of two, or 0 */
+    struct table notes; /* lock: by requester and reference */
 };
 
 void given_up_init(struct given_up *given_up);
