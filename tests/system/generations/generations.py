@@ -136,8 +136,11 @@ def main():
         mapped, kept, grown, warnings = run(options, Path(folder) / "goes",
                                             options.test_plugins / "unloadable" / "sample.so")
         print(f"goes: {len(mapped)} versions mapped, {kept} kept, {grown} KiB more")
+        # The source still has the settings that it was opened with, which name the first version.
+        # The version before the last may have workers that end just now.
+        last = options.reloads + 1
         expect("versions that go", mapped,
-               lambda found: max(found) == options.reloads + 1 and len(found) <= 2)
+               lambda found: last in found and found <= {1, last - 1, last})
         expect("kept", kept, lambda found: found <= 1)
         expect("warnings", warnings, lambda found: not found)
     return 0
