@@ -1,6 +1,5 @@
 #include "actor/task.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "actor/group.h"
@@ -23,10 +22,7 @@ static int reply(struct weir_self *self, const struct weir_message *request, int
 
 static int refuse(struct weir_self *self, const struct weir_message *message, int result)
 {
-    char reason[48];
-
-    (void)snprintf(reason, sizeof reason, "the function returned %d", result);
-    weir_reason(self, reason);
+    weir_reason(self, "the function returned %d", result);
     group_note_error(message, result);
     return WEIR_REJECT;
 }

@@ -19,7 +19,8 @@ as_somebody() {
 
 apt-get update -qq || fail "no mirror can be reached"
 # shellcheck disable=SC2046
-install_packages $(readme_blocks README.md '## Installing' | readme_packages /dev/stdin)
+install_packages $(readme_blocks README.md '### Into a folder of your own' |
+    readme_packages /dev/stdin)
 as_somebody 'weir --version'
 as_somebody 'weir check /opt/moved/etc/weir/weir.yaml'
 

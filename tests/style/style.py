@@ -384,7 +384,8 @@ def sources(root):
             wanted = path.name == "CMakeLists.txt" or path.name.endswith(SUFFIXES)
             if wanted and path.is_file() and "build" not in name.split("/"):
                 yield name
-    for name in ("CMakeLists.txt", "dev", ".ci/run", "README.md", "CHANGELOG.md"):
+    for name in ("CMakeLists.txt", "dev", ".ci/run", ".debian/build.sh",
+                 "README.md", "CHANGELOG.md"):
         if (root / name).is_file():
             yield name
 

@@ -1,0 +1,56 @@
+#!/bin/bash
+# Builds the Debian packages from what the clone holds, with what is not committed yet.
+#
+# Usage: build.sh FOLDER. The packages replace those in FOLDER; the packages with symbols for
+# debuggers go to FOLDER/debug. Nothing in a package depends on FOLDER or on the time.
+#
+# A commit with the tag vVERSION gives the packages VERSION. Any other commit gives packages that
+# sort before them, and after those of earlier commits: VERSION~TIME.COMMIT.
+set -euo pipefail
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+work=$(mktemp -d "$folder/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "package: FAILED: $*" >&2
+    exit 1
+}
+
+of_clone() { git -C "$source" -c safe.directory="$source" "$@"; }
+
+version=$(sed -n 's/^project(weir VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
+[[ $version ]] || fail "CMakeLists.txt names no version"
+commit=$(of_clone rev-parse --short=10 HEAD) || fail "$source is no git clone"
+seconds=$(of_clone log -1 --format=%ct)
+if [[ $(of_clone tag --points-at HEAD) != *"v$version"* ]]; then
+    version+="~$(date --utc --date="@$seconds" +%Y%m%d%H%M%S).$commit"
+fi
+
+tree=$work/weir-$version
+mkdir "$tree"
+of_clone ls-files -z --cached --others --exclude-standard >"$work/files"
+(cd "$source" && tar --null -T "$work/files" --ignore-failed-read -cf -) |
+    tar -C "$tree" --no-same-owner -xf -
+mv "$tree/.debian" "$tree/debian"
+maintainer=$(sed -n 's/^Maintainer: //p' "$tree/debian/control")
+cat >"$tree/debian/changelog" <<END_OF_ENTRY
+weir ($version) unstable; urgency=medium
+
+  * Built from commit $commit; changelog.gz lists the changes.
+
+ -- $maintainer  $(date --utc --rfc-email --date="@$seconds")
+END_OF_ENTRY
+
+# The tests need the clone: ./dev test runs them.
+export DEB_BUILD_OPTIONS="terse nocheck"
+(cd "$tree" && dpkg-buildpackage --build=binary --no-sign -j"$(nproc)") >"$work/log" 2>&1 || {
+    grep -v -- ' -c ' "$work/log" | tail -n 40 >&2
+    fail "dpkg-buildpackage (see above)"
+}
+rm -rf "$folder"/*.deb "$folder/debug"
+mkdir "$folder/debug"
+mv "$work"/*-dbgsym_*.deb "$folder/debug"
+mv "$work"/*.deb "$folder"
+mv "$work/log" "$folder/build.log"

@@ -1,0 +1,33 @@
+#!/bin/bash
+# Goal: the packages do not depend on the place, the time or the surroundings of their build, and
+# lintian has nothing to say about them.
+# Method: builds them again at another path, in another time zone and language, with another umask
+# and without a compiler cache; compares byte for byte.
+#
+# Usage: files.sh FOLDER, which holds the packages of .debian/build.sh.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(cd "$1" && pwd)
+again=$folder/once/more
+
+fail() {
+    echo "package: FAILED: $*" >&2
+    exit 1
+}
+
+lintian --allow-root --display-info --fail-on error,warning,info \
+    "$folder"/*.deb "$folder"/debug/*.deb || fail "lintian (see above)"
+echo "package: lintian is content"
+
+mkdir -p "$again"
+(
+    umask 027
+    export TZ=Asia/Kathmandu LC_ALL=C CCACHE_DISABLE=1
+    "$here/../../.debian/build.sh" "$again"
+)
+cd "$folder"
+for package in *.deb debug/*.deb; do
+    cmp "$package" "$again/$package" || fail "$package differs when it is built elsewhere"
+done
+rm -rf "$folder/once"
+echo "package: each package is the same when it is built elsewhere"
