@@ -24,6 +24,15 @@ bool lease_refuses(const struct actor *actor, const struct message *message)
     return !lease || message->status != (int32_t)(uint32_t)lease->token;
 }
 
+void lease_pass_on(struct actor *actor, struct message *message)
+{
+    const struct owner_ops *ops = actor->place->owner->ops;
+
+    if (ops->reroute(actor->place, message) != 0) /* no member has room, or the pool closes */
+        ops->put_back(actor->place, message);
+    settle_moved(actor);
+}
+
 struct message *lease_release(struct actor *actor, struct lease *lease)
 {
     struct message *take = lease->take;

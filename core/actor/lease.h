@@ -40,8 +40,19 @@ static inline bool lease_is_over(const struct actor *actor)
  * which it counts as leased is unsettled. */
 bool lease_lets_pull(const struct actor *actor);
 
-/* True for a message of a lease that is over, and for one without a lease while it is leased. */
+/* True for a message of a lease that is over, and for one without a lease while it is leased: the
+ * member does not handle it. */
 bool lease_refuses(const struct actor *actor, const struct message *message);
+
+/* True for a message that was sent to the pool, so that each member may handle it. */
+static inline bool lease_lets_others(const struct message *message)
+{
+    return !(message->public.reserved & (MESSAGE_LEASED | MESSAGE_DIRECT | MESSAGE_BOUND));
+}
+
+/* Passes on a message of the pool that the member had before it was leased: from its stash, or from
+ * a sender that read the pool's route before a reload added leases. Takes it. */
+void lease_pass_on(struct actor *actor, struct message *message);
 
 /* Whether a worker stays as it is after such an end. */
 static inline bool lease_keeps_worker(enum lease_end end)

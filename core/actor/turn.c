@@ -151,9 +151,14 @@ static void drop(struct actor *actor, struct message *message, int status)
         settle_dead(actor, message, reason, status);
 }
 
-/* Drops a message that its receiver may not handle, because of a lease. */
+/* A message that the worker may not handle, because of a lease. If each member may handle it, the
+ * message goes to another one, or to the pool's queue. */
 static void refuse(struct actor *actor, struct message *message)
 {
+    if (lease_lets_others(message)) {
+        lease_pass_on(actor, message);
+        return;
+    }
     actor_ext_set_detail(actor, message->public.reserved & MESSAGE_LEASED
                                     ? "its lease is over"
                                     : "the worker is leased to another sender");

@@ -334,6 +334,9 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
         return;
     }
     old = commit_spec_locked(change);
+    /* New members are never leased: they get messages of another route soon. */
+    if (!change->options.settings.lease.on)
+        pulling_end_leases_locked(pool);
     if (change->options.nests)
         commit_nesting_locked(change, executor);
     else if (pool->spec)

@@ -288,6 +288,14 @@ void pulling_set_bounds_locked(struct pool *pool)
     leases_set(&pool->leases, pool->settings.lease.on, pool->settings.lease.timeout_ms);
 }
 
+void pulling_end_leases_locked(struct pool *pool)
+{
+    /* Under the queue's lock: a member that takes from the queue later finds leases off. */
+    pthread_mutex_lock(&pool->pull.lock);
+    leases_set(&pool->leases, false, pool->settings.lease.timeout_ms);
+    pthread_mutex_unlock(&pool->pull.lock);
+}
+
 void pulling_close_locked(struct pool *pool)
 {
     pthread_mutex_lock(&pool->pull.lock);

@@ -45,6 +45,9 @@ uint64_t pulling_bytes_limit(struct pool *pool);
 /* pool->lock is held, after a change of target, limit or `closing`. */
 void pulling_set_bounds_locked(struct pool *pool);
 
+/* No member is leased from now on. pool->lock is held. */
+void pulling_end_leases_locked(struct pool *pool);
+
 /* No message is admitted any more. pool->lock is held; `closing` is set only after this call: so a
  * thread that sees `closing` and then an empty queue knows that the queue stays empty. */
 void pulling_close_locked(struct pool *pool);

@@ -53,6 +53,8 @@ static void end(struct weir_self *self, struct holder *holder)
     (void)weir_settle(self, holder->message, verdict);
 }
 
+static void try_later(struct weir_self *self, struct holder *holder);
+
 static void taken(struct weir_self *self, void *state, void *context,
                   const struct weir_reply *reply)
 {
@@ -60,7 +62,7 @@ static void taken(struct weir_self *self, void *state, void *context,
 
     (void)context;
     if (!weir_lease_of(reply)) {
-        (void)weir_settle(self, holder->message, WEIR_RETRY);
+        try_later(self, holder);
         return;
     }
     holder->lease = *weir_lease_of(reply);
@@ -70,20 +72,33 @@ static void taken(struct weir_self *self, void *state, void *context,
         end(self, holder);
 }
 
-static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+/* No room for a taker, or a reload has taken the pool's leases away, is no reason to give up. */
+static void try_to_take(struct weir_self *self, void *state, void *context)
 {
     struct holder *holder = state;
     weir_pid pool;
     int status = weir_lookup(self, holder->pool, &pool);
 
-    holder->message = message;
+    (void)context;
     if (status == 0)
         status = weir_take(self, pool, FOR_LONG_MS, taken, NULL, NULL);
-    if (status == WEIR_EFULL) {
-        weir_retry_after(self, 1);
-        return WEIR_RETRY;
-    }
-    return status == 0 ? WEIR_KEEP : WEIR_REJECT;
+    if (status != 0)
+        try_later(self, holder);
+}
+
+static void try_later(struct weir_self *self, struct holder *holder)
+{
+    if (weir_after(self, 1, try_to_take, NULL, NULL) != 0)
+        (void)weir_settle(self, holder->message, WEIR_REJECT);
+}
+
+static int handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct holder *holder = state;
+
+    holder->message = message;
+    try_to_take(self, holder, NULL);
+    return WEIR_KEEP;
 }
 
 static void reconfigure(struct weir_self *self, void *state, const void *settings)

@@ -2,13 +2,14 @@
 """Goal:   a pool with `lease` in its file gives workers out. A reload changes time-out and queue
         while workers are leased, and no lease ends; a reload that takes `lease` away, or adds it,
         replaces the workers, and a leased one leaves after its return. Pages and metrics show the
-        leases. Shows promise R18.
+        leases. Under load no message is lost. Shows promise R18 and promise P36.
 Method: a real host; users take a worker for each message, and return it; keepers keep it until a
         reload says otherwise. The worker that is leased for a message writes it down. Every wait
         is for a condition.
 
     leases.py WEIR PLUGINS TEST_PLUGINS
 """
+import os
 import re
 import subprocess
 import tempfile
@@ -97,6 +98,41 @@ def leases_over_reloads(host):
     host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
 
 
+CHANGES = 40
+
+
+def leases_come_and_go_under_load(host):
+    """Sources send to the pool without a pause, and users take its workers, while reloads add
+    leases and take them away."""
+    plain, taken = 1000000, 2000000
+
+    def text(lease, use="gen.forever", end=""):
+        return (BLOCKING + "sources:\n" +
+                "".join(f"  {name}: {{use: {use}, to: {to}, args: {{first: {first}{end}}}}}\n"
+                        for name, to, first in (("plain", "db", plain), ("users", "users", taken)))
+                + "pools:\n" + holders("users", USERS, False)
+                + f"  db: {{use: sink.record, size: 2, dispatcher: blocking, mailbox: 4{lease},\n"
+                "    args: {path: RECORD, batch: 1}, remove: {timeout: 1h}}\n")
+
+    host.start(text(LEASE))
+    for number in range(CHANGES):
+        enough = host.size() + 2000
+        host.until(lambda: host.size() > enough, "nothing is written down")
+        host.reload("reloaded", text("" if number % 2 == 0 else LEASE))
+    host.reload("reloaded", text(LEASE, "gen.numbers", ", count: 1"))
+    code = host.process.wait()
+    os.close(host.gate)
+    # A taker that waits when leases are taken away is dead: it asked for what is no more.
+    host.check(code in (0, 65), f"exit code {code}")
+    numbers = sorted(host.recorded())
+    for first, following in ((plain, [n for n in numbers if n < taken]),
+                             (taken, [n for n in numbers if n >= taken])):
+        host.check(following == list(range(first, first + len(following))),
+                   f"numbers from {first} are lost or doubled")
+        host.check(len(following) > CHANGES, f"few numbers from {first}: {len(following)}")
+    host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
+
+
 def members(host):
     return subprocess.run([WEIR, "status", "--members", "--control", host.path["socket"]],
                           capture_output=True, check=True, text=True).stdout
@@ -129,7 +165,8 @@ def holders_and_takers_are_named(host):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for story in (leases_over_reloads, holders_and_takers_are_named):
+        for story in (leases_over_reloads, leases_come_and_go_under_load,
+                      holders_and_takers_are_named):
             story(Host(work, story.__name__))
             print(f"{story.__name__}: as promised", flush=True)
 

@@ -78,8 +78,8 @@ int renew(struct weir_self *self, struct probe *probe, const struct weir_message
     return WEIR_DONE;
 }
 
-static int send_under(struct weir_self *self, struct probe *probe,
-                      const struct weir_message *message, probe_act *what)
+int send_under(struct weir_self *self, struct probe *probe, const struct weir_message *message,
+               probe_act *what)
 {
     struct slot *slot = slot_of(probe, message);
     struct weir_message *order = probe_message(
@@ -128,6 +128,36 @@ int ask(struct weir_self *self, struct probe *probe, const struct weir_message *
         weir_message_free(self, order);
     atomic_store(&slot->result, status);
     return WEIR_DONE;
+}
+
+static int arrive(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    atomic_store(&slot_of(probe, message)->reply, 0);
+    return WEIR_DONE;
+}
+
+int put_aside(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    struct order *order = message->data;
+
+    (void)probe;
+    order->act = arrive;
+    return weir_stash(self, message) == 0 ? WEIR_DONE : WEIR_REJECT;
+}
+
+static int bring_back(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    return weir_unstash(self, 1) == 1 ? WEIR_DONE : WEIR_REJECT;
+}
+
+int use_and_bring_back(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    return send_under(self, probe, message, bring_back);
 }
 
 int stop(struct weir_self *self, struct probe *probe, const struct weir_message *message)

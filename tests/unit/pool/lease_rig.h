@@ -52,12 +52,19 @@ probe_act wait_and_give_up;
 probe_act return_done;
 probe_act return_failed;
 probe_act renew;
+/* Sends the member an order to do `what`, with the id of this one + 1000. */
+int send_under(struct weir_self *self, struct probe *probe, const struct weir_message *message,
+               probe_act *what);
 probe_act use; /* sends the member an order with the id of this one + 1000 */
 /* As use, and the member waits at the gate. */
 probe_act use_long;
 /* As use, and the member fails. */
 probe_act use_and_break;
 probe_act ask; /* as use, by a request */
+/* As use, and the member unstashes a message. */
+probe_act use_and_bring_back;
+/* An act of a member: stashes the message, which is a reply to the slot when it comes again. */
+probe_act put_aside;
 probe_act stop;
 
 /* Holder `holder` does something about a slot. */
