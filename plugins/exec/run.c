@@ -7,11 +7,10 @@
 #include <unistd.h>
 
 #include "../files/files.h"
-#include "command.h"
 #include "exec.h"
 #include "job.h"
 #include "outcome.h"
-#include "variables.h"
+#include "program.h"
 
 #define OUTPUT_OUT 0u
 
@@ -28,12 +27,8 @@ enum input_choice {
 };
 
 struct run_settings {
-    struct weir_list command;
-    bool shell;
-    uint32_t input; /* enum input_choice */
-    const char *directory;
-    struct weir_map environment;
-    bool inherit;
+    struct program_settings program; /* the first: PROGRAM_OPTIONS */
+    uint32_t input;                  /* enum input_choice */
     uint64_t timeout;
     uint64_t grace;
     struct weir_list done;
@@ -41,11 +36,6 @@ struct run_settings {
     uint64_t retry_after;
     uint64_t output_max;
     uint32_t log_lines;
-    uint64_t cpu;
-    uint64_t memory;
-    uint64_t file_size;
-    uint32_t files;
-    uint32_t processes;
 };
 
 /*
@@ -70,9 +60,7 @@ struct run {
     const struct run_settings *settings; /* borrowed until close */
     const struct weir_tag *line;
     const struct weir_tag *tag; /* of the output */
-    struct command command;
-    struct variables variables;
-    struct child_plan plan;
+    struct program program;
     struct outcome done, retry;
     bool has_input;
 
@@ -92,43 +80,6 @@ struct run {
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static struct command_limits limits_of(const struct run_settings *settings)
-{
-    return (struct command_limits){
-        .cpu_ms = settings->cpu,
-        .memory = settings->memory,
-        .file_size = settings->file_size,
-        .files = settings->files,
-        .processes = settings->processes,
-    };
-}
-
-/* `what` is a program or a folder. */
-static int tell_missing(struct weir_self *self, const char *what, int error)
-{
-    char text[128];
-
-    weir_log(self, WEIR_LOG_ERROR, "command cannot be run", weir_str("path", what),
-             weir_str("reason", strerror_r(error, text, sizeof text)));
-    weir_reason(self, "%s: %s", what, strerror_r(error, text, sizeof text));
-    return WEIR_EINVALID;
-}
-
-static int open_command(struct weir_self *self, struct run *state)
-{
-    const struct run_settings *settings = state->settings;
-    struct command_limits limits = limits_of(settings);
-    const char *missing = "";
-    int error;
-
-    if (settings->directory && access(settings->directory, X_OK) != 0)
-        return tell_missing(self, settings->directory, errno);
-    error = command_init(&state->command, &settings->command, settings->shell, &limits, &missing);
-    if (error == 0)
-        return 0;
-    return error == ENOMEM ? WEIR_ENOMEM : tell_missing(self, missing, error);
-}
-
 static int run_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct run *state = memory;
@@ -140,17 +91,12 @@ static int run_open(struct weir_self *self, const void *settings, void *memory)
     (void)outcome_read(&state->done, &state->settings->done);
     (void)outcome_read(&state->retry, &state->settings->retry);
     job_init(&state->job, state->settings->output_max, state->settings->log_lines);
-    status = state->line && state->tag ? open_command(self, state) : WEIR_ENOMEM;
-    if (status < 0)
-        return status;
+    status = state->line && state->tag
+                 ? program_open(self, &state->settings->program, &state->program)
+                 : WEIR_ENOMEM;
     state->has_input = state->settings->input == INPUT_PAYLOAD ||
-                       (state->settings->input == INPUT_AUTO && !state->command.takes_payload);
-    status = variables_init(&state->variables, &state->settings->environment,
-                            state->settings->inherit, weir_index(self));
-    if (status < 0)
-        command_finish(&state->command);
-    state->plan = (struct child_plan){ state->command.program, state->settings->directory,
-                                       state->variables.items };
+                       (state->settings->input == INPUT_AUTO &&
+                        !state->program.command.takes_payload);
     return status;
 }
 
@@ -398,14 +344,14 @@ static void on_ended(struct weir_self *self, void *memory, void *context, int de
 static int start(struct weir_self *self, struct run *state, const struct weir_message *message,
                  const char *payload, size_t size)
 {
-    char **arguments = command_fill(&state->command, payload, size);
+    char **arguments = command_fill(&state->program.command, payload, size);
     int error;
 
     if (!arguments)
         return ENOMEM;
-    variables_set(&state->variables, message);
-    error = job_start(self, &state->job, &state->plan, arguments, payload, size, state->has_input,
-                      &calls);
+    variables_set(&state->program.variables, message);
+    error = job_start(self, &state->job, &state->program.plan, arguments, payload, size,
+                      state->has_input, &calls);
     free(arguments);
     return error;
 }
@@ -438,7 +384,7 @@ static int run_handle(struct weir_self *self, void *memory, const struct weir_me
     const char *payload = files_text(message, state->line, &size);
     int error;
 
-    if (state->command.takes_payload && size > 0 && memchr(payload, 0, size)) {
+    if (state->program.command.takes_payload && size > 0 && memchr(payload, 0, size)) {
         weir_reason(self, "a NUL cannot stand in an argument");
         return WEIR_REJECT;
     }
@@ -479,8 +425,7 @@ static void run_close(struct weir_self *self, void *memory, int reason)
     (void)reason;
     if (!job_finish(self, &state->job))
         weir_log(self, WEIR_LOG_ERROR, "command does not end", weir_int("process", process));
-    variables_finish(&state->variables);
-    command_finish(&state->command);
+    program_close(&state->program);
 }
 
 static void check_ends(const struct run_settings *settings, struct weir_report *report)
@@ -502,22 +447,15 @@ static void check_ends(const struct run_settings *settings, struct weir_report *
 static void run_check(const void *memory, struct weir_report *report)
 {
     const struct run_settings *settings = memory;
-    const char *first = settings->command.items[0];
+    const char *first = settings->program.command.items[0];
 
-    if (first[0] == '\0')
-        weir_report_error(report, "command", "the first word is empty");
-    if (settings->shell && command_has_mark(first))
+    program_check(&settings->program, report);
+    if (settings->program.shell && command_has_mark(first))
         weir_report_error(report, "command",
                           "a text for the shell takes the payload as \"$1\": give \"{}\" as the "
                           "second word");
     else if (command_has_mark(first))
         weir_report_error(report, "command", "the payload cannot be the program");
-    for (size_t i = 0; i < settings->environment.count; i++) {
-        const char *name = settings->environment.items[i].key;
-
-        if (name[0] == '\0' || strchr(name, '='))
-            weir_report_error(report, "environment", "`%s` is no name of a variable", name);
-    }
     check_ends(settings, report);
 }
 
@@ -527,20 +465,11 @@ static void run_check(const void *memory, struct weir_report *report)
 static const char *const input_choices[] = { "auto", "payload", "none", NULL };
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_LIST(struct run_settings, command, .required = true, .min = 1, .max = 1000,
+    WEIR_OPTION_LIST(struct program_settings, command, .required = true, .min = 1, .max = 1000,
                      .help = "program and arguments; {} in an argument is the payload"),
-    WEIR_OPTION_BOOL(struct run_settings, shell, .fallback = "false",
-                     .help = "the first word of `command` is a text for /bin/sh, the others are "
-                             "its $1, $2, ..."),
     WEIR_OPTION_ENUM(struct run_settings, input, .fallback = "auto", .choices = input_choices,
                      .help = "standard input; auto: the payload, or nothing if an argument has "
                              "it"),
-    WEIR_OPTION_STRING(struct run_settings, directory,
-                       .help = "working directory; default: that of the host"),
-    WEIR_OPTION_MAP(struct run_settings, environment, .max = 1000,
-                    .help = "variables of the environment"),
-    WEIR_OPTION_BOOL(struct run_settings, inherit, .fallback = "true",
-                     .help = "pass on the variables of the host"),
     WEIR_OPTION_DURATION(struct run_settings, timeout, .fallback = "0s",
                          .help = "stop a command that runs longer; 0s: never"),
     WEIR_OPTION_DURATION(struct run_settings, grace, .fallback = "5s", .min = 1, .max = 3600000,
@@ -556,16 +485,7 @@ static const struct weir_option options[] = {
                      .help = "stop a command that prints more"),
     WEIR_OPTION_U32(struct run_settings, log_lines, .fallback = "20",
                     .help = "lines of standard error that are logged for each message"),
-    WEIR_OPTION_DURATION(struct run_settings, cpu, .fallback = "0s",
-                         .help = "limit of CPU time, rounded up to seconds; 0s: none"),
-    WEIR_OPTION_SIZE(struct run_settings, memory, .fallback = "0",
-                     .help = "limit of address space; 0: none"),
-    WEIR_OPTION_SIZE(struct run_settings, file_size, .fallback = "0",
-                     .help = "limit of a file that it writes; 0: none"),
-    WEIR_OPTION_U32(struct run_settings, files, .fallback = "0",
-                    .help = "limit of open descriptors; 0: none"),
-    WEIR_OPTION_U32(struct run_settings, processes, .fallback = "0",
-                    .help = "limit of processes of its user; 0: none"),
+    PROGRAM_OPTIONS,
     { 0 },
 };
 

@@ -1,0 +1,78 @@
+#include "program.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+void program_check(const struct program_settings *settings, struct weir_report *report)
+{
+    if (settings->command.items[0][0] == '\0')
+        weir_report_error(report, "command", "the first word is empty");
+    for (size_t i = 0; i < settings->environment.count; i++) {
+        const char *name = settings->environment.items[i].key;
+
+        if (name[0] == '\0' || strchr(name, '='))
+            weir_report_error(report, "environment", "`%s` is no name of a variable", name);
+    }
+}
+
+static struct command_limits limits_of(const struct program_settings *settings)
+{
+    return (struct command_limits){
+        .cpu_ms = settings->cpu,
+        .memory = settings->memory,
+        .file_size = settings->file_size,
+        .files = settings->files,
+        .processes = settings->processes,
+    };
+}
+
+/* `what` is a program or a folder. */
+static int tell_missing(struct weir_self *self, const char *what, int error)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_ERROR, "command cannot be run", weir_str("path", what),
+             weir_str("reason", strerror_r(error, text, sizeof text)));
+    weir_reason(self, "%s: %s", what, strerror_r(error, text, sizeof text));
+    return WEIR_EINVALID;
+}
+
+static int find(struct weir_self *self, const struct program_settings *settings,
+                struct command *command)
+{
+    struct command_limits limits = limits_of(settings);
+    const char *missing = "";
+    int error;
+
+    if (settings->directory && access(settings->directory, X_OK) != 0)
+        return tell_missing(self, settings->directory, errno);
+    error = command_init(command, &settings->command, settings->shell, &limits, &missing);
+    if (error == 0)
+        return 0;
+    return error == ENOMEM ? WEIR_ENOMEM : tell_missing(self, missing, error);
+}
+
+int program_open(struct weir_self *self, const struct program_settings *settings,
+                 struct program *program)
+{
+    int status;
+
+    *program = (struct program){ .plan = { .program = NULL } };
+    status = find(self, settings, &program->command);
+    if (status < 0)
+        return status;
+    status = variables_init(&program->variables, &settings->environment, settings->inherit,
+                            weir_index(self));
+    if (status < 0)
+        program_close(program);
+    program->plan = (struct child_plan){ program->command.program, settings->directory,
+                                         program->variables.items };
+    return status;
+}
+
+void program_close(struct program *program)
+{
+    variables_finish(&program->variables);
+    command_finish(&program->command);
+}
