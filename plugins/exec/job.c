@@ -18,7 +18,8 @@
 
 void job_init(struct job *job, size_t output_max, uint32_t log_lines)
 {
-    *job = (struct job){ .output_max = output_max, .words = { .limit = log_lines } };
+    *job = (struct job){ .output_max = output_max,
+                         .words = { .event = "standard error", .limit = log_lines } };
     child_init(&job->child);
     stream_init(&job->output);
     stream_init(&job->errors);

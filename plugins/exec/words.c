@@ -14,7 +14,7 @@ static void end_line(struct weir_self *self, struct words *words, long long proc
     words->total++;
     words->line[words->size] = '\0';
     if (words->lines <= words->limit)
-        weir_log(self, WEIR_LOG_INFO, "standard error", weir_int("process", process),
+        weir_log(self, WEIR_LOG_INFO, words->event, weir_int("process", process),
                  weir_str("line", words->line));
     words->size = 0;
 }
@@ -47,11 +47,17 @@ void words_add(struct weir_self *self, struct words *words, long long process, c
     add_part(words, text, size);
 }
 
+void words_next(struct weir_self *self, struct words *words, long long process)
+{
+    if (words->lines > words->limit && words->limit > 0)
+        weir_log(self, WEIR_LOG_INFO, words->event, weir_int("process", process),
+                 weir_uint("more_lines", words->lines - words->limit));
+    words->lines = 0;
+}
+
 void words_end(struct weir_self *self, struct words *words, long long process)
 {
     if (words->size > 0)
         end_line(self, words, process);
-    if (words->lines > words->limit && words->limit > 0)
-        weir_log(self, WEIR_LOG_INFO, "standard error has more lines", weir_int("process", process),
-                 weir_uint("lines", words->lines - words->limit));
+    words_next(self, words, process);
 }

@@ -1,8 +1,9 @@
 /*
  * words.h - what a child writes to its standard error, as lines of the log.
  *
- * At most `limit` lines between words_begin and words_end; further lines are counted. A long line
- * is cut. Zeroed memory with `limit` set is ready for words_begin. Not synchronised.
+ * At most `limit` lines between words_begin and words_end, or words_next; further lines are
+ * counted. A long line is cut. Zeroed memory with `event` and `limit` set is ready for words_begin.
+ * Not synchronised.
  */
 #ifndef WORDS_H
 #define WORDS_H
@@ -15,10 +16,11 @@
 #define WORDS_LINE_MAX 512u /* bytes of a line; the rest is cut */
 
 struct words {
-    uint32_t limit; /* const: lines that are logged; 0 = none */
-    uint32_t lines; /* lines since words_begin */
-    uint64_t total; /* lines ever */
-    size_t size;    /* bytes of `line` */
+    const char *event; /* const: of the log lines */
+    uint32_t limit;    /* const: lines that are logged; 0 = none */
+    uint32_t lines;    /* lines since words_begin */
+    uint64_t total;    /* lines ever */
+    size_t size;       /* bytes of `line` */
     char line[WORDS_LINE_MAX + 1];
 };
 
@@ -26,6 +28,8 @@ void words_begin(struct words *words);
 /* Adds what was read. Borrows. */
 void words_add(struct weir_self *self, struct words *words, long long process, const char *text,
                size_t size);
+/* Logs how many lines were not logged, and lets `limit` lines more through. */
+void words_next(struct weir_self *self, struct words *words, long long process);
 /* Logs a last line without an end, and how many lines were not logged. */
 void words_end(struct weir_self *self, struct words *words, long long process);
 

@@ -112,6 +112,7 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     memset(kit->state, 0, size);
     kit->settings = settings;
     kit->demand = kit_message_in_hand_max(kit);
+    kit->own_end = -1;
     kit_turn_begin(kit);
     if (kit->behaviour.open)
         status = kit->behaviour.open(&kit->self, settings, kit->state);

@@ -140,6 +140,11 @@ int weir_kit_exit_status(const struct weir_kit *kit)
     return kit->exit_status;
 }
 
+int weir_kit_own_end(const struct weir_kit *kit)
+{
+    return kit->own_end;
+}
+
 const char *weir_kit_problems(const struct weir_kit *kit)
 {
     return kit_text_get(&kit->problems);

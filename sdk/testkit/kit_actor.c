@@ -132,8 +132,10 @@ int kit_actor_trap_exits(struct weir_self *self, bool on)
 
 int kit_actor_exit(struct weir_self *self, weir_pid other, enum weir_end_reason why)
 {
-    (void)self;
-    (void)why;
+    struct weir_kit *kit = kit_of(self);
+
+    if (other == kit_pid(kit))
+        kit->own_end = (int)why;
     return other ? 0 : WEIR_EUNKNOWN;
 }
 

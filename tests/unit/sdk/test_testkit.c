@@ -371,6 +371,23 @@ static int settle_again(struct weir_self *self, const struct weir_message *messa
     return WEIR_DONE;
 }
 
+static int keep_and_end(struct weir_self *self, const struct weir_message *message)
+{
+    (void)message;
+    (void)weir_exit(self, weir_pid_of(self), WEIR_END_CRASH);
+    return WEIR_KEEP;
+}
+
+static void test_worker_that_ends_itself_as_failed_may_leave_kept_messages(void)
+{
+    struct weir_kit *kit = start();
+
+    CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
+    CU_ASSERT_EQUAL(run(kit, keep_and_end), WEIR_KEEP);
+    CU_ASSERT_EQUAL(weir_kit_own_end(kit), WEIR_END_CRASH);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 static void test_kept_message_is_settled_once(void)
 {
     struct weir_kit *kit = start();
@@ -550,6 +567,8 @@ int main(void)
         { "room_and_memory_end_where_told", test_room_and_memory_end_where_told },
         { "pool_and_message_are_as_told", test_pool_and_message_are_as_told },
         { "kept_message_is_settled_once", test_kept_message_is_settled_once },
+        { "kept_message_of_a_failed_worker",
+          test_worker_that_ends_itself_as_failed_may_leave_kept_messages },
         { "keeping_too_many_or_for_ever_is_found", test_keeping_too_many_or_for_ever_is_found },
         { "what_no_plugin_may_do_is_found", test_what_no_plugin_may_do_is_found },
         { "source_that_overruns_its_credit_is_found",

@@ -260,6 +260,10 @@ size_t weir_kit_log_count(const struct weir_kit *kit);
 uint64_t weir_kit_done(const struct weir_kit *kit, const char *unit);
 uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit);
 int weir_kit_exit_status(const struct weir_kit *kit);
+/* The enum weir_end_reason with which the worker asked for its own end, by weir_exit; -1: it did
+ * not. With WEIR_END_CRASH or WEIR_END_KILL it may leave kept messages: the host delivers them
+ * again, or makes them dead letters. */
+int weir_kit_own_end(const struct weir_kit *kit);
 /* The number of armed timers, and of requests without an answer. */
 size_t weir_kit_timer_count(const struct weir_kit *kit);
 size_t weir_kit_open_request_count(const struct weir_kit *kit);

@@ -1,0 +1,99 @@
+#include "frame.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of a number that cannot overflow 64 bits. */
+#define DIGITS_MAX 19u
+
+struct row {
+    const char *word;
+    bool has_bytes;  /* SIZE may be other than 0 */
+    bool may_number; /* a second number may follow */
+    bool must_number;
+};
+
+/* In the order of enum frame_kind. */
+static const struct row rows[] = {
+    { .word = "ready" },
+    { .word = "out", .has_bytes = true, .may_number = true },
+    { .word = "reply", .has_bytes = true },
+    { .word = "done" },
+    { .word = "stop" },
+    { .word = "retry", .has_bytes = true, .may_number = true, .must_number = true },
+    { .word = "reject", .has_bytes = true },
+    { .word = "fail", .has_bytes = true },
+};
+
+#define ROWS (sizeof rows / sizeof *rows)
+
+/* Takes a word and the blank behind it off the line. */
+static size_t take_word(const char **line, size_t *size, const char **out_word)
+{
+    const char *blank = memchr(*line, ' ', *size);
+    size_t length = blank ? (size_t)(blank - *line) : *size;
+
+    *out_word = *line;
+    *line += blank ? length + 1 : length;
+    *size -= blank ? length + 1 : length;
+    return length;
+}
+
+static bool take_number(const char **line, size_t *size, uint64_t *out_number)
+{
+    const char *word;
+    size_t length = take_word(line, size, &word);
+    uint64_t number = 0;
+
+    if (length == 0 || length > DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] < '0' || word[i] > '9')
+            return false;
+        number = 10 * number + (uint64_t)(word[i] - '0');
+    }
+    *out_number = number;
+    return true;
+}
+
+static const struct row *find_row(const char *word, size_t length)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strlen(rows[i].word) == length && memcmp(rows[i].word, word, length) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+bool frame_read(const char *line, size_t size, struct frame *out_frame)
+{
+    bool ends_with_word = size > 0 && line[size - 1] != ' ';
+    const char *word;
+    size_t length = take_word(&line, &size, &word);
+    const struct row *row = find_row(word, length);
+    struct frame frame = { .number = 0 };
+
+    if (!ends_with_word || !row || !take_number(&line, &size, &frame.size) ||
+        (frame.size > 0 && !row->has_bytes))
+        return false;
+    if (size > 0 ? !row->may_number || !take_number(&line, &size, &frame.number) || size > 0
+                 : row->must_number)
+        return false;
+    frame.kind = (enum frame_kind)(row - rows);
+    *out_frame = frame;
+    return true;
+}
+
+size_t frame_write(char *to, size_t room, const struct weir_message *message, size_t size)
+{
+    const char *tag = message->tag ? message->tag->name : "";
+    int written;
+
+    if (strchr(tag, '\n'))
+        return 0;
+    written = snprintf(to, room, "%s %zu %u %" PRIu64 " %s\n",
+                       message->kind == WEIR_REQUEST ? "request" : "message", size,
+                       message->attempt, message->key, tag);
+    return written > 0 && (size_t)written < room ? (size_t)written : 0;
+}

@@ -1,0 +1,169 @@
+#include "peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_SIZE ((size_t)4 * 1024)
+/* Reads after the end of the process. A process that has left the group may still write. */
+#define LAST_READS_MAX 64u
+/* After SIGKILL, for processes that wait for a device. */
+#define END_WAIT_MS 1000
+/* Standard streams, 3 and 4. */
+#define DESCRIPTORS 5u
+
+void peer_init(struct peer *peer, uint32_t log_lines)
+{
+    *peer = (struct peer){ .words = { .event = "child prints", .limit = log_lines } };
+    child_init(&peer->child);
+    inbox_init(&peer->inbox);
+    outbox_init(&peer->outbox);
+    stream_init(&peer->prints);
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+static int watch_end(struct weir_self *self, struct peer *peer, const struct peer_calls *calls)
+{
+    int status = weir_watch(self, peer->child.descriptor, WEIR_READABLE, calls->ended, NULL,
+                            &peer->watch);
+
+    peer->watched = status == 0;
+    return status == 0 ? 0 : status == WEIR_ENOMEM ? ENOMEM : ENOTSUP;
+}
+
+/* Fills `ends`, each of which the caller closes unless it is -1. */
+static int open_ends(struct weir_self *self, struct peer *peer, const struct peer_calls *calls,
+                     int *ends)
+{
+    int error;
+
+    ends[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (ends[0] < 0)
+        return errno;
+    error = stream_open(self, &peer->prints, calls->prints, &ends[1]);
+    if (error == 0)
+        error = outbox_open(&peer->outbox, &ends[3]);
+    if (error == 0)
+        error = inbox_open(self, &peer->inbox, calls->frames, &ends[4]);
+    ends[2] = ends[1];
+    return error;
+}
+
+static void close_ends(const int *ends)
+{
+    for (size_t i = 0; i < DESCRIPTORS; i++) {
+        if (ends[i] >= 0 && i != 2) /* the second is the same as the first */
+            (void)close(ends[i]);
+    }
+}
+
+int peer_start(struct weir_self *self, struct peer *peer, const struct child_plan *plan,
+               char *const *arguments, const struct peer_calls *calls)
+{
+    int ends[DESCRIPTORS] = { -1, -1, -1, -1, -1 };
+    int error = open_ends(self, peer, calls, ends);
+
+    words_begin(&peer->words);
+    if (error == 0)
+        error = child_start(&peer->child, plan, arguments, ends, DESCRIPTORS);
+    close_ends(ends);
+    if (error == 0)
+        error = watch_end(self, peer, calls);
+    if (error != 0)
+        (void)peer_finish(self, peer);
+    return error;
+}
+
+/* --- while it runs ---------------------------------------------------------------------------- */
+
+bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer_calls *calls,
+                    struct child_end *out_end)
+{
+    peer->watched = false;
+    if (child_has_ended(&peer->child, out_end))
+        return true;
+    (void)watch_end(self, peer, calls);
+    return false;
+}
+
+static ssize_t read_prints(struct weir_self *self, struct peer *peer)
+{
+    char text[READ_SIZE];
+    ssize_t got = stream_read(&peer->prints, text, sizeof text);
+
+    if (got > 0)
+        words_add(self, &peer->words, peer->child.process, text, (size_t)got);
+    return got;
+}
+
+/* Without a watch the rest is read at the end. */
+void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer_calls *calls)
+{
+    stream_fired(&peer->prints);
+    if (read_prints(self, peer) != 0)
+        (void)stream_watch(self, &peer->prints, calls->prints);
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+static uint64_t clock_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms)
+{
+    uint64_t until = clock_ms() + wait_ms;
+    struct pollfd waits[2];
+    uint64_t now;
+
+    outbox_close(self, &peer->outbox);
+    /* It may wait for a reader of its last frames. */
+    inbox_close(self, &peer->inbox);
+    waits[0] = (struct pollfd){ .fd = peer->child.descriptor, .events = POLLIN };
+    waits[1] = (struct pollfd){ .fd = peer->prints.descriptor, .events = POLLIN };
+    while (peer->child.process > 0 && (now = clock_ms()) < until) {
+        int ready = poll(waits, 2, (int)(until - now));
+
+        if (ready > 0 && waits[0].revents)
+            return;
+        if (ready > 0 && read_prints(self, peer) == 0)
+            waits[1].fd = -1;
+        if (ready < 0 && errno != EINTR)
+            return;
+    }
+}
+
+static void read_rest(struct weir_self *self, struct peer *peer)
+{
+    for (uint32_t i = 0; i < LAST_READS_MAX; i++) {
+        if (read_prints(self, peer) <= 0)
+            break;
+    }
+}
+
+bool peer_finish(struct weir_self *self, struct peer *peer)
+{
+    long long process = peer->child.process;
+    bool ended;
+
+    if (peer->watched)
+        (void)weir_unwatch(self, peer->watch);
+    peer->watched = false;
+    /* The group is killed first: no process of it writes any more. */
+    child_signal(&peer->child, SIGKILL);
+    read_rest(self, peer);
+    words_end(self, &peer->words, process);
+    ended = child_reap(&peer->child, END_WAIT_MS);
+    inbox_close(self, &peer->inbox);
+    outbox_close(self, &peer->outbox);
+    stream_close(self, &peer->prints);
+    return ended;
+}

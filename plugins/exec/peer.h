@@ -1,0 +1,51 @@
+/*
+ * peer.h - a child that stays: its process, the descriptors 3 and 4 for frames, and what it prints.
+ *
+ * Life: peer_init .. peer_finish; peer_start in between. Not synchronised. Standard input of the
+ * child is empty; standard output and standard error go to the log.
+ */
+#ifndef PEER_H
+#define PEER_H
+
+#include "child.h"
+#include "inbox.h"
+#include "outbox.h"
+#include "words.h"
+
+struct peer {
+    struct child child;
+    bool watched; /* the end of the child */
+    uint64_t watch;
+    struct inbox inbox;   /* descriptor 4 of the child */
+    struct outbox outbox; /* descriptor 3 of the child */
+    struct stream prints;
+    struct words words;
+};
+
+/* The watches of a peer. */
+struct peer_calls {
+    weir_ready *ended;  /* calls peer_has_ended */
+    weir_ready *frames; /* calls stream_fired of the inbox, and inbox_line */
+    weir_ready *room;   /* calls outbox_fired, and outbox_write */
+    weir_ready *prints; /* calls peer_on_prints */
+};
+
+void peer_init(struct peer *peer, uint32_t log_lines);
+/* Starts the program. Returns 0 or an errno; then nothing runs. Borrows. */
+int peer_start(struct weir_self *self, struct peer *peer, const struct child_plan *plan,
+               char *const *arguments, const struct peer_calls *calls);
+
+/* For `ended`: true when the process has ended. Otherwise it watches again. */
+bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer_calls *calls,
+                    struct child_end *out_end);
+/* For `prints`: reads, and logs the lines. */
+void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer_calls *calls);
+
+/* Closes descriptor 3, and waits at most `wait_ms` until the process has ended. Logs what it prints
+ * meanwhile. */
+void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms);
+/* Kills the process, if it runs, and what is left of its group; logs what is left of its words.
+ * False: it does not end; it becomes a zombie later. Legal when none was started. */
+bool peer_finish(struct weir_self *self, struct peer *peer);
+
+#endif

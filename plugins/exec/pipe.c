@@ -1,0 +1,140 @@
+#include "pipe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../files/files.h"
+#include "exec.h"
+#include "pipe_state.h"
+
+static int pipe_open(struct weir_self *self, const void *settings, void *memory)
+{
+    struct pipe *state = memory;
+    char text[128];
+    int status, error;
+
+    state->settings = settings;
+    state->line = weir_tag(self, FILES_LINE_TAG);
+    state->tag = weir_tag(self, state->settings->tag);
+    peer_init(&state->peer, state->settings->log_lines);
+    status = state->line && state->tag
+                 ? program_open(self, &state->settings->program, &state->program)
+                 : WEIR_ENOMEM;
+    if (status < 0)
+        return status;
+    error = pipe_start(self, state);
+    if (error != 0) {
+        weir_reason(self, "not started: %s", strerror_r(error, text, sizeof text));
+        program_close(&state->program);
+        return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
+    }
+    return 0;
+}
+
+static int pipe_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    struct pipe *state = memory;
+    size_t size;
+    const char *payload = files_text(message, state->line, &size);
+
+    /* The child ends, and another one gets the message. */
+    if (state->phase != PIPE_READY) {
+        weir_reason(self, "the child has ended");
+        weir_retry_after(self, PIPE_AGAIN_MS);
+        return WEIR_RETRY;
+    }
+    if (!outbox_put(&state->peer.outbox, message, payload, size)) {
+        weir_reason(self, "the tag has a line end");
+        return WEIR_REJECT;
+    }
+    words_next(self, &state->peer.words, state->peer.child.process);
+    state->phase = PIPE_BUSY;
+    state->kept = message;
+    state->began = weir_now_ms(self);
+    pipe_set_deadline(self, state, state->settings->timeout);
+    pipe_arm(self, state);
+    pipe_send(self, state);
+    return WEIR_KEEP;
+}
+
+static void pipe_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    const struct pipe *state = memory;
+
+    weir_inspect_add(out, "process", "%lld", (long long)state->peer.child.process);
+    weir_inspect_add(out, "ready", "%s",
+                     state->phase == PIPE_READY || state->phase == PIPE_BUSY ? "yes" : "no");
+    weir_inspect_add(out, "busy_ms", "%llu",
+                     (unsigned long long)(state->kept ? weir_now_ms(self) - state->began : 0));
+    weir_inspect_add(out, "messages_done", "%llu", (unsigned long long)state->count_done);
+    weir_inspect_add(out, "messages_refused", "%llu", (unsigned long long)state->count_refused);
+    weir_inspect_add(out, "printed_lines", "%llu", (unsigned long long)state->peer.words.total);
+}
+
+static void pipe_close(struct weir_self *self, void *memory, int reason)
+{
+    struct pipe *state = memory;
+    long long process = state->peer.child.process;
+
+    (void)reason;
+    pipe_drop_frame(self, state);
+    if (pipe_listens(state) && !state->kept)
+        peer_leave(self, &state->peer, state->settings->grace);
+    if (!peer_finish(self, &state->peer))
+        weir_log(self, WEIR_LOG_ERROR, "child does not end", weir_int("process", process));
+    program_close(&state->program);
+}
+
+static void pipe_check(const void *memory, struct weir_report *report)
+{
+    const struct pipe_settings *settings = memory;
+    size_t size = strlen(settings->tag);
+
+    program_check(&settings->program, report);
+    if (size == 0 || size > 128 || strchr(settings->tag, '\n'))
+        weir_report_error(report, "tag", "a tag has 1 to 128 bytes and no line end");
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_LIST(struct program_settings, command, .required = true, .min = 1, .max = 1000,
+                     .help = "program and arguments of the child"),
+    WEIR_OPTION_STRING(struct pipe_settings, tag, .fallback = EXEC_OUTPUT_TAG,
+                       .help = "tag of the messages at the output, and of replies"),
+    WEIR_OPTION_DURATION(struct pipe_settings, start_timeout, .fallback = "30s", .min = 1,
+                         .max = 86400000, .help = "until the child must be ready"),
+    WEIR_OPTION_DURATION(struct pipe_settings, timeout, .fallback = "0s",
+                         .help = "stop a child that needs longer for a message; 0s: never"),
+    WEIR_OPTION_DURATION(struct pipe_settings, grace, .fallback = "5s", .min = 1, .max = 3600000,
+                         .help = "until a child that must end is killed"),
+    WEIR_OPTION_SIZE(struct pipe_settings, frame_max, .fallback = "16MiB", .max = 1 << 30,
+                     .help = "stop a child that writes a larger output"),
+    WEIR_OPTION_U32(struct pipe_settings, log_lines, .fallback = "20",
+                    .help = "lines that the child prints which are logged for each message"),
+    WEIR_OPTION_U32(struct pipe_settings, log_payload, .fallback = "64",
+                    .max = PIPE_SAMPLE_SIZE - 1,
+                    .help = "bytes of the payload in the log when the child ends with a message"),
+    PROGRAM_OPTIONS,
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "what the child writes, with the tag of the option `tag`" },
+    { 0 },
+};
+
+const struct weir_behaviour exec_pipe = {
+    .name = "pipe",
+    .summary = "gives messages to a child that stays: a worker in any language",
+    .options = options,
+    .outputs = outputs,
+    .settings_size = sizeof(struct pipe_settings),
+    .state_size = sizeof(struct pipe),
+    .flags = WEIR_BLOCKING,
+    .check = pipe_check,
+    .open = pipe_open,
+    .handle = pipe_handle,
+    .inspect = pipe_inspect,
+    .close = pipe_close,
+};

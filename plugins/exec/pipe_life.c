@@ -1,0 +1,302 @@
+#include "pipe_state.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include <weir/printable.h>
+
+#include "../files/files.h"
+
+/* A look at whether the result is still wanted. */
+#define LOOK_MS 1000u
+/* Bytes of the reason of an end, with a NUL; the host shows 47 of them. */
+#define REASON_SIZE 64u
+
+static void on_room(struct weir_self *self, void *memory, void *context, int descriptor,
+                    int readiness);
+static void on_prints(struct weir_self *self, void *memory, void *context, int descriptor,
+                      int readiness);
+static void on_ended(struct weir_self *self, void *memory, void *context, int descriptor,
+                     int readiness);
+
+static const struct peer_calls calls = { on_ended, pipe_on_frames, on_room, on_prints };
+
+bool pipe_listens(const struct pipe *state)
+{
+    return state->phase == PIPE_STARTING || state->phase == PIPE_READY || state->phase == PIPE_BUSY;
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+static void look(struct weir_self *self, void *memory, void *context);
+
+static void cancel_timer(struct weir_self *self, struct pipe *state)
+{
+    if (state->timer)
+        (void)weir_cancel_timer(self, state->timer);
+    state->timer = 0;
+}
+
+static void kill_child(struct pipe *state)
+{
+    state->phase = PIPE_KILLED;
+    child_signal(&state->peer.child, SIGKILL);
+}
+
+static uint64_t time_to_look(struct weir_self *self, const struct pipe *state)
+{
+    uint64_t now = weir_now_ms(self);
+    uint64_t left = state->deadline > now ? state->deadline - now : 1;
+
+    if (state->blocked)
+        return PIPE_AGAIN_MS;
+    return state->deadline && left < LOOK_MS ? left : LOOK_MS;
+}
+
+/* Without memory for the timer the child ends now. */
+void pipe_arm(struct weir_self *self, struct pipe *state)
+{
+    cancel_timer(self, state);
+    if (state->phase == PIPE_READY || state->phase == PIPE_KILLED || state->phase == PIPE_ENDED)
+        return;
+    if (weir_after(self, time_to_look(self, state), look, NULL, &state->timer) == 0)
+        return;
+    state->timer = 0;
+    state->cause = "no memory for a timer";
+    state->failed = true;
+    state->blocked = false;
+    kill_child(state);
+}
+
+void pipe_set_deadline(struct weir_self *self, struct pipe *state, uint64_t after_ms)
+{
+    state->deadline = after_ms ? weir_now_ms(self) + after_ms : 0;
+}
+
+int pipe_start(struct weir_self *self, struct pipe *state)
+{
+    int error = weir_set_demand(self, 0) == 0 ? 0 : ENOMEM;
+
+    if (error == 0)
+        error = peer_start(self, &state->peer, &state->program.plan, state->program.command.words,
+                           &calls);
+    if (error != 0)
+        return error;
+    state->phase = PIPE_STARTING;
+    state->cause = NULL;
+    state->has_ended = state->worked = false;
+    pipe_set_deadline(self, state, state->settings->start_timeout);
+    pipe_arm(self, state);
+    return 0;
+}
+
+/* --- ending the child ------------------------------------------------------------------------- */
+
+/* The child ends by itself within `grace`; otherwise it is killed. */
+void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cause, bool failed)
+{
+    state->phase = PIPE_LEAVING;
+    state->cause = cause;
+    state->failed = failed;
+    state->blocked = false;
+    (void)weir_set_demand(self, 0);
+    pipe_set_deadline(self, state, state->settings->grace);
+    outbox_close(self, &state->peer.outbox);
+    pipe_arm(self, state);
+}
+
+/* A process that is stopped (SIGSTOP) gets the signal when it continues. */
+void pipe_stop(struct weir_self *self, struct pipe *state, const char *cause)
+{
+    pipe_expect_end(self, state, cause, true);
+    child_signal(&state->peer.child, SIGTERM);
+    child_signal(&state->peer.child, SIGCONT);
+}
+
+static bool is_over(struct weir_self *self, const struct pipe *state)
+{
+    return state->deadline && weir_now_ms(self) >= state->deadline;
+}
+
+static void look_at_message(struct weir_self *self, struct pipe *state)
+{
+    if (!weir_is_wanted(self, state->kept)) {
+        pipe_stop(self, state, "the result is not wanted any more");
+        state->failed = false;
+    } else if (!state->blocked && is_over(self, state)) {
+        pipe_stop(self, state, "time-out");
+    }
+}
+
+static void look(struct weir_self *self, void *memory, void *context)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    state->timer = 0;
+    if (state->phase == PIPE_BUSY)
+        look_at_message(self, state);
+    else if (state->phase == PIPE_STARTING && is_over(self, state))
+        pipe_stop(self, state, "not ready in time");
+    else if (state->phase == PIPE_LEAVING && is_over(self, state))
+        kill_child(state);
+    if (state->blocked || state->has_ended)
+        pipe_pump(self, state);
+    else
+        pipe_arm(self, state);
+}
+
+/* --- the end of the child --------------------------------------------------------------------- */
+
+void pipe_settle(struct weir_self *self, struct pipe *state, int verdict)
+{
+    const struct weir_message *kept = state->kept;
+
+    state->kept = NULL;
+    state->worked = true;
+    state->count_done += verdict == WEIR_DONE;
+    state->count_refused += verdict != WEIR_DONE;
+    weir_progress(self, "messages", state->count_done, 0);
+    (void)weir_settle(self, kept, verdict);
+}
+
+/* 0 stands for an end that something else in the program has taken note of. */
+static const char *signal_name(int number)
+{
+    const char *name = sigabbrev_np(number);
+
+    return name ? name : "?";
+}
+
+/* Names the message that the child had in hand. */
+static void blame(struct weir_self *self, const struct pipe *state, long long process,
+                  const char *reason)
+{
+    const struct weir_message *kept = state->kept;
+    char sample[PIPE_SAMPLE_SIZE];
+    size_t size;
+    const char *payload = files_text(kept, state->line, &size);
+    size_t shown = size < state->settings->log_payload ? size : state->settings->log_payload;
+
+    if (shown > 0)
+        memcpy(sample, payload, shown);
+    sample[shown] = '\0';
+    weir_printable_replace(sample, shown);
+    weir_log(self, WEIR_LOG_ERROR, "child ended with a message in hand",
+             weir_int("process", process), weir_str("reason", reason),
+             weir_str("tag", kept->tag ? kept->tag->name : ""), weir_uint("key", kept->key),
+             weir_uint("attempt", kept->attempt), weir_uint("bytes", size),
+             weir_str("payload", sample));
+}
+
+/* A child that ends with 0 between two messages has chosen to. */
+static bool is_failure(const struct pipe *state)
+{
+    bool chosen = !state->end.by_signal && state->end.number == 0 && state->worked;
+
+    if (state->cause)
+        return state->failed;
+    return state->kept || !chosen;
+}
+
+static void write_reason(const struct pipe *state, char *to, size_t size)
+{
+    if (state->cause)
+        (void)snprintf(to, size, "%s", state->cause);
+    else if (state->end.by_signal)
+        (void)snprintf(to, size, "signal %d (%s)", state->end.number,
+                       signal_name(state->end.number));
+    else
+        (void)snprintf(to, size, "exit code %d", state->end.number);
+}
+
+/* The host gives the message in hand to the next incarnation, or it is dead as `crashed`. */
+static void fail(struct weir_self *self, struct pipe *state, const char *reason)
+{
+    state->phase = PIPE_ENDED;
+    (void)weir_set_demand(self, 0);
+    weir_reason(self, "%s", reason);
+    (void)weir_exit(self, weir_pid_of(self), WEIR_END_CRASH);
+}
+
+void pipe_end(struct weir_self *self, struct pipe *state)
+{
+    bool failed = is_failure(state);
+    long long process = state->peer.child.process;
+    char reason[REASON_SIZE];
+    int error = 0;
+
+    write_reason(state, reason, sizeof reason);
+    pipe_drop_frame(self, state);
+    cancel_timer(self, state);
+    (void)peer_finish(self, &state->peer);
+    if (state->kept && !failed) {
+        weir_reason(self, "%s", reason);
+        pipe_settle(self, state, WEIR_REJECT);
+    }
+    if (!failed)
+        error = pipe_start(self, state);
+    if (error != 0)
+        (void)strerror_r(error, reason, sizeof reason);
+    if (state->kept)
+        blame(self, state, process, reason);
+    else if (failed)
+        weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
+                 weir_str("reason", reason));
+    if (failed || error != 0)
+        fail(self, state, reason);
+}
+
+/* --- watches ---------------------------------------------------------------------------------- */
+
+/* A child that has closed its descriptor has ended, or is about to. */
+void pipe_send(struct weir_self *self, struct pipe *state)
+{
+    int error = outbox_write(self, &state->peer.outbox, on_room);
+
+    if (error == EPIPE || error == ECONNRESET)
+        pipe_expect_end(self, state, NULL, true);
+    else if (error != 0)
+        pipe_stop(self, state, "no memory for a watch");
+}
+
+static void on_room(struct weir_self *self, void *memory, void *context, int descriptor,
+                    int readiness)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    (void)descriptor;
+    (void)readiness;
+    outbox_fired(&state->peer.outbox);
+    if (state->phase == PIPE_BUSY)
+        pipe_send(self, state);
+}
+
+static void on_prints(struct weir_self *self, void *memory, void *context, int descriptor,
+                      int readiness)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    (void)descriptor;
+    (void)readiness;
+    peer_on_prints(self, &state->peer, &calls);
+}
+
+/* What the child wrote before its end counts. */
+static void on_ended(struct weir_self *self, void *memory, void *context, int descriptor,
+                     int readiness)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    (void)descriptor;
+    (void)readiness;
+    if (!peer_has_ended(self, &state->peer, &calls, &state->end))
+        return;
+    state->has_ended = true;
+    if (!state->blocked)
+        pipe_pump(self, state);
+}

@@ -1,0 +1,116 @@
+/*
+ * pipe_state.h - a worker of exec.pipe: its child, and the message that the child has.
+ *
+ * pipe.c has the callbacks and the options, pipe_life.c begins and ends the child, pipe_frames.c
+ * carries out what the child writes. Not synchronised.
+ */
+#ifndef PIPE_STATE_H
+#define PIPE_STATE_H
+
+#include "peer.h"
+#include "program.h"
+
+/* Before another try to send an output, or to get memory for it. */
+#define PIPE_AGAIN_MS 100u
+/* Bytes of a reason, with a NUL; the host shows 47 of them. */
+#define PIPE_TEXT_SIZE 4096u
+/* Bytes of a payload in the log, with a NUL. */
+#define PIPE_SAMPLE_SIZE 256u
+
+struct pipe_settings {
+    struct program_settings program; /* the first: PROGRAM_OPTIONS */
+    const char *tag;
+    uint64_t start_timeout;
+    uint64_t timeout;
+    uint64_t grace;
+    uint64_t frame_max;
+    uint32_t log_lines;
+    uint32_t log_payload;
+};
+
+/*
+ *            ready         handle
+ * STARTING --------> READY <------> BUSY
+ *     |                |   verdict   |
+ *     +----------------+-------------+   time-out, not wanted, a wrong frame, fail, stop
+ *                      v
+ *                   LEAVING -------> KILLED      grace is over
+ *                      |                |
+ *                      v                v
+ *                    (the process has ended)     also from STARTING, READY, BUSY
+ *                              |
+ *                              v
+ *                            ENDED               the host ends this incarnation
+ */
+enum pipe_phase {
+    PIPE_STARTING,
+    PIPE_READY,
+    PIPE_BUSY,
+    PIPE_LEAVING,
+    PIPE_KILLED,
+    PIPE_ENDED,
+};
+
+struct pipe {
+    const struct pipe_settings *settings; /* borrowed until close */
+    const struct weir_tag *line;
+    const struct weir_tag *tag; /* of the output */
+    struct program program;
+
+    struct peer peer;
+    enum pipe_phase phase;
+    const struct weir_message *kept; /* the message in hand; NULL = none */
+    bool has_ended;                  /* the process; `end` says how */
+    struct child_end end;
+    const char *cause; /* why the child must end; static, or `text`; NULL = nothing */
+    bool failed;       /* with a cause: the end is a failure of the worker */
+    bool worked;       /* it has settled a message */
+
+    bool has_frame; /* its line is read; its bytes and the rest follow */
+    struct frame frame;
+    struct weir_message *output; /* owned: of `frame`, until it is accepted */
+    size_t got;                  /* bytes of `frame` that are read */
+    bool blocked;                /* the output has no room, or no memory */
+
+    uint64_t began;    /* with the message: weir_now_ms */
+    uint64_t deadline; /* of the phase; 0 = none */
+    uint64_t timer;    /* 0 = none */
+
+    uint64_t count_done;
+    uint64_t count_refused; /* retried or rejected */
+    char text[PIPE_TEXT_SIZE];
+};
+
+/* --- pipe_life.c ------------------------------------------------------------------------------ */
+
+/* Starts the child. Returns 0 or an errno; then nothing runs. */
+int pipe_start(struct weir_self *self, struct pipe *state);
+/* Looks at the deadline in time; to be called after each change of the phase, of `deadline` and of
+ * `blocked`. */
+void pipe_arm(struct weir_self *self, struct pipe *state);
+/* 0 = none. */
+void pipe_set_deadline(struct weir_self *self, struct pipe *state, uint64_t after_ms);
+/* The child ends by itself within `grace`, or is killed. `cause` is static, or the text of the
+ * state; NULL: the reason is how it ends, which also decides whether it has failed. */
+void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cause, bool failed);
+/* As pipe_expect_end, after a TERM: it has failed. */
+void pipe_stop(struct weir_self *self, struct pipe *state, const char *cause);
+/* After the end of the process: another child begins, or the host ends this incarnation. */
+void pipe_end(struct weir_self *self, struct pipe *state);
+/* Sends what is left of the message in hand. */
+void pipe_send(struct weir_self *self, struct pipe *state);
+void pipe_settle(struct weir_self *self, struct pipe *state, int verdict);
+/* True while the frames of the child count. */
+bool pipe_listens(const struct pipe *state);
+
+/* --- pipe_frames.c ---------------------------------------------------------------------------- */
+
+/* Reads frames until there are no more, or one of them has to wait. */
+void pipe_pump(struct weir_self *self, struct pipe *state);
+/* Forgets the frame that is not finished. */
+void pipe_drop_frame(struct weir_self *self, struct pipe *state);
+/* The watch of the frames. */
+void pipe_on_frames(struct weir_self *self, void *memory, void *context, int descriptor,
+                    int readiness);
+
+#endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Goal:   weir.py reads messages and writes frames as plugins/exec/frame.h says, and turns what the
+        handler does into a verdict.
+Method: `run` on pipes of the test instead of the descriptors 3 and 4; what it wrote is read back.
+"""
+import contextlib
+import io
+import os
+import sys
+import threading
+import unittest
+
+import weir
+
+
+def message(data, kind="message", attempt=1, key=0, tag="text/1"):
+    return f"{kind} {len(data)} {attempt} {key} {tag}\n".encode() + data
+
+
+def play(handle, *messages):
+    """What the worker writes when it gets these bytes, after `ready`."""
+    reader, to_worker = os.pipe()
+    from_worker, writer = os.pipe()
+
+    def feed():
+        with os.fdopen(to_worker, "wb") as stream:
+            with contextlib.suppress(BrokenPipeError):
+                stream.write(b"".join(messages))
+
+    def run():
+        weir.run(handle, reader, writer)
+
+    threads = [threading.Thread(target=feed), threading.Thread(target=run)]
+    for thread in threads:
+        thread.start()
+    with os.fdopen(from_worker, "rb") as stream:
+        written = stream.read()
+    for thread in threads:
+        thread.join()
+    assert written.startswith(b"ready 0\n"), written
+    return written.removeprefix(b"ready 0\n")
+
+
+def raising(error):
+    def handle(_):
+        raise error
+    return handle
+
+
+class Worker(unittest.TestCase):
+    def test_result_goes_to_the_output_or_is_the_reply(self):
+        def upper(got):
+            return got.data.upper()
+        self.assertEqual(play(upper, message(b"ab\n\0c")), b"out 5 0\nAB\n\0Cdone 0\n")
+        self.assertEqual(play(upper, message(b"ab", "request")), b"reply 2\nABdone 0\n")
+        self.assertEqual(play(lambda _: None, message(b"ab")), b"done 0\n")
+        self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0 0\ndone 0\n")
+
+    def test_text_is_utf_8_and_other_bytes_are_taken(self):
+        self.assertEqual(play(lambda _: "ü", message(b"")), b"out 2 0\n\xc3\xbcdone 0\n")
+        self.assertEqual(play(lambda _: bytearray(b"x"), message(b"")), b"out 1 0\nxdone 0\n")
+        self.assertEqual(play(lambda _: memoryview(b"x"), message(b"")), b"out 1 0\nxdone 0\n")
+
+    def test_handler_sees_the_whole_message(self):
+        seen = []
+        play(lambda got: seen.append((got.data, got.tag, got.key, got.attempt, got.is_request)),
+             message(b"one", key=2**64 - 1, attempt=3, tag="a tag/2"), message(b"", "request"))
+        self.assertEqual(seen, [(b"one", "a tag/2", 2**64 - 1, 3, False),
+                                (b"", "text/1", 0, 1, True)])
+
+    def test_handler_may_emit_often(self):
+        def handle(got):
+            got.emit("a")
+            got.emit(b"b", key=9)
+            got.reply("c")
+        self.assertEqual(play(handle, message(b"", "request")),
+                         b"out 1 0\naout 1 9\nbreply 1\ncdone 0\n")
+
+    def test_exceptions_are_verdicts(self):
+        self.assertEqual(play(raising(weir.Reject("no good")), message(b"")),
+                         b"reject 7\nno good")
+        self.assertEqual(play(raising(weir.Retry("later", delay=2.5)), message(b"")),
+                         b"retry 5 2500\nlater")
+        self.assertEqual(play(raising(weir.Retry()), message(b"")), b"retry 0 1000\n")
+
+    def test_fail_and_stop_end_the_worker(self):
+        self.assertEqual(play(raising(weir.Fail("disk")), message(b""), message(b"")),
+                         b"fail 4\ndisk")
+        self.assertEqual(play(raising(weir.Stop()), message(b""), message(b"")), b"stop 0\n")
+
+    def test_other_exceptions_reject_and_are_printed(self):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            got = play(raising(ValueError("x" * 1000)), message(b""))
+        self.assertEqual(got, b"reject 200\n" + b"ValueError: ".ljust(200, b"x"))
+        self.assertIn("Traceback", errors.getvalue())
+
+    def test_message_that_is_cut_is_not_handled(self):
+        self.assertEqual(play(lambda _: "x", message(b"abc")[:-1]), b"")
+
+    def test_large_messages(self):
+        data = os.urandom(1 << 20)
+        self.assertEqual(play(lambda got: got.data, message(data), message(data)),
+                         2 * (b"out %d 0\n" % len(data) + data + b"done 0\n"))
+
+
+if __name__ == "__main__":
+    # `run` sets the buffering of standard output, which must be a file of the system.
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    unittest.main()
