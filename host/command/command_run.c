@@ -202,7 +202,7 @@ static int serve(struct host *host)
     };
     host->unserved = (struct unserved){ .overview = &host->routes.overview,
                                         .sink = logger_sink(host->logger) };
-    inspections_init(&host->routes.inspections, &host->assembly, running_wake, host);
+    pending_answers_init(&host->routes.pending, &host->assembly, running_wake, host);
     listener = start_watch_take_listener(&host->start_watch);
     if (listener)
         control_offer(host->control, listener);
@@ -247,7 +247,7 @@ static void tear_down(struct host *host)
         runtime_destroy(host->runtime);
     }
     exit_guard_end();
-    inspections_finish(&host->routes.inspections);
+    pending_answers_finish(&host->routes.pending);
     unserved_finish(&host->unserved);
     progress_destroy(host->progress);
     running_remove_socket(host);

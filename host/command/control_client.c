@@ -81,7 +81,7 @@ static char *path_in_file(const struct control_client *client, const char *file,
     return path;
 }
 
-static char *find_path(const struct control_client *client, int *out_code)
+char *control_client_find(const struct control_client *client, int *out_code)
 {
     const char *variable = getenv(CONTROL_VARIABLE);
 
@@ -122,6 +122,7 @@ static int code_of(unsigned status)
 {
     switch (status) {
     case HTTP_STATUS_OK:
+    case HTTP_STATUS_NO_CONTENT:
         return EX_OK;
     case HTTP_STATUS_BAD_REQUEST:
         return EX_USAGE;
@@ -137,6 +138,10 @@ static int code_of(unsigned status)
     case HTTP_STATUS_REQUEST_TIMEOUT:
     case HTTP_STATUS_GATEWAY_TIMEOUT:
         return EX_TEMPFAIL;
+    case HTTP_STATUS_PAYLOAD_TOO_LARGE:
+        return EX_DATAERR;
+    case HTTP_STATUS_BAD_GATEWAY:
+        return COMMAND_FAILED;
     default:
         return EX_PROTOCOL;
     }
@@ -167,9 +172,8 @@ static size_t plain_length(const struct control_client *client, const char *text
     return weir_printable(text, size);
 }
 
-/* Prints an untrusted answer: control characters of a terminal are left out. */
-static void print_text(const struct control_client *client, const char *text, size_t size,
-                       FILE *stream)
+void control_client_print(const struct control_client *client, const char *text, size_t size,
+                          FILE *stream)
 {
     while (size > 0) {
         size_t length = plain_length(client, text, size);
@@ -194,17 +198,22 @@ static int code_of_answer(const struct control_client *client, const struct answ
     return code_of(answer->status);
 }
 
+int control_client_run(const struct control_client *client, const struct exchange *exchange,
+                       struct answer *out)
+{
+    int status = exchange_run(exchange, out);
+
+    return status == 0 ? code_of_answer(client, out)
+                       : tell_not_open(client, exchange->path, out, -status);
+}
+
 static int fetch_from(const struct control_client *client, const struct exchange *exchange,
                       struct answer *out)
 {
-    int status = exchange_run(exchange, out);
-    int code;
+    int code = control_client_run(client, exchange, out);
 
-    if (status != 0)
-        return tell_not_open(client, exchange->path, out, -status);
-    code = code_of_answer(client, out);
     if (code != EX_OK)
-        print_text(client, out->text, out->size, client->invocation->err);
+        control_client_print(client, out->text, out->size, client->invocation->err);
     return code;
 }
 
@@ -218,7 +227,7 @@ int control_client_fetch(const struct control_client *client, bool is_post, cons
     char *path;
 
     *out = (struct answer){ .status = 0 };
-    path = find_path(client, &code);
+    path = control_client_find(client, &code);
     if (!path)
         return code;
     exchange.path = path;
@@ -234,7 +243,7 @@ int control_client_ask(const struct control_client *client, bool is_post, const 
     int code = control_client_fetch(client, is_post, target, timeout_s, &answer);
 
     if (code == EX_OK)
-        print_text(client, answer.text, answer.size, client->invocation->out);
+        control_client_print(client, answer.text, answer.size, client->invocation->out);
     exchange_finish(&answer);
     return code;
 }

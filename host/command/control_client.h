@@ -59,6 +59,20 @@ int control_client_ask(const struct control_client *client, bool is_post, const 
 int control_client_fetch(const struct control_client *client, bool is_post, const char *target,
                          uint32_t timeout_s, struct answer *out);
 
+/* The path of the host's socket, owned by the caller. NULL: printed why, with the exit code. */
+char *control_client_find(const struct control_client *client, int *out_code);
+
+/*
+ * Runs an exchange, whose `path` control_client_find gave, and returns the exit code that fits the
+ * answer. Prints nothing when there is an answer. The caller finishes it in every case.
+ */
+int control_client_run(const struct control_client *client, const struct exchange *exchange,
+                       struct answer *out);
+
+/* Prints an untrusted text: control characters of a terminal are escaped. */
+void control_client_print(const struct control_client *client, const char *text, size_t size,
+                          FILE *stream);
+
 /* `before`, the path of a pool and `after`, as part of a request. Owned; NULL: memory is out. */
 char *control_client_target(const char *before, const char *path, const char *after);
 

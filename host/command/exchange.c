@@ -68,10 +68,12 @@ static void send_request(const struct exchange *exchange, int descriptor)
     if (!stream)
         return;
     fprintf(stream,
-            "%s %s HTTP/1.1\r\nHost: weir\r\nAccept: %s\r\nContent-Length: 0\r\n"
+            "%s %s HTTP/1.1\r\nHost: weir\r\nAccept: %s\r\nContent-Length: %zu\r\n"
             "Connection: close\r\n\r\n",
             exchange->is_post ? "POST" : "GET", exchange->target,
-            exchange->wants_json ? "application/json" : "text/plain");
+            exchange->wants_json ? "application/json" : "text/plain", exchange->body_size);
+    if (exchange->body_size > 0)
+        (void)fwrite(exchange->body, 1, exchange->body_size, stream);
     if (fclose(stream) == 0)
         send_all(descriptor, text, size);
     free(text);

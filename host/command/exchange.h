@@ -21,6 +21,8 @@ struct exchange {
     const char *target; /* such as /status */
     bool is_post;
     bool wants_json;
+    const char *body; /* NULL: none */
+    size_t body_size;
     /* The time-out for the connection, and again for the answer. 0: waits for the answer as long as
      * the host is alive; /livez checks that after each EXCHANGE_TIMEOUT_S of silence. */
     uint32_t timeout_s;

@@ -76,6 +76,7 @@ static void on_closed(uv_handle_t *handle)
     control->count--;
     free(connection->output[0].base);
     free(connection->output[1].base);
+    http_reading_finish(&connection->reading);
     free(connection);
     free_control(control);
 }

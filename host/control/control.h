@@ -5,7 +5,7 @@
  * CONTROL_CONNECTIONS_MAX at a time, and CONTROL_CONNECTIONS_RESERVED beyond them in which only
  * probes are answered; all others get 503 and are closed. A request must be complete, and an answer
  * taken, within CONTROL_TIMEOUT_MS each, in a reserved place within a tenth of it; a request has
- * at most HTTP_REQUEST_MAX bytes. A connection is one request.
+ * at most HTTP_REQUEST_MAX bytes, and a body HTTP_BODY_MAX. A connection is one request.
  *
  *      READING ---- complete ----> ASKED ---- control_answer ----> WRITING ----> closed
  *         \--- wrong, too large, too slow: answered at once ---------/

@@ -1,6 +1,7 @@
 #include "host/control/http.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +12,12 @@ void http_reading_init(struct http_reading *reading)
     *reading = (struct http_reading){ 0 };
     http_parser_init(&reading->parser, HTTP_REQUEST);
     reading->parser.data = reading;
+}
+
+void http_reading_finish(struct http_reading *reading)
+{
+    free(reading->body);
+    reading->body = NULL;
 }
 
 /* Appends to a text of `capacity` bytes with its NUL; false: it does not fit. */
@@ -30,8 +37,8 @@ static int on_url(http_parser *parser, const char *bytes, size_t size)
     struct http_reading *reading = parser->data;
 
     if (!append(reading->target, sizeof reading->target, bytes, size))
-        reading->target_cut = true;
-    return reading->target_cut;
+        reading->is_cut = true;
+    return reading->is_cut;
 }
 
 static int on_header_field(http_parser *parser, const char *bytes, size_t size)
@@ -57,6 +64,44 @@ static int on_header_value(http_parser *parser, const char *bytes, size_t size)
     return 0;
 }
 
+/* The size that the head announces is refused before the body arrives. */
+static int on_head(http_parser *parser)
+{
+    struct http_reading *reading = parser->data;
+
+    if (parser->content_length != UINT64_MAX && parser->content_length > HTTP_BODY_MAX)
+        reading->is_cut = true;
+    return 0;
+}
+
+static bool grow_body(struct http_reading *reading, size_t size)
+{
+    size_t capacity = 2 * size < HTTP_BODY_MAX ? 2 * size : HTTP_BODY_MAX;
+    char *body;
+
+    if (size <= reading->body_capacity)
+        return true;
+    body = realloc(reading->body, capacity);
+    if (!body)
+        return false;
+    reading->body = body;
+    reading->body_capacity = capacity;
+    return true;
+}
+
+static int on_body(http_parser *parser, const char *bytes, size_t size)
+{
+    struct http_reading *reading = parser->data;
+
+    if (size > HTTP_BODY_MAX - reading->body_size)
+        reading->is_cut = true;
+    if (reading->is_cut || !grow_body(reading, reading->body_size + size))
+        return 1;
+    memcpy(reading->body + reading->body_size, bytes, size);
+    reading->body_size += size;
+    return 0;
+}
+
 static int on_complete(http_parser *parser)
 {
     struct http_reading *reading = parser->data;
@@ -75,12 +120,14 @@ enum http_progress http_read(struct http_reading *reading, const char *bytes, si
     settings.on_url = on_url;
     settings.on_header_field = on_header_field;
     settings.on_header_value = on_header_value;
+    settings.on_headers_complete = on_head;
+    settings.on_body = on_body;
     settings.on_message_complete = on_complete;
     reading->bytes += size;
     (void)http_parser_execute(&reading->parser, &settings, bytes, size);
     if (reading->complete)
         return HTTP_COMPLETE;
-    if (reading->target_cut || reading->bytes > HTTP_REQUEST_MAX)
+    if (reading->is_cut || reading->bytes - reading->body_size > HTTP_REQUEST_MAX)
         return HTTP_TOO_LARGE;
     if (HTTP_PARSER_ERRNO(&reading->parser) != HPE_OK || reading->parser.upgrade || size == 0)
         return HTTP_WRONG;
@@ -137,6 +184,8 @@ bool http_take_request(struct http_reading *reading, struct http_request *out)
         .is_post = reading->parser.method == HTTP_POST,
         .wants_text = strstr(reading->accept, "text/plain") != NULL,
         .path = reading->target + 1,
+        .body = reading->body,
+        .body_size = reading->body_size,
     };
     if (query) {
         *query = '\0';

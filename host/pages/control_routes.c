@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "host/pages/dead_letter_routes.h"
+#include "host/pages/inspections.h"
+#include "host/pages/message_routes.h"
 #include "host/pages/metrics.h"
 #include "host/pages/overview.h"
 #include "host/pages/pool_routes.h"
@@ -106,7 +108,7 @@ static unsigned get_inspect(struct inquiry *inquiry)
         .wants_text = inquiry->request->wants_text,
         .connection = inquiry->connection,
     };
-    int status = inspections_ask(&inquiry->routes->inspections, &question);
+    int status = inspections_ask(&inquiry->routes->pending, &question);
 
     if (status == WEIR_EUNKNOWN || status == WEIR_ETERMINATED)
         return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND,
@@ -141,7 +143,7 @@ void control_routes_collect(struct control_routes *routes)
 {
     struct control_job *job;
 
-    inspections_collect(&routes->inspections);
+    pending_answers_collect(&routes->pending);
 
     while ((job = control_jobs_collect(routes->supervisor->jobs))) {
         control_answer(job->context, (struct control_reply){
@@ -174,6 +176,8 @@ static const struct route {
     { "pools/", "/pause", true, pool_routes_pause },
     { "pools/", "/restart", true, post_restart },
     { "pools/", "/resume", true, pool_routes_resume },
+    { "pools/", "/send", true, message_routes_send },
+    { "pools/", "/request", true, message_routes_request },
     { "pools/", NULL, false, pool_routes_one },
     { "dead", NULL, false, dead_letter_routes_summary },
     { "dead/", "/replay", true, dead_letter_routes_replay },

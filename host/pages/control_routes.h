@@ -27,7 +27,7 @@ void control_routes_ask(void *context, struct connection *connection,
 /* For control_setup: true for /livez and /readyz. */
 bool control_routes_is_probe(const struct http_request *request);
 
-/* Sends the answers of finished control jobs and inspections. */
+/* Sends the answers of finished control jobs and of actors. */
 void control_routes_collect(struct control_routes *routes);
 
 #endif

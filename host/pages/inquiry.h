@@ -8,8 +8,8 @@
 #define HOST_PAGES_INQUIRY_H
 
 #include "host/control/control.h"
-#include "host/pages/inspections.h"
 #include "host/pages/overview_figures.h"
+#include "host/pages/pending_answers.h"
 
 #define TYPE_JSON "application/json"
 #define TYPE_TEXT "text/plain; charset=utf-8"
@@ -18,7 +18,7 @@
 struct control_routes {
     struct overview overview;
     struct supervisor *supervisor;
-    struct inspections inspections;
+    struct pending_answers pending;
 };
 
 /* One request, and the answer under construction. */
@@ -29,7 +29,7 @@ struct inquiry {
     char *rest; /* of the path, after the route's own; cut at a verb */
     struct control_reply reply;
     FILE *stream; /* fills the reply */
-    bool later;   /* a control job or an inspection answers later */
+    bool later;   /* a control job or an actor answers later */
 };
 
 /* Writes an error in the format of the request: text or JSON. Returns `status`. */

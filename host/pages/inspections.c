@@ -8,35 +8,6 @@
 #include "host/control/control.h"
 #include "host/run/assembly.h"
 
-struct inspection_request {
-    struct inspection_request *next;
-    uint64_t reference;
-    uint64_t due_ns; /* monotonic */
-    struct connection *connection;
-    bool wants_text;
-    char path[PLACE_PATH_MAX]; /* for messages */
-};
-
-void inspections_init(struct inspections *inspections, struct assembly *assembly,
-                      void (*on_answer)(void *context), void *context)
-{
-    *inspections = (struct inspections){ .assembly = assembly,
-                                         .on_answer = on_answer,
-                                         .context = context };
-}
-
-void inspections_finish(struct inspections *inspections)
-{
-    struct inspection_request *request = inspections->open;
-
-    while (request) {
-        struct inspection_request *next = request->next;
-
-        free(request);
-        request = next;
-    }
-}
-
 /* --- targets -------------------------------------------------------------------------------- */
 
 /* Finds the pool's member of this number; of two, the one that stays. */
@@ -104,7 +75,7 @@ static int find_target(struct assembly *assembly, const char *path, weir_pid *ou
     return find_worker(runtime, path, out);
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- items ---------------------------------------------------------------------------------- */
 
 /* Cuts `text` at its commas. False: too many. */
 static bool split(char *text, const char *items[WEIR_INSPECT_ITEMS_MAX + 1])
@@ -123,58 +94,17 @@ static bool split(char *text, const char *items[WEIR_INSPECT_ITEMS_MAX + 1])
     return true;
 }
 
-static int ask(struct inspections *inspections, const char *path, const char *const *items,
-               uint64_t *out_reference)
+static int find(struct assembly *assembly, const char *path, weir_pid *out)
 {
-    struct runtime *runtime = inspections->assembly->runtime;
-    struct request_options options = { .timeout_ms = INSPECTIONS_TIMEOUT_MS,
-                                       .on_answer = inspections->on_answer,
-                                       .on_answer_context = inspections->context };
-    struct executor *executor = runtime_enter(runtime);
+    struct executor *executor = runtime_enter(assembly->runtime);
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = find_target(inspections->assembly, path, &options.to);
+    status = find_target(assembly, path, out);
     runtime_leave(executor);
-    return status == 0 ? runtime_inspect(runtime, &options, items, out_reference) : status;
+    return status;
 }
-
-static void append(struct inspections *inspections, struct inspection_request *request)
-{
-    struct inspection_request **end = &inspections->open;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = request;
-}
-
-int inspections_ask(struct inspections *inspections, const struct inspections_question *question)
-{
-    const char *items[WEIR_INSPECT_ITEMS_MAX + 1] = { NULL };
-    struct clock clock = clock_monotonic();
-    struct inspection_request *request = calloc(1, sizeof *request);
-    char *text = strdup(question->items);
-    int status = request && text ? 0 : WEIR_ENOMEM;
-
-    if (status == 0 && !split(text, items))
-        status = WEIR_EINVALID;
-    if (status == 0)
-        status = ask(inspections, question->path, items, &request->reference);
-    free(text);
-    if (status != 0) {
-        free(request);
-        return status;
-    }
-    request->due_ns = clock_after_ms(&clock, INSPECTIONS_TIMEOUT_MS);
-    request->connection = question->connection;
-    request->wants_text = question->wants_text;
-    (void)snprintf(request->path, sizeof request->path, "%s", question->path);
-    append(inspections, request);
-    return 0;
-}
-
-/* --- answering ------------------------------------------------------------------------------ */
 
 static void write_text(FILE *stream, const struct weir_message *message)
 {
@@ -202,17 +132,17 @@ static void write_json(FILE *stream, const char *path, const struct weir_message
     json_finish(&json);
 }
 
-static void write_error(FILE *stream, const struct inspection_request *request, int status)
+static void write_error(FILE *stream, const struct pending_question *question, int status)
 {
     char text[256];
     struct json json;
 
     if (status == WEIR_ETIMEOUT)
         (void)snprintf(text, sizeof text, "%s has not answered within %d ms: it is in a handler",
-                       request->path, INSPECTIONS_TIMEOUT_MS);
+                       question->path, INSPECTIONS_TIMEOUT_MS);
     else
-        (void)snprintf(text, sizeof text, "%s: %s", request->path, weir_status_text(status));
-    if (request->wants_text) {
+        (void)snprintf(text, sizeof text, "%s: %s", question->path, weir_status_text(status));
+    if (question->wants_text) {
         fprintf(stream, "error: %s\n", text);
         return;
     }
@@ -232,62 +162,57 @@ static unsigned http_status_of(int status)
     return status == WEIR_ETERMINATED ? HTTP_STATUS_NOT_FOUND : HTTP_STATUS_INTERNAL_SERVER_ERROR;
 }
 
-static void answer(const struct inspection_request *request, int status,
-                   const struct weir_message *message)
+static void write_answer(const struct pending_question *question, int status,
+                         const struct weir_answer *answer, struct control_reply *reply,
+                         FILE *stream)
 {
-    struct control_reply reply = {
-        .status = http_status_of(status),
-        .content_type = request->wants_text ? "text/plain; charset=utf-8" : "application/json",
-    };
-    FILE *stream = open_memstream(&reply.text, &reply.size);
-
-    if (stream) {
-        if (status != 0 || !message)
-            write_error(stream, request, status);
-        else if (request->wants_text)
-            write_text(stream, message);
-        else
-            write_json(stream, request->path, message);
-        if (fclose(stream) != 0) {
-            free(reply.text);
-            reply.text = NULL;
-        }
-    }
-    control_answer(request->connection, reply);
+    reply->status = http_status_of(status);
+    reply->content_type = question->wants_text ? "text/plain; charset=utf-8" : "application/json";
+    if (status != 0 || !answer->message)
+        write_error(stream, question, status);
+    else if (question->wants_text)
+        write_text(stream, answer->message);
+    else
+        write_json(stream, question->path, answer->message);
 }
 
-/* True when it is answered or its time is over: never waits. */
-static void fetch(struct inspections *inspections, const struct inspection_request *request)
-{
-    struct runtime *runtime = inspections->assembly->runtime;
-    struct weir_answer got = WEIR_ANSWER;
-    int status = runtime_await(runtime, request->reference, &got);
+/* --- asking --------------------------------------------------------------------------------- */
 
-    answer(request, status, got.message);
-    runtime_message_free(runtime, got.message);
+static int ask(struct pending_answers *pending, const char *path, char *text,
+               struct pending_answer *answer)
+{
+    const char *items[WEIR_INSPECT_ITEMS_MAX + 1] = { NULL };
+    struct request_options options;
+    uint64_t reference;
+    weir_pid target;
+    int status = answer && text ? 0 : WEIR_ENOMEM;
+
+    if (status == 0 && !split(text, items))
+        status = WEIR_EINVALID;
+    if (status == 0)
+        status = find(pending->assembly, path, &target);
+    if (status != 0)
+        return status;
+    options = pending_answers_options(pending, answer, target);
+    status = runtime_inspect(pending->assembly->runtime, &options, items, &reference);
+    if (status == 0)
+        pending_answers_add(pending, answer, reference);
+    return status;
 }
 
-static bool is_due(const struct inspections *inspections, const struct inspection_request *request,
-                   uint64_t now_ns)
+int inspections_ask(struct pending_answers *pending, const struct inspections_question *question)
 {
-    return now_ns >= request->due_ns ||
-           runtime_is_answered(inspections->assembly->runtime, request->reference);
-}
+    struct pending_answer *answer = pending_answer_create(
+        &(struct pending_question){ .path = question->path,
+                                    .wants_text = question->wants_text,
+                                    .timeout_ms = INSPECTIONS_TIMEOUT_MS,
+                                    .connection = question->connection,
+                                    .write = write_answer });
+    char *text = strdup(question->items);
+    int status = ask(pending, question->path, text, answer);
 
-void inspections_collect(struct inspections *inspections)
-{
-    struct inspection_request **link = &inspections->open;
-    struct clock clock = clock_monotonic();
-
-    while (*link) {
-        struct inspection_request *request = *link;
-
-        if (!is_due(inspections, request, clock_now_ns(&clock))) {
-            link = &request->next;
-            continue;
-        }
-        *link = request->next;
-        fetch(inspections, request);
-        free(request);
-    }
+    if (status != 0)
+        free(answer);
+    free(text);
+    return status;
 }

@@ -86,7 +86,8 @@ static void test_help_fits_a_screen(void)
 {
     static const char *const names[] = { "run",     "check",    "plan",   "reload", "status",
                                          "inspect", "scale",    "pause",  "resume", "dead",
-                                         "restart", "describe", "schema", "new",    "version" };
+                                         "restart", "describe", "schema", "new",    "version",
+                                         "send",    "request" };
     struct said said, again;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

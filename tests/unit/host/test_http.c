@@ -22,6 +22,21 @@ static enum http_progress read_text(struct http_reading *reading, const char *te
     return progress;
 }
 
+/* `count` times the same, between two others. */
+static char *text_of(const char *before, const char *middle, size_t count, const char *after)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    fputs(before, stream);
+    for (size_t i = 0; i < count; i++)
+        fputs(middle, stream);
+    fputs(after, stream);
+    (void)fclose(stream);
+    return text;
+}
+
 static void test_request_in_pieces_is_the_same_as_whole(void)
 {
     static const char text[] = "GET /pools/images%2fsmall?size=12&x=a%20b HTTP/1.1\r\n"
@@ -58,6 +73,39 @@ static void test_post_with_a_body_is_complete_after_it(void)
     CU_ASSERT_FALSE(request.wants_text);
     CU_ASSERT_STRING_EQUAL(request.path, "reload");
     CU_ASSERT_PTR_NULL(request.query);
+    CU_ASSERT_EQUAL(request.body_size, 3);
+    CU_ASSERT_EQUAL(memcmp(request.body, "abc", 3), 0);
+    http_reading_finish(&reading);
+}
+
+/* Bodies of the largest size, as they are and in chunks, are read in any pieces. */
+static void test_large_body_is_read_to_its_bound(void)
+{
+    char *body = text_of("", "x", HTTP_BODY_MAX, "");
+    char head[64];
+    struct http_reading reading;
+    struct http_request request;
+
+    for (size_t piece = 1000; piece < 2 * HTTP_BODY_MAX; piece *= 40) {
+        (void)snprintf(head, sizeof head, "POST / HTTP/1.1\r\nContent-Length: %u\r\n\r\n",
+                       HTTP_BODY_MAX);
+        char *text = text_of(head, body, 1, "");
+
+        CU_ASSERT_EQUAL(read_text(&reading, text, piece), HTTP_COMPLETE);
+        CU_ASSERT_TRUE(http_take_request(&reading, &request));
+        CU_ASSERT_EQUAL(request.body_size, HTTP_BODY_MAX);
+        CU_ASSERT_EQUAL(memcmp(request.body, body, HTTP_BODY_MAX), 0);
+        http_reading_finish(&reading);
+        free(text);
+        (void)snprintf(head, sizeof head,
+                       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n",
+                       HTTP_BODY_MAX);
+        text = text_of(head, body, 1, "\r\n1\r\nx\r\n0\r\n\r\n");
+        CU_ASSERT_EQUAL(read_text(&reading, text, piece), HTTP_TOO_LARGE);
+        http_reading_finish(&reading);
+        free(text);
+    }
+    free(body);
 }
 
 static void test_broken_requests_are_wrong(void)
@@ -97,27 +145,11 @@ static void test_other_methods_and_broken_escapes_are_not_taken(void)
     }
 }
 
-/* `count` times the same, between two others. */
-static char *text_of(const char *before, const char *middle, size_t count, const char *after)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-
-    fputs(before, stream);
-    for (size_t i = 0; i < count; i++)
-        fputs(middle, stream);
-    fputs(after, stream);
-    (void)fclose(stream);
-    return text;
-}
-
 static void test_what_is_too_large_is_told_before_it_ends(void)
 {
     char *target = text_of("GET /", "a", HTTP_TARGET_MAX, "");
     char *headers = text_of("GET / HTTP/1.1\r\n", "A: b\r\n", HTTP_REQUEST_MAX / 6, "");
-    char *body = text_of("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n", "x",
-                         HTTP_REQUEST_MAX, "");
+    char *body = text_of("POST / HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", "x", 1, "");
     struct http_reading reading;
 
     CU_ASSERT_EQUAL(read_text(&reading, target, 100), HTTP_TOO_LARGE);
@@ -152,6 +184,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "pieces", test_request_in_pieces_is_the_same_as_whole },
         { "body", test_post_with_a_body_is_complete_after_it },
+        { "large body", test_large_body_is_read_to_its_bound },
         { "broken", test_broken_requests_are_wrong },
         { "not ours", test_other_methods_and_broken_escapes_are_not_taken },
         { "too large", test_what_is_too_large_is_told_before_it_ends },

@@ -1,0 +1,272 @@
+#include "host/command/posting.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "config/reader.h"
+#include "host/control/http.h"
+#include "host/pages/message_routes.h"
+
+#define TIMEOUT_MS                                                                                 \
+    30000u /* as the usual `open_timeout`: a host that restarts its workers has room */
+#define PAUSE_MIN_MS 1u
+#define PAUSE_MAX_MS 50u /* people do not see it, and a waiting client costs the host nothing */
+#define NS_PER_MS UINT64_C(1000000)
+
+/* --- the command line ----------------------------------------------------------------------- */
+
+static int take_timeout(struct posting *posting, const char *text)
+{
+    if (text_parse_duration(text, &posting->timeout_ms) == TEXT_OK &&
+        posting->timeout_ms <= MESSAGE_ROUTES_TIMEOUT_MAX_MS)
+        return COMMAND_GO_ON;
+    return command_usage_error(posting->client.invocation,
+                               "--timeout is a time such as 500ms or 30s, at most 1h, not %s",
+                               text);
+}
+
+static int take(void *context, char letter, const char *argument)
+{
+    struct posting *posting = context;
+
+    switch (letter) {
+    case POSTING_LETTER_TIMEOUT:
+        return take_timeout(posting, argument);
+    case POSTING_LETTER_TAG:
+        posting->tag = argument;
+        return COMMAND_GO_ON;
+    case POSTING_LETTER_KEY:
+        posting->key = argument;
+        return COMMAND_GO_ON;
+    case POSTING_LETTER_WHOLE:
+        posting->whole = true;
+        return COMMAND_GO_ON;
+    default:
+        return control_client_take(&posting->client, letter, argument);
+    }
+}
+
+int posting_begin(struct posting *posting, const struct invocation *invocation)
+{
+    int first;
+    int code;
+
+    *posting = (struct posting){ .client = { .invocation = invocation }, .timeout_ms = TIMEOUT_MS };
+    message_input_init(&posting->input, STDIN_FILENO);
+    code = command_parse(invocation, take, posting, &first);
+    if (code != COMMAND_GO_ON)
+        return code;
+    if (first == invocation->argc)
+        return command_usage_error(invocation, "takes a pool");
+    posting->pool = invocation->argv[first];
+    posting->messages = invocation->argv + first + 1;
+    if (posting->whole && posting->messages[0])
+        return command_usage_error(invocation, "--whole reads standard input: give no MESSAGE");
+    posting->path = control_client_find(&posting->client, &code);
+    return posting->path ? COMMAND_GO_ON : code;
+}
+
+void posting_finish(struct posting *posting)
+{
+    message_input_finish(&posting->input);
+    free(posting->path);
+}
+
+/* --- messages ------------------------------------------------------------------------------- */
+
+static int tell_unread(const struct posting *posting, int error)
+{
+    const struct invocation *invocation = posting->client.invocation;
+
+    if (error == E2BIG && posting->whole)
+        fprintf(invocation->err, "weir %s: standard input is larger than 1 MiB\n",
+                invocation->command->name);
+    else if (error == E2BIG)
+        fprintf(invocation->err, "weir %s: line %ju is larger than 1 MiB\n",
+                invocation->command->name, (uintmax_t)posting->input.lines + 1);
+    else
+        fprintf(invocation->err, "weir %s: standard input: %s\n", invocation->command->name,
+                strerror(error));
+    return error == E2BIG ? EX_DATAERR : EX_NOINPUT;
+}
+
+static int read_argument(const struct posting *posting, struct posting_batch *out)
+{
+    const char *message = posting->messages[posting->next];
+    const struct invocation *invocation = posting->client.invocation;
+
+    *out = (struct posting_batch){ .bytes = message };
+    if (!message)
+        return EX_OK;
+    out->size = strlen(message);
+    if (out->size <= HTTP_BODY_MAX)
+        return COMMAND_GO_ON;
+    fprintf(invocation->err, "weir %s: message %u is larger than 1 MiB\n",
+            invocation->command->name, posting->next + 1);
+    return EX_DATAERR;
+}
+
+static int read_whole(struct posting *posting, struct posting_batch *out)
+{
+    int status;
+
+    if (posting->input.ended)
+        return EX_OK;
+    status = message_input_read_all(&posting->input);
+    *out = (struct posting_batch){ .bytes = posting->input.bytes, .size = posting->input.size };
+    return status == 0 ? COMMAND_GO_ON : tell_unread(posting, -status);
+}
+
+static int read_lines(struct posting *posting, bool many, struct posting_batch *out)
+{
+    size_t size;
+    int status = message_input_read(&posting->input, &size);
+
+    if (status != 0)
+        return tell_unread(posting, -status);
+    if (size == 0)
+        return EX_OK;
+    *out = (struct posting_batch){ .bytes = posting->input.bytes, .size = size, .is_lines = true };
+    if (!many) {
+        out->size = message_input_line(&posting->input);
+        out->is_lines = false;
+    }
+    return COMMAND_GO_ON;
+}
+
+int posting_read(struct posting *posting, bool many, struct posting_batch *out)
+{
+    if (posting->whole)
+        return read_whole(posting, out);
+    if (posting->messages[0])
+        return read_argument(posting, out);
+    return read_lines(posting, many, out);
+}
+
+void posting_advance(struct posting *posting, uint64_t count)
+{
+    if (posting->messages[0])
+        posting->next += count > 0;
+    else if (!posting->whole)
+        message_input_drop(&posting->input, count);
+}
+
+/* --- time ----------------------------------------------------------------------------------- */
+
+void posting_start_clock(struct posting *posting)
+{
+    struct clock clock = clock_monotonic();
+
+    posting->due_ns = clock_after_ms(&clock, posting->timeout_ms);
+    posting->wait_ms = PAUSE_MIN_MS;
+}
+
+uint64_t posting_left_ms(const struct posting *posting)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t now_ns = clock_now_ns(&clock);
+
+    return now_ns < posting->due_ns ? (posting->due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0;
+}
+
+bool posting_pause(struct posting *posting, const struct answer *answer)
+{
+    uint64_t left_ms = posting_left_ms(posting);
+
+    if (answer->status != HTTP_STATUS_SERVICE_UNAVAILABLE || left_ms == 0)
+        return false;
+    (void)poll(NULL, 0, (int)(left_ms < posting->wait_ms ? left_ms : posting->wait_ms));
+    posting->wait_ms = 2 * posting->wait_ms < PAUSE_MAX_MS ? 2 * posting->wait_ms : PAUSE_MAX_MS;
+    return true;
+}
+
+/* --- posting -------------------------------------------------------------------------------- */
+
+static void write_part(FILE *stream, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    fprintf(stream, "&%s=", name);
+    http_write_escaped(stream, text);
+}
+
+/* NULL: memory is out. Returns owned. */
+static char *make_target(const struct posting *posting, const char *verb, const char *query)
+{
+    char *target = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&target, &size);
+
+    if (!stream)
+        return NULL;
+    fputs("/pools/", stream);
+    http_write_escaped(stream, posting->pool);
+    fprintf(stream, "/%s?%s", verb, query);
+    write_part(stream, "tag", posting->tag);
+    write_part(stream, "key", posting->key);
+    if (fclose(stream) == 0)
+        return target;
+    free(target);
+    return NULL;
+}
+
+int posting_post(const struct posting *posting, const char *verb, const char *query,
+                 const struct posting_batch *batch, struct answer *out)
+{
+    char *target = make_target(posting, verb, query);
+    const struct exchange exchange = { .path = posting->path,
+                                       .target = target,
+                                       .is_post = true,
+                                       .wants_json = true,
+                                       .body = batch->bytes,
+                                       .body_size = batch->size };
+    int code;
+
+    *out = (struct answer){ .status = 0 };
+    if (!target)
+        return EX_SOFTWARE;
+    code = control_client_run(&posting->client, &exchange, out);
+    free(target);
+    return code;
+}
+
+/* JSON is YAML, too. */
+char *posting_find(const struct answer *answer, const char *key)
+{
+    struct config_tree *tree = NULL;
+    struct report report;
+    char *value = NULL;
+
+    report_init(&report);
+    if (answer->size > 0 &&
+        config_read_text("answer", answer->text, answer->size, NULL, &report, &tree) == 0) {
+        const struct config_node *node = config_find(tree->root, key);
+
+        if (node && node->kind == CONFIG_SCALAR)
+            value = strdup(node->text);
+        config_tree_destroy(tree);
+    }
+    report_finish(&report);
+    return value;
+}
+
+void posting_tell(const struct posting *posting, const struct answer *answer)
+{
+    const struct invocation *invocation = posting->client.invocation;
+    char *error = posting->client.json ? NULL : posting_find(answer, "error");
+
+    if (error) {
+        fprintf(invocation->err, "weir %s: ", invocation->command->name);
+        control_client_print(&posting->client, error, strlen(error), invocation->err);
+        fputc('\n', invocation->err);
+    } else if (answer->size > 0) {
+        control_client_print(&posting->client, answer->text, answer->size, invocation->err);
+    }
+    free(error);
+}

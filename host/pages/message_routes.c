@@ -1,0 +1,257 @@
+#include "host/pages/message_routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "config/encoding.h"
+#include "config/json.h"
+
+#define TAG_SIZE 129 /* the longest name, and its NUL */
+
+/* The messages that a request asks for. */
+struct outgoing {
+    struct runtime *runtime;
+    weir_pid to;
+    const struct weir_tag *tag; /* NULL: none */
+    uint64_t key;
+};
+
+static unsigned http_status_of(int status)
+{
+    switch (status) {
+    case 0:
+        return HTTP_STATUS_OK;
+    case WEIR_ENOREPLY:
+        return HTTP_STATUS_NO_CONTENT;
+    case WEIR_EFULL:
+    case WEIR_ECLOSED:
+    case WEIR_ENOMEM:
+        return HTTP_STATUS_SERVICE_UNAVAILABLE;
+    case WEIR_ETIMEOUT:
+        return HTTP_STATUS_GATEWAY_TIMEOUT;
+    case WEIR_EUNKNOWN:
+    case WEIR_ETERMINATED:
+        return HTTP_STATUS_NOT_FOUND;
+    case WEIR_EREJECTED:
+        return HTTP_STATUS_CONFLICT;
+    default:
+        return HTTP_STATUS_BAD_GATEWAY;
+    }
+}
+
+/* --- what the request asks for -------------------------------------------------------------- */
+
+static bool find_pool(const struct inquiry *inquiry, weir_pid *out)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    uint32_t index;
+
+    pthread_mutex_lock(&assembly->lock);
+    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    if (index != SETTINGS_NONE)
+        *out = pool_pid(assembly->pools[index]);
+    pthread_mutex_unlock(&assembly->lock);
+    return index != SETTINGS_NONE;
+}
+
+/* 0, or the HTTP status of a refusal, which it has written. */
+static unsigned read_inquiry(struct inquiry *inquiry, struct outgoing *out)
+{
+    const struct http_request *request = inquiry->request;
+    char text[HTTP_TARGET_MAX];
+
+    *out = (struct outgoing){ .runtime = inquiry->routes->overview.assembly->runtime };
+    if (!find_pool(inquiry, &out->to))
+        return inquiry_no_such_pool(inquiry);
+    if (http_query(request, "key", text, sizeof text))
+        out->key = weir_key(text, strlen(text));
+    if (!http_query(request, "tag", text, sizeof text))
+        return 0;
+    if (!text[0] || strlen(text) >= TAG_SIZE || encoding_problem(text, strlen(text)))
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "tag must be a text of 1..%d bytes",
+                              TAG_SIZE - 1);
+    out->tag = runtime_tag(out->runtime, text);
+    return out->tag ? 0 : inquiry_refuse(inquiry, HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory");
+}
+
+static struct weir_message *make(const struct outgoing *outgoing, const char *bytes, size_t size)
+{
+    struct weir_message *message = runtime_message_new(outgoing->runtime, outgoing->tag, size);
+
+    if (!message)
+        return NULL;
+    if (size > 0)
+        memcpy(message->data, bytes, size);
+    message->key = outgoing->key;
+    return message;
+}
+
+/* --- sending -------------------------------------------------------------------------------- */
+
+static int send_one(const struct outgoing *outgoing, const char *bytes, size_t size)
+{
+    struct weir_message *message = make(outgoing, bytes, size);
+    int status;
+
+    if (!message)
+        return WEIR_ENOMEM;
+    status = runtime_send(outgoing->runtime, outgoing->to, WEIR_NORMAL, message);
+    if (status != 0)
+        runtime_message_free(outgoing->runtime, message);
+    return status;
+}
+
+/* The last line may have no end. */
+static int send_lines(const struct outgoing *outgoing, const char *bytes, size_t size,
+                      uint64_t *accepted)
+{
+    int status = 0;
+
+    while (size > 0 && status == 0) {
+        const char *end = memchr(bytes, '\n', size);
+        size_t length = end ? (size_t)(end - bytes) : size;
+
+        status = send_one(outgoing, bytes, length);
+        *accepted += status == 0;
+        bytes += length + (end != NULL);
+        size -= length + (end != NULL);
+    }
+    return status;
+}
+
+static void tell_sent(const struct inquiry *inquiry, int status, uint64_t accepted)
+{
+    struct json json;
+
+    if (inquiry->request->wants_text) {
+        if (status != 0)
+            fprintf(inquiry->stream, "error: %s: %s; ", inquiry->rest, weir_status_text(status));
+        else
+            fprintf(inquiry->stream, "%s: ", inquiry->rest);
+        fprintf(inquiry->stream, "%ju message%s accepted\n", (uintmax_t)accepted,
+                accepted == 1 ? "" : "s");
+        return;
+    }
+    json_init(&json, inquiry->stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", inquiry->rest);
+    json_unsigned(&json, "accepted", accepted);
+    if (status != 0)
+        json_text(&json, "error", weir_status_text(status));
+    json_end(&json);
+    json_finish(&json);
+}
+
+unsigned message_routes_send(struct inquiry *inquiry)
+{
+    const struct http_request *request = inquiry->request;
+    struct outgoing outgoing;
+    uint64_t accepted = 0;
+    char lines[2];
+    unsigned refused = read_inquiry(inquiry, &outgoing);
+    int status;
+
+    if (refused)
+        return refused;
+    if (http_query(request, "lines", lines, sizeof lines) && lines[0] == '1') {
+        status = send_lines(&outgoing, request->body, request->body_size, &accepted);
+    } else {
+        status = send_one(&outgoing, request->body, request->body_size);
+        accepted = status == 0;
+    }
+    tell_sent(inquiry, status, accepted);
+    return http_status_of(status);
+}
+
+/* --- requests ------------------------------------------------------------------------------- */
+
+static void write_refusal(const struct pending_question *question, int status, const char *detail,
+                          FILE *stream)
+{
+    struct json json;
+    char text[256];
+
+    if (encoding_problem(detail, strlen(detail)))
+        detail = "?";
+    (void)snprintf(text, sizeof text, "%s%s%s", weir_status_text(status), detail[0] ? ": " : "",
+                   detail);
+    if (question->wants_text) {
+        fprintf(stream, "error: %s: %s\n", question->path, text);
+        return;
+    }
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "path", question->path);
+    json_text(&json, "error", text);
+    json_end(&json);
+    json_finish(&json);
+}
+
+static void write_reply(const struct pending_question *question, int status,
+                        const struct weir_answer *answer, struct control_reply *reply, FILE *stream)
+{
+    reply->status = http_status_of(status);
+    reply->content_type = TYPE_BYTES;
+    if (status == 0 && answer->message) {
+        (void)fwrite(answer->message->data, 1, answer->message->size, stream);
+    } else if (status != 0 && status != WEIR_ENOREPLY) {
+        reply->content_type = question->wants_text ? TYPE_TEXT : TYPE_JSON;
+        write_refusal(question, status, answer->detail, stream);
+    }
+}
+
+static int request(struct pending_answers *pending, const struct outgoing *outgoing,
+                   struct weir_message *message, struct pending_answer *answer)
+{
+    struct request_options options;
+    uint64_t reference;
+    int status;
+
+    if (!message || !answer)
+        return WEIR_ENOMEM;
+    options = pending_answers_options(pending, answer, outgoing->to);
+    status = runtime_request(outgoing->runtime, &options, message, &reference);
+    if (status == 0)
+        pending_answers_add(pending, answer, reference);
+    return status;
+}
+
+static bool read_timeout(const struct inquiry *inquiry, uint64_t *out)
+{
+    char text[32];
+
+    return http_query(inquiry->request, "timeout", text, sizeof text) &&
+           text_parse_u64(text, out) == TEXT_OK && *out <= MESSAGE_ROUTES_TIMEOUT_MAX_MS;
+}
+
+unsigned message_routes_request(struct inquiry *inquiry)
+{
+    struct pending_question question = { .path = inquiry->rest,
+                                         .wants_text = inquiry->request->wants_text,
+                                         .connection = inquiry->connection,
+                                         .write = write_reply };
+    struct outgoing outgoing;
+    struct weir_message *message;
+    struct pending_answer *answer;
+    unsigned refused;
+    int status;
+
+    if (!read_timeout(inquiry, &question.timeout_ms))
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
+                              "timeout must be 0..%u milliseconds", MESSAGE_ROUTES_TIMEOUT_MAX_MS);
+    refused = read_inquiry(inquiry, &outgoing);
+    if (refused)
+        return refused;
+    message = make(&outgoing, inquiry->request->body, inquiry->request->body_size);
+    answer = pending_answer_create(&question);
+    status = request(&inquiry->routes->pending, &outgoing, message, answer);
+    if (status == 0) {
+        inquiry->later = true;
+        return HTTP_STATUS_OK;
+    }
+    runtime_message_free(outgoing.runtime, message);
+    free(answer);
+    write_refusal(&question, status, "", inquiry->stream);
+    return http_status_of(status);
+}
