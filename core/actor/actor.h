@@ -120,6 +120,7 @@ enum actor_flags {
     ACTOR_PRINTS = 1u << 3,  /* takes no message until its printed text has been read: printing.h */
     ACTOR_DEMANDS = 1u << 5, /* takes fewer messages than its behaviour may: demand.h */
     ACTOR_CLOSING = 1u << 4, /* inside `close`: what was kept is settled already */
+    ACTOR_FAILS = 1u << 6,   /* a kept message was settled as WEIR_FAIL: see turn.c */
 };
 
 /* Whether the actor is to end, and what becomes of its backlog. A later order may be stronger. */

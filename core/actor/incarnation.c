@@ -176,6 +176,7 @@ static void settle_in_hand(struct actor *actor, enum dead_reason kept)
     struct message_queue again = { 0 };
     struct message *message;
 
+    actor->flags &= (uint8_t)~ACTOR_FAILS;
     actor->kept = (struct message_list){ 0 };
     stash_empty(actor, &had);
     if (actor->current)

@@ -199,7 +199,7 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
     struct message *message;
     int status;
 
-    if (verdict < WEIR_DONE || verdict > WEIR_REJECT)
+    if ((verdict < WEIR_DONE || verdict > WEIR_REJECT) && verdict != WEIR_FAIL)
         return WEIR_EINVALID;
     status = port_enter(port, &executor);
     if (status != 0)
@@ -240,7 +240,8 @@ static void carry_out_settle(struct actor *actor, const struct settle_order *ord
     actor->retry_after_ms = order->retry_after_ms;
     actor_ext_set_detail(actor, order->reason);
     (void)verdict_settle_kept(actor, kept, order->verdict);
-    actor_ext_clear_detail(actor);
+    if (order->verdict != WEIR_FAIL) /* else it is the reason of the failure that follows */
+        actor_ext_clear_detail(actor);
 }
 
 void port_arrived(struct actor *actor, struct message *message)

@@ -300,6 +300,11 @@ static bool step(struct actor *actor, struct turn_context *context)
         context->handled += control_take(actor);
     if (actor_state(actor) == ACTOR_ENDED)
         return false;
+    if (actor->flags & ACTOR_FAILS) {
+        context->handled++; /* it calls `close` */
+        restart_after_failure(actor, WEIR_END_CRASH);
+        return true;
+    }
     message = message_queue_take(&actor->control);
     if (message) {
         control_handle(actor, message);
@@ -413,7 +418,8 @@ static bool is_at_rest(struct actor *actor)
     return actor->kind != ACTOR_SOURCE && may_take(actor) &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
-           !actor->leaving && !lease_is_over(actor) && is_noted_idle(actor);
+           !actor->leaving && !(actor->flags & ACTOR_FAILS) && !lease_is_over(actor) &&
+           is_noted_idle(actor);
 }
 
 /* Puts the actor to sleep. False: a message or signal has arrived meanwhile. An unbuffered mailbox

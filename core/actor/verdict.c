@@ -37,20 +37,32 @@ void verdict_finish(struct actor *actor, struct message *message, int verdict)
         finish_rejected(actor, message);
 }
 
+/* Not one that was settled as WEIR_FAIL: it stays in the list until the incarnation ends. */
+static bool is_kept(const struct actor *actor, const struct message *message)
+{
+    return message_list_find(&actor->kept, (uint64_t)(uintptr_t)message) &&
+           (message->public.reserved & MESSAGE_KEPT);
+}
+
 int verdict_settle_kept(struct actor *actor, struct message *message, int verdict)
 {
-    if (verdict < WEIR_DONE || verdict > WEIR_REJECT) {
+    if ((verdict < WEIR_DONE || verdict > WEIR_REJECT) && verdict != WEIR_FAIL) {
         misuse_report(actor, MISUSE_UNSETTLED, verdict);
         return WEIR_EINVALID;
     }
     /* Compares addresses first: the message may be freed, in `close` or because it was settled
      * before. */
-    if (!message_list_remove(&actor->kept, message)) {
+    if (!is_kept(actor, message)) {
         if (!(actor->flags & ACTOR_CLOSING))
             misuse_report(actor, MISUSE_SETTLED, verdict);
         return WEIR_EINVALID;
     }
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+    if (verdict == WEIR_FAIL) { /* it ends with the incarnation, after the present callback */
+        actor->flags |= ACTOR_FAILS;
+        return 0;
+    }
+    (void)message_list_remove(&actor->kept, message);
     if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         settle_done(actor, message);
     else

@@ -149,7 +149,8 @@ int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, 
                     found && found->owner == KIT_SETTLED ? "was settled before" : "is not kept");
         return WEIR_EINVALID;
     }
-    if (verdict != WEIR_DONE && verdict != WEIR_REJECT && verdict != WEIR_RETRY) {
+    if (verdict != WEIR_DONE && verdict != WEIR_REJECT && verdict != WEIR_RETRY &&
+        verdict != WEIR_FAIL) {
         kit_problem(kit, "a kept message (%s) was settled with %d", tag_name(message), verdict);
         return WEIR_EINVALID;
     }

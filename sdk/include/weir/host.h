@@ -346,8 +346,10 @@ static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum we
     return self->host->forward(self, to, lane, (struct weir_message *)(uintptr_t)message);
 }
 
-/* Settles a message that `handle` kept. Takes the message on 0. WEIR_EINVALID: the verdict is not
- * WEIR_DONE, WEIR_REJECT or WEIR_RETRY, or the message is not kept; the host logs this mistake. */
+/* Settles a message that `handle` kept. Takes the message on 0. With WEIR_FAIL, since 1.1, this
+ * incarnation ends after the present callback, as when `handle` returns WEIR_FAIL. WEIR_EINVALID:
+ * the verdict is WEIR_KEEP, WEIR_STOP or none, or the message is not kept; the host logs this
+ * mistake. */
 static inline int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
 {
     return self->host->settle(self, (struct weir_message *)(uintptr_t)kept, verdict);

@@ -267,6 +267,47 @@ static void test_kept_message_is_settled_by_a_later_tick(void)
     CU_ASSERT_EQUAL(f.ledger.done, 2);
 }
 
+/* Settles it twice: the second time it is not kept any more. */
+static void settle_as_failed(struct weir_self *self, void *state, void *context)
+{
+    struct probe *probe = context;
+
+    (void)state;
+    probe_note(probe, 200 + (uint64_t)-weir_settle(self, probe->context, WEIR_FAIL));
+    probe_note(probe, 400 + (uint64_t)-weir_settle(self, probe->context, WEIR_DONE));
+}
+
+static int keep_to_fail(struct weir_self *self, struct probe *probe,
+                        const struct weir_message *message)
+{
+    probe->context = (void *)(uintptr_t)message;
+    CU_ASSERT_EQUAL(weir_after(self, 5, settle_as_failed, probe, NULL), 0);
+    probe_note(probe, 250);
+    return WEIR_KEEP;
+}
+
+/* promise V4 */
+static void test_kept_message_that_is_settled_as_failed_replaces_the_worker(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    create(&f);
+    send(&f, keep_to_fail, 1);
+    send(&f, probe_done, 2);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 250, 1));
+    rig_advance(&f.rig, 5);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(probe_get(f.probe, 2), 200);
+    CU_ASSERT_EQUAL(probe_get(f.probe, 3), 400 + (uint64_t)-WEIR_EINVALID);
+    CU_ASSERT_EQUAL(probe_get(f.probe, 4), 2);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->last_reason), WEIR_END_CRASH);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 2);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CRASHED), 1);
+    finish(&f);
+    CU_ASSERT_EQUAL(f.ledger.done, 1);
+}
+
 static int settle_wrongly(struct weir_self *self, struct probe *probe,
                           const struct weir_message *message)
 {
@@ -470,6 +511,7 @@ int main(void)
           test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given_again },
         { "apart", test_retries_and_failures_are_counted_apart },
         { "keep", test_kept_message_is_settled_by_a_later_tick },
+        { "keep and fail", test_kept_message_that_is_settled_as_failed_replaces_the_worker },
         { "not kept", test_message_that_is_not_kept_cannot_be_settled },
         { "kept again", test_kept_messages_of_a_failed_worker_are_given_again_in_order },
         { "stop", test_stop_opens_the_place_anew_and_is_no_restart },

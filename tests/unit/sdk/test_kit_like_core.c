@@ -107,7 +107,7 @@ static void demand_less(struct weir_self *self, struct scene *scene,
 static void settle_kept(struct weir_self *self, struct scene *scene,
                         const struct weir_message *message)
 {
-    scene_note(scene, "settle as failed", weir_settle(self, scene->kept, WEIR_FAIL));
+    scene_note(scene, "settle as stopped", weir_settle(self, scene->kept, WEIR_STOP));
     scene_note(scene, "settle as kept", weir_settle(self, scene->kept, WEIR_KEEP));
     scene_note(scene, "settle", weir_settle(self, scene->kept, WEIR_DONE));
     scene_note(scene, "settle in hand", weir_settle(self, message, WEIR_DONE));
