@@ -1,0 +1,33 @@
+/*
+ * zone.h - the offset of a time zone from UTC at any time, from the files of tzdata (RFC 8536).
+ *
+ * The functions of libc know one zone for the whole process, which plugins share. Life: zone_open
+ * .. zone_close. Read-only in between: any thread.
+ */
+#ifndef ZONE_H
+#define ZONE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct zone {
+    int64_t *times;   /* owned: seconds of UTC at which an offset begins, ascending */
+    int32_t *offsets; /* owned: seconds east of UTC from then on */
+    size_t count;
+    int32_t before; /* offset before the first */
+};
+
+/*
+ * `name` is a name of tzdata such as Europe/Berlin; NULL: the zone of the host (TZ, /etc/localtime;
+ * else UTC). `until`: seconds of UTC up to which the zone must be known. Returns 0 or an errno:
+ * ENOENT, EINVAL (no such name, or no such file), ERANGE (the file ends with a rule instead of
+ * times, before `until`), ENOMEM. Borrows.
+ */
+int zone_open(struct zone *zone, const char *name, int64_t until);
+/* Legal after a failed zone_open, and twice. */
+void zone_close(struct zone *zone);
+
+/* Seconds east of UTC at `time`, in seconds of UTC. */
+int32_t zone_offset(const struct zone *zone, int64_t time);
+
+#endif
