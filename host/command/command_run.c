@@ -128,6 +128,7 @@ static int start_supervisor(struct host *host)
         .logger = host->logger,
         .turn_watch = host->turn_watch,
         .file = host->file,
+        .notify = host->notify,
         .on_finished = running_finish,
         .on_read = running_note_files,
         .control = host->control,
@@ -183,6 +184,19 @@ static int make_control(struct host *host)
     return control_create(&setup, &host->control);
 }
 
+static int make_heartbeat(struct host *host)
+{
+    struct heartbeat_setup setup = {
+        .loop = io_loop(host->io),
+        .runtime = host->runtime,
+        .notify = host->notify,
+        .may_beat = running_may_beat,
+        .context = host,
+    };
+
+    return heartbeat_create(&setup, &host->heartbeat);
+}
+
 static int serve(struct host *host)
 {
     struct clock clock = clock_monotonic();
@@ -222,6 +236,7 @@ static int work(struct host *host)
                weir_uint("pools", host->assembly.held->settings->pool_count),
                weir_uint("sources", host->assembly.held->settings->source_count));
     assembly_go(&host->assembly);
+    supervisor_tell_ready(&host->supervisor);
     io_run(host->io);
     progress_finish(host->progress, clock_now_ns(&clock) / 1000000u);
     ending.is_complete = atomic_load_explicit(&host->drained, memory_order_relaxed) &&
@@ -242,6 +257,7 @@ static void tear_down(struct host *host)
     if (host->runtime) {
         (void)runtime_stop(host->runtime);
         turn_watch_destroy(host->turn_watch);
+        heartbeat_destroy(host->heartbeat);
         supervisor_destroy(&host->supervisor);
         assembly_finish(&host->assembly);
         runtime_destroy(host->runtime);
@@ -264,6 +280,7 @@ static void tear_down(struct host *host)
         screen_destroy(host->screen);
     }
     configuration_finish(&host->configuration);
+    notify_destroy(host->notify);
 }
 
 /* Starts every part. Returns the exit code. */
@@ -305,7 +322,8 @@ static int run_host(struct host *host)
 {
     int code;
 
-    if (start_watch_begin(&host->start_watch, &host->configuration, host->invocation->err) != 0)
+    if (notify_create(&host->notify) != 0 ||
+        start_watch_begin(&host->start_watch, &host->configuration, host->invocation->err) != 0)
         return tell_cannot_start(host);
     code = start_host(host);
     exit_guard_set_wake(NULL, NULL);
@@ -313,7 +331,8 @@ static int run_host(struct host *host)
     if (code != EX_OK)
         return code;
     if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
-        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0)
+        make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0 ||
+        make_heartbeat(host) != 0)
         return tell_cannot_start(host);
     return work(host);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "host/pages/stuck.h"
 #include "host/run/accounts.h"
 #include "host/run/exit_guard.h"
 #include "host/run/files_reopen.h"
@@ -86,6 +87,12 @@ static void leave_at_once(struct host *host, const char *event, int code)
     running_leave_threads_behind(host, code);
 }
 
+static void finish(struct host *host)
+{
+    notify_stopping(host->notify, host->assembly.held->settings->host.shutdown_timeout_ms);
+    supervisor_finish(&host->supervisor);
+}
+
 static void on_stop(void *context, uint32_t count)
 {
     struct host *host = context;
@@ -99,7 +106,7 @@ static void on_stop(void *context, uint32_t count)
                weir_uint("unfinished_sources", totals.unfinished_sources),
                weir_uint("waiting", totals.accepted - totals.settled),
                weir_str("effect", "finishing what was accepted; a second signal ends at once"));
-    supervisor_finish(&host->supervisor);
+    finish(host);
 }
 
 static void on_dump(void *context)
@@ -168,11 +175,18 @@ static void on_tick(void *context, uint64_t now_ms)
     unserved_tick(&host->unserved, now_ms);
     runtime_figures(host->runtime, &figures);
     if (accounts_are_done(&host->assembly) || figures.escalated)
-        supervisor_finish(&host->supervisor);
+        finish(host);
     if (atomic_load_explicit(&host->finished, memory_order_acquire))
         stop_when_written(host);
     else
         rest_when_nothing_moves(host, now_ms);
+}
+
+bool running_may_beat(void *context)
+{
+    const struct host *host = context;
+
+    return !stuck_look(&host->routes.overview).is_blocked;
 }
 
 static uint32_t read_cpus(void *context)

@@ -15,6 +15,7 @@
 #include "host/reload/file_watch.h"
 #include "host/reload/supervisor.h"
 #include "host/run/cpu_watch.h"
+#include "host/run/heartbeat.h"
 #include "host/run/io.h"
 #include "host/run/poll_set.h"
 #include "host/run/printing.h"
@@ -46,6 +47,8 @@ struct host {
     struct file_watch *file_watch;
     struct config_files files; /* as they were at the first read */
     struct cpu_watch cpu_watch;
+    struct notify *notify;       /* NULL: no service manager */
+    struct heartbeat *heartbeat; /* NULL: nobody expects a beat */
     struct unserved unserved;
     uint64_t rests_since_ms; /* since when all threads sleep; 0 = one may be awake */
     bool unfinished;         /* ended before the sources were done */
@@ -58,6 +61,9 @@ struct io_callbacks running_callbacks(struct host *host);
 
 /* A watch for the number of CPUs that the process may use, with the present number. */
 struct cpu_watch running_cpu_watch(struct host *host);
+
+/* For heartbeat.h: no dispatcher lacks a thread that is not stuck. */
+bool running_may_beat(void *context);
 
 /* Reloads the file. `context` is the host, here and below. */
 void running_reload(void *context);

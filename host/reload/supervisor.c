@@ -1,5 +1,7 @@
 #include "host/reload/supervisor.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cpus.h"
@@ -235,6 +237,19 @@ static void tidy(struct supervisor *supervisor)
     supervisor->kept_logged = kept;
 }
 
+void supervisor_tell_ready(const struct supervisor *supervisor)
+{
+    const struct settings *settings = supervisor->assembly->held->settings;
+    bool refused = atomic_load_explicit(&supervisor->last_refused, memory_order_relaxed);
+    char text[128];
+
+    (void)snprintf(text, sizeof text,
+                   "%sgeneration %" PRIu32 ", pools %" PRIu32 ", sources %" PRIu32,
+                   refused ? "configuration refused; running on with " : "",
+                   supervisor->assembly->generation, settings->pool_count, settings->source_count);
+    notify_ready(supervisor->notify, text);
+}
+
 static void reload(struct supervisor *supervisor)
 {
     struct settings *settings;
@@ -247,6 +262,7 @@ static void reload(struct supervisor *supervisor)
     if (supervisor->jobs)
         supervisor->answered = control_jobs_take(supervisor->jobs, CONTROL_JOB_RELOAD);
     supervisor->began_ns = now_ns();
+    notify_reloading(supervisor->notify, supervisor->began_ns);
     report_init(&report);
     config_files_init(&files);
     status = configuration_read(supervisor->configuration, supervisor->file, &files, &report,
@@ -261,6 +277,7 @@ static void reload(struct supervisor *supervisor)
     if (supervisor->on_read)
         supervisor->on_read(supervisor->context, &files);
     config_files_finish(&files);
+    supervisor_tell_ready(supervisor);
     tidy(supervisor);
 }
 

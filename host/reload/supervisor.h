@@ -16,6 +16,7 @@
 #include "host/reload/configuration.h"
 #include "host/reload/control_job.h"
 #include "host/run/assembly.h"
+#include "host/run/notify.h"
 
 struct supervisor {
     struct assembly *assembly;           /* const */
@@ -24,6 +25,7 @@ struct supervisor {
     struct logger *logger;         /* const */
     struct turn_watch *turn_watch; /* const */
     const char *file;              /* const */
+    const struct notify *notify;   /* const; NULL: no service manager */
     void (*on_finished)(void *context, bool drained); /* const; on its thread */
     /* const; on its thread, after each reload: the files that were read. May take them; NULL: not
      * needed */
@@ -53,6 +55,9 @@ int supervisor_start(struct supervisor *supervisor);
 
 /* After the runtime has stopped, and before it is destroyed; also after a start that failed. */
 void supervisor_destroy(struct supervisor *supervisor);
+
+/* Tells the service manager that the start is complete. Before the first request. */
+void supervisor_tell_ready(const struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);

@@ -79,6 +79,10 @@ weir run examples/integrity/integrity.yaml >/root/said 2>/root/log || code=$?
 grep -E '^checked [0-9]+ files' /root/said
 [[ $(gzip -dc /usr/share/man/man1/weir.1.gz | head -c 3) ]] || fail "no manual page"
 
+id weir >/root/id || fail "no user for weir@.service"
+grep -qx 'ExecStart=/usr/bin/weir run /etc/weir/%i.yaml' /lib/systemd/system/weir@.service ||
+    fail "no unit for systemd"
+
 # --- an author's packages: a plugin from nothing, the one of the README, and a program
 
 as_somebody 'weir new plugin hello' >/root/new.log
