@@ -77,7 +77,15 @@ code=0
 weir run examples/integrity/integrity.yaml >/root/said 2>/root/log || code=$?
 ((code <= 1)) || fail "integrity: $code: $(cat /root/log)"
 grep -E '^checked [0-9]+ files' /root/said
-[[ $(gzip -dc /usr/share/man/man1/weir.1.gz | head -c 3) ]] || fail "no manual page"
+for page in man1/weir.1 man1/weir-reload.1 man5/weir.yaml.5; do
+    [[ -f /usr/share/man/$page.gz ]] || fail "no $page"
+done
+# shellcheck disable=SC2016
+completed=$(bash -c '. /usr/share/bash-completion/completions/weir
+    COMP_WORDS=(weir des) COMP_CWORD=1; _weir; echo "${COMPREPLY[@]}"')
+[[ $completed == describe ]] || fail "bash completes weir des as: $completed"
+[[ -f /usr/share/zsh/vendor-completions/_weir ]] || fail "no completion for zsh"
+[[ -f /usr/share/fish/vendor_completions.d/weir.fish ]] || fail "no completion for fish"
 
 id weir >/root/id || fail "no user for weir@.service"
 grep -qx 'ExecStart=/usr/bin/weir run /etc/weir/%i.yaml' /lib/systemd/system/weir@.service ||
@@ -89,6 +97,8 @@ as_somebody 'weir new plugin hello' >/root/new.log
 # shellcheck disable=SC2046
 install_packages ./build/packages/libweir*.deb $(readme_packages "$home/hello/README.md") \
     ninja-build pkgconf zlib1g-dev
+[[ -f /usr/share/man/man3/weir_timer.h.3.gz && -e /usr/share/man/man3/weir_after.3.gz ]] ||
+    fail "no manual page of a header"
 as_somebody 'cd hello
     cmake -B build
     cmake --build build
