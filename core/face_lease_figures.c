@@ -1,6 +1,7 @@
 /* The figures of leases: face/lease_figures.h. */
 #include "face/lease_figures.h"
 
+#include "actor/lease.h"
 #include "actor/runtime.h"
 #include "pool/pool.h"
 
@@ -33,7 +34,7 @@ static uint64_t takers_locked(const struct pull_queue *pull, weir_pid *out, uint
         if (!(message->public.reserved & MESSAGE_TAKE))
             continue;
         if (out)
-            out[count] = message->public.from;
+            out[count] = lease_holder_of(message);
         count++;
     }
     return count;

@@ -6,7 +6,15 @@
 #include "face/leases.h"
 #include "face/messages.h"
 
-#define OUTSIDE 0 /* the holder of a lease of threads outside */
+/* A TAKE whose payload is the holder; see lease_holder_of. */
+static struct message *make_take(struct executor *executor, weir_pid holder)
+{
+    struct message *take = message_create(&executor->cache, NULL, holder ? sizeof holder : 0);
+
+    if (take && holder)
+        *(weir_pid *)take->public.data = holder;
+    return take;
+}
 
 static int request(struct runtime *runtime, const struct external_request_options *options,
                    struct message *message, uint64_t *out_reference)
@@ -17,7 +25,7 @@ static int request(struct runtime *runtime, const struct external_request_option
     if (!executor)
         return WEIR_ENOMEM;
     if (!message)
-        message = message_create(&executor->cache, NULL, 0);
+        message = make_take(executor, options->holder);
     status = message ? external_request_send(runtime, executor, options, message, out_reference)
                      : WEIR_ENOMEM;
     if (status != 0 && options->takes)
@@ -26,17 +34,17 @@ static int request(struct runtime *runtime, const struct external_request_option
     return status;
 }
 
-int runtime_take(struct runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+int runtime_take(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
                  uint64_t *out_reference)
 {
-    const struct external_request_options options = { .to = pool,
-                                                      .timeout_ms = timeout_ms,
-                                                      .takes = true };
+    const struct external_request_options options = {
+        .to = pool, .timeout_ms = timeout_ms, .takes = true, .holder = holder
+    };
 
     return request(runtime, &options, NULL, out_reference);
 }
 
-int runtime_take_wait(struct runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+int runtime_take_wait(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
                       struct weir_lease *out)
 {
     struct external_request_answer answer = { 0 };
@@ -44,7 +52,7 @@ int runtime_take_wait(struct runtime *runtime, weir_pid pool, uint64_t timeout_m
     int status = WEIR_EDEADLK;
 
     if (!runtime_is_own_thread(runtime))
-        status = runtime_take(runtime, pool, timeout_ms, &reference);
+        status = runtime_take(runtime, holder, pool, timeout_ms, &reference);
     if (status == 0)
         status = external_requests_await(runtime->external_requests, reference, &answer);
     if (status != 0)
@@ -54,7 +62,7 @@ int runtime_take_wait(struct runtime *runtime, weir_pid pool, uint64_t timeout_m
     return 0;
 }
 
-int runtime_lease_send(struct runtime *runtime, const struct weir_lease *lease,
+int runtime_lease_send(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease,
                        struct weir_message *message)
 {
     struct executor *executor = runtime_enter(runtime);
@@ -62,7 +70,7 @@ int runtime_lease_send(struct runtime *runtime, const struct weir_lease *lease,
 
     if (!executor)
         return WEIR_ENOMEM;
-    message->from = OUTSIDE;
+    message->from = holder;
     status = leases_send(runtime, executor, lease, message_of(message));
     runtime_leave(executor);
     return status;
@@ -77,26 +85,27 @@ int runtime_lease_request(struct runtime *runtime, const struct weir_lease *leas
     return request(runtime, &options, message_of(message), out_reference);
 }
 
-int runtime_lease_return(struct runtime *runtime, const struct weir_lease *lease, int how)
+int runtime_lease_return(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease,
+                         int how)
 {
     struct executor *executor = runtime_enter(runtime);
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = leases_return(runtime, executor, lease, OUTSIDE, how);
+    status = leases_return(runtime, executor, lease, holder, how);
     runtime_leave(executor);
     return status;
 }
 
-int runtime_lease_renew(struct runtime *runtime, const struct weir_lease *lease)
+int runtime_lease_renew(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease)
 {
     struct executor *executor = runtime_enter(runtime);
     int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    status = leases_renew(runtime, executor, lease, OUTSIDE);
+    status = leases_renew(runtime, executor, lease, holder);
     runtime_leave(executor);
     return status;
 }

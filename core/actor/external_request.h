@@ -25,6 +25,7 @@ struct external_request_options {
     uint64_t timeout_ms;
     bool inspects;                  /* a control message, for inspect_arrived */
     bool takes;                     /* a lease of a member of `to` */
+    weir_pid holder;                /* of that lease; 0: the program */
     const struct weir_lease *under; /* in place of `to`; NULL: no lease */
     /* Called when the answer is there, on the answering thread, under the lock of the table: it
      * must not call back. May be NULL. */

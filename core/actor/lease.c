@@ -56,7 +56,7 @@ static void log_revoked(const struct actor *actor, const struct lease *lease, en
 
     log_event(&actor->runtime->options.log, why == LEASE_FAILED ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
               place_subject(actor), "lease is revoked", weir_str("reason", reasons[why]),
-              weir_uint("holder", lease->take->public.from),
+              weir_uint("holder", lease_holder_of(lease->take)),
               weir_uint("age_ms",
                         (executor_look_at_clock(actor->executor) - lease->begun_ns) / NS_PER_MS),
               weir_uint("worker", actor->place->index),

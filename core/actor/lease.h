@@ -28,6 +28,14 @@ static inline struct lease *lease_of(const struct actor *actor)
     return lease && lease->take ? lease : NULL;
 }
 
+/* Who is to hold the lease of a TAKE: its sender, or the worker whose thread has sent it. 0: the
+ * program. */
+static inline weir_pid lease_holder_of(const struct message *take)
+{
+    return take->public.size == sizeof(weir_pid) ? *(const weir_pid *)take->public.data
+                                                 : take->public.from;
+}
+
 /* True: the lease has ended, and the member is to be released. */
 static inline bool lease_is_over(const struct actor *actor)
 {

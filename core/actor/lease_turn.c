@@ -50,8 +50,8 @@ static int answer(struct actor *actor, struct lease *lease)
 
     if (!reply)
         return WEIR_ENOMEM;
-    due_ns = leases_open(lease, lease->take->public.from, executor_look_at_clock(actor->executor),
-                         reply->public.data);
+    due_ns = leases_open(lease, lease_holder_of(lease->take),
+                         executor_look_at_clock(actor->executor), reply->public.data);
     reply->public.reserved |= MESSAGE_TAKE;
     status = request_reply(actor, lease->take, reply);
     if (status != 0) { /* the taker has given up */
@@ -65,7 +65,7 @@ static int answer(struct actor *actor, struct lease *lease)
 
 static int begin(struct actor *actor, struct lease *lease)
 {
-    weir_pid holder = lease->take->public.from;
+    weir_pid holder = lease_holder_of(lease->take);
     int status = actor_ext_get(actor) ? 0 : WEIR_ENOMEM;
 
     if (status == 0 && holder)

@@ -7,6 +7,7 @@
 #include "actor/actor_ext.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
+#include "actor/port_leases.h"
 #include "actor/port_tasks.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
@@ -283,6 +284,12 @@ static const struct weir_port_calls calls = {
     .group_cancel = port_group_cancel,
     .group_destroy = port_group_destroy,
     .lookup = look_up,
+    .take = port_take,
+    .take_begin = port_take_begin,
+    .lease_send = port_lease_send,
+    .lease_begin = port_lease_begin,
+    .lease_return = port_lease_return,
+    .lease_renew = port_lease_renew,
 };
 
 static struct port *create(struct actor *actor, uint32_t life)

@@ -28,7 +28,7 @@ struct pool_leases {
 /* An open lease. */
 struct pool_lease {
     weir_pid member;
-    weir_pid holder; /* 0 = the program, or a thread of a plugin */
+    weir_pid holder; /* 0 = the program */
     uint64_t age_ms;
 };
 
@@ -38,7 +38,7 @@ void pool_look_at_leases(struct pool *pool, struct pool_leases *out);
 uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t max);
 
 /* Lists who waits, the first first: fills up to `max`, and returns how many it has filled. 0 = the
- * program, or a thread of a plugin. */
+ * program. */
 uint32_t pool_list_takers(struct pool *pool, weir_pid *out, uint32_t max);
 
 /* For pages and metrics, such as "returned". Static. */

@@ -1,5 +1,7 @@
 /*
- * face/leases.h - leases of threads outside: see weir/leases.h.
+ * face/leases.h - leases of threads outside: see weir/leases.h and weir/port_leases.h.
+ *
+ * `holder` is the worker for whose threads the lease is; LEASE_OF_PROGRAM: the program's threads.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
@@ -10,16 +12,18 @@
 
 struct runtime;
 
+#define LEASE_OF_PROGRAM 0
+
 /* As weir_runtime_take_request. */
-int runtime_take(struct runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+int runtime_take(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
                  uint64_t *out_reference);
 
 /* As weir_runtime_take. */
-int runtime_take_wait(struct runtime *runtime, weir_pid pool, uint64_t timeout_ms,
+int runtime_take_wait(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
                       struct weir_lease *out);
 
 /* Takes the message on 0. WEIR_ENOTALLOWED. */
-int runtime_lease_send(struct runtime *runtime, const struct weir_lease *lease,
+int runtime_lease_send(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease,
                        struct weir_message *message);
 
 /* Takes the message on 0. WEIR_ENOTALLOWED. */
@@ -27,10 +31,11 @@ int runtime_lease_request(struct runtime *runtime, const struct weir_lease *leas
                           struct weir_message *message, uint64_t timeout_ms,
                           uint64_t *out_reference);
 
-/* As weir_return; the holder is the program. */
-int runtime_lease_return(struct runtime *runtime, const struct weir_lease *lease, int how);
+/* As weir_return. */
+int runtime_lease_return(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease,
+                         int how);
 
-/* As weir_lease_renew; the holder is the program. */
-int runtime_lease_renew(struct runtime *runtime, const struct weir_lease *lease);
+/* As weir_lease_renew. */
+int runtime_lease_renew(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease);
 
 #endif

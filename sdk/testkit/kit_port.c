@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kit_message.h"
+#include "kit_port_leases.h"
 #include "kit_port_tasks.h"
 
 static struct kit_port *port_of(struct weir_port *port)
@@ -130,6 +131,12 @@ static const struct weir_port_calls calls = {
     .group_cancel = kit_port_group_cancel,
     .group_destroy = kit_port_group_destroy,
     .lookup = look_up,
+    .take = kit_port_take,
+    .take_begin = kit_port_take_begin,
+    .lease_send = kit_port_lease_send,
+    .lease_begin = kit_port_lease_begin,
+    .lease_return = kit_port_lease_return,
+    .lease_renew = kit_port_lease_renew,
 };
 
 struct weir_port *kit_port_get(struct weir_self *self)

@@ -36,12 +36,6 @@ WEIR_API int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint
 WEIR_API int weir_runtime_take_request(struct weir_runtime *runtime, weir_pid pool,
                                        uint64_t timeout_ms, uint64_t *out_reference);
 
-/* The lease in an answer; NULL: it has none. Borrowed until the message of the answer is freed. */
-static inline const struct weir_lease *weir_answer_lease(const struct weir_answer *answer)
-{
-    return answer->message ? (const struct weir_lease *)answer->message->data : NULL;
-}
-
 /* As weir_runtime_send to the leased worker. WEIR_ENOTALLOWED: the lease is over. */
 WEIR_API int weir_runtime_lease_send(struct weir_runtime *runtime, const struct weir_lease *lease,
                                      struct weir_message *message);

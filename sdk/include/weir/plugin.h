@@ -34,6 +34,7 @@
 #include "inspect.h"
 #include "lease.h"
 #include "port.h"
+#include "port_leases.h"
 #include "port_tasks.h"
 #include "spawn.h"
 #include "task.h"

@@ -81,6 +81,16 @@ struct weir_port_calls {
     void (*group_destroy)(struct weir_port_group *);
 
     int (*lookup)(struct weir_port *, const char *name, weir_pid *out_pid);
+
+    /* weir/port_leases.h */
+    int (*take)(struct weir_port *, weir_pid pool, uint64_t timeout_ms, struct weir_lease *out);
+    int (*take_begin)(struct weir_port *, weir_pid pool, uint64_t timeout_ms,
+                      uint64_t *out_reference);
+    int (*lease_send)(struct weir_port *, const struct weir_lease *, struct weir_message *);
+    int (*lease_begin)(struct weir_port *, const struct weir_lease *, struct weir_message *,
+                       uint64_t timeout_ms, uint64_t *out_reference);
+    int (*lease_return)(struct weir_port *, const struct weir_lease *, int how);
+    int (*lease_renew)(struct weir_port *, const struct weir_lease *);
 };
 
 struct weir_port {
