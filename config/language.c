@@ -293,6 +293,10 @@ const struct language_row language_pool[] = {
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, open_timeout_ms, "open_timeout", uint64_t,
            WEIR_DURATION, .fallback = "10s", .min = 1, .max = HOUR_MS,
            .help = "how long a worker may take to open"),
+    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, min_ready, "min_ready", uint32_t, WEIR_U32,
+           .fallback = "65536", .max = SETTINGS_POOL_SIZE_MAX,
+           .help = "how many workers must open for a start or a reload to succeed; a number beyond "
+                   "`size` = all. The others are tried again, as `restart` says"),
     OTHER(0, "manager", LANGUAGE_BEHAVIOUR,
           .help = "behaviour that gets the urgent and high messages of the pool, instead of the "
                   "built-in manager"),

@@ -47,7 +47,9 @@ static const char *effect_of_failed_open(const struct actor *actor)
     if (actor->place && actor->place->child)
         return "ended";
     if (actor->place && actor->place->opener)
-        return "unless its next try opens it in time, the reload is refused and what runs goes on";
+        return "tried again; unless as many workers as min_ready open in time, the reload is "
+               "refused "
+               "and what runs goes on";
     return "closed until an open succeeds";
 }
 

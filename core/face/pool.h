@@ -233,8 +233,10 @@ uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t membe
  * `max`. */
 uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max);
 
-/* Workers that are not open: not yet, or their last open failed. */
+/* Workers that are open, not yet open, or whose last open failed. A manager that is not open counts
+ * too. */
 struct pool_opening {
+    uint32_t open;
     uint32_t starting;
     uint32_t failed;
     int status;                     /* of one that failed */

@@ -7,7 +7,8 @@
 struct look {
     const struct opening *opening;
     uint32_t starting;
-    uint32_t failed;
+    uint32_t lacking; /* of these, in parts that need them */
+    uint32_t failed;  /* in parts that need them */
 };
 
 static void look_at_pool(const struct opening *opening, uint32_t index, struct pool_opening *out)
@@ -23,25 +24,43 @@ static bool is_stopping(const struct opening *opening)
     return atomic_load_explicit(opening->stopping, memory_order_acquire);
 }
 
+/* How many workers must be open. */
+static uint32_t needed(const struct settings_pool *pool, const struct pool_opening *state)
+{
+    uint32_t workers = state->open + state->starting + state->failed;
+
+    return pool->min_ready < workers ? pool->min_ready : workers;
+}
+
+/* Failed workers, none when the pool may do without them. Every manager is needed. */
+static uint32_t count_failed(const struct settings_pool *pool, const struct pool_opening *state)
+{
+    if (state->manager || state->open + state->starting < needed(pool, state))
+        return state->failed;
+    return 0;
+}
+
 /* Counts, and returns true when there is nothing more to wait for. */
 static bool have_all_tried(void *context)
 {
     struct look *look = context;
     const struct opening *opening = look->opening;
 
-    look->starting = 0;
-    look->failed = 0;
+    look->starting = look->lacking = look->failed = 0;
     for (uint32_t i = 0; i < opening->pool_count; i++) {
         struct pool_opening pool = { 0 };
 
         look_at_pool(opening, i, &pool);
         look->starting += pool.starting;
-        look->failed += pool.failed;
+        if (pool.open < needed(&opening->settings->pools[i], &pool))
+            look->lacking += pool.starting;
+        look->failed += count_failed(&opening->settings->pools[i], &pool);
     }
     for (uint32_t i = 0; i < opening->source_count; i++) {
         int status = opening->sources[i] ? source_opening(opening->sources[i]) : 0;
 
         look->starting += status > 0;
+        look->lacking += status > 0;
         look->failed += status < 0;
     }
     return look->starting == 0 || is_stopping(opening);
@@ -109,9 +128,9 @@ static void tell_pool(const struct look *look, uint32_t index, struct report *re
     struct pool_opening state = { 0 };
 
     look_at_pool(look->opening, index, &state);
-    if (state.failed)
+    if (count_failed(pool, &state) > 0)
         tell_failed_pool(pool, &state, report);
-    else if (state.starting && look->failed == 0)
+    else if (state.open < needed(pool, &state) && look->failed == 0)
         written_report(&pool->written, "open_timeout", report,
                        "%u of the workers of %s did not open in time", state.starting, pool->path);
 }
@@ -142,6 +161,22 @@ static void tell(const struct look *look, struct report *report)
             tell_source(look, i, report);
 }
 
+/* Logs the pools that begin with fewer workers than they should have. */
+static void log_degraded(const struct opening *opening, struct runtime *runtime)
+{
+    for (uint32_t i = 0; i < opening->pool_count; i++) {
+        struct pool_opening state = { 0 };
+
+        look_at_pool(opening, i, &state);
+        if (state.starting + state.failed > 0)
+            log_event(runtime_log(runtime), WEIR_LOG_WARNING, opening->settings->pools[i].path,
+                      "pool is degraded", weir_uint("open", state.open),
+                      weir_uint("failed", state.failed), weir_uint("starting", state.starting),
+                      weir_str("reason", state.reason),
+                      weir_str("effect", "workers that fail to open are tried again by `restart`"));
+    }
+}
+
 int opening_wait(const struct opening *opening, struct runtime *runtime, struct report *report)
 {
     struct look look = { .opening = opening };
@@ -152,8 +187,10 @@ int opening_wait(const struct opening *opening, struct runtime *runtime, struct 
         if (look.failed > 0)
             (void)runtime_wait(runtime, have_all_tried, &look, OTHERS_MS);
     } while (decided && look.failed == 0 && look.starting > 0 && !is_stopping(opening));
-    if (decided && look.failed == 0 && look.starting == 0)
+    if (look.failed == 0 && look.lacking == 0 && (look.starting == 0 || !is_stopping(opening))) {
+        log_degraded(opening, runtime);
         return 0;
+    }
     if (is_stopping(opening)) {
         report_add(report, NULL, NULL, "the host is to end");
         return WEIR_ECANCELLED;

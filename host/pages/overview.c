@@ -186,6 +186,7 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
     for (uint32_t i = 0; i < settings->pool_count; i++)
         print_suspended_locked(overview, i, stream);
     readiness_tell_locked(overview, "warning: ", stream);
+    readiness_tell_degraded_locked(overview, stream);
     stuck_tell(overview, "warning: ", "warning: ", stream);
 }
 

@@ -66,6 +66,36 @@ bool readiness_tell_locked(const struct overview *overview, const char *prefix, 
     return is_ready;
 }
 
+/* Not for a pool that serves nobody, which has a line of its own. */
+static void tell_degraded(const struct overview_pool *pool, const struct pool_opening *opening,
+                          FILE *stream)
+{
+    fprintf(stream,
+            "warning: pool %s is degraded: %" PRIu32 " of its %" PRIu32
+            " workers are open; %s failed to open: %s%s%s\n",
+            pool->settings->path, pool->stats.live, pool->stats.target, opening->path,
+            weir_status_text(opening->status), opening->reason[0] ? ": " : "", opening->reason);
+}
+
+void readiness_tell_degraded_locked(const struct overview *overview, FILE *stream)
+{
+    const struct settings *settings = overview->assembly->held->settings;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct pool_opening opening = { 0 };
+        struct overview_pool pool;
+
+        if (settings->pools[i].nested)
+            continue;
+        pool_opening_here(overview->assembly->pools[i], &opening);
+        if (opening.failed == 0)
+            continue;
+        overview_look_locked(overview, i, &pool);
+        if (pool.stats.live > 0 && pool.stats.live < pool.stats.target)
+            tell_degraded(&pool, &opening, stream);
+    }
+}
+
 bool readiness_write(const struct overview *overview, FILE *stream)
 {
     bool is_stopping = atomic_load_explicit(&overview->assembly->stopping, memory_order_acquire);
@@ -77,10 +107,11 @@ bool readiness_write(const struct overview *overview, FILE *stream)
     }
     pthread_mutex_lock(&overview->assembly->lock);
     is_ready = readiness_tell_locked(overview, "not ready: ", stream);
-    pthread_mutex_unlock(&overview->assembly->lock);
     is_ready &= !stuck_look(overview).is_blocked;
     if (is_ready)
         fprintf(stream, "%s\n", overview_state(overview));
+    readiness_tell_degraded_locked(overview, stream);
+    pthread_mutex_unlock(&overview->assembly->lock);
     stuck_tell(overview, "not ready: ", is_ready ? "warning: " : NULL, stream);
     return is_ready;
 }

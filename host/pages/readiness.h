@@ -22,6 +22,10 @@ bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size
  * assembly->lock is held. */
 bool readiness_tell_locked(const struct overview *overview, const char *prefix, FILE *stream);
 
+/* Writes a warning for each pool that serves while some of its workers have failed to open.
+ * assembly->lock is held. */
+void readiness_tell_degraded_locked(const struct overview *overview, FILE *stream);
+
 /* Writes the page /readyz; true: the host is ready. */
 bool readiness_write(const struct overview *overview, FILE *stream);
 

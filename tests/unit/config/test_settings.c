@@ -37,6 +37,7 @@ static void test_smallest_file_has_all_defaults(void)
     CU_ASSERT_EQUAL(pool->core.remove.timeout_ms, 30000);
     CU_ASSERT_EQUAL(pool->redeliver, 0);
     CU_ASSERT_EQUAL(pool->open_timeout_ms, 10000);
+    CU_ASSERT_EQUAL(pool->min_ready, SETTINGS_POOL_SIZE_MAX);
     CU_ASSERT_EQUAL(pool->log_level, SETTINGS_LEVEL_HOST);
     CU_ASSERT_EQUAL(pool->size_now, SETTINGS_NONE);
     settings_destroy(settings);
@@ -52,6 +53,7 @@ static void test_given_values_are_taken(void)
         "  a: {use: sink.null, size: {min: 2, max: 16}, mailbox: unlimited, route: hash,\n"
         "      dispatcher: slow, restart: {max: 1, backoff: 1s, then: escalate},\n"
         "      remove: {mode: discard}, redeliver: 2, mailbox_bytes: 1MiB,\n"
+        "      min_ready: 3,\n"
         "      manager: count.words, subscribe: [x, y], fan_out: true, clamp: true,\n"
         "      log: {level: error}}\n");
     const struct settings_pool *pool;
@@ -76,6 +78,7 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_EQUAL(pool->core.restart.then, WEIR_RESTART_ESCALATE);
     CU_ASSERT_EQUAL(pool->core.remove.mode, WEIR_REMOVE_DISCARD);
     CU_ASSERT_EQUAL(pool->core.mailbox_bytes, 1 << 20);
+    CU_ASSERT_EQUAL(pool->min_ready, 3);
     CU_ASSERT_STRING_EQUAL(pool->manager.use, "count.words");
     CU_ASSERT_EQUAL(pool->subscribe.count, 2);
     CU_ASSERT(pool->fan_out);
