@@ -5,8 +5,8 @@
  * worker whose port it is: each of its threads, and the worker itself, may use and return the
  * lease. When the incarnation ends, its leases end as those that weir_take gave: returned after a
  * normal end, with the leased worker replaced after a failure. The rules of weir/port_tasks.h
- * apply: a thread of the runtime's dispatchers gets WEIR_EDEADLK when it would wait, and each function also returns
- * WEIR_ECLOSED: the incarnation has ended. Since 1.1.
+ * apply: a thread of the runtime's dispatchers gets WEIR_EDEADLK when it would wait, and each
+ * function also returns WEIR_ECLOSED: the incarnation has ended. Since 1.1.
  *
  *     if (weir_port_take(port, pool, 1000, &lease) == 0) {
  *         status = weir_port_lease_request(port, &lease, message, 1000, &answer);
