@@ -16,6 +16,7 @@
 
 #include "position.h"
 #include "reader.h"
+#include "tail.h"
 
 #define OUTPUT_OUT 0u
 
@@ -443,21 +444,18 @@ static const struct weir_output outputs[] = {
     { 0 },
 };
 
-static const struct weir_behaviour behaviours[] = {
-    {
-        .name = "lines",
-        .summary = "the lines of any number of files, as fast as they are taken",
-        .options = options,
-        .outputs = outputs,
-        .settings_size = sizeof(struct settings),
-        .state_size = sizeof(struct lines),
-        .flags = WEIR_BLOCKING,
-        .open = lines_open,
-        .produce = lines_produce,
-        .close = lines_close,
-        .resume = lines_resume,
-    },
-    { 0 },
+static const struct weir_behaviour files_lines = {
+    .name = "lines",
+    .summary = "the lines of any number of files, as fast as they are taken",
+    .options = options,
+    .outputs = outputs,
+    .settings_size = sizeof(struct settings),
+    .state_size = sizeof(struct lines),
+    .flags = WEIR_BLOCKING,
+    .open = lines_open,
+    .produce = lines_produce,
+    .close = lines_close,
+    .resume = lines_resume,
 };
 
-WEIR_PLUGIN("files", "1.0.0", behaviours);
+WEIR_PLUGIN_OF("files", "1.0.0", &files_lines, &files_tail);

@@ -34,7 +34,7 @@ static void start_over(struct reader *reader)
 {
     reader->begin = reader->scanned = reader->end = 0;
     reader->offset = reader->number = 0;
-    reader->skipping = reader->at_end = false;
+    reader->skipping = reader->at_end = reader->follows = false;
     reader->error = 0;
 }
 
@@ -67,6 +67,28 @@ int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uin
     reader->offset = offset;
     reader->number = number;
     return 0;
+}
+
+int reader_follow(struct reader *reader, int descriptor, uint64_t offset, uint64_t number,
+                  bool follows)
+{
+    reader_close(reader);
+    start_over(reader);
+    if (lseek(descriptor, (off_t)offset, SEEK_SET) < 0) {
+        reader->error = errno;
+        (void)close(descriptor);
+        return -1;
+    }
+    reader->descriptor = descriptor;
+    reader->offset = offset;
+    reader->number = number;
+    reader->follows = follows;
+    return 0;
+}
+
+uint64_t reader_place(const struct reader *reader)
+{
+    return reader->skipping ? reader->skip_from : reader->offset;
 }
 
 /* Moves past `size` bytes and, if there is one, the line end after them. */
@@ -155,6 +177,8 @@ static enum reader_step fill(struct reader *reader)
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return fail(reader, errno);
+    if (got == 0 && reader->follows)
+        return READER_END;
     reader->at_end = got == 0;
     reader->end += (size_t)got;
     return READER_AGAIN;

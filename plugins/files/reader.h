@@ -42,6 +42,8 @@ struct reader {
     uint64_t skip_from; /* where the line that is being skipped begins */
     bool skipping;
     bool at_end; /* everything has been read */
+    bool
+        follows; /* the file may grow: END leaves a last line without an end, and is not the last */
 };
 
 /* Capacities are parameters, so that a test can run with small ones. WEIR_ENOMEM. */
@@ -56,6 +58,12 @@ void reader_finish(struct reader *reader);
 int reader_open(struct reader *reader, const char *path);
 /* Goes on at a line that begins at `offset` with `number` lines before it. As reader_open. */
 int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uint64_t number);
+/* As reader_open_at, for a file that is open and may grow. Takes the descriptor. With `follows` =
+ * false what is left is read to its end. */
+int reader_follow(struct reader *reader, int descriptor, uint64_t offset, uint64_t number,
+                  bool follows);
+/* Where the line begins that comes next; `number` lines are before it. */
+uint64_t reader_place(const struct reader *reader);
 /* Legal when none is open. */
 void reader_close(struct reader *reader);
 

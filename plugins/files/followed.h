@@ -1,0 +1,75 @@
+/*
+ * followed.h - the files that `tail` follows, and the lines of them that are not settled.
+ *
+ * A file is followed until it has another name or none, is read to its end, and all its lines are
+ * settled. Not synchronised.
+ */
+#ifndef FOLLOWED_H
+#define FOLLOWED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "bookmark.h"
+
+struct sent_line;
+
+struct followed {
+    char *path; /* owned: its name when it was found */
+    dev_t device;
+    ino_t inode;
+    int descriptor;  /* owned */
+    uint64_t offset; /* where the line begins that is read next */
+    uint64_t number; /* lines before it */
+    uint64_t size;   /* of the file, at the last look */
+    uint64_t tried;  /* the size up to which it was read: there may be half a line at its end */
+    struct timespec changed; /* at the last look */
+    uint64_t head;           /* as in bookmark.h */
+    uint32_t head_size;
+    bool is_gone;                   /* its name is that of another file, or of none */
+    uint64_t quiet_ms;              /* when it was seen to be gone, or grew after that */
+    struct sent_line *first, *last; /* its lines that are not settled, in order */
+    struct followed *next;
+};
+
+/* A line that is not settled. It has a copy, so that it can be sent again. */
+struct sent_line {
+    struct followed *file; /* NULL: the file was truncated since */
+    struct sent_line *before, *after;
+    uint64_t offset;
+    uint64_t number;   /* from 1 */
+    uint64_t again_ms; /* when it is sent again; 0 = it is on its way */
+    uint16_t attempt;
+    size_t name_size; /* the path it came from, and a NUL, are the first bytes of `text` */
+    size_t size;
+    char text[];
+};
+
+/* Takes the descriptor. Returns owned; NULL when memory is out, or it is no regular file: the
+ * descriptor is closed then. */
+struct followed *followed_create(const char *path, int descriptor);
+/* Its lines belong to no file then. NULL is allowed. */
+void followed_destroy(struct followed *file);
+
+/* Looks at the file: its size, and whether it has new content from its start on (it was truncated):
+ * then it is read from the start, and true is returned. */
+bool followed_look(struct followed *file);
+/* Hashes the first bytes, as far as they were read. */
+void followed_note_head(struct followed *file);
+/* True when the file begins with the bytes of this hash. */
+bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head_size);
+
+/* True when there may be a line to read. */
+bool followed_has_more(const struct followed *file);
+/* What is settled. Borrows the path. */
+struct bookmark_entry followed_entry(const struct followed *file);
+
+/* Appends a line to those that are not settled. */
+void followed_add(struct followed *file, struct sent_line *line);
+/* Takes it out. */
+void followed_remove(struct sent_line *line);
+
+#endif

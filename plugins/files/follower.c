@@ -1,0 +1,343 @@
+#include "follower.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXIT_INCOMPLETE 1
+
+void follower_init(struct follower *follower, const struct weir_list *paths, bool from_end,
+                   uint64_t rotate_wait)
+{
+    *follower = (struct follower){ .paths = paths,
+                                   .from_end = from_end,
+                                   .rotate_wait = rotate_wait };
+}
+
+void follower_clear(struct follower *follower)
+{
+    while (follower->first) {
+        struct followed *file = follower->first;
+
+        follower->first = file->next;
+        followed_destroy(file);
+    }
+    follower->chosen = NULL;
+}
+
+void follower_finish(struct follower *follower)
+{
+    follower_clear(follower);
+}
+
+static void append(struct follower *follower, struct followed *file)
+{
+    struct followed **link = &follower->first;
+
+    follower->changed = true;
+    while (*link)
+        link = &(*link)->next;
+    *link = file;
+}
+
+/* Opens a file without waiting for the other end of a FIFO. */
+static struct followed *open_file(const char *path, const char *name)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    return descriptor < 0 ? NULL : followed_create(name, descriptor);
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+static struct followed *find(const struct follower *follower, const struct stat *about)
+{
+    struct followed *file = follower->first;
+
+    while (file && (file->inode != about->st_ino || file->device != about->st_dev))
+        file = file->next;
+    return file;
+}
+
+static void tell_unreadable(struct weir_self *self, const char *path, int error)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_WARNING, "file cannot be read", weir_str("path", path),
+             weir_str("reason", strerror_r(error, text, sizeof text)));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+/* A file that was renamed, and matches under its new name, too, is followed on. */
+static void has_new_name(struct follower *follower, struct followed *file, const char *path)
+{
+    char *copy = file->is_gone ? strdup(path) : NULL;
+
+    if (!copy)
+        return;
+    free(file->path);
+    file->path = copy;
+    file->is_gone = false;
+    follower->changed = true;
+}
+
+static void look_at_match(struct weir_self *self, struct follower *follower, const char *path,
+                          bool at_end)
+{
+    struct followed *file;
+    struct stat about;
+
+    if (stat(path, &about) < 0 || !S_ISREG(about.st_mode))
+        return;
+    file = find(follower, &about);
+    if (file) {
+        has_new_name(follower, file, path);
+        return;
+    }
+    file = open_file(path, path);
+    if (!file) {
+        if (errno != ENOENT)
+            tell_unreadable(self, path, errno);
+        return;
+    }
+    if (file->inode != about.st_ino || file->device != about.st_dev) {
+        followed_destroy(file); /* renamed meanwhile: the next look finds it */
+        return;
+    }
+    if (at_end)
+        file->offset = file->tried = file->size;
+    followed_note_head(file);
+    file->changed = about.st_mtim;
+    append(follower, file);
+}
+
+static void look_for_files(struct weir_self *self, struct follower *follower)
+{
+    for (size_t i = 0; i < follower->paths->count; i++) {
+        glob_t found = { .gl_pathc = 0 };
+
+        if (glob(follower->paths->items[i], 0, NULL, &found) == 0) {
+            for (size_t j = 0; j < found.gl_pathc; j++)
+                look_at_match(self, follower, found.gl_pathv[j], follower->from_end);
+        }
+        globfree(&found);
+    }
+    follower->from_end = false;
+}
+
+static bool has_its_name(const struct followed *file)
+{
+    struct stat about;
+
+    return stat(file->path, &about) == 0 && about.st_ino == file->inode &&
+           about.st_dev == file->device;
+}
+
+static void look_at_file(struct weir_self *self, struct follower *follower, struct followed *file)
+{
+    uint64_t size = file->size;
+
+    if (!file->is_gone && !has_its_name(file)) {
+        file->is_gone = true;
+        file->quiet_ms = follower->now_ms;
+        follower->rotations++;
+    }
+    if (followed_look(file)) {
+        follower->truncations++;
+        weir_log(self, WEIR_LOG_INFO, "file was truncated, and is read from its start",
+                 weir_str("path", file->path));
+    }
+    if (file->size != size)
+        file->quiet_ms = follower->now_ms;
+    /* Half a line at the end of a file that grows no more is a line. */
+    if (follower_is_ending(follower, file) && file->offset < file->size)
+        file->tried = file->offset;
+}
+
+static bool is_finished(const struct follower *follower, const struct followed *file)
+{
+    return follower_is_ending(follower, file) && !file->first && file->offset >= file->size;
+}
+
+static void drop_finished(struct follower *follower)
+{
+    struct followed **link = &follower->first;
+
+    while (*link) {
+        struct followed *file = *link;
+
+        if (is_finished(follower, file)) {
+            *link = file->next;
+            follower->changed = true;
+            if (follower->chosen == file)
+                follower->chosen = NULL;
+            followed_destroy(file);
+        } else {
+            link = &file->next;
+        }
+    }
+}
+
+bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms)
+{
+    follower->now_ms = now_ms;
+    follower->changed = false;
+    for (struct followed *file = follower->first; file; file = file->next)
+        look_at_file(self, follower, file);
+    look_for_files(self, follower); /* a renamed file may match under its new name */
+    drop_finished(follower);
+    return follower->changed;
+}
+
+bool follower_is_ending(const struct follower *follower, const struct followed *file)
+{
+    return file->is_gone && follower->now_ms - file->quiet_ms >= follower->rotate_wait;
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+/* True when an older file of the same name has more. */
+static bool has_older(const struct follower *follower, const struct followed *file)
+{
+    for (const struct followed *older = follower->first; older != file; older = older->next) {
+        if (older->is_gone && followed_has_more(older) && strcmp(older->path, file->path) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct followed *follower_choose(struct follower *follower)
+{
+    struct followed *file = follower->chosen ? follower->chosen->next : NULL;
+    uint32_t left = follower_count(follower);
+
+    for (; left > 0; left--, file = file->next) {
+        if (!file)
+            file = follower->first;
+        if (followed_has_more(file) && !has_older(follower, file)) {
+            follower->chosen = file;
+            return file;
+        }
+    }
+    return NULL;
+}
+
+/* --- bookmarks -------------------------------------------------------------------------------- */
+
+int follower_write(const struct follower *follower, struct bookmark *bookmark)
+{
+    int status = bookmark_begin(bookmark);
+
+    for (struct followed *file = follower->first; file && status == 0; file = file->next) {
+        struct bookmark_entry entry;
+
+        followed_note_head(file);
+        entry = followed_entry(file);
+        status = bookmark_add(bookmark, &entry);
+    }
+    return status;
+}
+
+static bool is_it(const struct followed *file, const struct bookmark_entry *entry)
+{
+    return file && (uint64_t)file->inode == entry->inode &&
+           followed_has_head(file, entry->head, entry->head_size);
+}
+
+/* Opens a file if it is that of the entry. */
+static struct followed *try(const char *path, const struct bookmark_entry *entry)
+{
+    struct followed *file = open_file(path, entry->path);
+
+    if (is_it(file, entry))
+        return file;
+    followed_destroy(file);
+    return NULL;
+}
+
+/* Looks for the inode in the folder where the file was. */
+static struct followed *search(const struct bookmark_entry *entry)
+{
+    char *copy = strdup(entry->path), *folder = copy ? dirname(copy) : NULL;
+    DIR *names = folder ? opendir(folder) : NULL;
+    struct followed *found = NULL;
+    const struct dirent *name;
+
+    while (names && !found && (name = readdir(names))) {
+        char *path;
+
+        if ((uint64_t)name->d_ino != entry->inode ||
+            asprintf(&path, "%s/%s", folder, name->d_name) < 0)
+            continue;
+        found = try(path, entry);
+        free(path);
+    }
+    if (names)
+        (void)closedir(names);
+    free(copy);
+    return found;
+}
+
+static void follow_entry(struct weir_self *self, struct follower *follower,
+                         const struct bookmark_entry *entry)
+{
+    struct followed *file = try(entry->path, entry);
+
+    if (!file)
+        file = search(entry);
+    if (!file) {
+        weir_log(self, WEIR_LOG_WARNING,
+                 "file of the position is gone, with lines that were not read",
+                 weir_str("path", entry->path), weir_uint("offset", entry->offset));
+        weir_exit_status(self, EXIT_INCOMPLETE);
+        return;
+    }
+    file->offset = file->tried = entry->offset;
+    file->number = entry->number;
+    file->head = entry->head;
+    file->head_size = entry->head_size;
+    append(follower, file);
+}
+
+int follower_read(struct weir_self *self, struct follower *follower,
+                  const struct bookmark *bookmark)
+{
+    struct bookmark_entry entry;
+    size_t place = 0;
+    char *path;
+    int more;
+
+    while ((more = bookmark_next(bookmark, &place, &entry, &path)) > 0) {
+        follower->from_end = false;
+        follow_entry(self, follower, &entry);
+        free(path);
+    }
+    return more < 0 ? WEIR_EINVALID : 0;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+uint32_t follower_count(const struct follower *follower)
+{
+    uint32_t count = 0;
+
+    for (const struct followed *file = follower->first; file; file = file->next)
+        count++;
+    return count;
+}
+
+uint64_t follower_behind(const struct follower *follower)
+{
+    uint64_t bytes = 0;
+
+    for (const struct followed *file = follower->first; file; file = file->next)
+        bytes += file->size > file->offset ? file->size - file->offset : 0;
+    return bytes;
+}

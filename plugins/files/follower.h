@@ -1,0 +1,50 @@
+/*
+ * follower.h - finds the files that `tail` follows: by globs, by a bookmark, and after a rotation.
+ *
+ * Life: follower_init .. follower_finish. Not synchronised.
+ */
+#ifndef FOLLOWER_H
+#define FOLLOWER_H
+
+#include "followed.h"
+
+#include <weir/plugin.h>
+
+struct follower {
+    const struct weir_list *paths; /* borrowed: globs */
+    bool from_end;                 /* of the first look */
+    uint64_t rotate_wait;          /* const: milliseconds */
+    struct followed *first;        /* owned; an older file of one name is before a newer one */
+    struct followed *chosen;       /* the last one; NULL = none */
+    uint64_t now_ms;               /* of the last look */
+    bool changed;                  /* other files than before the last look */
+    uint64_t rotations;
+    uint64_t truncations;
+};
+
+void follower_init(struct follower *follower, const struct weir_list *paths, bool from_end,
+                   uint64_t rotate_wait);
+void follower_finish(struct follower *follower);
+/* Follows no file. */
+void follower_clear(struct follower *follower);
+
+/* Looks for new files, renamed ones, and growth. True when other files are followed than before. */
+bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms);
+/* The next file that has more, by turns; a file that took the place of another one comes after it.
+ * NULL: there is none. */
+struct followed *follower_choose(struct follower *follower);
+/* True when a file is gone and grows no more: its last line needs no end. */
+bool follower_is_ending(const struct follower *follower, const struct followed *file);
+
+/* Begins a bookmark with the entries of all files. WEIR_ENOMEM. */
+int follower_write(const struct follower *follower, struct bookmark *bookmark);
+/* Follows the files of a bookmark, also those that have another name now; logs those that are
+ * nowhere. WEIR_ENOMEM; WEIR_EINVALID: it is no bookmark. */
+int follower_read(struct weir_self *self, struct follower *follower,
+                  const struct bookmark *bookmark);
+
+uint32_t follower_count(const struct follower *follower);
+/* Bytes that were not read. */
+uint64_t follower_behind(const struct follower *follower);
+
+#endif

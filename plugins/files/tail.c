@@ -1,0 +1,516 @@
+#include "tail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "follower.h"
+#include "reader.h"
+
+#define OUTPUT_OUT 0u
+
+/* Bytes read at once. */
+#define CHUNK_SIZE ((size_t)64 * 1024)
+/* Lines of one file before it is the turn of another one. */
+#define TURN_LINES 1024u
+/* Before another try after a failure that the line is not to blame for. */
+#define AGAIN_MS 1000u
+#define EXIT_INCOMPLETE 1
+
+struct settings {
+    struct weir_list paths;
+    const char *position;
+    uint32_t from; /* enum from_choice */
+    uint64_t poll;
+    uint64_t save_every;
+    uint64_t rotate_wait;
+    uint32_t unsettled;
+    uint64_t unsettled_bytes;
+};
+
+enum from_choice {
+    FROM_BEGIN,
+    FROM_END,
+};
+
+struct tail {
+    const struct settings *settings; /* borrowed until close */
+    const struct weir_tag *tag;
+    struct follower follower;
+    struct reader reader;
+    struct followed *reading; /* the file that the reader has; NULL = none */
+    uint32_t turn_lines;      /* that it has read in this turn */
+    struct sent_line *line;   /* owned: read, and not accepted yet; NULL = none */
+
+    uint32_t count;     /* lines that are not settled */
+    uint32_t again;     /* of these: that are to be sent again */
+    uint64_t bytes;     /* of these lines */
+    bool changed;       /* the position, since it was saved */
+    uint64_t saved_ms;  /* when it was saved */
+    uint64_t looked_ms; /* when the files were looked at */
+    bool rests;         /* a timer waits */
+    uint64_t wake;
+
+    uint64_t lines;
+    uint64_t too_long;
+    struct sent_line **sent; /* owned: `unsettled` places; the token is an index */
+    uint32_t *free;          /* owned: indices that are free */
+    uint32_t free_count;
+};
+
+/* --- the position ----------------------------------------------------------------------------- */
+
+static void save(struct weir_self *self, struct tail *state)
+{
+    struct bookmark bookmark = { .text = NULL };
+    char text[128];
+    int error = follower_write(&state->follower, &bookmark) < 0 ? ENOMEM : 0;
+
+    state->saved_ms = weir_now_ms(self);
+    if (error == 0)
+        error = bookmark_save(&bookmark, state->settings->position);
+    if (error == 0)
+        state->changed = false;
+    else
+        weir_log(self, WEIR_LOG_ERROR, "position cannot be saved",
+                 weir_str("path", state->settings->position),
+                 weir_str("reason", strerror_r(error, text, sizeof text)));
+    bookmark_finish(&bookmark);
+}
+
+static bool is_to_save(struct weir_self *self, const struct tail *state)
+{
+    return state->settings->position && state->changed &&
+           weir_now_ms(self) - state->saved_ms >= state->settings->save_every;
+}
+
+/* Opens the files of a bookmark. */
+static int load(struct weir_self *self, struct tail *state, const struct bookmark *bookmark)
+{
+    int status = follower_read(self, &state->follower, bookmark);
+
+    if (status == WEIR_EINVALID)
+        weir_log(self, WEIR_LOG_ERROR, "position cannot be used",
+                 weir_str("path", state->settings->position ? state->settings->position : ""));
+    return status;
+}
+
+static int load_file(struct weir_self *self, struct tail *state)
+{
+    struct bookmark bookmark = { .text = NULL };
+    int error = bookmark_load(&bookmark, state->settings->position);
+    char text[128];
+    int status = 0;
+
+    if (error != 0) {
+        weir_reason(self, "position: %s", strerror_r(error, text, sizeof text));
+        status = error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
+    } else {
+        status = load(self, state, &bookmark);
+        if (status == WEIR_EINVALID)
+            weir_reason(self, "the file of the position is none");
+    }
+    bookmark_finish(&bookmark);
+    return status;
+}
+
+/* --- opening and closing ---------------------------------------------------------------------- */
+
+static void release(struct tail *state)
+{
+    follower_finish(&state->follower); /* it knows the lines */
+    for (uint32_t i = 0; state->sent && i < state->settings->unsettled; i++)
+        free(state->sent[i]);
+    free(state->sent);
+    free(state->free);
+    free(state->line);
+    reader_finish(&state->reader);
+}
+
+static int tail_open(struct weir_self *self, const void *settings, void *memory)
+{
+    struct tail *state = memory;
+    int status;
+
+    state->settings = settings;
+    state->tag = weir_tag(self, FILES_LINE_TAG);
+    follower_init(&state->follower, &state->settings->paths, state->settings->from == FROM_END,
+                  state->settings->rotate_wait);
+    state->sent = calloc(state->settings->unsettled, sizeof(struct sent_line *));
+    state->free = calloc(state->settings->unsettled, sizeof *state->free);
+    status = reader_init(&state->reader, FILES_LINE_MAX, CHUNK_SIZE);
+    if (!state->tag || !state->sent || !state->free)
+        status = WEIR_ENOMEM;
+    for (uint32_t i = 0; status == 0 && i < state->settings->unsettled; i++)
+        state->free[state->free_count++] = state->settings->unsettled - 1 - i;
+    if (status == 0 && state->settings->position)
+        status = load_file(self, state);
+    state->saved_ms = weir_now_ms(self);
+    if (status < 0)
+        release(state);
+    return status;
+}
+
+static void tail_resume(struct weir_self *self, void *memory, const void *position, size_t size)
+{
+    struct bookmark bookmark = { .text = NULL };
+    struct tail *state = memory;
+    int status = bookmark_set(&bookmark, position, size);
+
+    if (status == 0) {
+        follower_clear(&state->follower);
+        status = load(self, state, &bookmark);
+    }
+    if (status == WEIR_EINVALID && state->settings->position) /* of another plugin */
+        status = load_file(self, state);
+    if (status == WEIR_ENOMEM)
+        (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
+    bookmark_finish(&bookmark);
+}
+
+static void tail_close(struct weir_self *self, void *memory, int reason)
+{
+    struct bookmark bookmark = { .text = NULL };
+    struct tail *state = memory;
+
+    (void)reason;
+    if (state->settings->position && state->changed)
+        save(self, state);
+    if (follower_write(&state->follower, &bookmark) < 0)
+        (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
+    else if (weir_leave_position(self, bookmark.text, bookmark.size) != 0)
+        weir_log(self, WEIR_LOG_WARNING, "position lost");
+    bookmark_finish(&bookmark);
+    release(state);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* The reader leaves its file; what it has read beyond the last line is read again. */
+static void put_down(struct tail *state)
+{
+    if (state->reading) {
+        state->reading->offset = reader_place(&state->reader);
+        state->reading->number = state->reader.number;
+        followed_note_head(state->reading);
+    }
+    state->reading = NULL;
+    reader_close(&state->reader);
+}
+
+static bool pick_up(struct tail *state)
+{
+    struct followed *file = follower_choose(&state->follower);
+    int descriptor;
+
+    if (!file)
+        return false;
+    descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0 || reader_follow(&state->reader, descriptor, file->offset, file->number,
+                                        !follower_is_ending(&state->follower, file)) < 0)
+        return false;
+    state->reading = file;
+    state->turn_lines = 0;
+    return true;
+}
+
+static struct sent_line *copy_line(const struct followed *file, const struct reader_line *line)
+{
+    size_t name_size = strlen(file->path) + 1;
+    struct sent_line *copy = calloc(1, sizeof *copy + name_size + line->size);
+
+    if (!copy)
+        return NULL;
+    copy->offset = line->offset;
+    copy->number = line->number;
+    copy->attempt = 1;
+    copy->name_size = name_size;
+    copy->size = line->size;
+    memcpy(copy->text, file->path, name_size);
+    if (line->size > 0)
+        memcpy(copy->text + name_size, line->text, line->size);
+    return copy;
+}
+
+static void tell_too_long(struct weir_self *self, struct tail *state,
+                          const struct reader_line *line)
+{
+    state->too_long++;
+    weir_log(self, WEIR_LOG_WARNING, "line too long, skipped",
+             weir_str("path", state->reading->path), weir_uint("line", line->number));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+static void end_file(struct weir_self *self, struct tail *state)
+{
+    struct followed *file = state->reading;
+    char text[128];
+
+    if (state->reader.error != 0)
+        weir_log(self, WEIR_LOG_WARNING, "file cannot be read", weir_str("path", file->path),
+                 weir_str("reason", strerror_r(state->reader.error, text, sizeof text)));
+    file->tried = file->size;
+    put_down(state);
+}
+
+/* Reads until `line` is one, or nothing is left for now (false). WEIR_ENOMEM: false, too. */
+static bool read_line(struct weir_self *self, struct tail *state)
+{
+    struct reader_line line;
+
+    while (!state->line) {
+        if (!state->reading && !pick_up(state))
+            return false;
+        switch (reader_next(&state->reader, &line)) {
+        case READER_LINE:
+            state->line = copy_line(state->reading, &line);
+            if (!state->line) { /* read again, later */
+                state->reading->offset = line.offset;
+                state->reading->number = line.number - 1;
+                reader_close(&state->reader);
+                state->reading = NULL;
+                return false;
+            }
+            followed_add(state->reading, state->line);
+            break;
+        case READER_TOO_LONG:
+            tell_too_long(self, state, &line);
+            break;
+        case READER_AGAIN:
+            break;
+        case READER_END:
+        case READER_FAILED:
+            end_file(self, state);
+            break;
+        }
+    }
+    return true;
+}
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+static struct weir_message *make_message(struct weir_self *self, const struct tail *state,
+                                         const struct sent_line *line)
+{
+    size_t size = sizeof(struct files_line) + line->name_size + line->size + 1;
+    struct weir_message *message = weir_message_new(self, state->tag, size);
+    struct files_line *head;
+
+    if (!message)
+        return NULL;
+    message->key = weir_key(line->text, line->name_size - 1);
+    message->attempt = line->attempt;
+    head = message->data;
+    head->name_size = (uint32_t)(line->name_size - 1);
+    head->line_size = (uint32_t)line->size;
+    head->number = line->number;
+    head->offset = line->offset;
+    memcpy(head + 1, line->text, line->name_size + line->size);
+    return message;
+}
+
+static int send(struct weir_self *self, struct tail *state, const struct sent_line *line,
+                uint32_t token)
+{
+    struct weir_message *message = make_message(self, state, line);
+    int status = message ? weir_set_origin(self, message, token) : WEIR_ENOMEM;
+
+    if (status == 0)
+        status = weir_emit(self, OUTPUT_OUT, message);
+    if (status < 0)
+        weir_message_free(self, message);
+    return status;
+}
+
+static int send_new(struct weir_self *self, struct tail *state)
+{
+    struct sent_line *line = state->line;
+    uint32_t token = state->free[state->free_count - 1];
+    int status = send(self, state, line, token);
+
+    if (status < 0)
+        return status;
+    state->free_count--;
+    state->sent[token] = line;
+    state->line = NULL;
+    state->count++;
+    state->bytes += line->size;
+    state->lines++;
+    state->turn_lines++;
+    if (state->turn_lines >= TURN_LINES)
+        put_down(state);
+    return 0;
+}
+
+/* Sends what is due to be sent again. */
+static int send_again(struct weir_self *self, struct tail *state, uint32_t *credit)
+{
+    uint64_t now = weir_now_ms(self);
+
+    for (uint32_t i = 0; state->again > 0 && *credit > 0 && i < state->settings->unsettled; i++) {
+        struct sent_line *line = state->sent[i];
+        int status;
+
+        if (!line || line->again_ms == 0 || line->again_ms > now)
+            continue;
+        status = send(self, state, line, i);
+        if (status < 0)
+            return status;
+        line->again_ms = 0;
+        state->again--;
+        (*credit)--;
+    }
+    return 0;
+}
+
+static bool has_room(const struct tail *state)
+{
+    return state->free_count > 0 && state->bytes < state->settings->unsettled_bytes;
+}
+
+static int send_lines(struct weir_self *self, struct tail *state, uint32_t credit)
+{
+    int status = send_again(self, state, &credit);
+
+    while (status == 0 && credit > 0 && has_room(state) && read_line(self, state)) {
+        status = send_new(self, state);
+        credit--;
+    }
+    if (status != 0)
+        return status;
+    return credit == 0 ? WEIR_EFULL : 0;
+}
+
+static void wake_up(struct weir_self *self, void *memory, void *context)
+{
+    struct tail *state = memory;
+
+    (void)self;
+    (void)context;
+    state->rests = false;
+}
+
+static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
+{
+    struct tail *state = memory;
+    uint64_t now = weir_now_ms(self);
+    int status;
+
+    if (state->looked_ms == 0 || now - state->looked_ms >= state->settings->poll) {
+        put_down(state);
+        state->changed |= follower_look(self, &state->follower, now);
+        state->looked_ms = now;
+    }
+    status = send_lines(self, state, credit);
+    if (is_to_save(self, state))
+        save(self, state);
+    weir_progress(self, "lines", state->lines, 0);
+    if (status == WEIR_EFULL)
+        return WEIR_MORE;
+    if (status < 0 && status != WEIR_ENOMEM)
+        return status;
+    if (!state->rests)
+        state->rests = weir_after(self, state->settings->poll, wake_up, NULL, &state->wake) == 0;
+    return state->rests ? WEIR_WAIT : WEIR_ENOMEM;
+}
+
+/* --- outcomes --------------------------------------------------------------------------------- */
+
+/* True when a worker had the line, or nobody will: a dead letter has it. Otherwise it was dropped
+ * on its way, and is sent again. */
+static bool was_handled(const char *reason)
+{
+    static const char *const words[] = { "crashed", "rejected", "retries", "unhandled" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(reason, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void tail_settled(struct weir_self *self, void *memory, const struct weir_outcome *outcome)
+{
+    struct tail *state = memory;
+    uint32_t token = (uint32_t)outcome->token;
+    struct sent_line *line = state->sent[token];
+    bool retried = outcome->result == WEIR_OUTCOME_RETRY;
+
+    if (retried || (outcome->result == WEIR_OUTCOME_DEAD && !was_handled(outcome->reason))) {
+        line->again_ms = weir_now_ms(self) + (retried ? outcome->delay_ms + 1 : AGAIN_MS);
+        line->attempt = (uint16_t)(retried ? outcome->attempt + 1 : 1);
+        state->again++;
+        return;
+    }
+    followed_remove(line);
+    state->bytes -= line->size;
+    state->count--;
+    state->sent[token] = NULL;
+    state->free[state->free_count++] = token;
+    state->changed = true;
+    free(line);
+}
+
+static void tail_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    const struct tail *state = memory;
+
+    (void)self;
+    weir_inspect_add(out, "files", "%" PRIu32, follower_count(&state->follower));
+    weir_inspect_add(out, "behind_bytes", "%" PRIu64, follower_behind(&state->follower));
+    weir_inspect_add(out, "unsettled", "%" PRIu32, state->count);
+    weir_inspect_add(out, "lines", "%" PRIu64, state->lines);
+    weir_inspect_add(out, "too_long", "%" PRIu64, state->too_long);
+    weir_inspect_add(out, "rotations", "%" PRIu64, state->follower.rotations);
+    weir_inspect_add(out, "truncations", "%" PRIu64, state->follower.truncations);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+/* In the order of enum from_choice. */
+static const char *const from_choices[] = { "begin", "end", NULL };
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_LIST(struct settings, paths, .required = true, .min = 1, .max = 1000,
+                     .help = "globs; files may come and go"),
+    WEIR_OPTION_STRING(struct settings, position,
+                       .help = "file that says how far the lines are settled; default: none"),
+    WEIR_OPTION_ENUM(struct settings, from, .fallback = "begin", .choices = from_choices,
+                     .help = "where files begin that are there at the start, without a position"),
+    WEIR_OPTION_DURATION(struct settings, poll, .fallback = "250ms", .min = 1, .max = 3600000,
+                         .help = "between two looks at the files"),
+    WEIR_OPTION_DURATION(struct settings, save_every, .fallback = "1s", .max = 3600000,
+                         .help = "the position is saved at most once in this time"),
+    WEIR_OPTION_DURATION(struct settings, rotate_wait, .fallback = "5s", .max = 86400000,
+                         .help = "how long a file that was renamed may still grow"),
+    WEIR_OPTION_U32(struct settings, unsettled, .fallback = "10000", .min = 1, .max = 1000000,
+                    .help = "lines that are sent and not settled"),
+    WEIR_OPTION_SIZE(struct settings, unsettled_bytes, .fallback = "64MiB", .min = 1,
+                     .max = (int64_t)1 << 40, .help = "likewise, their bytes"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "each line, as files.line/1" },
+    { 0 },
+};
+
+const struct weir_behaviour files_tail = {
+    .name = "tail",
+    .summary = "the lines of files that grow and rotate, as they come",
+    .options = options,
+    .outputs = outputs,
+    .settings_size = sizeof(struct settings),
+    .state_size = sizeof(struct tail),
+    .flags = WEIR_BLOCKING | WEIR_ENDLESS,
+    .open = tail_open,
+    .produce = tail_produce,
+    .close = tail_close,
+    .settled = tail_settled,
+    .resume = tail_resume,
+    .inspect = tail_inspect,
+};

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Goal:   files.tail loses no line while its files are renamed, and its host is killed with -9,
+        again and again; what is truncated is read from its start. Shows promise B15.
+Method: a thread writes numbered lines and rotates under a host that records them, beside a real
+        `tail -F`, whose losses are printed. In the end each number must have been recorded. Random
+        moments come from a seed that is printed. Every wait is for a condition.
+
+    tail.py WEIR PLUGINS TREE [--kills COUNT] [--seed SEED]
+"""
+import argparse
+import collections
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from control import PLUGINS, TREE, WEIR, Host, check, report_failures, until
+
+TAIL = """
+sources:
+  lines:
+    use: files.tail
+    args: {{paths: ["{folder}/app.log", "{folder}/app.log.*"], position: "{folder}/position",
+           poll: 20ms, save_every: 50ms, rotate_wait: 1s, unsettled: 5000}}
+    to: record
+pools:
+  record: {{use: file.append, size: 1, mailbox: 256, args: {{path: "{folder}/record"}}}}
+"""
+
+
+class Writer(threading.Thread):
+    """Writes numbered lines in pieces, half lines too, and rotates at random."""
+
+    def __init__(self, folder, dice):
+        super().__init__()
+        self.path = os.path.join(folder, "app.log")
+        self.dice = dice
+        self.ends = threading.Event()
+        self.count = 0
+        self.rotations = 0
+
+    def run(self):
+        stream = open(self.path, "ab", buffering=0)
+        while not self.ends.is_set():
+            text = b"".join(b"%d\n" % i for i in range(self.count, self.count + 200))
+            half = self.dice.randrange(len(text))
+            stream.write(text[:half])
+            stream.write(text[half:])
+            self.count += 200
+            if self.dice.random() < 0.1:
+                self.rotations += 1
+                os.rename(self.path, f"{self.path}.{self.rotations}")
+                stream.close()
+                stream = open(self.path, "ab", buffering=0)
+            self.ends.wait(0.005)
+        stream.close()
+
+
+@contextlib.contextmanager
+def hosted():
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(folder)
+        host.write(TAIL.format(folder=folder))
+        try:
+            yield host
+        finally:
+            host.stop(9)
+
+
+def recorded(host):
+    path = os.path.join(host.work, "record")
+    if not os.path.exists(path):
+        return collections.Counter()
+    with open(path, "rb") as stream:
+        return collections.Counter(stream.read().split(b"\n")[:-1])
+
+
+def missing(host, count):
+    seen = recorded(host)
+    return [i for i in range(count) if b"%d" % i not in seen]
+
+
+def test_no_line_is_lost(kills, seed):
+    dice = random.Random(seed)
+    with hosted() as host:
+        writer = Writer(host.work, dice)
+        writer.start()
+        peer_path = os.path.join(host.work, "peer")
+        with open(peer_path, "wb") as stream:
+            peer = subprocess.Popen(["tail", "-n", "+1", "-F", writer.path], stdout=stream,
+                                    stderr=subprocess.DEVNULL)
+        for _ in range(kills):
+            host.start()
+            moment = time.monotonic() + dice.random() * 0.3
+            until(lambda: time.monotonic() > moment, "a moment")
+            host.stop(9)
+        host.start()
+        writer.ends.set()
+        writer.join()
+        until(lambda: not missing(host, writer.count), "every line")
+        check(host.stop() == 0, "the exit code")
+        seen = recorded(host)
+        wrong = [line for line in seen if not line.isdigit() or int(line) >= writer.count]
+        check(not wrong, f"lines that nobody wrote: {wrong[:5]}")
+        peer.terminate()
+        peer.wait()
+        with open(peer_path, "rb") as stream:
+            of_peer = set(stream.read().split(b"\n")[:-1])
+        print(f"{writer.count} lines, {writer.rotations} rotations, {kills} kills: none lost, "
+              f"{sum(seen.values()) - len(seen)} twice; tail -F, which nobody killed, lost "
+              f"{writer.count - len(of_peer)}")
+
+
+def test_file_that_is_copied_and_truncated():
+    """As logrotate does with copytruncate."""
+    with hosted() as host:
+        path = os.path.join(host.work, "app.log")
+        host.start()
+        for turn in range(10):
+            with open(path, "ab") as stream:
+                stream.write(b"".join(b"%d\n" % i for i in range(turn * 100, turn * 100 + 100)))
+            until(lambda: not missing(host, turn * 100 + 100), f"the lines of turn {turn}")
+            os.truncate(path, 0)
+        check(host.stop() == 0, "the exit code")
+        check(max(recorded(host).values()) == 1, "a line twice")
+
+
+def test_end_in_order_and_another_start_repeat_nothing():
+    with hosted() as host:
+        path = os.path.join(host.work, "app.log")
+        for turn in range(3):
+            with open(path, "ab") as stream:
+                stream.write(b"".join(b"%d\n" % i for i in range(turn * 1000, turn * 1000 + 1000)))
+            host.start()
+            until(lambda: not missing(host, turn * 1000 + 1000), f"the lines of turn {turn}")
+            check(host.stop() == 0, "the exit code")
+        check(max(recorded(host).values()) == 1, "a line twice")
+
+
+def test_example_is_valid():
+    got = subprocess.run([WEIR, "check", os.path.join(TREE, "examples/commands/follow.yaml")],
+                         capture_output=True, text=True, check=False,
+                         env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS})
+    check(got.returncode == 0, got.stdout + got.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("paths", nargs=3)
+    parser.add_argument("--kills", type=int, default=15)
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000)
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    test_no_line_is_lost(options.kills, options.seed)
+    test_file_that_is_copied_and_truncated()
+    test_end_in_order_and_another_start_repeat_nothing()
+    test_example_is_valid()
+    return report_failures()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
