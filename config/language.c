@@ -61,7 +61,7 @@
 
 static const char *const levels[] = { "error", "warning", "info", "debug", NULL };
 static const char *const pool_levels[] = { "error", "warning", "info", "debug", "host", NULL };
-static const char *const formats[] = { "logfmt", "json", NULL };
+static const char *const formats[] = { "logfmt", "json", "text", "auto", NULL };
 static const char *const routes[] = { "round_robin", "least_loaded", "random", "hash",
                                       "pull",        "broadcast",    NULL };
 static const char *const fullness[] = { "wait", "reject", "drop_newest", "dead_letter", NULL };
@@ -94,8 +94,10 @@ static const struct language_row dead_letters[] = {
 static const struct language_row host_log[] = {
     VALUE(struct settings_log, level, "level", uint32_t, WEIR_ENUM, .fallback = "info",
           .choices = levels, .help = "the least important lines that are written"),
-    VALUE(struct settings_log, format, "format", uint32_t, WEIR_ENUM, .fallback = "logfmt",
-          .choices = formats, .help = "how a line is written"),
+    VALUE(struct settings_log, format, "format", uint32_t, WEIR_ENUM, .fallback = "auto",
+          .choices = formats,
+          .help = "how a line is written: `text` is for people, `auto` is `text` on a terminal and "
+                  "`logfmt` elsewhere"),
     END,
 };
 

@@ -30,6 +30,8 @@
 enum settings_log_format {
     SETTINGS_LOGFMT,
     SETTINGS_JSON,
+    SETTINGS_TEXT,
+    SETTINGS_AUTO,
 };
 
 /* The levels of weir_log_level, and one more for a pool without a level of its own. */

@@ -179,7 +179,7 @@ static bool wants_help(const char *name)
     return strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0;
 }
 
-static bool wants_colour(FILE *out)
+bool command_wants_colour(FILE *out)
 {
     const char *refused = getenv("NO_COLOR");
     int descriptor = fileno(out);
@@ -195,7 +195,7 @@ static int run_command(const struct command *command, const char *program, int a
         .program = program,
         .out = out,
         .err = err,
-        .colour = wants_colour(out),
+        .colour = command_wants_colour(out),
         .argc = argc,
         .argv = argv,
     };

@@ -74,6 +74,9 @@ extern const struct command command_version;
 extern const struct command command_probe;
 extern const struct command command_complete;
 
+/* True when the stream is a terminal and NO_COLOR is not set. */
+bool command_wants_colour(FILE *out);
+
 /* Finds a command by its name, --version or -V; NULL: there is none. */
 const struct command *command_find(const char *name);
 /* The command at an index, internal ones included; NULL after the last. */

@@ -23,7 +23,10 @@ static int make_voice(struct host *host)
     struct logger_setup setup = {
         .clock = clock_monotonic(),
         .date_us = logger_date_us,
-        .style = { .journal = logger_is_journal(STDERR_FILENO, getenv("JOURNAL_STREAM")) },
+        .style = { .format = LOG_AUTO,
+                   .journal = logger_is_journal(STDERR_FILENO, getenv("JOURNAL_STREAM")),
+                   .colour = command_wants_colour(stderr) },
+        .terminal = isatty(STDERR_FILENO),
         .level = WEIR_LOG_INFO,
     };
 

@@ -40,7 +40,7 @@ static void add_escaped(struct line *line, enum log_format format, unsigned char
     } else if (c == '"' || c == '\\') {
         line_put(line, '\\');
         line_put(line, (char)c);
-    } else if (format == LOG_LOGFMT) {
+    } else if (format != LOG_JSON) {
         line_text(line, "\\x");
         line_hex(line, c);
     } else if (is_control(c)) {
@@ -51,13 +51,13 @@ static void add_escaped(struct line *line, enum log_format format, unsigned char
     }
 }
 
-static void add_quoted(struct line *line, enum log_format format, const char *text)
+/* Escapes what would end the line or its quotes, or control a terminal. */
+static void add_safe(struct line *line, enum log_format format, const char *text, bool quoted)
 {
     size_t left = strlen(text);
 
-    line_put(line, '"');
     while (left > 0) {
-        size_t size = *text == '"' || *text == '\\' ? 0 : weir_printable(text, left);
+        size_t size = quoted && (*text == '"' || *text == '\\') ? 0 : weir_printable(text, left);
 
         if (size == 0) {
             add_escaped(line, format, (unsigned char)*text);
@@ -68,6 +68,12 @@ static void add_quoted(struct line *line, enum log_format format, const char *te
         text += size;
         left -= size;
     }
+}
+
+static void add_quoted(struct line *line, enum log_format format, const char *text)
+{
+    line_put(line, '"');
+    add_safe(line, format, text, true);
     line_put(line, '"');
 }
 
@@ -151,9 +157,49 @@ static void add_date(struct line *line, uint64_t date_us)
                 (unsigned)(date_us / 1000 % 1000));
 }
 
-static void add_head(struct line *line, enum log_format format, uint64_t date_us,
+static void add_time(struct line *line, uint64_t date_us)
+{
+    time_t seconds = (time_t)(date_us / 1000000);
+    struct tm date;
+
+    if (localtime_r(&seconds, &date))
+        line_format(line, "%02d:%02d:%02d.%03u", date.tm_hour, date.tm_min, date.tm_sec,
+                    (unsigned)(date_us / 1000 % 1000));
+}
+
+static void add_level(struct line *line, enum weir_log_level level, bool colour)
+{
+    static const char *const colours[] = { "\033[31m", "\033[33m", "\033[32m" };
+    bool is_coloured = colour && (unsigned)level < sizeof colours / sizeof colours[0];
+
+    line_put(line, ' ');
+    if (is_coloured)
+        line_text(line, colours[level]);
+    line_text(line, log_line_level(level));
+    if (is_coloured)
+        line_text(line, "\033[0m");
+    line_put(line, ' ');
+}
+
+static void add_text_head(struct line *line, bool colour, uint64_t date_us,
+                          const struct log_line *from)
+{
+    add_time(line, date_us);
+    add_level(line, from->level, colour);
+    add_safe(line, LOG_TEXT, from->component ? from->component : "", false);
+    line_text(line, ": ");
+    add_safe(line, LOG_TEXT, from->event ? from->event : "", false);
+}
+
+static void add_head(struct line *line, const struct log_style *style, uint64_t date_us,
                      const struct log_line *from)
 {
+    enum log_format format = style->format;
+
+    if (format == LOG_TEXT) {
+        add_text_head(line, style->colour, date_us, from);
+        return;
+    }
     line_text(line, format == LOG_JSON ? "{\"ts\":\"" : "ts=");
     add_date(line, date_us);
     if (format == LOG_JSON)
@@ -184,7 +230,7 @@ static bool add_field(struct line *line, enum log_format format, const struct we
 }
 
 /* Keeps only the level and the fact of a head that is too long. */
-static void replace_head(struct line *line, enum log_format format, uint64_t date_us,
+static void replace_head(struct line *line, const struct log_style *style, uint64_t date_us,
                          const struct log_line *from)
 {
     struct log_line shorter = { .level = from->level,
@@ -193,7 +239,7 @@ static void replace_head(struct line *line, enum log_format format, uint64_t dat
 
     line->used = 0;
     line->cut = false;
-    add_head(line, format, date_us, &shorter);
+    add_head(line, style, date_us, &shorter);
 }
 
 size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date_us,
@@ -207,9 +253,9 @@ size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date
     if (style->journal)
         line_format(&prefix, "<%d>", priority(from->level));
     line_init(&line, buffer + prefix.used, LOG_LINE_MAX + 1 - prefix.used - TAIL_SIZE);
-    add_head(&line, style->format, date_us, from);
+    add_head(&line, style, date_us, from);
     if (line.cut) {
-        replace_head(&line, style->format, date_us, from);
+        replace_head(&line, style, date_us, from);
         field = NULL;
     }
     for (; field && field->key && whole; field++)

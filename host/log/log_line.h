@@ -1,5 +1,6 @@
 /*
- * log/log_line.h - formats a log line as logfmt or JSON. Pure; the caller supplies the time.
+ * log/log_line.h - formats a log line as logfmt, JSON, or a text for people. Pure but for the time
+ * zone; the caller supplies the time.
  *
  * The text is always one line: bytes that are no UTF-8, and characters that control a terminal (see
  * weir/printable.h), are escaped. It has at most LOG_LINE_MAX bytes with the newline, which a pipe
@@ -15,15 +16,18 @@
 enum log_format {
     LOG_LOGFMT = 0,
     LOG_JSON = 1,
+    LOG_TEXT = 2, /* `12:34:56.789 warning pool#1: what happened key=value`, in local time */
+    LOG_AUTO = 3, /* for the logger: text on a terminal, else logfmt */
 };
 
 struct log_style {
     enum log_format format;
     bool journal; /* begin with the priority of sd-daemon(3), `<6>` */
+    bool colour;  /* of the level, in LOG_TEXT */
 };
 
 /*
- * Writes `from` with its newline to `buffer` of LOG_LINE_MAX + 1 bytes and returns the length
+ * Writes `from`, in a format that is not LOG_AUTO, with its newline to `buffer` of LOG_LINE_MAX + 1 bytes and returns the length
  * without the NUL. `date_us` is microseconds since 1970, UTC.
  */
 size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date_us,

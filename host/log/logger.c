@@ -15,6 +15,7 @@ struct logger {
     struct clock clock;        /* const */
     uint64_t (*date_us)(void); /* const */
     bool journal;              /* const */
+    bool terminal, colour;     /* const */
     atomic_int level;          /* by logger_set_level; advisory: a race costs or adds one line */
     atomic_int most;           /* as `level`: the most verbose of `level` and `levels` */
     atomic_int format;         /* as `level` */
@@ -55,6 +56,8 @@ struct logger *logger_create(const struct logger_setup *setup)
     logger->clock = setup->clock;
     logger->date_us = setup->date_us;
     logger->journal = setup->style.journal;
+    logger->terminal = setup->terminal;
+    logger->colour = setup->style.colour;
     atomic_init(&logger->level, (int)setup->level);
     atomic_init(&logger->most, (int)setup->level);
     atomic_init(&logger->format, (int)setup->style.format);
@@ -71,7 +74,11 @@ static struct log_style style_of(struct logger *logger)
     /* Relaxed: the format is one number that orders nothing else. */
     int format = atomic_load_explicit(&logger->format, memory_order_relaxed);
 
-    return (struct log_style){ .format = (enum log_format)format, .journal = logger->journal };
+    if (format == LOG_AUTO)
+        format = logger->terminal ? LOG_TEXT : LOG_LOGFMT;
+    return (struct log_style){ .format = (enum log_format)format,
+                               .journal = logger->journal,
+                               .colour = logger->colour };
 }
 
 static int write_line(struct logger *logger, const struct log_line *line)

@@ -26,7 +26,8 @@ struct logger_setup {
     struct screen *screen; /* borrowed until logger_destroy */
     struct clock clock;    /* for the limit; the date comes from date_us */
     uint64_t (*date_us)(void);
-    struct log_style style;
+    struct log_style style; /* its format may be LOG_AUTO */
+    bool terminal;          /* standard error is one */
     enum weir_log_level level;
 };
 

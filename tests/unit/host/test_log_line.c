@@ -2,7 +2,9 @@
  * Goal: a log line is one line of logfmt or JSON for any content, and never longer than the limit.
  * Method: the pure function, with a fixed date, compared to the byte.
  */
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "host/log/log_line.h"
 #include "suite.h"
@@ -18,8 +20,8 @@ static const char *written(const struct log_style *style, const struct log_line 
     return text;
 }
 
-static const struct log_style logfmt = { LOG_LOGFMT, false };
-static const struct log_style json = { LOG_JSON, false };
+static const struct log_style logfmt = { .format = LOG_LOGFMT };
+static const struct log_style json = { .format = LOG_JSON };
 
 static void test_plain_line_is_logfmt(void)
 {
@@ -53,6 +55,29 @@ static void test_value_that_is_not_plain_is_quoted(void)
                            "ts=2026-01-02T03:04:05.006Z level=error component=\"x y\" event=\"e\" "
                            "a=\"two words\" b=\"\" c=\"say \\\"x\\\"\\\\\" d=\"a\\nb\\tc\\x01\" "
                            "e=\"na\xc3\xafve \\xff\" f=\"\"\n");
+}
+
+/* For people: local time, the level in colour when asked; nothing can end or colour the line. */
+static void test_same_line_is_text(void)
+{
+    struct log_style text = { .format = LOG_TEXT };
+    struct weir_field fields[] = { weir_str("why", "two words"), weir_int("n", -1),
+                                   weir_str(NULL, NULL) };
+    struct log_line line = { .level = WEIR_LOG_WARNING,
+                             .component = "db#1",
+                             .event = "a \"b\"\n\x1b[31m",
+                             .fields = fields };
+
+    (void)setenv("TZ", "UTC-2", 1);
+    tzset();
+    CU_ASSERT_STRING_EQUAL(written(&text, &line), "05:04:05.006 warning db#1: a \"b\"\\n\\x1b[31m "
+                                                  "why=\"two words\" n=-1\n");
+    text.colour = true;
+    line.fields = NULL;
+    line.event = "e";
+    CU_ASSERT_STRING_EQUAL(written(&text, &line), "05:04:05.006 \033[33mwarning\033[0m db#1: e\n");
+    (void)unsetenv("TZ");
+    tzset();
 }
 
 static void test_same_line_is_json(void)
@@ -113,7 +138,7 @@ static void test_real_that_is_no_number_is_null_in_json(void)
 
 static void test_journal_gets_a_priority(void)
 {
-    struct log_style style = { LOG_LOGFMT, true };
+    struct log_style style = { .format = LOG_LOGFMT, .journal = true };
     struct log_line line = { .level = WEIR_LOG_WARNING, .component = "c", .event = "e" };
 
     CU_ASSERT_EQUAL(strncmp(written(&style, &line), "<4>ts=", 6), 0);
@@ -161,6 +186,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "plain line is logfmt", test_plain_line_is_logfmt },
+        { "text", test_same_line_is_text },
         { "value that is not plain is quoted", test_value_that_is_not_plain_is_quoted },
         { "same line is JSON", test_same_line_is_json },
         { "surrogates and overlong bytes", test_surrogate_and_overlong_bytes_are_no_characters },
