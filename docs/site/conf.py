@@ -1,0 +1,17 @@
+"""The settings of Sphinx for ./dev docs; site.py lays out what it reads."""
+project = "Weir"
+copyright = "2026 Weir authors"
+root_doc = "index"
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 6
+# A block without a language is output of a terminal, or a drawing.
+highlight_language = "none"
+# Blocks show parts of files, which need not be whole programs.
+suppress_warnings = ["misc.highlighting_failure"]
+html_theme = "sphinx_rtd_theme"
+html_theme_options = {"navigation_depth": 2, "collapse_navigation": True}
+html_copy_source = False
+html_show_sphinx = False
+# The same pages from the same tree.
+html_last_updated_fmt = None
