@@ -175,15 +175,21 @@ static const struct {
     { "FORMAT", offer_formats },
 };
 
-/* A word in small letters is a literal, such as `plugin` of `weir new plugin NAME`. */
+/* A word in small letters is a literal, or several: `plugin|config` of `weir new`. */
 static void offer_argument(const struct line *line, const char *word)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kinds[i].word, word) == 0)
             kinds[i].offer(line);
     }
-    if (word[0] >= 'a' && word[0] <= 'z')
-        offer(line, word, "");
+    while (word[0] >= 'a' && word[0] <= 'z') {
+        char literal[ARGUMENT_MAX];
+        size_t length = strcspn(word, "|");
+
+        (void)snprintf(literal, sizeof literal, "%.*s", (int)length, word);
+        offer(line, literal, "");
+        word += length + (word[length] == '|');
+    }
 }
 
 /* The word of the usage line for an argument, without brackets and dots; "" when there is none. */

@@ -1,4 +1,5 @@
-/* `weir new plugin NAME`: makes a folder with a plugin that builds, has a test and runs. */
+/* `weir new plugin NAME`: makes a folder with a plugin that builds, has a test and runs.
+ * `weir new config FILE`: makes a configuration that runs as it is. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -317,6 +318,41 @@ static int make_plugin(struct request *request)
     return code;
 }
 
+/* --- a configuration ------------------------------------------------------------------------ */
+
+static int make_config_file(struct request *request)
+{
+    const char *from = text_store_format(&request->store, "%s/config.yaml.in", request->templates);
+    const char *text = NULL;
+    int code;
+
+    if (!from)
+        return EX_SOFTWARE;
+    code = read_template(request, from, &text);
+    if (code == EX_OK)
+        code = write_file(request, request->name, text);
+    if (code != EX_OK && request->made_count > 0)
+        (void)unlink(request->name);
+    return code;
+}
+
+static int make_config(struct request *request)
+{
+    int code = find_templates(request);
+
+    request->variables[0] = (struct variable){ "@NAME@", request->name };
+    request->variables[1] = (struct variable){ "@VERSION@", WEIR_VERSION };
+    if (code == EX_OK)
+        code = make_config_file(request);
+    if (code == EX_OK)
+        fprintf(request->invocation->out,
+                "%s: made, a file that runs. Next:\n"
+                "  weir check %s\n"
+                "  printf 'one\\ntwo\\n' | weir run %s\n",
+                request->name, request->name, request->name);
+    return code;
+}
+
 /* --- the command ------------------------------------------------------------------------------ */
 
 static int take(void *context, char letter, const char *argument)
@@ -332,17 +368,24 @@ static int take(void *context, char letter, const char *argument)
 
 static int run(const struct invocation *invocation)
 {
-    struct request request = { .invocation = invocation, .kind = "worker" };
+    struct request request = { .invocation = invocation };
+    bool of_config;
     int first;
     int code = command_parse(invocation, take, &request, &first);
 
     if (code != COMMAND_GO_ON)
         return code;
-    if (invocation->argc - first != 2 || strcmp(invocation->argv[first], "plugin") != 0)
-        return command_usage_error(invocation, "takes `plugin` and a name");
+    of_config = invocation->argc - first == 2 && strcmp(invocation->argv[first], "config") == 0;
+    if (!of_config &&
+        (invocation->argc - first != 2 || strcmp(invocation->argv[first], "plugin") != 0))
+        return command_usage_error(invocation, "takes `plugin` and a name, or `config` and a file");
+    if (of_config && request.kind)
+        return command_usage_error(invocation, "--source and --sink are for `new plugin`");
+    if (!request.kind)
+        request.kind = "worker";
     request.name = invocation->argv[first + 1];
     text_store_init(&request.store);
-    code = make_plugin(&request);
+    code = of_config ? make_config(&request) : make_plugin(&request);
     text_store_finish(&request.store);
     return code;
 }
@@ -356,12 +399,13 @@ static const struct command_option options[] = {
 
 const struct command command_new = {
     .name = "new",
-    .arguments = "plugin NAME",
-    .summary = "make a folder NAME with a plugin that builds, passes its test and runs",
+    .arguments = "plugin|config NAME",
+    .summary = "make a plugin that builds and passes its test, or a file that runs",
     .details =
-        "NAME has lower-case letters, digits and _, a letter first.\n"
+        "`new plugin NAME` makes a folder; NAME has lower-case letters, digits and _, a letter\n"
+        "first. `new config NAME` makes the file NAME, such as work.yaml, with comments.\n"
         "Exit code: 64 not a valid name, or a plugin has it already; 72 no templates; 73 the\n"
-        "folder exists already, or cannot be made.\n",
+        "folder or the file exists already, or cannot be made.\n",
     .options = options,
     .run = run,
 };

@@ -27,8 +27,8 @@ struct log_style {
 };
 
 /*
- * Writes `from`, in a format that is not LOG_AUTO, with its newline to `buffer` of LOG_LINE_MAX + 1 bytes and returns the length
- * without the NUL. `date_us` is microseconds since 1970, UTC.
+ * Writes `from` with its newline to `buffer` of LOG_LINE_MAX + 1 bytes and returns the length
+ * without the NUL. `date_us` is microseconds since 1970, UTC. The format is not LOG_AUTO.
  */
 size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date_us,
                       const struct log_line *from);

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Goal:   each file of examples/recipes does what docs/guide/recipes.md says, and `weir new config`
+        makes a file that runs and overwrites none.
+Method: the files as they are, in a folder of their own, with small inputs. Every wait is for a
+        condition.
+
+    recipes.py WEIR PLUGINS TREE
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+WEIR, PLUGINS, TREE = sys.argv[1:4]
+RECIPES = os.path.join(TREE, "examples/recipes")
+FAILURES = []
+
+
+def check(holds, what):
+    if not holds:
+        FAILURES.append(what)
+        print(f"FAILED: {what}", flush=True)
+
+
+def until(condition):
+    """The test's own time-out is the only clock."""
+    while not condition():
+        time.sleep(0.01)
+
+
+class Folder:
+    def __init__(self, work):
+        self.work = work
+        for name in os.listdir(RECIPES):
+            shutil.copy(os.path.join(RECIPES, name), work)
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as stream:
+            return stream.read()
+
+    def weir(self, *arguments, given="", **variables):
+        return subprocess.run([WEIR, *arguments], cwd=self.work, input=given, text=True,
+                              capture_output=True, check=False, env={**os.environ, **variables})
+
+    def run(self, name, given="", code=0, **variables):
+        """What the recipe prints, in lines."""
+        answer = self.weir("run", f"{name}.yaml", given=given, **variables)
+        check(answer.returncode == code, f"{name}: {answer}")
+        return answer.stdout.splitlines()
+
+    def start(self, name):
+        return subprocess.Popen([WEIR, "run", f"{name}.yaml"], cwd=self.work,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL)
+
+
+def numbers(count):
+    return "".join(f"{i}\n" for i in range(count))
+
+
+def parallel(folder):
+    for i in range(20):
+        with open(folder.path(f"a {i}.log"), "w", encoding="ascii") as stream:
+            stream.write(f"{i}")
+    folder.run("parallel", "".join(f"a {i}.log\n" for i in range(20)))
+    check(sum(name.endswith(".log.gz") for name in os.listdir(folder.work)) == 20, "20 files")
+
+
+def limits(folder):
+    again = "if [ -e tried ]; then echo again; else touch tried; exit 75; fi"
+    lines = folder.run("limits", f"echo quick\nsleep 60\n{again}\n", code=65)
+    check(sorted(lines) == ["again", "quick"], f"limits: {lines}")
+
+
+def rate(folder):
+    begin = time.monotonic()
+    lines = folder.run("rate", numbers(25))
+    check(sorted(lines) == sorted(f"called {i}" for i in range(25)), f"rate: {lines}")
+    check(time.monotonic() - begin >= 0.95, "25 messages, 5 at once and 20 a second")
+
+
+def elastic(folder):
+    host = folder.start("elastic")
+    host.stdin.write(numbers(60).encode())
+    host.stdin.flush()
+    most = 0
+
+    def figures():
+        answer = folder.weir("status", "work", "-c", "elastic.sock", "-o", "json")
+        return json.loads(answer.stdout) if answer.returncode == 0 else {"target": 0, "done": 0}
+
+    def is_done():
+        nonlocal most
+        now = figures()
+        most = max(most, now["target"])
+        return now["done"] == 60
+
+    until(is_done)
+    check(most > 1, f"elastic: {most} workers")
+    until(lambda: figures()["target"] == 1)
+    out, _ = host.communicate()
+    check(out.decode().splitlines() == ["done"] * 60, "elastic")
+
+
+def keys(folder):
+    names = ("anna", "bert", "carl", "dora")
+    lines = folder.run("keys", "".join(f"{name} {i}\n" for i in range(30) for name in names))
+    for name in names:
+        check([line for line in lines if line.startswith(name)] ==
+              [f"{name} {i}" for i in range(30)], f"keys: {name}")
+
+
+def tee(folder):
+    lines = folder.run("tee", "one\ntwo\n")
+    check(lines == ["one", "two"] and folder.read("tee.log") == "one\ntwo\n", f"tee: {lines}")
+
+
+def desk(folder):
+    host = folder.start("desk")
+    until(lambda: folder.weir("status", "-c", "desk.sock").returncode == 0)
+    answer = folder.weir("request", "sums", "-c", "desk.sock", "desk.yaml")
+    check(answer.stdout.endswith("  desk.yaml\n") and len(answer.stdout.split()[0]) == 64,
+          f"desk: {answer}")
+    host.terminate()
+    host.communicate()
+    check(host.returncode == 0, f"desk: {host.returncode}")
+
+
+def chain(folder):
+    lines = folder.run("chain", "a\nb\nc\n")
+    check(sorted(lines) == [": A", ": B", ": C"], f"chain: {lines}")
+
+
+def clock(folder):
+    host = folder.start("clock")
+    until(lambda: os.path.exists(folder.path("clock.log")) and
+          folder.read("clock.log").count("alive\n") >= 3)
+    host.terminate()
+    host.communicate()
+    check(folder.read("clock.log").replace("alive\n", "") == "", "clock: only the pulse")
+
+
+def shared(folder):
+    with open(folder.path("backlog.txt"), "w", encoding="ascii") as stream:
+        stream.writelines(f"old {i}\n" for i in range(5))
+    lines = folder.run("shared", "new 1\nnew 2\n")
+    check(sorted(lines) == sorted([f"handled old {i}" for i in range(5)] +
+                                  ["handled new 1", "handled new 2"]), f"shared: {lines}")
+
+
+def new_config(folder):
+    answer = folder.weir("new", "config", "mine.yaml")
+    check(answer.returncode == 0 and "weir check mine.yaml" in answer.stdout, f"{answer}")
+    check(folder.weir("check", "mine.yaml").returncode == 0, "the new file is checked")
+    check(sorted(folder.run("mine", "one\ntwo\n")) == ["ONE", "TWO"], "the new file runs")
+    before = folder.read("mine.yaml")
+    check("# A configuration of Weir. `weir check mine.yaml`" in before, before[:80])
+    answer = folder.weir("new", "config", "mine.yaml")
+    check(answer.returncode == 73 and folder.read("mine.yaml") == before, f"overwritten: {answer}")
+    check(folder.weir("new", "config", "no/such/folder.yaml").returncode == 73, "no folder")
+    for wrong in (["config"], ["config", "a", "b"], ["--sink", "config", "a"], ["nothing", "a"]):
+        check(folder.weir("new", *wrong).returncode == 64, f"{wrong}")
+    check(not os.path.exists(folder.path("a")), "nothing was made")
+
+
+def main():
+    tests = {"parallel": parallel, "limits": limits, "rate": rate, "elastic": elastic,
+             "keys": keys, "tee": tee, "desk": desk, "chain": chain, "clock": clock,
+             "shared": shared}
+    check(sorted(os.listdir(RECIPES)) == sorted([f"{name}.yaml" for name in tests] +
+                                                ["README.md"]), "a recipe without a test")
+    for test in [*tests.values(), new_config]:
+        with tempfile.TemporaryDirectory() as work:
+            test(Folder(work))
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
