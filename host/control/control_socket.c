@@ -14,6 +14,7 @@
 #include <weir/status.h>
 
 #include "base/clock.h"
+#include "host/control/inherited.h"
 
 #define BACKLOG 128 /* the kernel's usual limit; further clients wait in connect() */
 #define MODE 0660
@@ -185,6 +186,22 @@ static int refuse(struct report *report, const struct mark *mark, const char *pa
     return WEIR_EINVALID;
 }
 
+/* True when the service manager listens there: its socket is the host's. */
+static bool inherit(struct control_socket *made)
+{
+    struct stat information;
+
+    made->descriptor = inherited_listener(made->path);
+    if (made->descriptor < 0)
+        return false;
+    if (lstat(made->path, &information) == 0) {
+        made->device = information.st_dev;
+        made->inode = information.st_ino;
+    }
+    made->inherited = true;
+    return true;
+}
+
 int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
                           struct control_socket *out)
 {
@@ -199,6 +216,10 @@ int control_socket_listen(const char *path, const struct mark *mark, struct repo
         return WEIR_EINVALID;
     }
     memcpy(made.path, address.sun_path, sizeof made.path);
+    if (inherit(&made)) {
+        *out = made;
+        return 0;
+    }
     lock = lock_directory(path);
     if (lock < 0)
         return refuse(report, mark, path, strerror(-lock));
@@ -226,7 +247,7 @@ bool control_socket_is_at(const struct control_socket *made, const char *path)
 
 void control_socket_remove(struct control_socket *made)
 {
-    if (control_socket_is_at(made, made->path))
+    if (!made->inherited && control_socket_is_at(made, made->path))
         (void)unlink(made->path);
 }
 

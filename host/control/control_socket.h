@@ -23,15 +23,17 @@
 struct control_socket {
     int descriptor;
     char path[CONTROL_SOCKET_PATH_MAX]; /* "" = there is none */
+    bool inherited;                     /* the file belongs to the service manager */
     dev_t device; /* of the file, so that the file of another host is never removed */
     ino_t inode;
 };
 
 /*
- * Makes and binds the socket at `path`, and listens. Replaces a file that an ended host left
- * behind; refuses a file where a host listens, and a file that is no socket. Waits at most
- * CONTROL_LOCK_MS for other hosts that start in the same folder. WEIR_EINVALID with the reason in
- * `report`, at `mark` (may be NULL), the position in the configuration.
+ * Makes and binds the socket at `path`, and listens; or takes the one that the service manager has
+ * opened there (inherited.h). Replaces a file that an ended host left behind; refuses a file where
+ * a host listens, and a file that is no socket. Waits at most CONTROL_LOCK_MS for other hosts that
+ * start in the same folder. WEIR_EINVALID with the reason in `report`, at `mark` (may be NULL), the
+ * position in the configuration.
  */
 int control_socket_listen(const char *path, const struct mark *mark, struct report *report,
                           struct control_socket *out);
@@ -39,7 +41,8 @@ int control_socket_listen(const char *path, const struct mark *mark, struct repo
 /* True when the file at `path` is this socket's: a file may have several names. */
 bool control_socket_is_at(const struct control_socket *made, const char *path);
 
-/* Removes its file, if it is still its own: no further client can connect. */
+/* Removes its file, if it is still its own, and not the service manager's: no further client can
+ * connect. */
 void control_socket_remove(struct control_socket *made);
 /* As control_socket_remove, and closes the socket. */
 void control_socket_close(struct control_socket *made);

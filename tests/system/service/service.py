@@ -199,6 +199,33 @@ class Service(unittest.TestCase):
         self.manager.wait("READY")
         self.assertEqual(0, self.manager.beats_within(WATCHDOG_US / 1e6))
 
+    def test_a_socket_of_the_manager_is_served_and_stays(self):
+        path = self.folder / "control"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, \
+                socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            listener.bind(str(path))
+            listener.listen()
+            client.connect(str(path))
+            client.sendall(b"GET /livez HTTP/1.1\r\nHost: weir\r\n\r\n")
+            self.process = subprocess.Popen(
+                ["sh", "-c", 'LISTEN_PID=$$ LISTEN_FDS=2 exec "$@" 3</dev/null 4<&0', "sh", WEIR,
+                 "run", str(self.write(IDLE.replace("SIZE", "1")))], stdin=listener,
+                stderr=subprocess.DEVNULL)
+            client.settimeout(TIMEOUT_S)
+            self.assertIn(b"200", client.recv(4096), "a client that came before the host")
+        for _ in range(2):
+            self.assertEqual(0, self.run_weir("reload").returncode)
+        self.write(IDLE.replace("SIZE", "1")).write_text(
+            (self.folder / "weir.yaml").read_text().replace("control\"", "other\""))
+        self.assertEqual(0, self.run_weir("reload").returncode)
+        done = subprocess.run([WEIR, "status", "--control", f"{self.folder}/other"],
+                              capture_output=True, check=False)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.process.terminate()
+        self.assertEqual(0, self.process.wait())
+        self.assertTrue(path.is_socket(), "the manager's file stays")
+        self.assertFalse((self.folder / "other").exists(), "the host's own is removed")
+
     def test_lines_for_the_journal_have_priorities(self):
         path = self.folder / "journal"
         with open(path, "wb") as log:
