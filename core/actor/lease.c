@@ -1,5 +1,9 @@
 #include "actor/lease.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "actor/find.h"
 #include "actor/link.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -45,6 +49,21 @@ struct message *lease_release(struct actor *actor, struct lease *lease)
     return take;
 }
 
+/* The path of the holder, for people; a PID when it has ended. */
+static void name_holder(const struct actor *actor, const struct lease *lease,
+                        char name[PLACE_PATH_MAX])
+{
+    weir_pid pid = lease_holder_of(lease->take);
+    const struct actor *holder = actor_find(actor->runtime, pid);
+
+    if (pid == 0)
+        (void)snprintf(name, PLACE_PATH_MAX, "outside");
+    else if (holder && place_path(holder)[0])
+        (void)snprintf(name, PLACE_PATH_MAX, "%s", place_path(holder));
+    else
+        (void)snprintf(name, PLACE_PATH_MAX, "pid %" PRIu64, pid);
+}
+
 static void log_revoked(const struct actor *actor, const struct lease *lease, enum lease_end why)
 {
     static const char *const reasons[LEASE_ENDS] = {
@@ -53,10 +72,12 @@ static void log_revoked(const struct actor *actor, const struct lease *lease, en
         [LEASE_HOLDER_FAILED] = "its holder failed",
         [LEASE_REMOVED] = "the worker has to leave",
     };
+    char holder[PLACE_PATH_MAX];
 
+    name_holder(actor, lease, holder);
     log_event(&actor->runtime->options.log, why == LEASE_FAILED ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
               place_subject(actor), "lease is revoked", weir_str("reason", reasons[why]),
-              weir_uint("holder", lease_holder_of(lease->take)),
+              weir_str("holder", holder),
               weir_uint("age_ms",
                         (executor_look_at_clock(actor->executor) - lease->begun_ns) / NS_PER_MS),
               weir_uint("worker", actor->place->index),

@@ -122,6 +122,27 @@ static void print_takers(const struct listing *listing, struct pool *pool)
     fputs(count > TAKERS_MAX ? ", ...\n" : "\n", listing->stream);
 }
 
+void member_list_write_takers_locked(const struct overview *overview, const char *path,
+                                     struct json *json)
+{
+    const struct assembly *assembly = overview->assembly;
+    weir_pid takers[TAKERS_MAX];
+    uint32_t count = pool_list_takers(
+        assembly->pools[settings_find_pool(assembly->held->settings, path)], takers, TAKERS_MAX);
+    char name[HOLDER_NAME_SIZE];
+    struct holders holders = { 0 };
+
+    if (count > 0)
+        holders_read_locked(overview, &holders);
+    json_begin_array(json, "takers");
+    for (uint32_t i = 0; i < count; i++) {
+        holders_name(&holders, takers[i], name);
+        json_text(json, NULL, name);
+    }
+    json_end(json);
+    holders_finish(&holders);
+}
+
 static int by_index(const void *left, const void *right)
 {
     const struct weir_member *a = left, *b = right;

@@ -13,4 +13,10 @@
 bool member_list_write(const struct overview *overview, const char *path, bool for_people,
                        FILE *stream);
 
+/* Writes the first takers that wait for a worker of a pool of the present settings, as the array
+ * `takers`. assembly->lock is held. */
+struct json;
+void member_list_write_takers_locked(const struct overview *overview, const char *path,
+                                     struct json *json);
+
 #endif

@@ -8,6 +8,7 @@
 #include "config/capacity.h"
 #include "config/json.h"
 #include "config/language.h"
+#include "host/pages/member_list.h"
 #include "host/pages/readiness.h"
 #include "host/pages/stuck.h"
 
@@ -48,7 +49,9 @@ static void write_resizes(struct json *json, const struct overview_pool *pool)
     json_end(json);
 }
 
-static void write_leases(struct json *json, const struct overview_pool *pool)
+/* `overview` NULL: without the names of takers. */
+static void write_leases(struct json *json, const struct overview_pool *pool,
+                         const struct overview *overview)
 {
     const struct pool_leases *leases = &pool->leases;
 
@@ -61,6 +64,8 @@ static void write_leases(struct json *json, const struct overview_pool *pool)
     json_unsigned(json, "begun", leases->begun);
     for (int end = 0; end < LEASE_ENDS; end++)
         json_unsigned(json, pool_lease_end_name((enum lease_end)end), leases->ended[end]);
+    if (overview)
+        member_list_write_takers_locked(overview, pool->settings->path, json);
     json_end(json);
 }
 
@@ -76,11 +81,12 @@ static void write_figures(struct json *json, const struct overview_pool *pool)
     }
 }
 
-static void write_pool(struct json *json, const char *key, const struct overview_pool *pool)
+static void write_pool(struct json *json, const struct overview_pool *pool,
+                       const struct overview *overview)
 {
     const struct settings_pool *settings = pool->settings;
 
-    json_begin_object(json, key);
+    json_begin_object(json, NULL);
     json_text(json, "path", settings->path);
     json_bool(json, "nested", settings->nested);
     if (!settings->nested) {
@@ -90,7 +96,7 @@ static void write_pool(struct json *json, const char *key, const struct overview
         write_range(json, settings);
         json_text(json, "scale", pool_scaling_name(&pool->scaling));
         write_resizes(json, pool);
-        write_leases(json, pool);
+        write_leases(json, pool, overview);
     }
     json_text(json, "route", language_route_name(settings->core.route));
     write_figures(json, pool);
@@ -106,7 +112,7 @@ static void write_pools_locked(const struct overview *overview, struct json *jso
         struct overview_pool pool;
 
         overview_look_locked(overview, i, &pool);
-        write_pool(json, NULL, &pool);
+        write_pool(json, &pool, NULL);
     }
     json_end(json);
 }
@@ -442,7 +448,7 @@ bool overview_pool(const struct overview *overview, const char *path, bool for_p
             print_pool(&pool, stream);
         } else {
             json_init(&json, stream);
-            write_pool(&json, NULL, &pool);
+            write_pool(&json, &pool, overview);
             json_finish(&json);
         }
     }

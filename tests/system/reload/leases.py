@@ -62,6 +62,7 @@ def leases_are_shown(host):
     """All members are leased, and each earlier lease was returned."""
     shown = host.pool("db")["leases"]
     expected = {"free": 0, "leased": KEEPERS, "waiting": 0, "begun": 40 + KEEPERS, "returned": 40}
+    host.check(shown.pop("takers") == [], shown)
     host.check(expected.items() <= shown.items() and sum(shown.values()) == sum(expected.values()),
                f"the figures of leases: {shown}")
     for line in (f'weir_pool_leases{{pool="db",state="leased"}} {KEEPERS}',
@@ -158,15 +159,27 @@ def holders_and_takers_are_named(host):
     host.until(lambda: re.search(r"^db: takers wait: users#\d, users#\d$", members(host), re.M),
                "the takers are not named")
     host.check(metric(host, 'weir_pool_leases{pool="db",state="waiting"} 2'), "no metric")
+    takers = host.pool("db")["leases"]["takers"]
+    host.check(len(takers) == 2 and all(re.match(r"users#\d$", taker) for taker in takers), takers)
     host.reload("reloaded", file(range(200, 202), keepers=False))
     all_of(host, numbers + [200, 201], "at the end")
     host.stop()
 
 
+def a_revoked_lease_is_logged_with_its_holder(host):
+    host.start(file(range(1), ", lease: {timeout: 200ms, queue: 6}", keepers=True))
+    host.until(lambda: re.search(r'component=db event="lease is revoked" reason="its time-out has '
+                                 r'passed" holder=keepers#\d age_ms=', host.log()),
+               "the log does not name the holder")
+    host.process.kill()
+    host.process.wait()
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         for story in (leases_over_reloads, leases_come_and_go_under_load,
-                      holders_and_takers_are_named):
+                      holders_and_takers_are_named,
+                      a_revoked_lease_is_logged_with_its_holder):
             story(Host(work, story.__name__))
             print(f"{story.__name__}: as promised", flush=True)
 
