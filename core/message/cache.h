@@ -5,13 +5,18 @@
  * it came from: at once on the same thread, in batches of CACHE_BATCH from another one, so that
  * the memory of a one-way stream is used again and stays in the owner's caches.
  *
+ * Small messages return in boxes: a dead message holds the addresses of eight others. So their
+ * owner reads two lines for nine messages, and asks for the lines of all nine at once; a list of
+ * messages would cost it a miss for each, one after the other.
+ *
  *            | take | give (own) | give (other's) | flush
  *   take     |  X   |     X      |       -        |   X       X = one thread at a time,
  *   give own |  X   |     X      |       -        |   X       - = any threads at once;
  *   give oth.|  -   |     -      |       -        |   -       per cache; each thread passes
  *   flush    |  X   |     X      |       -        |   X       its own cache first.
  *
- * Bounded: a class keeps at most CACHE_KEEP_BYTES, the rest goes back to malloc.
+ * Bounded: a class keeps at most CACHE_KEEP_BYTES, and as much in boxes; the rest goes back to the
+ * slabs, or to malloc.
  */
 #ifndef MESSAGE_CACHE_H
 #define MESSAGE_CACHE_H
@@ -23,6 +28,7 @@
 
 #include "message/layout.h"
 #include "message/memory.h"
+#include "message/slab.h"
 
 /* Under AddressSanitizer every message is its own allocation, so that it detects a use after
  * free. */
@@ -37,7 +43,7 @@
 #define CACHE_BYPASS 0
 #endif
 
-#define CACHE_SMALL 128             /* bytes of the first class */
+#define CACHE_SMALL SLAB_BLOCK      /* bytes of the first class */
 #define CACHE_CLASSES 6             /* 128, 256, 512, 1024, 2048, 4096 bytes; above: malloc */
 #define CACHE_BATCH 32              /* a return costs one exchange; amortised below 0.2 ns */
 #define CACHE_KEEP_BYTES (1u << 20) /* per class: the working set of a 64 x 64 pool */
@@ -47,7 +53,7 @@ struct cache_shelf {
     uint32_t room;         /* owner: as many more are kept */
 };
 
-/* Messages that return to one other cache. */
+/* Messages that return to one other cache: a list of boxes, and of larger messages. */
 struct cache_parcel {
     struct cache *home;
     struct message *first;
@@ -61,12 +67,15 @@ struct cache {
     struct memory_share share;                  /* owner */
     struct cache_shelf shelves[CACHE_CLASSES];  /* owner */
     struct cache_parcel parcels[CACHE_PARCELS]; /* owner */
+    struct slabs slabs;                         /* owner: of the first class */
+    struct message *boxes;                      /* owner: returned, not opened yet */
+    uint32_t boxed;                             /* owner: messages in them, themselves included */
     /* pushed by other threads, taken whole by the owner */
     alignas(64) _Atomic(struct message *) returned;
 };
 
 void cache_init(struct cache *cache);
-/* Frees the cache's memory. None of its messages is in use any more. */
+/* Frees the cache's memory. Messages that are in use are given back by cache_release. */
 void cache_finish(struct cache *cache);
 
 /*
@@ -100,6 +109,8 @@ static inline struct message *cache_take_small(struct cache *cache)
 static inline void cache_give(struct cache *cache, struct message *message);
 /* As cache_give, for messages of any kind. */
 void cache_give_any(struct cache *cache, struct message *message);
+/* Takes a message whose cache is finished, or may be finished at this moment. Any thread. */
+void cache_release(struct message *message);
 
 /* The size of its block without the header: at least the requested size. Any thread; constant for
  * the life of the message. */

@@ -199,8 +199,7 @@ void message_release(struct memory *memory, struct message *message)
         memory_return(memory, cache_room(message, MESSAGE_HEADER_SIZE));
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
-    /* Here every message is its own allocation. */
-    free(message);
+    cache_release(message);
 }
 
 /* Relaxed throughout: in a private list only its owner uses `next`. */

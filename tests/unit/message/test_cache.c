@@ -1,14 +1,17 @@
 /*
  * Goal: message memory returns to the cache that it came from, in batches, is used again, and is
- * bounded; a size that is too large is not cached, one that overflows is refused.
+ * bounded; a message may outlive its cache; a size that is too large is not cached, one that
+ * overflows is refused.
  *
  * Method: two caches played by one thread, then by two. Under AddressSanitizer the cache is off by
  * design; tests that cannot hold then are left out.
  */
 #include "message/cache.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "message/message.h"
 #include "unit/host/suite.h"
@@ -158,6 +161,102 @@ static void test_shelf_keeps_no_more_than_its_bound(void)
     cache_finish(&cache);
 }
 
+static int compare(const void *a, const void *b)
+{
+    uintptr_t first = *(const uintptr_t *)a, second = *(const uintptr_t *)b;
+
+    return first < second ? -1 : first > second;
+}
+
+/* Small and larger messages by turns, freed by another cache: the home takes the same ones again,
+ * each once. */
+static void test_all_that_went_home_is_taken_again(void)
+{
+    enum { COUNT = 1000 };
+    struct message *before[COUNT], *after[COUNT];
+    struct cache home, away;
+
+    cache_init(&home);
+    cache_init(&away);
+    for (size_t i = 0; i < COUNT; i++)
+        before[i] = message_create(&home, NULL, i % 7 == 3 ? 300 : 8);
+    for (size_t i = 0; i < COUNT; i++)
+        message_destroy(&away, before[i]);
+    cache_flush(&away);
+    for (size_t i = 0; i < COUNT; i++)
+        after[i] = message_create(&home, NULL, i % 7 == 3 ? 300 : 8);
+    qsort(before, COUNT, sizeof before[0], compare);
+    qsort(after, COUNT, sizeof after[0], compare);
+    CU_ASSERT_TRUE(is_bypassed() || memcmp(before, after, sizeof before) == 0);
+    for (size_t i = 0; i < COUNT; i++)
+        message_destroy(&home, after[i]);
+    cache_finish(&away);
+    cache_finish(&home);
+}
+
+static size_t bytes_in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+
+/* A burst of small messages, freed by the cache itself or by another one: what is beyond the bound
+ * goes back to malloc. */
+static void test_memory_of_a_burst_goes_back(void)
+{
+    enum { COUNT = 16 * CACHE_KEEP_BYTES / CACHE_SMALL };
+    struct message **messages = malloc(COUNT * sizeof(struct message *));
+    struct cache home, away;
+    size_t before;
+
+    if (!messages)
+        abort();
+    for (int by_another = 0; by_another < 2; by_another++) {
+        cache_init(&home);
+        cache_init(&away);
+        before = bytes_in_use();
+        for (size_t i = 0; i < COUNT; i++)
+            messages[i] = message_create(&home, NULL, 8);
+        CU_ASSERT_TRUE(CACHE_BYPASS || bytes_in_use() - before >= COUNT * (size_t)CACHE_SMALL);
+        for (size_t i = 0; i < COUNT; i++)
+            message_destroy(by_another ? &away : &home, messages[i]);
+        cache_flush(&away);
+        message_destroy(&home, message_create(&home, NULL, 8)); /* collects */
+        CU_ASSERT_TRUE(CACHE_BYPASS || bytes_in_use() - before <= 3 * CACHE_KEEP_BYTES);
+        cache_finish(&away);
+        cache_finish(&home);
+        /* malloc counts the small pieces that it keeps for itself. */
+        CU_ASSERT_TRUE(CACHE_BYPASS || bytes_in_use() - before < 4096);
+    }
+    free(messages);
+}
+
+static void make_and_outlive(void)
+{
+    struct cache cache;
+    struct message *small, *larger, *released;
+
+    cache_init(&cache);
+    small = message_create(&cache, NULL, 8);
+    larger = message_create(&cache, NULL, 1000);
+    released = message_create(&cache, NULL, 8);
+    message_release(NULL, released); /* as its runtime ends */
+    cache_finish(&cache);
+    memset(small->public.data, 1, 8);
+    message_release(NULL, larger);
+    message_release(NULL, small);
+}
+
+/* A plugin may hold messages longer than the runtime lives. */
+static void test_message_outlives_its_cache(void)
+{
+    size_t before;
+
+    make_and_outlive(); /* malloc has its own caches now */
+    before = bytes_in_use();
+    make_and_outlive();
+    CU_ASSERT_TRUE(CACHE_BYPASS || bytes_in_use() == before);
+}
+
 static void test_size_that_overflows_gives_null(void)
 {
     struct cache cache;
@@ -222,6 +321,9 @@ int main(void)
         { "large", test_large_message_is_not_cached },
         { "class boundaries", test_class_boundary_holds_all_bytes },
         { "bounded", test_shelf_keeps_no_more_than_its_bound },
+        { "home again", test_all_that_went_home_is_taken_again },
+        { "burst", test_memory_of_a_burst_goes_back },
+        { "outlives", test_message_outlives_its_cache },
         { "overflow", test_size_that_overflows_gives_null },
         { "stream", test_one_way_stream_uses_its_memory_again },
         CU_TEST_INFO_NULL,
