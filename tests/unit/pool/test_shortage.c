@@ -7,6 +7,7 @@
  * Method: replacements of functions of the C library (--wrap); the nth allocation of this thread
  * fails, for n = 1 and so on until none has to, or all from there on; or all of other threads.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "actor/spawn.h"
@@ -31,10 +32,12 @@ void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **out, size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
 
 static bool fails(void)
 {
@@ -63,6 +66,11 @@ void *__wrap_realloc(void *memory, size_t size)
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
     return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
+{
+    return fails() ? ENOMEM : __real_posix_memalign(out, alignment, size);
 }
 
 static int add(struct rig *rig, struct pool *pool, uint32_t nth, struct weir_resized *out)
