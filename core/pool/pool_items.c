@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "actor/inspection.h"
+#include "face/lease_figures.h"
 #include "pool/figures.h"
 
 static void add_members(struct inspection *out, const struct weir_pool_stats *stats)
@@ -46,6 +47,25 @@ static void add_scaling(struct inspection *out, struct pool *pool)
     }
 }
 
+/* Only of a pool that gives leases. */
+static void add_leases(struct inspection *out, struct pool *pool)
+{
+    struct pool_leases leases;
+
+    pool_look_at_leases(pool, &leases);
+    if (!leases.on)
+        return;
+    inspection_number(out, "leased", leases.leased);
+    inspection_number(out, "takers", leases.waiting);
+    inspection_number(out, "leases", leases.begun);
+    for (int end = 0; end < LEASE_ENDS; end++) {
+        char item[WEIR_INSPECT_ITEM_MAX + 1];
+
+        (void)snprintf(item, sizeof item, "leases.%s", pool_lease_end_name((enum lease_end)end));
+        inspection_number(out, item, leases.ended[end]);
+    }
+}
+
 static void add_ledger(struct inspection *out, const struct weir_pool_stats *stats)
 {
     inspection_number(out, "accepted", stats->accepted);
@@ -78,6 +98,7 @@ void pool_items(struct inspection *inspection, struct pool *pool)
     add_members(inspection, &stats);
     add_sizes(inspection, &stats);
     add_scaling(inspection, pool);
+    add_leases(inspection, pool);
     add_ledger(inspection, &stats);
     add_dead(inspection, &stats);
     inspection_number(inspection, "misuses", pool_misuses(pool));

@@ -63,6 +63,9 @@ def leases_are_shown(host):
     shown = host.pool("db")["leases"]
     expected = {"free": 0, "leased": KEEPERS, "waiting": 0, "begun": 40 + KEEPERS, "returned": 40}
     host.check(shown.pop("takers") == [], shown)
+    items = host.ask("GET", "/inspect/db?items=leased,takers,leases,leases.returned")["items"]
+    host.check(items == {"leased": str(KEEPERS), "takers": "0", "leases": str(40 + KEEPERS),
+                         "leases.returned": "40"}, f"weir inspect: {items}")
     host.check(expected.items() <= shown.items() and sum(shown.values()) == sum(expected.values()),
                f"the figures of leases: {shown}")
     for line in (f'weir_pool_leases{{pool="db",state="leased"}} {KEEPERS}',
