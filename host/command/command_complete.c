@@ -12,7 +12,7 @@
 
 #include "config/reader.h"
 #include "host/command/control_client.h"
-#include "host/plugin/plugin_path.h"
+#include "host/plugin/loader.h"
 
 #define TIMEOUT_S 1      /* a user waits at a prompt */
 #define ARGUMENT_MAX 32u /* bytes of one word of a usage line */
@@ -26,6 +26,7 @@ struct line {
     const char *word;           /* the last one; may be empty */
     const char *control, *file; /* from the line: the host to ask */
     bool has_plugin_flag;       /* of `weir check`: its files are plugins */
+    const char *first;          /* argument without options; NULL: the last word is the first */
     uint32_t position;          /* of the last word, counted without options */
 };
 
@@ -166,47 +167,97 @@ static void offer_plugins(const struct line *line)
     fputs(":files so\n", line->invocation->out);
 }
 
+static void offer_behaviours_of(const struct line *line, const struct loaded *loaded)
+{
+    char name[2 * DESCRIPTOR_NAME_MAX + 2];
+
+    for (size_t i = 0; i < loaded->descriptor.behaviour_count; i++) {
+        const struct weir_behaviour *behaviour = &loaded->descriptor.behaviours[i];
+
+        (void)snprintf(name, sizeof name, "%s.%s", loaded->descriptor.name, behaviour->name);
+        offer(line, name, behaviour->summary ? behaviour->summary : "");
+    }
+}
+
+static void offer_behaviours(const struct line *line)
+{
+    struct loader *loader = NULL;
+    struct plugin_path path;
+    const struct loaded *loaded;
+    struct problem problem;
+    const char *name;
+
+    plugin_path_init(&path);
+    if (plugin_path_add_defaults(&path) == WEIR_OK && loader_create(NULL, &loader) == WEIR_OK) {
+        for (size_t i = 0; (name = plugin_path_name(&path, i)); i++) {
+            if (loader_load_name(loader, &path, name, &loaded, &problem) == WEIR_OK)
+                offer_behaviours_of(line, loaded);
+        }
+    }
+    loader_destroy(loader);
+    plugin_path_finish(&path);
+}
+
 static const struct {
     const char *word;
     void (*offer)(const struct line *line);
 } kinds[] = {
-    { "POOL", offer_pools },     { "PATH", offer_path }, { "PLUGIN", offer_plugins },
-    { "FILE", offer_files },     { "OLD", offer_files }, { "DIR", offer_folders },
-    { "FORMAT", offer_formats },
+    { "POOL", offer_pools },     { "PATH", offer_path },
+    { "PLUGIN", offer_plugins }, { "FILE", offer_files },
+    { "OLD", offer_files },      { "DIR", offer_folders },
+    { "FORMAT", offer_formats }, { "BEHAVIOUR", offer_behaviours },
 };
 
-/* A word in small letters is a literal, or several: `plugin|config` of `weir new`. */
+/* A word in small letters is a literal, such as `plugin` of `weir new plugin NAME`. */
 static void offer_argument(const struct line *line, const char *word)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kinds[i].word, word) == 0)
             kinds[i].offer(line);
     }
-    while (word[0] >= 'a' && word[0] <= 'z') {
-        char literal[ARGUMENT_MAX];
-        size_t length = strcspn(word, "|");
-
-        (void)snprintf(literal, sizeof literal, "%.*s", (int)length, word);
-        offer(line, literal, "");
-        word += length + (word[length] == '|');
-    }
+    if (word[0] >= 'a' && word[0] <= 'z')
+        offer(line, word, "");
 }
 
-/* The word of the usage line for an argument, without brackets and dots; "" when there is none. */
-static void find_argument(const char *usage, uint32_t position, char word[ARGUMENT_MAX])
+#define WAYS_SEPARATOR " | "
+
+/* The word of a way for an argument, without brackets and dots; "" when there is none. A way is a
+ * usage line, or a part of it between two separators. */
+static void find_argument(const char *way, uint32_t position, char word[ARGUMENT_MAX])
 {
-    size_t length;
+    const char *end = strstr(way, WAYS_SEPARATOR);
+    size_t length = 0;
     bool repeats = false;
 
-    for (word[0] = '\0'; *usage; usage += length) {
-        usage += strspn(usage, " []");
-        length = strcspn(usage, " []");
-        repeats = length > 3 && strncmp(usage + length - 3, "...", 3) == 0;
-        if (length > 0 && position-- == 0)
-            break;
+    word[0] = '\0';
+    for (way += strspn(way, " []"); *way && (!end || way < end); way += strspn(way, " []")) {
+        length = strcspn(way, " []");
+        repeats = length > 3 && strncmp(way + length - 3, "...", 3) == 0;
+        (void)snprintf(word, ARGUMENT_MAX, "%.*s", (int)(length - (repeats ? 3 : 0)), way);
+        if (position-- == 0)
+            return;
+        way += length;
     }
-    if (*usage || repeats)
-        (void)snprintf(word, ARGUMENT_MAX, "%.*s", (int)(length - (repeats ? 3 : 0)), usage);
+    if (!repeats)
+        word[0] = '\0';
+}
+
+static void offer_arguments(const struct line *line)
+{
+    const char *way = line->command->arguments;
+    const char *next = strstr(way, WAYS_SEPARATOR);
+    const bool has_ways = next != NULL;
+    char word[ARGUMENT_MAX];
+
+    for (; way; way = next, next = next ? strstr(next, WAYS_SEPARATOR) : NULL) {
+        if (next)
+            next += strlen(WAYS_SEPARATOR);
+        find_argument(way, 0, word);
+        if (has_ways && line->first && strcmp(word, line->first) != 0)
+            continue;
+        find_argument(way, line->position, word);
+        offer_argument(line, word);
+    }
 }
 
 /* --- the words before the last ---------------------------------------------------------------- */
@@ -245,24 +296,20 @@ static void read_word(struct line *line, const char *word)
         line->option = option;
     else if (option)
         line->has_plugin_flag |= strcmp(option->name, "plugin") == 0;
-    else if (word[0] != '-')
-        line->position++;
+    else if (word[0] != '-' && line->position++ == 0)
+        line->first = word;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
 static void complete(struct line *line)
 {
-    char word[ARGUMENT_MAX];
-
-    if (line->option) {
+    if (line->option)
         offer_argument(line, line->option->argument);
-    } else if (line->word[0] == '-') {
+    else if (line->word[0] == '-')
         offer_options(line);
-    } else {
-        find_argument(line->command->arguments, line->position, word);
-        offer_argument(line, word);
-    }
+    else
+        offer_arguments(line);
 }
 
 static void complete_first(const struct line *line)

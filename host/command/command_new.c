@@ -1,5 +1,6 @@
 /* `weir new plugin NAME`: makes a folder with a plugin that builds, has a test and runs.
- * `weir new config FILE`: makes a configuration that runs as it is. */
+ * `weir new config FILE`: makes a configuration that runs as it is; with behaviours, see
+ * new_config.c. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "base/text.h"
 #include "host/command/command.h"
+#include "host/command/new_config.h"
 #include "host/plugin/plugin_path.h"
 
 #ifndef WEIR_VERSION
@@ -48,9 +50,10 @@ struct variable {
 struct request {
     const struct invocation *invocation;
     const char *name;
-    const char *kind;      /* worker, source or sink */
+    const char *kind;      /* worker, source or sink; NULL: none was chosen */
     const char *templates; /* folder of the files above */
     const char *prefix;    /* where Weir is installed; NULL when the program is not installed */
+    struct plugin_path plugins;
     struct variable variables[VARIABLES_COUNT];
     struct text_store store; /* of paths */
     size_t made_count;       /* files of the table that exist now */
@@ -81,27 +84,19 @@ static bool is_name(const char *name)
 
 /* Refuses the name of an existing plugin, which the new one would replace in every
  * configuration. */
-static int refuse_taken(const struct request *request)
+static int refuse_taken(struct request *request)
 {
-    struct plugin_path path;
     struct problem problem;
-    char *found = NULL;
-    int code = EX_OK;
+    char *found = plugin_path_find(&request->plugins, request->name, &problem);
+    int code = found ? refuse(request, EX_USAGE, "there is a plugin called %s already: %s",
+                              request->name, found)
+                     : EX_OK;
 
-    plugin_path_init(&path);
-    if (plugin_path_add_defaults(&path) != WEIR_OK)
-        code = EX_SOFTWARE;
-    else
-        found = plugin_path_find(&path, request->name, &problem);
-    if (found)
-        code = refuse(request, EX_USAGE, "there is a plugin called %s already: %s", request->name,
-                      found);
     free(found);
-    plugin_path_finish(&path);
     return code;
 }
 
-static int check_name(const struct request *request)
+static int check_name(struct request *request)
 {
     if (!is_name(request->name))
         return command_usage_error(request->invocation,
@@ -359,6 +354,9 @@ static int take(void *context, char letter, const char *argument)
 {
     struct request *request = context;
 
+    if (letter == 'p')
+        return plugin_path_add(&request->plugins, argument) == WEIR_OK ? COMMAND_GO_ON
+                                                                       : EX_SOFTWARE;
     if (letter == 't')
         request->templates = argument;
     else
@@ -366,46 +364,69 @@ static int take(void *context, char letter, const char *argument)
     return COMMAND_GO_ON;
 }
 
+static int make(struct request *request, char **arguments, int count)
+{
+    const struct invocation *invocation = request->invocation;
+
+    if (plugin_path_add_defaults(&request->plugins) != WEIR_OK)
+        return EX_SOFTWARE;
+    if (count == 2 && strcmp(arguments[0], "plugin") == 0) {
+        request->name = arguments[1];
+        if (!request->kind)
+            request->kind = "worker";
+        return make_plugin(request);
+    }
+    if (count >= 2 && strcmp(arguments[0], "config") == 0) {
+        if (request->kind)
+            return command_usage_error(invocation, "--source and --sink are for `new plugin`");
+        request->name = arguments[1];
+        return count == 2 ? make_config(request)
+                          : new_config(invocation, &request->plugins, request->name, arguments + 2,
+                                       (size_t)count - 2);
+    }
+    return command_usage_error(invocation, "takes `plugin` and a name, or `config`, a file and, if "
+                                           "you like, behaviours such as `stdin.lines exec.run`");
+}
+
 static int run(const struct invocation *invocation)
 {
     struct request request = { .invocation = invocation };
-    bool of_config;
-    int first;
-    int code = command_parse(invocation, take, &request, &first);
+    int first, code;
 
-    if (code != COMMAND_GO_ON)
-        return code;
-    of_config = invocation->argc - first == 2 && strcmp(invocation->argv[first], "config") == 0;
-    if (!of_config &&
-        (invocation->argc - first != 2 || strcmp(invocation->argv[first], "plugin") != 0))
-        return command_usage_error(invocation, "takes `plugin` and a name, or `config` and a file");
-    if (of_config && request.kind)
-        return command_usage_error(invocation, "--source and --sink are for `new plugin`");
-    if (!request.kind)
-        request.kind = "worker";
-    request.name = invocation->argv[first + 1];
     text_store_init(&request.store);
-    code = of_config ? make_config(&request) : make_plugin(&request);
+    plugin_path_init(&request.plugins);
+    code = command_parse(invocation, take, &request, &first);
+    if (code == COMMAND_GO_ON)
+        code = make(&request, invocation->argv + first, invocation->argc - first);
+    plugin_path_finish(&request.plugins);
     text_store_finish(&request.store);
     return code;
 }
 
 static const struct command_option options[] = {
-    { "source", 's', NULL, "make a source, not a worker" },
-    { "sink", 'k', NULL, "make a worker that writes its messages to a file" },
-    { "template", 't', "DIR", "use the templates in DIR, not those of weir" },
+    { "source", 's', NULL, "plugin: make a source, not a worker" },
+    { "sink", 'k', NULL, "plugin: make a worker that writes its messages to a file" },
+    { "template", 't', "DIR", "plugin: use the templates in DIR, not those of weir" },
+    { "plugins", 'p', "DIR", "look for plugins in DIR first; may be given several times" },
     { NULL, 0, NULL, NULL },
 };
 
 const struct command command_new = {
     .name = "new",
-    .arguments = "plugin|config NAME",
-    .summary = "make a plugin that builds and passes its test, or a file that runs",
+    .arguments = "plugin NAME | config FILE [BEHAVIOUR...]",
+    .summary = "make a plugin that builds and runs, or a configuration with every option",
     .details =
-        "`new plugin NAME` makes a folder; NAME has lower-case letters, digits and _, a letter\n"
-        "first. `new config NAME` makes the file NAME, such as work.yaml, with comments.\n"
-        "Exit code: 64 not a valid name, or a plugin has it already; 72 no templates; 73 the\n"
-        "folder or the file exists already, or cannot be made.\n",
+        "plugin NAME: a folder NAME with a plugin that builds, passes its test and runs. NAME has\n"
+        "lower-case letters, digits and _, a letter first.\n\n"
+        "config FILE: a small file with comments that runs as it is. With behaviours: a file in\n"
+        "which messages go from each one to the next, with every option, what it means, and its\n"
+        "default:\n\n"
+        "    weir new config upper.yaml stdin.lines exec.run stdout.write\n\n"
+        "Exit code: 64 not a valid name or chain, or a plugin has the name already; 66 there is "
+        "no\n"
+        "such behaviour; 72 no templates; 73 the folder or file exists already, or cannot be "
+        "made;\n"
+        "78 the plugin cannot be loaded.\n",
     .options = options,
     .run = run,
 };

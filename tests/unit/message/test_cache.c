@@ -203,10 +203,15 @@ static size_t bytes_in_use(void)
 static bool malloc_counts(void)
 {
     size_t before = bytes_in_use();
-    void *volatile memory = malloc(1000);
-    bool counts = bytes_in_use() > before;
+    struct message *message;
+    struct cache cache;
+    bool counts;
 
-    free(memory);
+    cache_init(&cache);
+    message = message_create(&cache, NULL, 1 << 14);
+    counts = bytes_in_use() > before;
+    message_destroy(&cache, message);
+    cache_finish(&cache);
     return counts;
 }
 
