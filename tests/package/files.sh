@@ -15,8 +15,10 @@ fail() {
     exit 1
 }
 
+# A plugin may call no function that has a checked variant, and then seems to lack the flags.
 lintian --allow-root --display-info --fail-on error,warning,info \
-    "$folder"/*.deb "$folder"/debug/*.deb || fail "lintian (see above)"
+    --suppress-tags hardening-no-fortify-functions "$folder"/*.deb "$folder"/debug/*.deb ||
+    fail "lintian (see above)"
 echo "package: lintian is content"
 
 mkdir -p "$again"
