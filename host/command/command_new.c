@@ -318,7 +318,7 @@ static int make_plugin(struct request *request)
 static int make_config_file(struct request *request)
 {
     const char *from = text_store_format(&request->store, "%s/config.yaml.in", request->templates);
-    const char *text = NULL;
+    const char *text = "";
     int code;
 
     if (!from)
