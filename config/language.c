@@ -260,9 +260,11 @@ const struct language_row language_pool[] = {
             .help = "the pool changes its number of workers by itself, between `size.min` and "
                     "`size.max`; `{}` takes the defaults. A size that `weir scale` or a call sets "
                     "stays until `weir scale POOL auto` or a reload"),
-    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.lease, "lease", pool_lease,
+    SECTION(0, struct settings_pool, core.lease, "lease", pool_lease,
             .help = "the pool gives its workers out one by one, each to one user until it returns "
-                    "the worker; `{}` takes the defaults. `route` is `pull`"),
+                    "the worker; `{}` takes the defaults. `route` is `pull`. A pool of pools gives "
+                    "out any worker of its members; their leases have its `timeout` unless they "
+                    "have a `lease` of their own"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.clamp, "clamp", bool, WEIR_BOOL,
            .fallback = "false",
            .help = "a change of `size` at run time beyond min or max uses the nearest bound and is "

@@ -181,15 +181,17 @@ static const char *lease_text(struct planning *planning, const struct lease_sett
 
 /*
  * Leases that are open keep the time-out that they began with. When `lease` comes or goes, new
- * workers take over: a leased worker must not get messages of another route.
+ * workers take over: a leased worker must not get messages of another route. A pool of pools has no
+ * workers.
  */
 static void compare_leases(struct planning *planning, const struct plan_subject *subject,
-                           const struct lease_settings *older, const struct lease_settings *newer)
+                           const struct lease_settings *older, const struct lease_settings *newer,
+                           bool nested)
 {
     if (older->on != newer->on ||
         (older->on && (older->timeout_ms != newer->timeout_ms || older->queue != newer->queue)))
         plan_add(planning, PLAN_POOL_OTHER, subject, "lease", lease_text(planning, older),
-                 lease_text(planning, newer), older->on == newer->on);
+                 lease_text(planning, newer), nested || older->on == newer->on);
 }
 
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
@@ -214,8 +216,10 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
         compare_sizes(planning, subject, older, newer);
         compare_scales(planning, subject, older, newer);
         first = planning->plan->count;
-        compare_leases(planning, subject, &older->core.lease, &newer->core.lease);
+        compare_leases(planning, subject, &older->core.lease, &newer->core.lease, false);
         plan_mark_exclusive(planning, &uses, first);
+    } else {
+        compare_leases(planning, subject, &older->core.lease, &newer->core.lease, true);
     }
     plan_compare_rows(planning, &pair, language_pool,
                       newer->nested ? LANGUAGE_OF_POOLS : LANGUAGE_OF_WORKERS);

@@ -307,11 +307,42 @@ static int read_members(const struct pool_reading *at, const struct config_node 
     return push_names(at->reading, members, path, at->index, at->waiting->copy);
 }
 
+/* The pool of pools with `lease` that the pool is a member of; NULL: none. */
+static const struct settings_pool *group_of(const struct pool_reading *at)
+{
+    const struct settings *settings = at->checking->settings;
+    uint32_t parent = pool_of(at)->parent;
+
+    return parent != SETTINGS_NONE && settings->pools[parent].core.lease.on
+               ? &settings->pools[parent]
+               : NULL;
+}
+
+/* A taker gets any worker of the members. */
+static int check_group(const struct pool_reading *at)
+{
+    const struct config_pair *lease = config_find_pair(at->waiting->at.node, "lease");
+    struct settings_pool *pool = pool_of(at);
+
+    pool->core.lease.on = lease != NULL;
+    if (group_of(at))
+        return refuse(at, &at->waiting->at.mark, "",
+                      "must be a pool of workers: it is in a pool with `lease`");
+    if (lease && (pool->core.route == WEIR_ROUTE_HASH || pool->core.route == WEIR_ROUTE_BROADCAST))
+        return refuse(at, &lease->key->mark, "lease",
+                      "needs route round_robin, least_loaded or random");
+    return WEIR_OK;
+}
+
 static int check_nesting(const struct pool_reading *at)
 {
     const struct config_node *node = at->waiting->at.node;
     const struct config_node *route = config_find(node, "route");
     struct settings_pool *pool = pool_of(at);
+    int status = check_group(at);
+
+    if (status != WEIR_OK)
+        return status;
 
     if (pool->depth + 1 >= SETTINGS_POOL_DEPTH_MAX)
         return refuse(at, &at->waiting->at.mark, "", "is nested deeper than 8 pools");
@@ -394,21 +425,25 @@ static int check_scale(const struct pool_reading *at)
     return WEIR_OK;
 }
 
-/* A taker waits in the one queue of the pool. */
+/* A taker waits in the one queue of the pool. In a group, workers are leased in any case. */
 static int check_lease(const struct pool_reading *at)
 {
     const struct config_pair *lease = config_find_pair(at->waiting->at.node, "lease");
+    const struct config_node *mark = lease ? lease->key : at->waiting->at.node;
+    const struct settings_pool *group = group_of(at);
     struct settings_pool *pool = pool_of(at);
 
-    pool->core.lease.on = lease != NULL;
-    if (!lease)
+    pool->core.lease.on = lease || group;
+    if (!pool->core.lease.on)
         return WEIR_OK;
+    if (!lease)
+        pool->core.lease.timeout_ms = group->core.lease.timeout_ms;
     if (!config_find(at->waiting->at.node, "route"))
         pool->core.route = WEIR_ROUTE_PULL;
     if (pool->core.route != WEIR_ROUTE_PULL)
-        return refuse(at, &lease->key->mark, "lease", "needs route pull");
+        return refuse(at, &mark->mark, "lease", "needs route pull");
     if (pool->core.mailbox == WEIR_UNBUFFERED)
-        return refuse(at, &lease->key->mark, "lease",
+        return refuse(at, &mark->mark, "lease",
                       "has a queue of its own: leave out mailbox unbuffered");
     return WEIR_OK;
 }

@@ -60,20 +60,30 @@ static bool is_open(const struct lease *lease)
     return lease && lease->open;
 }
 
-void pool_look_at_leases(struct pool *pool, struct pool_leases *out)
+static void add_leases(struct pool *pool, struct pool_leases *sum)
 {
     struct leases *leases = &pool->leases;
 
-    *out = (struct pool_leases){ .on = leases_are_given(leases) };
     pthread_mutex_lock(&leases->lock);
-    out->begun = leases->granted;
+    sum->begun += leases->granted;
     for (int end = 0; end < LEASE_ENDS; end++)
-        out->ended[end] = leases->ended[end];
+        sum->ended[end] += leases->ended[end];
     for (uint32_t i = 0; i < leases->count; i++)
-        out->leased += is_open(leases->entries[i]);
+        sum->leased += is_open(leases->entries[i]);
     pthread_mutex_unlock(&leases->lock);
-    if (out->on)
-        out->waiting = takers(pool, NULL, UINT64_MAX);
+    sum->waiting += takers(pool, NULL, UINT64_MAX);
+}
+
+void pool_look_at_leases(struct pool *pool, struct pool_leases *out)
+{
+    *out = (struct pool_leases){ .on = leases_are_given(&pool->leases) };
+    add_leases(pool, out);
+    if (!out->on)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->child_count; i++) /* of a group */
+        add_leases(pool->children[i], out);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t max)

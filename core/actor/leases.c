@@ -29,6 +29,17 @@ void leases_set(struct leases *leases, bool on, uint64_t timeout_ms)
     atomic_store_explicit(&leases->on, on, memory_order_relaxed);
 }
 
+void leases_absorb(struct leases *leases, struct leases *gone)
+{
+    pthread_mutex_lock(&leases->lock);
+    pthread_mutex_lock(&gone->lock);
+    leases->granted += gone->granted;
+    for (int end = 0; end < LEASE_ENDS; end++)
+        leases->ended[end] += gone->ended[end];
+    pthread_mutex_unlock(&gone->lock);
+    pthread_mutex_unlock(&leases->lock);
+}
+
 /* --- members ---------------------------------------------------------------------------------- */
 
 /* The first free index; false when memory is out. */

@@ -53,6 +53,9 @@ void leases_finish(struct leases *leases);
 /* pool->lock is held. */
 void leases_set(struct leases *leases, bool on, uint64_t timeout_ms);
 
+/* Adds the counters of leases that are over to those of another pool, whose lock is taken first. */
+void leases_absorb(struct leases *leases, struct leases *gone);
+
 static inline bool leases_are_given(const struct leases *leases)
 {
     /* Relaxed: a member and a taker that see a former value act as before the change. */

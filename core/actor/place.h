@@ -99,8 +99,8 @@ struct place {
 
     /* the lock of the shared queue */
     struct list pulling;
-    _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
-    bool called;        /* woken for a message there, and has not come yet */
+    _Atomic bool pulls;           /* noted as idle there; set in its own turns, also read there */
+    struct pull_queue *called_by; /* woken for a message there, and has not come yet; NULL: not */
 
     struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */

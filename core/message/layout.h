@@ -47,6 +47,7 @@ enum message_flags {
     MESSAGE_DIRECT = 1u << 18,  /* sent to the worker itself, not to its pool */
     MESSAGE_TAKE = 1u << 19,    /* requests a lease, or answers that: actor/lease.h */
     MESSAGE_LEASED = 1u << 20,  /* sent under a lease: `status` has the low half of its token */
+    MESSAGE_GROUPED = 1u << 21, /* a TAKE of any member of a group of pools: pool/lease_group.h */
     MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it releases something else, too */
     MESSAGE_FAILURE = 1u << 24, /* eight bits: the number of retries after a failure */
 };
@@ -73,9 +74,10 @@ struct message {
         weir_pid origin;      /* with MESSAGE_ORIGIN; 0: `token` is a group (actor/group.h) */
     };
     union {
-        weir_pid to;       /* while it waits in a timer; of a copy that waits in an outbox */
-        uint64_t again_ns; /* while it waits for a retry */
-        uint64_t kept_ns;  /* while a worker keeps it: since when; TIMER_NEVER: reported already */
+        weir_pid to;        /* while it waits in a timer; of a copy that waits in an outbox */
+        uint64_t again_ns;  /* while it waits for a retry */
+        uint64_t kept_ns;   /* while a worker keeps it: since when; TIMER_NEVER: reported already */
+        uint64_t queued_ns; /* while it waits in the queue of a pool: since when */
     };
     union {
         /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY; with

@@ -4,6 +4,7 @@
 
 #include "pool/elastic.h"
 #include "pool/escalation.h"
+#include "pool/lease_group.h"
 #include "pool/manager.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
@@ -322,6 +323,19 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
         manager_set_locked(pool, options->manager, executor);
 }
 
+/* Takers of a group that is none any more are refused; those of a group that has become one, or has
+ * other members, look for a free worker. */
+static void settle_group_takers(struct pool *pool, struct executor *executor)
+{
+    /* Relaxed: after the change, on the same thread. */
+    if (atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_PULL)
+        return;
+    if (leases_are_given(&pool->leases))
+        lease_group_wake(pool, executor);
+    else
+        pulling_refuse_takers(pool, executor);
+}
+
 void pool_change_commit(struct pool_change *change, struct executor *executor)
 {
     struct pool *pool = change->pool;
@@ -347,6 +361,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     pool_wake_waiters(pool, executor);
     elastic_wake(pool, executor);
     pulling_end_if_left(pool, executor);
+    settle_group_takers(pool, executor);
     outcome_notify(pool, executor);
     free_change(change);
 }

@@ -158,14 +158,26 @@ static int create_actor(struct pool *pool, struct executor *executor,
     return status;
 }
 
+/* A taker waits in the one queue of a pool of workers, or in that of a group. */
+static bool fits_leases(const struct pool_options *options)
+{
+    uint32_t route = options->settings.route;
+
+    if (!options->settings.lease.on)
+        return true;
+    if (!options->spec)
+        return route == WEIR_ROUTE_ROUND_ROBIN || route == WEIR_ROUTE_LEAST_LOADED ||
+               route == WEIR_ROUTE_RANDOM;
+    return route == WEIR_ROUTE_PULL && options->settings.mailbox != WEIR_UNBUFFERED;
+}
+
 static int check_options(const struct pool_options *options)
 {
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
     if (options->settings.route == WEIR_ROUTE_PULL && !options->spec)
         return WEIR_EINVALID;
-    if (options->settings.lease.on && (options->settings.route != WEIR_ROUTE_PULL ||
-                                       options->settings.mailbox == WEIR_UNBUFFERED))
+    if (!fits_leases(options))
         return WEIR_EINVALID;
     if (options->settings.scale.on &&
         (options->settings.size_max == 0 || options->settings.route == WEIR_ROUTE_BROADCAST))

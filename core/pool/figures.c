@@ -132,10 +132,11 @@ static void count_pool(struct tally *tally, struct pool *pool)
     count_places(tally, &pool->prepared, false);
     count_places(tally, &pool->leavers, true);
     count_places(tally, &pool->closers, true);
-    pulling_thaw_locked(pool);
-    /* Depth is bounded by the configuration; parents lock before children, always. */
+    /* Depth is bounded by the configuration; parents lock before children, always. The queue stays
+     * frozen: workers of the children may take from it. */
     for (uint32_t i = 0; i < pool->child_count; i++)
         count_pool(tally, pool->children[i]);
+    pulling_thaw_locked(pool);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -215,6 +215,7 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     parent->escalation.reopened += pool->escalation.reopened;
     parent->epoch += pool->epoch;
     progress_add(&parent->gone_progress, &pool->gone_progress);
+    leases_absorb(&parent->leases, &pool->leases);
     pthread_mutex_unlock(&pool->lock);
 }
 

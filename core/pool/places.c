@@ -6,6 +6,7 @@
 #include "actor/runtime.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
+#include "pool/lease_group.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
@@ -124,7 +125,7 @@ static void ended(struct place *place)
     list_remove(&place->link);
     outlet_leave_locked(place, executor);
     pthread_mutex_unlock(&pool->lock);
-    pulling_pass_on(pool, executor);
+    lease_group_pass_on(pool, executor);
     pulling_end_if_left(pool, executor);
     pool_end_if_empty(pool, executor);
 }
@@ -184,7 +185,7 @@ static void return_credit(struct owner *owner, uint32_t places, uint32_t pulled,
 
 static void pass_on(struct owner *owner, struct executor *executor)
 {
-    pulling_pass_on(pool_of_owner(owner), executor);
+    lease_group_pass_on(pool_of_owner(owner), executor);
 }
 
 const struct owner_ops pool_owner_ops = {
@@ -201,7 +202,7 @@ const struct owner_ops pool_owner_ops = {
     .take_spec = take_spec,
     .take = pulling_take,
     .awake = pulling_awake,
-    .put_back = pulling_put_back,
+    .put_back = lease_group_put_back,
     .keeps = pulling_keeps,
     .discard = discard,
     .give = rebalance_give,

@@ -50,9 +50,10 @@ struct pull_queue {
     bool closed;                  /* lock: the pool closes, no message is admitted */
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
-    bool leases;      /* lock: members are leased, so `limit` is of what waits for a member */
-    uint32_t called;  /* lock: places that were woken for a message, and did not come yet */
-    struct list idle; /* lock: places whose workers sleep since the queue is empty */
+    bool leases; /* lock: members are leased, so `limit` is of what waits for a member */
+    /* places that were woken for a message, and did not come yet; added under the lock */
+    _Atomic uint32_t called;
+    struct list idle;          /* lock: places whose workers sleep since the queue is empty */
     _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
 };
 
@@ -180,6 +181,12 @@ static inline struct pool *pool_of_worker(const struct actor *actor)
     struct owner *owner = place_member_of(actor);
 
     return owner ? pool_of_owner(owner) : NULL;
+}
+
+/* The group (lease_group.h) that a pool of workers belongs to; NULL: none. */
+static inline struct pool *lease_group_of(const struct pool *pool)
+{
+    return pool->parent && leases_are_given(&pool->parent->leases) ? pool->parent : NULL;
 }
 
 /* True when senders ask the pool for looks. */

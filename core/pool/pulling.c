@@ -36,11 +36,13 @@ static void forget_idle_locked(struct pull_queue *pull, struct place *place)
     atomic_fetch_sub_explicit(&pull->sleeping, 1, memory_order_relaxed);
 }
 
-/* The actor of a place comes to the queue, or never will. */
-static void forget_call_locked(struct pull_queue *pull, struct place *place)
+/* The actor of a place comes to the queue, or never will. The lock of the place's pool is held. */
+static void forget_call_locked(struct place *place)
 {
-    pull->called -= place->called;
-    place->called = false;
+    /* Relaxed: it bounds the takers that wait; the member looks at the queue after this. */
+    if (place->called_by)
+        atomic_fetch_sub_explicit(&place->called_by->called, 1, memory_order_relaxed);
+    place->called_by = NULL;
 }
 
 static void note_idle_locked(struct pull_queue *pull, struct place *place)
@@ -52,8 +54,10 @@ static void note_idle_locked(struct pull_queue *pull, struct place *place)
     atomic_fetch_add_explicit(&pull->sleeping, 1, memory_order_relaxed);
 }
 
-/* Under the lock: the place cannot end meanwhile. False: none sleeps. */
-static bool wake_one_locked(struct pull_queue *pull, struct executor *executor)
+/* Under the lock: the place cannot end meanwhile. `caller`: the queue with the message. False: none
+ * sleeps. */
+static bool wake_for_locked(struct pull_queue *pull, struct pull_queue *caller,
+                            struct executor *executor)
 {
     struct place *place;
 
@@ -62,11 +66,26 @@ static bool wake_one_locked(struct pull_queue *pull, struct executor *executor)
     /* Takes the member that went to sleep last: its memory is most likely in the cache. */
     place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
     forget_idle_locked(pull, place);
-    place->called = true;
-    pull->called++;
+    place->called_by = caller;
+    atomic_fetch_add_explicit(&caller->called, 1, memory_order_relaxed);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                        SIGNAL_WORK);
     return true;
+}
+
+static bool wake_one_locked(struct pull_queue *pull, struct executor *executor)
+{
+    return wake_for_locked(pull, pull, executor);
+}
+
+bool pulling_wake_for(struct pool *pool, struct pull_queue *caller, struct executor *executor)
+{
+    bool woke;
+
+    pthread_mutex_lock(&pool->pull.lock);
+    woke = wake_for_locked(&pool->pull, caller, executor);
+    pthread_mutex_unlock(&pool->pull.lock);
+    return woke;
 }
 
 void pulling_awake(struct place *place)
@@ -76,7 +95,7 @@ void pulling_awake(struct place *place)
     pthread_mutex_lock(&pull->lock);
     if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
         forget_idle_locked(pull, place);
-    forget_call_locked(pull, place);
+    forget_call_locked(place);
     pthread_mutex_unlock(&pull->lock);
 }
 
@@ -109,7 +128,8 @@ static int weigh_locked(const struct pull_queue *pull, uint64_t size)
 /* Takers for free members, and for those that wait. */
 static uint64_t room_for_takers_locked(const struct pull_queue *pull)
 {
-    uint64_t served = pull->called + atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
+    uint64_t served = atomic_load_explicit(&pull->called, memory_order_relaxed) +
+                      atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
     uint64_t limit = pull->limit + served;
 
     return pull->messages.count < limit ? limit - pull->messages.count : 0;
@@ -133,15 +153,23 @@ static int has_room_locked(const struct pull_queue *pull, uint64_t size)
     return status == 0 && room_locked(pull) == 0 ? WEIR_EFULL : status;
 }
 
-static void append_locked(struct pool *pool, struct executor *executor, struct message *message)
+void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message)
 {
     struct pull_queue *pull = &pool->pull;
 
     message->public.lane = WEIR_NORMAL;
+    message->queued_ns = executor->now_ns;
     message_list_append(&pull->messages, message);
     pull->admitted++;
     pull->bytes += message->public.size;
     set_waiting_locked(pool);
+}
+
+static void append_locked(struct pool *pool, struct executor *executor, struct message *message)
+{
+    struct pull_queue *pull = &pool->pull;
+
+    pulling_append_locked(pool, executor, message);
     if (!wake_one_locked(pull, executor) && pool_senses(pool))
         elastic_notice(pool, executor);
 }
@@ -185,44 +213,76 @@ static bool may_pull_locked(struct actor *actor)
     return !actor->leaving && !mailbox_is_closed(&actor->mailbox);
 }
 
+/* Takes the first message of the pool's queue, or of its group's if that has waited longer. */
+static struct message *take_first_locked(struct pool *pool, struct pool *group)
+{
+    struct message *own = message_queue_first(&pool->pull.messages.queue);
+    struct message *above = group ? message_queue_first(&group->pull.messages.queue) : NULL;
+    struct pool *from = above && (!own || above->queued_ns < own->queued_ns) ? group : pool;
+    struct message *message = message_list_take(&from->pull.messages);
+
+    if (message) {
+        from->pull.bytes -= message->public.size;
+        set_waiting_locked(from);
+    }
+    return message;
+}
+
+static struct message *take_or_sleep_locked(struct actor *actor, struct pool *group)
+{
+    struct pool *pool = pool_of_place(actor->place);
+    struct message *message;
+
+    /* A pool that closes finishes its own queue alone. */
+    if (group && is_finished_by_leavers(pool))
+        group = NULL;
+    forget_call_locked(actor->place);
+    if (!may_pull_locked(actor))
+        return NULL; /* when it becomes a member, or is recalled, it gets a signal */
+    message = take_first_locked(pool, group);
+    if (!message) {
+        note_idle_locked(&pool->pull, actor->place);
+        return NULL;
+    }
+    settle_pulled(actor);
+    if (atomic_load_explicit(&actor->place->pulls, memory_order_relaxed))
+        forget_idle_locked(&pool->pull, actor->place); /* noted earlier in this turn */
+    return message;
+}
+
 struct message *pulling_take(struct actor *actor)
 {
     struct pool *pool = pool_of_place(actor->place);
-    struct pull_queue *pull = &pool->pull;
+    struct pool *group = lease_group_of(pool);
     struct message *message;
 
-    pthread_mutex_lock(&pull->lock);
-    forget_call_locked(pull, actor->place);
-    if (!may_pull_locked(actor)) {
-        pthread_mutex_unlock(&pull->lock);
-        return NULL; /* when it becomes a member, or is recalled, it gets a signal */
-    }
-    message = message_list_take(&pull->messages);
-    if (message) {
-        pull->bytes -= message->public.size;
-        set_waiting_locked(pool);
-        settle_pulled(actor);
-        if (atomic_load_explicit(&actor->place->pulls, memory_order_relaxed))
-            forget_idle_locked(pull, actor->place); /* noted earlier in this turn */
-    } else {
-        note_idle_locked(pull, actor->place);
-    }
-    pthread_mutex_unlock(&pull->lock);
+    /* Both locks: a taker of the group finds the member noted as idle, or the member finds it. */
+    if (group)
+        pthread_mutex_lock(&group->pull.lock);
+    pthread_mutex_lock(&pool->pull.lock);
+    message = take_or_sleep_locked(actor, group);
+    pthread_mutex_unlock(&pool->pull.lock);
+    if (group)
+        pthread_mutex_unlock(&group->pull.lock);
     return message;
+}
+
+void pulling_prepend_locked(struct pool *pool, struct message *message)
+{
+    message_list_prepend(&pool->pull.messages, message);
+    pool->pull.admitted++;
+    pool->pull.bytes += message->public.size;
+    set_waiting_locked(pool);
 }
 
 void pulling_put_back(struct place *place, struct message *message)
 {
     struct pool *pool = pool_of_place(place);
-    struct pull_queue *pull = &pool->pull;
 
-    pthread_mutex_lock(&pull->lock);
-    message_list_prepend(&pull->messages, message);
-    pull->admitted++;
-    pull->bytes += message->public.size;
-    set_waiting_locked(pool);
-    (void)wake_one_locked(pull, place->actor->executor);
-    pthread_mutex_unlock(&pull->lock);
+    pthread_mutex_lock(&pool->pull.lock);
+    pulling_prepend_locked(pool, message);
+    (void)wake_one_locked(&pool->pull, place->actor->executor);
+    pthread_mutex_unlock(&pool->pull.lock);
 }
 
 bool pulling_keeps(struct place *place)
@@ -262,6 +322,8 @@ static uint64_t limit_of(const struct pool *pool)
 {
     uint32_t each = pool->settings.mailbox;
 
+    if (!pool->spec && pool->settings.lease.on) /* a group of pools */
+        return pool->settings.lease.queue;
     /* A pool that scales itself grows for a taker that waits. */
     if (pool->target == 0 && !(pool->settings.lease.on && pool->settings.scale.on))
         return 0;

@@ -30,6 +30,14 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
  * turn. */
 void pulling_put_back(struct place *place, struct message *message);
 
+/* Parts of these, for a group of pools: pool->pull.lock is held. */
+void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message);
+void pulling_prepend_locked(struct pool *pool, struct message *message);
+
+/* Wakes a member that sleeps, for a message in the queue `caller`, whose lock is held. False: none
+ * sleeps. */
+bool pulling_wake_for(struct pool *pool, struct pull_queue *caller, struct executor *executor);
+
 /* Drops waiting takers that have given up. True: there were some. Any thread. */
 bool pulling_drop_unwanted(struct pool *pool, struct executor *executor);
 

@@ -5,6 +5,7 @@
 #include "pool/broadcast.h"
 #include "pool/elastic.h"
 #include "pool/keyless.h"
+#include "pool/lease_group.h"
 #include "pool/pool.h"
 #include "pool/pulling.h"
 #include "pool/rendezvous.h"
@@ -230,6 +231,14 @@ static int try_members(struct pool *pool, const struct members *members, uint64_
     uint32_t route = atomic_load_explicit(&pool->route, memory_order_relaxed);
     int status;
 
+    if (lease_group_takes(pool, attempt->message)) {
+        uint32_t first = route == WEIR_ROUTE_LEAST_LOADED || members->count == 0
+                             ? LEASE_GROUP_MOST_FREE
+                             : choose(pool, members, attempt).first;
+
+        attempt->scan.looks++;
+        return lease_group_push(pool, attempt->executor, attempt->message, first);
+    }
     switch (route) {
     case WEIR_ROUTE_PULL:
         status = try_queue(pool, attempt);

@@ -96,8 +96,8 @@ static void write_pool(struct json *json, const struct overview_pool *pool,
         write_range(json, settings);
         json_text(json, "scale", pool_scaling_name(&pool->scaling));
         write_resizes(json, pool);
-        write_leases(json, pool, overview);
     }
+    write_leases(json, pool, overview);
     json_text(json, "route", language_route_name(settings->core.route));
     write_figures(json, pool);
     json_unsigned(json, "unbound", pool->unbound);

@@ -2,7 +2,8 @@
 """Goal:   a pool with `lease` in its file gives workers out. A reload changes time-out and queue
         while workers are leased, and no lease ends; a reload that takes `lease` away, or adds it,
         replaces the workers, and a leased one leaves after its return. Pages and metrics show the
-        leases. Under load no message is lost. Shows promise R18 and promise P36.
+        leases. Under load no message is lost. Shows promise R18, promise P36
+        and promise P37.
 Method: a real host; users take a worker for each message, and return it; keepers keep it until a
         reload says otherwise. The worker that is leased for a message writes it down. Every wait
         is for a condition.
@@ -137,6 +138,39 @@ def leases_come_and_go_under_load(host):
     host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
 
 
+def group(numbers, names, keep, lease="{timeout: 1h, queue: 12}"):
+    """A group of pools of one worker each; keepers take two workers of it."""
+    record = ("use: sink.record, size: 1, dispatcher: blocking, remove: {timeout: 1h},"
+              " args: {path: RECORD, batch: 1}")
+    return (BLOCKING + "sources:\n  never: {use: gen.forever, to: sink, rate: 1/d}\n" +
+            source("some", numbers, "users") + source("few", range(100, 102), "keepers") +
+            "pools:\n  sink: {use: sink.null, size: 1}\n" + holders("users", USERS, False) +
+            holders("keepers", KEEPERS, keep) +
+            f"  db:\n    route: least_loaded\n    lease: {lease}\n    members:\n" +
+            "".join(f"      {name}: {{{record}}}\n" for name in names))
+
+
+def a_group_over_reloads(host):
+    """Takers of a group wait until a pool of it has a free worker, also one that a reload adds; a
+    pool that a reload removes keeps its leased worker until the return."""
+    host.start(group(range(40), "ab", True))
+    host.until(lambda: host.pool("db")["leases"]["leased"] == KEEPERS, "nobody keeps a worker")
+    host.until(lambda: host.pool("db")["leases"]["waiting"] == USERS, "the users do not wait")
+    answer = host.reload("reloaded", group(range(40), "abc", True))
+    host.check([step["path"] for step in answer["steps"]] == ["pools.db/c"], f"{answer}")
+    host.until(lambda: len(host.recorded()) == 40 + KEEPERS, "the users do not get the new one")
+    shown = host.pool("db")["leases"]
+    host.check(shown["leased"] == KEEPERS and shown["returned"] == 40, f"{shown}")
+
+    # A pool that is removed has a leased worker, which leaves after its return.
+    host.reload("reloaded", group(range(200, 240), "bc", False, "{timeout: 2h, queue: 9}"))
+    host.check("lease is revoked" not in host.log(), "a lease was revoked")
+    numbers = list(range(40)) + [100, 101] + list(range(200, 240))
+    all_of(host, numbers, "at the end")
+    host.stop()
+    host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
+
+
 def members(host):
     return subprocess.run([WEIR, "status", "--members", "--control", host.path["socket"]],
                           capture_output=True, check=True, text=True).stdout
@@ -180,7 +214,7 @@ def a_revoked_lease_is_logged_with_its_holder(host):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for story in (leases_over_reloads, leases_come_and_go_under_load,
+        for story in (leases_over_reloads, leases_come_and_go_under_load, a_group_over_reloads,
                       holders_and_takers_are_named,
                       a_revoked_lease_is_logged_with_its_holder):
             story(Host(work, story.__name__))
