@@ -110,7 +110,7 @@ struct settings_pool {
     bool scale_suspended; /* likewise: the pool has a law, and somebody has set its size */
     uint32_t redeliver;
     uint64_t open_timeout_ms;
-    uint32_t min_ready; /* as many as the workers, or more: all */
+    uint32_t min_ready;              /* as many as the workers, or more: all */
     uint32_t output_count;           /* rows of the behaviour's table, in its order */
     struct settings_output *outputs; /* weir_emit takes an index into it */
 

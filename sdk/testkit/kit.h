@@ -171,7 +171,7 @@ struct weir_kit {
     uint64_t retry_ms;
     int exit_status;
     int own_end; /* enum weir_end_reason of a weir_exit of itself; -1 = none */
-    void *left; /* owned: the position of a source */
+    void *left;  /* owned: the position of a source */
     size_t left_size;
 };
 
