@@ -13,7 +13,8 @@
 /* From one 29th of February that is a Sunday to the next it may take 40 years. */
 #define YEARS_MAX 41
 #define FIELDS 5u
-#define WORD_SIZE 64u
+/* A list of all minutes has 169 bytes. */
+#define WORD_SIZE 256u
 
 struct field {
     const char *name;
@@ -113,18 +114,19 @@ static const char *expand(const char *line)
     return line;
 }
 
-/* Returns the next word; it is empty at the end, and cut when it is too long. */
-static const char *take_word(const char *line, char *out_word)
+/* Takes the next word, which is empty at the end. False when it is too long. */
+static bool take_word(const char **line, char *out_word)
 {
-    size_t size = 0;
+    size_t size;
 
-    line += strspn(line, " \t");
-    for (; *line && !strchr(" \t", *line); line++) {
-        if (size < WORD_SIZE - 1)
-            out_word[size++] = *line;
-    }
+    *line += strspn(*line, " \t");
+    size = strcspn(*line, " \t");
+    if (size >= WORD_SIZE)
+        return false;
+    memcpy(out_word, *line, size);
     out_word[size] = '\0';
-    return line;
+    *line += size;
+    return true;
 }
 
 bool cron_read(struct cron *cron, const char *line, char *out_reason, size_t reason_size)
@@ -133,8 +135,13 @@ bool cron_read(struct cron *cron, const char *line, char *out_reason, size_t rea
     uint64_t bits[FIELDS];
 
     line = expand(line);
-    for (size_t i = 0; i <= FIELDS; i++)
-        line = take_word(line, words[i]);
+    for (size_t i = 0; i <= FIELDS; i++) {
+        if (!take_word(&line, words[i])) {
+            (void)snprintf(out_reason, reason_size, "a field has more than %u bytes",
+                           WORD_SIZE - 1);
+            return false;
+        }
+    }
     if (!words[FIELDS - 1][0] || words[FIELDS][0]) {
         (void)snprintf(out_reason, reason_size,
                        "must be five fields (minute, hour, day, month, day of the week) or @daily "
@@ -143,7 +150,7 @@ bool cron_read(struct cron *cron, const char *line, char *out_reason, size_t rea
     }
     for (size_t i = 0; i < FIELDS; i++) {
         if (!read_field(&fields[i], words[i], &bits[i])) {
-            (void)snprintf(out_reason, reason_size, "%s: %s is not of %u..%u", fields[i].name,
+            (void)snprintf(out_reason, reason_size, "%s: %.80s is not of %u..%u", fields[i].name,
                            words[i], fields[i].least, fields[i].most);
             return false;
         }

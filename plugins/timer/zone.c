@@ -134,25 +134,38 @@ static int read_file(struct zone *zone, const char *path, int64_t until)
     return error;
 }
 
-int zone_open(struct zone *zone, const char *name, int64_t until)
+/* `name` is that of a file in `FOLDER`. */
+static int open_named(struct zone *zone, const char *name, int64_t until)
 {
-    const char *of_host = getenv("TZ");
     char path[PATH_SIZE];
-    int error;
 
-    *zone = (struct zone){ .count = 0 };
-    if (!name && of_host && of_host[0])
-        name = of_host + (of_host[0] == ':');
-    if (!name) {
-        error = read_file(zone, LOCAL, until);
-        return error == ENOENT ? 0 : error;
-    }
     if (strcmp(name, "UTC") == 0)
         return 0;
     if (name[0] == '\0' || name[0] == '/' || strstr(name, "..") ||
         (size_t)snprintf(path, sizeof path, FOLDER "%s", name) >= sizeof path)
         return EINVAL;
     return read_file(zone, path, until);
+}
+
+static int open_zone_of_host(struct zone *zone, int64_t until)
+{
+    const char *name = getenv("TZ");
+    int error;
+
+    if (!name) {
+        error = read_file(zone, LOCAL, until);
+        return error == ENOENT ? 0 : error;
+    }
+    name += name[0] == ':';
+    if (name[0] == '\0')
+        return 0; /* UTC, as in libc */
+    return name[0] == '/' ? read_file(zone, name, until) : open_named(zone, name, until);
+}
+
+int zone_open(struct zone *zone, const char *name, int64_t until)
+{
+    *zone = (struct zone){ .count = 0 };
+    return name ? open_named(zone, name, until) : open_zone_of_host(zone, until);
 }
 
 void zone_close(struct zone *zone)

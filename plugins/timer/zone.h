@@ -18,8 +18,10 @@ struct zone {
 };
 
 /*
- * `name` is a name of tzdata such as Europe/Berlin; NULL: the zone of the host (TZ, /etc/localtime;
- * else UTC). `until`: seconds of UTC up to which the zone must be known. Returns 0 or an errno:
+ * `name` is a name of tzdata such as Europe/Berlin; NULL: the zone of the host (TZ; without it
+ * /etc/localtime; else UTC). TZ is a name of tzdata or an absolute path, after a colon or without
+ * one; when it is empty the zone is UTC. Its other form, a POSIX rule such as CET-1CEST, is not
+ * read: ENOENT. `until`: seconds of UTC up to which the zone must be known. Returns 0 or an errno:
  * ENOENT, EINVAL (no such name, or no such file), ERANGE (the file ends with a rule instead of
  * times, before `until`), ENOMEM. Borrows.
  */

@@ -90,6 +90,23 @@ static void test_day_that_no_year_has_never_comes(void)
     CU_ASSERT_EQUAL(cron_next(&cron, &nowhere, utc("2026-11-23 00:00:00")), INT64_MAX);
 }
 
+static void test_long_lists_are_read_whole_or_refused(void)
+{
+    char line[1024], reason[160] = "";
+    struct cron cron;
+    size_t size = 0;
+
+    for (unsigned minute = 0; minute < 60; minute++)
+        size += (size_t)snprintf(line + size, sizeof line - size, "%u,", minute);
+    (void)snprintf(line + size - 1, sizeof line - size, " * * * *");
+    expect_next(&nowhere, line, "2026-11-23 12:58:00", "2026-11-23 12:59:00");
+    for (size = 0; size < 512; size += 2)
+        memcpy(line + size, "1,", 2);
+    (void)snprintf(line + size - 1, sizeof line - size, " * * * *");
+    CU_ASSERT_FALSE(cron_read(&cron, line, reason, sizeof reason));
+    CU_ASSERT_STRING_EQUAL(reason, "a field has more than 255 bytes");
+}
+
 static void test_other_lines_are_refused_with_a_reason(void)
 {
     static const char *const lines[] = {
@@ -266,6 +283,29 @@ static void test_files_of_tzdata_say_what_libc_says(void)
     }
 }
 
+static void test_zone_of_the_host_is_that_of_libc(void)
+{
+    static const char *const names[] = { "", ":", ":Europe/Berlin",
+                                         "/usr/share/zoneinfo/Europe/Berlin",
+                                         ":/usr/share/zoneinfo/Asia/Kolkata" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        time_t time = (time_t)utc("2026-07-01 00:00:00");
+        struct zone zone;
+        struct tm tm;
+
+        CU_ASSERT_EQUAL_FATAL(setenv("TZ", names[i], 1), 0);
+        tzset();
+        CU_ASSERT_PTR_NOT_NULL_FATAL(localtime_r(&time, &tm));
+        CU_ASSERT_EQUAL(zone_open(&zone, NULL, 0), 0);
+        CU_ASSERT_EQUAL(zone_offset(&zone, time), tm.tm_gmtoff);
+        zone_close(&zone);
+    }
+    CU_ASSERT_EQUAL_FATAL(setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1), 0);
+    CU_ASSERT_EQUAL(zone_open(&(struct zone){ .count = 0 }, NULL, 0), ENOENT);
+    CU_ASSERT_EQUAL(unsetenv("TZ"), 0);
+}
+
 static void test_names_of_no_zone_are_refused(void)
 {
     struct zone zone;
@@ -285,12 +325,14 @@ int main(void)
     CU_TestInfo tests[] = {
         { "fields", test_fields_give_their_times },
         { "no such day", test_day_that_no_year_has_never_comes },
+        { "long lists", test_long_lists_are_read_whole_or_refused },
         { "other lines", test_other_lines_are_refused_with_a_reason },
         { "times left out", test_times_that_clocks_leave_out_come_at_the_change },
         { "times that come twice", test_times_that_come_twice_come_once },
         { "larger changes", test_larger_changes_move_the_zone },
         { "random lines", test_random_lines_come_as_a_slow_search_finds_them },
         { "tzdata", test_files_of_tzdata_say_what_libc_says },
+        { "zone of the host", test_zone_of_the_host_is_that_of_libc },
         { "names of no zone", test_names_of_no_zone_are_refused },
         CU_TEST_INFO_NULL,
     };
