@@ -52,19 +52,29 @@ struct timer {
     struct zone zone;
 
     /* Milliseconds: of UTC for a cron line, otherwise of weir_now_ms. */
-    int64_t next;  /* the next beat; INT64_MAX = there is none */
-    int64_t seen;  /* the last look at the clock */
-    int64_t last;  /* the beat that is pending, or was sent last */
-    bool pending;  /* a beat waits for room */
-    bool at_work;  /* the last beat is not settled, and the next must not overlap it */
-    bool again;    /* the last beat is sent again when `again_at` is over */
-    bool rests;    /* a timer waits */
-    uint64_t wake; /* the timer */
+    int64_t next;    /* the next beat; INT64_MAX = there is none */
+    int64_t seen;    /* the last look at the clock */
+    int64_t last;    /* the last beat that was due */
+    bool pending;    /* a beat waits for room */
+    bool at_work;    /* the last beat is not settled, and the next must not overlap it */
+    bool again;      /* the last beat is sent again when `again_at` is over */
+    bool rests;      /* a timer waits */
+    uint64_t looked; /* `seen`, in milliseconds of weir_now_ms */
+    uint64_t wake;   /* the timer */
     uint64_t again_at;
     uint16_t attempt; /* of the pending beat */
 
     uint64_t sent;
     uint64_t missed;
+};
+
+/* What a source leaves to the one that replaces it, which may have other settings. */
+struct position {
+    int64_t seen, last; /* of UTC; otherwise as in struct timer */
+    uint64_t looked;
+    int64_t done;     /* beats of `every` up to that time are decided, of weir_now_ms */
+    uint64_t attempt; /* of the beat that waits; 0: there is none */
+    uint64_t again_at;
 };
 
 /* --- the clock of the beats ------------------------------------------------------------------- */
@@ -139,35 +149,57 @@ static int timer_open(struct weir_self *self, const void *settings, void *memory
         status = open_zone(self, state);
     }
     state->seen = now_of(self, state);
+    state->looked = weir_now_ms(self);
     state->next = beat_after(state, state->seen);
     return status;
 }
 
-/* Beats up to the position have been sent, or left out. */
-static void timer_resume(struct weir_self *self, void *memory, const void *position, size_t size)
+static void timer_resume(struct weir_self *self, void *memory, const void *bytes, size_t size)
 {
     struct timer *state = memory;
-    int64_t times[2]; /* of UTC, of weir_now_ms */
+    struct position position;
 
-    (void)self;
-    if (size != sizeof times)
+    if (size != sizeof position)
         return;
-    memcpy(times, position, size);
-    state->next = beat_after(state, times[state->settings->cron ? 0 : 1]);
+    memcpy(&position, bytes, size);
+    if (state->settings->cron) {
+        /* The clock may have been set back meanwhile, or before, past the last beat. */
+        state->seen = position.seen;
+        state->last = position.last;
+        state->looked = position.looked;
+        state->next = beat_after(state,
+                                 position.last > position.seen ? position.last : position.seen);
+    } else {
+        state->next = beat_after(state, position.done);
+    }
+    if (position.attempt == 0)
+        return;
+    state->attempt = (uint16_t)position.attempt;
+    state->again_at = position.again_at;
+    state->again = position.again_at > weir_now_ms(self);
+    state->pending = !state->again;
+    state->at_work = state->again;
 }
 
 static void timer_close(struct weir_self *self, void *memory, int reason)
 {
     struct timer *state = memory;
-    int64_t times[2] = { clock_utc_ms(), (int64_t)weir_now_ms(self) };
+    struct position position = { .seen = clock_utc_ms(), .looked = weir_now_ms(self) };
 
     (void)reason;
-    /* A beat that waits for room comes again. */
-    if (state->settings->cron)
-        times[0] = state->pending ? state->last - MS_PER_S : state->seen;
-    else
-        times[1] = (state->pending ? state->last : state->next) - (int64_t)state->settings->every;
-    if (weir_leave_position(self, times, sizeof times) != 0)
+    position.done = (int64_t)position.looked;
+    if (state->settings->cron) {
+        position.seen = state->seen;
+        position.last = state->last;
+        position.looked = state->looked;
+    } else {
+        position.done = state->next - (int64_t)state->settings->every;
+    }
+    if (state->pending || state->again) {
+        position.attempt = state->attempt;
+        position.again_at = state->again ? state->again_at : 0;
+    }
+    if (weir_leave_position(self, &position, sizeof position) != 0)
         weir_log(self, WEIR_LOG_WARNING, "position lost");
     zone_close(&state->zone);
 }
@@ -184,30 +216,44 @@ static void tell_missed(struct weir_self *self, struct timer *state, uint64_t co
              weir_str("reason", reason));
 }
 
-/* Decides about the beats that are due. */
-static void look_at_clock(struct weir_self *self, struct timer *state)
+/* Notes the time. True: it has gone on by more than the time that has passed for the host. */
+static bool note_time(struct weir_self *self, struct timer *state, int64_t now)
 {
-    int64_t now = now_of(self, state), last = now;
-    uint64_t due;
+    uint64_t host_now = weir_now_ms(self);
+    int64_t passed = (int64_t)(host_now - state->looked);
+    bool jumped = now - state->seen - passed > LATE_MS;
 
     if (now < state->seen - BACK_MAX_MS) {
         weir_log(self, WEIR_LOG_WARNING, "clock was set back",
                  weir_int("seconds", (state->seen - now) / MS_PER_S));
         state->next = beat_after(state, now);
+        state->last = now;
     }
     state->seen = now;
-    due = take_due(state, now, &last);
+    state->looked = host_now;
+    return jumped;
+}
+
+/* Decides about the beats that are due. */
+static void look_at_clock(struct weir_self *self, struct timer *state)
+{
+    int64_t now = now_of(self, state);
+    bool jumped = note_time(self, state, now);
+    /* Without room nobody asks for messages. */
+    const char *reason = jumped ? "the clock has jumped, or the machine slept"
+                                : "the target had no room, or the host was late";
+    uint64_t due = take_due(state, now, &state->last);
+
     if (due == 0)
         return;
     if (state->at_work || state->pending) {
         tell_missed(self, state, due,
                     state->pending ? "the target has no room" : "the one before is at work");
-    } else if (state->settings->missed == MISSED_SKIP && now - last > LATE_MS) {
-        tell_missed(self, state, due, "the clock has jumped, or the machine slept");
+    } else if (state->settings->missed == MISSED_SKIP && jumped && now - state->last > LATE_MS) {
+        tell_missed(self, state, due, reason);
     } else {
-        tell_missed(self, state, due - 1, "the clock has jumped, or the machine slept");
+        tell_missed(self, state, due - 1, reason);
         state->pending = true;
-        state->last = last;
         state->attempt = 1;
     }
 }

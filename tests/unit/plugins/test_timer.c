@@ -23,6 +23,7 @@ extern const struct weir_plugin weir_plugin_v1;
 #define START ((int64_t)1795438800000)
 
 static int64_t now_ms = START;
+static uint64_t kit_ms; /* how far the clock of the kit went */
 
 int64_t clock_utc_ms(void)
 {
@@ -35,8 +36,16 @@ static struct weir_kit *source(const char *args)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
     now_ms = START;
+    kit_ms = 0;
     CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), 0);
     return kit;
+}
+
+/* Moves the clock of the kit. */
+static void advance(struct weir_kit *kit, uint64_t duration_ms)
+{
+    kit_ms += duration_ms;
+    weir_kit_advance(kit, duration_ms);
 }
 
 static size_t beats(struct weir_kit *kit)
@@ -54,7 +63,7 @@ static void pass(struct weir_kit *kit, int64_t duration_ms)
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 8), WEIR_WAIT);
     for (int64_t step = duration_ms > HOUR ? MINUTE : 50; duration_ms > 0; duration_ms -= step) {
         now_ms += step;
-        weir_kit_advance(kit, (uint64_t)step);
+        advance(kit, (uint64_t)step);
         CU_ASSERT_EQUAL(weir_kit_timer_count(kit) <= 1, true);
         CU_ASSERT_EQUAL(weir_kit_produce(kit, 8), WEIR_WAIT);
     }
@@ -95,7 +104,7 @@ static void test_source_sleeps_until_the_beat_and_looks_at_the_clock_meanwhile(v
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
     while (beats(kit) == 0) {
         now_ms += 1000;
-        weir_kit_advance(kit, 1000);
+        advance(kit, 1000);
         if (weir_kit_timer_count(kit) > 0)
             continue;
         CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
@@ -115,12 +124,12 @@ static void test_every_has_no_drift_and_ignores_the_time_of_day(void)
     now_ms -= 5 * HOUR;
     pass(kit, 10 * 1000);
     CU_ASSERT_EQUAL(beats(kit), 20);
-    weir_kit_advance(kit, 700); /* late */
+    advance(kit, 700); /* late */
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
-    weir_kit_advance(kit, 600);
+    advance(kit, 600);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
     CU_ASSERT_EQUAL(beats(kit), 21);
-    weir_kit_advance(kit, 700);
+    advance(kit, 700);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
     CU_ASSERT_EQUAL(beats(kit), 22);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
@@ -168,9 +177,9 @@ static void test_target_without_room_gets_one_beat_when_it_has(void)
 
     weir_kit_limit(kit, 0, WEIR_EFULL);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
-    weir_kit_advance(kit, 1000);
+    advance(kit, 1000);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_MORE);
-    weir_kit_advance(kit, 3500);
+    advance(kit, 3500);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_MORE);
     CU_ASSERT_TRUE(
         weir_kit_has_logged(kit, WEIR_LOG_WARNING, "beats=3 reason=the target has no room"));
@@ -180,6 +189,26 @@ static void test_target_without_room_gets_one_beat_when_it_has(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_beat_that_waited_long_for_room_is_not_missed(void)
+{
+    static const char *const args[] = { "every: 1h\nmissed: skip",
+                                        "cron: '0 * * * *'\nzone: UTC\nmissed: skip" };
+
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++) {
+        struct weir_kit *kit = source(args[i]);
+
+        CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
+        /* A source is not asked for messages while its target has no room. */
+        now_ms += 2 * HOUR + 5 * MINUTE;
+        advance(kit, (uint64_t)(2 * HOUR + 5 * MINUTE));
+        CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
+        CU_ASSERT_EQUAL(beats(kit), 1);
+        CU_ASSERT_TRUE(
+            weir_kit_has_logged(kit, WEIR_LOG_WARNING, "beats=1 reason=the target had no room"));
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    }
+}
+
 /* --- jumps ------------------------------------------------------------------------------------ */
 
 /* The machine slept, or its clock was set. */
@@ -187,7 +216,7 @@ static void jump(struct weir_kit *kit, int64_t by_ms)
 {
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
     now_ms += by_ms;
-    weir_kit_advance(kit, 30000);
+    advance(kit, 30000);
     CU_ASSERT_EQUAL(weir_kit_timer_count(kit), 0);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
 }
@@ -224,7 +253,7 @@ static void test_jump_of_years_is_not_counted_beat_by_beat(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     kit = source("every: 1ms\noverlap: true");
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
-    weir_kit_advance(kit, (uint64_t)365 * 24 * HOUR);
+    advance(kit, (uint64_t)365 * 24 * HOUR);
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
     CU_ASSERT_EQUAL(beats(kit), 1);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
@@ -262,6 +291,7 @@ static struct weir_kit *reloaded(struct weir_kit *kit, const char *args, int64_t
     position = weir_kit_left(kit, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(position);
     now_ms += meanwhile_ms;
+    weir_kit_advance(other, kit_ms);
     CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(other, args), 0);
     weir_kit_resume(other, position, size);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
@@ -285,6 +315,58 @@ static void test_reload_neither_loses_nor_doubles_a_beat(void)
     CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_MORE);
     kit = reloaded(kit, args, 0);
     CU_ASSERT_EQUAL(beats(kit), 1); /* it waited for room */
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+static void test_reload_keeps_a_beat_that_waits_for_its_retry(void)
+{
+    static const char *const args[] = { "every: 1h", "cron: '0 * * * *'\nzone: UTC",
+                                        "cron: '0 * * * *'\nzone: UTC\nmissed: skip" };
+
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++) {
+        struct weir_kit *kit = source(args[i]);
+
+        pass(kit, HOUR);
+        CU_ASSERT_EQUAL(beats(kit), 1);
+        settle(kit, WEIR_OUTCOME_RETRY, (uint64_t)(5 * MINUTE));
+        pass(kit, 2 * MINUTE);
+        kit = reloaded(kit, args[i], 0);
+        kit = reloaded(kit, args[i], 0);
+        CU_ASSERT_EQUAL(beats(kit), 0); /* not before its time */
+        pass(kit, 3 * MINUTE);
+        CU_ASSERT_EQUAL_FATAL(beats(kit), 1);
+        CU_ASSERT_EQUAL(weir_kit_emitted(kit, 0, 0)->attempt, 2);
+        settle(kit, WEIR_OUTCOME_DONE, 0);
+        pass(kit, 55 * MINUTE);
+        CU_ASSERT_EQUAL(beats(kit), 2);
+        CU_ASSERT_EQUAL(weir_kit_log_count(kit), 0);
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    }
+}
+
+static void test_reload_after_the_clock_was_set_back_repeats_no_beat(void)
+{
+    static const char *const args = "cron: '0 * * * *'\nzone: UTC\noverlap: true";
+    struct weir_kit *kit = source(args);
+
+    pass(kit, HOUR);
+    CU_ASSERT_EQUAL(beats(kit), 1);
+    jump(kit, -10 * MINUTE);
+    kit = reloaded(kit, args, 0);
+    kit = reloaded(kit, args, -5 * MINUTE);
+    pass(kit, 15 * MINUTE);
+    CU_ASSERT_EQUAL(beats(kit), 0);
+    pass(kit, HOUR);
+    CU_ASSERT_EQUAL(beats(kit), 1);
+    /* Corrections. */
+    jump(kit, -5 * HOUR);
+    kit = reloaded(kit, args, 0);
+    pass(kit, HOUR);
+    CU_ASSERT_EQUAL(beats(kit), 1);
+    kit = reloaded(kit, args, -5 * HOUR);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "clock was set back"));
+    pass(kit, HOUR);
+    CU_ASSERT_EQUAL(beats(kit), 1);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -320,11 +402,11 @@ static void test_memory_that_is_out_is_awaited(void)
         int status;
 
         CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
-        weir_kit_advance(kit, 1000);
+        advance(kit, 1000);
         weir_kit_fail_allocation(kit, nth);
         status = weir_kit_produce(kit, 1);
         CU_ASSERT_EQUAL(status, nth < 3 ? WEIR_WAIT : WEIR_ENOMEM);
-        weir_kit_advance(kit, 100);
+        advance(kit, 100);
         CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
         CU_ASSERT_EQUAL(beats(kit), 1);
         CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
@@ -340,10 +422,13 @@ int main(void)
         { "overlap", test_beat_waits_for_no_other_but_is_left_out },
         { "retry", test_beat_that_is_retried_is_sent_again },
         { "no room", test_target_without_room_gets_one_beat_when_it_has },
+        { "long without room", test_beat_that_waited_long_for_room_is_not_missed },
         { "jump", test_jump_past_beats_gives_one_or_none },
         { "jump of years", test_jump_of_years_is_not_counted_beat_by_beat },
         { "clock set back", test_clock_that_is_set_back_repeats_no_beat },
         { "reload", test_reload_neither_loses_nor_doubles_a_beat },
+        { "reload, retry", test_reload_keeps_a_beat_that_waits_for_its_retry },
+        { "reload, clock set back", test_reload_after_the_clock_was_set_back_repeats_no_beat },
         { "wrong options", test_wrong_options_are_named },
         { "memory", test_memory_that_is_out_is_awaited },
         CU_TEST_INFO_NULL,
