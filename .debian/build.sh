@@ -24,7 +24,7 @@ version=$(sed -n 's/^project(weir VERSION \([0-9.]*\).*/\1/p' "$source/CMakeList
 [[ $version ]] || fail "CMakeLists.txt names no version"
 commit=$(of_clone rev-parse --short=10 HEAD) || fail "$source is no git clone"
 seconds=$(of_clone log -1 --format=%ct)
-if [[ $(of_clone tag --points-at HEAD) != *"v$version"* ]]; then
+if ! of_clone tag --points-at HEAD | grep -qx "v$version"; then
     version+="~$(date --utc --date="@$seconds" +%Y%m%d%H%M%S).$commit"
 fi
 

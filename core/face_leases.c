@@ -1,20 +1,11 @@
 /* Leases of threads outside: face/leases.h. */
 #include "actor/external_await.h"
 #include "actor/external_request.h"
+#include "actor/lease.h"
 #include "actor/leases.h"
 #include "actor/runtime.h"
 #include "face/leases.h"
 #include "face/messages.h"
-
-/* A TAKE whose payload is the holder; see lease_holder_of. */
-static struct message *make_take(struct executor *executor, weir_pid holder)
-{
-    struct message *take = message_create(&executor->cache, NULL, holder ? sizeof holder : 0);
-
-    if (take && holder)
-        *(weir_pid *)take->public.data = holder;
-    return take;
-}
 
 static int request(struct runtime *runtime, const struct external_request_options *options,
                    struct message *message, uint64_t *out_reference)
@@ -25,7 +16,8 @@ static int request(struct runtime *runtime, const struct external_request_option
     if (!executor)
         return WEIR_ENOMEM;
     if (!message)
-        message = make_take(executor, options->holder);
+        message = options->holder ? lease_make_take(executor, options->holder, "")
+                                  : message_create(&executor->cache, NULL, 0);
     status = message ? external_request_send(runtime, executor, options, message, out_reference)
                      : WEIR_ENOMEM;
     if (status != 0 && options->takes)

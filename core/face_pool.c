@@ -37,6 +37,8 @@ void pool_admit(struct pool *pool, struct executor *executor)
 void pool_change_opening(struct pool_change *change, struct pool_opening *out)
 {
     pool_opening_prepared(change->pool, out);
+    if (!change_replaces_workers(&change->options))
+        out->open += pool_open_workers(change->pool);
 }
 
 bool pool_admits_nothing(struct pool *pool)

@@ -47,6 +47,7 @@ void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *o
         .budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed),
         .stuck = atomic_load_explicit(&dispatcher->stuck, memory_order_relaxed),
         .spares = atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
+        .turns = dispatcher_turns(dispatcher),
     };
     if (!dispatcher_try_name(dispatcher, out->name))
         (void)snprintf(out->name, sizeof out->name, "?");

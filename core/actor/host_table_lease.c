@@ -2,12 +2,13 @@
 
 #include "actor/callback.h"
 #include "actor/giving.h"
+#include "actor/lease.h"
 #include "actor/leases.h"
 #include "actor/request.h"
 
 static int take(struct actor *actor, const struct request_options *options, uint64_t *out_reference)
 {
-    struct message *message = message_create(&actor->executor->cache, NULL, 0);
+    struct message *message = lease_make_take(actor->executor, actor_pid(actor), place_path(actor));
     int status = message ? request_send(actor, options, message, out_reference) : WEIR_ENOMEM;
 
     if (status != 0)

@@ -49,19 +49,33 @@ struct message *lease_release(struct actor *actor, struct lease *lease)
     return take;
 }
 
-/* The path of the holder, for people; a PID when it has ended. */
-static void name_holder(const struct actor *actor, const struct lease *lease,
-                        char name[PLACE_PATH_MAX])
+struct message *lease_make_take(struct executor *executor, weir_pid holder, const char *path)
 {
-    weir_pid pid = lease_holder_of(lease->take);
-    const struct actor *holder = actor_find(actor->runtime, pid);
+    const size_t size = strlen(path) + sizeof "";
+    struct message *take = message_create(&executor->cache, NULL,
+                                          sizeof(struct lease_taker) + size);
+    struct lease_taker *taker;
 
-    if (pid == 0)
-        (void)snprintf(name, PLACE_PATH_MAX, "outside");
-    else if (holder && place_path(holder)[0])
-        (void)snprintf(name, PLACE_PATH_MAX, "%s", place_path(holder));
-    else
+    if (!take)
+        return NULL;
+    taker = take->public.data;
+    taker->pid = holder;
+    memcpy(taker->path, path, size);
+    return take;
+}
+
+/* The path of the holder, for people. The holder may have ended: so the path is that of its TAKE. */
+static void name_holder(const struct lease *lease, char name[PLACE_PATH_MAX])
+{
+    const struct lease_taker *taker = lease->take->public.size ? lease->take->public.data : NULL;
+    weir_pid pid = lease_holder_of(lease->take);
+
+    if (taker && taker->path[0])
+        (void)snprintf(name, PLACE_PATH_MAX, "%s", taker->path);
+    else if (pid != 0)
         (void)snprintf(name, PLACE_PATH_MAX, "pid %" PRIu64, pid);
+    else
+        (void)snprintf(name, PLACE_PATH_MAX, "outside");
 }
 
 static void log_revoked(const struct actor *actor, const struct lease *lease, enum lease_end why)
@@ -74,7 +88,7 @@ static void log_revoked(const struct actor *actor, const struct lease *lease, en
     };
     char holder[PLACE_PATH_MAX];
 
-    name_holder(actor, lease, holder);
+    name_holder(lease, holder);
     log_event(&actor->runtime->options.log, why == LEASE_FAILED ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
               place_subject(actor), "lease is revoked", weir_str("reason", reasons[why]),
               weir_str("holder", holder),

@@ -28,13 +28,21 @@ static inline struct lease *lease_of(const struct actor *actor)
     return lease && lease->take ? lease : NULL;
 }
 
-/* Who is to hold the lease of a TAKE: its sender, or the worker whose thread has sent it. 0: the
- * program. */
+/* The payload of a TAKE; empty when the program itself takes. */
+struct lease_taker {
+    weir_pid pid;
+    char path[]; /* for people; "" when it is not known */
+};
+
+/* Holds the lease of a TAKE: a worker, or 0, the program. */
 static inline weir_pid lease_holder_of(const struct message *take)
 {
-    return take->public.size == sizeof(weir_pid) ? *(const weir_pid *)take->public.data
-                                                 : take->public.from;
+    return take->public.size ? ((const struct lease_taker *)take->public.data)->pid
+                             : take->public.from;
 }
+
+/* A TAKE for this holder, owned by the caller; NULL: memory is out. */
+struct message *lease_make_take(struct executor *executor, weir_pid holder, const char *path);
 
 /* True: the lease has ended, and the member is to be released. */
 static inline bool lease_is_over(const struct actor *actor)

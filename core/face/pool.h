@@ -242,13 +242,15 @@ struct pool_opening {
     int status;                     /* of one that failed */
     char path[PLACE_PATH_MAX];      /* its path */
     bool manager;                   /* it is the pool's manager */
+    bool manager_starts;            /* the pool's manager is one of `starting` */
     char reason[ACTOR_DETAIL_SIZE]; /* what it said; "" = nothing */
 };
 /* Of this pool and below. Adds to `out`, which the caller has cleared. */
 void pool_opening(struct pool *pool, struct pool_opening *out);
 /* Likewise, without the pools below. */
 void pool_opening_here(struct pool *pool, struct pool_opening *out);
-/* Likewise, of the workers that a change has prepared. */
+/* Likewise, of the workers that a change has prepared; `open` also has the present ones, if they
+ * stay. */
 void pool_change_opening(struct pool_change *change, struct pool_opening *out);
 
 /* Messages that its workers emitted at outputs that lead nowhere, which were freed. */

@@ -160,6 +160,7 @@ struct dispatcher_figures {
     uint32_t budget;
     uint32_t stuck;  /* threads in a turn that takes too long */
     uint32_t spares; /* threads that stand in for the stuck ones */
+    uint64_t turns;  /* of actors, since the start */
 };
 /* Reads the figures of the dispatcher of this number, counted from 0. False: there are not so many.
  * Any thread. */

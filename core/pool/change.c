@@ -15,7 +15,7 @@
 #include "pool/resize.h"
 #include "pool/settings.h"
 
-static bool replaces_workers(const struct pool_change_options *options)
+bool change_replaces_workers(const struct pool_change_options *options)
 {
     return options->spec && !options->live;
 }
@@ -24,7 +24,7 @@ static bool replaces_workers(const struct pool_change_options *options)
 static uint32_t to_prepare_locked(const struct pool *pool,
                                   const struct pool_change_options *options)
 {
-    if (replaces_workers(options))
+    if (change_replaces_workers(options))
         return options->size;
     return options->size > pool->target ? options->size - pool->target : 0;
 }
@@ -241,7 +241,7 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
     struct list leaving;
 
     list_init(&leaving);
-    if (replaces_workers(options))
+    if (change_replaces_workers(options))
         move_all(&pool->places, &leaving);
     take_in_locked(pool, options->size, &leaving);
     if (options->spec && options->live)
@@ -258,7 +258,7 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
         resize_count(pool, RESIZE_BY_RELOAD);
     if (pool->target > before)
         rebalance_ask_locked(pool, executor);
-    if (replaces_workers(options) || pool->target != before)
+    if (change_replaces_workers(options) || pool->target != before)
         pool->epoch++;
 }
 

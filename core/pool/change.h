@@ -21,4 +21,7 @@ struct pool_change {
     struct outlet *outlet; /* of the new workers; NULL: that of the present ones */
 };
 
+/* True: the present workers leave at the commit. */
+bool change_replaces_workers(const struct pool_change_options *options);
+
 #endif

@@ -398,8 +398,10 @@ static void look_at_manager_locked(const struct pool *pool, struct pool_opening 
     /* Acquire, as in look_at_opening. */
     opens = atomic_load_explicit(&manager->opens, memory_order_acquire);
     status = atomic_load_explicit(&manager->open_status, memory_order_relaxed);
-    if (opens == 0)
+    if (opens == 0) {
         out->starting++;
+        out->manager_starts = true;
+    }
     if (opens == 0 || status == 0)
         return;
     note_failed(manager, status, out);
@@ -429,4 +431,15 @@ void pool_opening_prepared(struct pool *pool, struct pool_opening *out)
     pthread_mutex_lock(&pool->lock);
     look_at_opening(&pool->prepared, out);
     pthread_mutex_unlock(&pool->lock);
+}
+
+uint32_t pool_open_workers(struct pool *pool)
+{
+    uint32_t open = 0;
+
+    pthread_mutex_lock(&pool->lock);
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        open += LIST_ENTRY(node, struct place, link)->opened;
+    pthread_mutex_unlock(&pool->lock);
+    return open;
 }

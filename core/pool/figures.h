@@ -12,6 +12,9 @@
 /* As pool_opening, for the workers that a reload has prepared. */
 void pool_opening_prepared(struct pool *pool, struct pool_opening *out);
 
+/* The number of its present workers that are open. */
+uint32_t pool_open_workers(struct pool *pool);
+
 /* The number of messages that its workers have put into the pools that they feed. */
 uint64_t pool_emitted(struct pool *pool);
 

@@ -54,6 +54,8 @@ static bool have_all_tried(void *context)
         look->starting += pool.starting;
         if (pool.open < needed(&opening->settings->pools[i], &pool))
             look->lacking += pool.starting;
+        else if (pool.manager_starts)
+            look->lacking++; /* every manager is needed */
         look->failed += count_failed(&opening->settings->pools[i], &pool);
     }
     for (uint32_t i = 0; i < opening->source_count; i++) {
@@ -130,6 +132,9 @@ static void tell_pool(const struct look *look, uint32_t index, struct report *re
     look_at_pool(look->opening, index, &state);
     if (count_failed(pool, &state) > 0)
         tell_failed_pool(pool, &state, report);
+    else if (state.manager_starts && look->failed == 0)
+        written_report(&pool->written, "manager", report, "the manager of %s did not open in time",
+                       pool->path);
     else if (state.open < needed(pool, &state) && look->failed == 0)
         written_report(&pool->written, "open_timeout", report,
                        "%u of the workers of %s did not open in time", state.starting, pool->path);

@@ -87,9 +87,20 @@ static void leave_at_once(struct host *host, const char *event, int code)
     running_leave_threads_behind(host, code);
 }
 
+/* A reload on another thread may free the settings. */
+static uint64_t shutdown_timeout_ms(struct assembly *assembly)
+{
+    uint64_t timeout_ms;
+
+    pthread_mutex_lock(&assembly->lock);
+    timeout_ms = assembly->held->settings->host.shutdown_timeout_ms;
+    pthread_mutex_unlock(&assembly->lock);
+    return timeout_ms;
+}
+
 static void finish(struct host *host)
 {
-    notify_stopping(host->notify, host->assembly.held->settings->host.shutdown_timeout_ms);
+    notify_stopping(host->notify, shutdown_timeout_ms(&host->assembly));
     supervisor_finish(&host->supervisor);
 }
 
@@ -184,9 +195,9 @@ static void on_tick(void *context, uint64_t now_ms)
 
 bool running_may_beat(void *context)
 {
-    const struct host *host = context;
+    struct host *host = context;
 
-    return !stuck_look(&host->routes.overview).is_blocked;
+    return stuck_look_for_progress(&host->routes.overview, &host->progress_seen);
 }
 
 static uint32_t read_cpus(void *context)

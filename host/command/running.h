@@ -10,6 +10,7 @@
 #include "host/command/start_watch.h"
 #include "host/log/logger.h"
 #include "host/pages/control_routes.h"
+#include "host/pages/stuck.h"
 #include "host/pages/unserved.h"
 #include "host/reload/configuration.h"
 #include "host/reload/file_watch.h"
@@ -47,8 +48,9 @@ struct host {
     struct file_watch *file_watch;
     struct config_files files; /* as they were at the first read */
     struct cpu_watch cpu_watch;
-    struct notify *notify;       /* NULL: no service manager */
-    struct heartbeat *heartbeat; /* NULL: nobody expects a beat */
+    struct notify *notify;               /* NULL: no service manager */
+    struct heartbeat *heartbeat;         /* NULL: nobody expects a beat */
+    struct stuck_progress progress_seen; /* at the last beat */
     struct unserved unserved;
     uint64_t rests_since_ms; /* since when all threads sleep; 0 = one may be awake */
     bool unfinished;         /* ended before the sources were done */
@@ -62,7 +64,7 @@ struct io_callbacks running_callbacks(struct host *host);
 /* A watch for the number of CPUs that the process may use, with the present number. */
 struct cpu_watch running_cpu_watch(struct host *host);
 
-/* For heartbeat.h: no dispatcher lacks a thread that is not stuck. */
+/* For heartbeat.h: no dispatcher stands still. */
 bool running_may_beat(void *context);
 
 /* Reloads the file. `context` is the host, here and below. */

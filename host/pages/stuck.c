@@ -31,6 +31,21 @@ struct stuck_figures stuck_look(const struct overview *overview)
     return sum;
 }
 
+bool stuck_look_for_progress(const struct overview *overview, struct stuck_progress *progress)
+{
+    struct dispatcher_figures dispatcher;
+    struct stuck_figures stuck;
+    bool moves = true;
+
+    for (uint32_t i = 0; runtime_look_at_dispatcher(overview->assembly->runtime, i, &dispatcher);
+         i++) {
+        if (look_at(&dispatcher, &stuck) && stuck.is_blocked)
+            moves = moves && dispatcher.turns != progress->turns[i];
+        progress->turns[i] = dispatcher.turns;
+    }
+    return moves;
+}
+
 static void tell_one(const struct dispatcher_figures *dispatcher,
                      const struct stuck_figures *figures, const char *prefix, FILE *stream)
 {

@@ -17,6 +17,14 @@ struct stuck_figures {
 /* Of all dispatchers. */
 struct stuck_figures stuck_look(const struct overview *overview);
 
+/* Turns of each dispatcher at the last look. */
+struct stuck_progress {
+    uint64_t turns[RUNTIME_DISPATCHERS_MAX];
+};
+
+/* False: all threads of a dispatcher are stuck, and it has begun no turn since the last look. */
+bool stuck_look_for_progress(const struct overview *overview, struct stuck_progress *progress);
+
 /*
  * Writes a line for each dispatcher with stuck threads, with a prefix: `blocked` when all of its
  * threads are stuck, `warning` when some are. NULL: leaves out such lines.

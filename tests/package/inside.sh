@@ -132,6 +132,9 @@ apt-get remove -y -qq $(ours) >/root/apt.log 2>&1 || fail "$(tail /root/apt.log)
 [[ ! -e /usr/bin/weir && ! -e /usr/share/weir ]] || fail "files are left after the removal"
 install_packages ./build/packages/weir*.deb
 grep -qx '# mine' /etc/weir/weir.yaml || fail "the user's configuration is lost"
+mkdir -p /etc/systemd/system/multi-user.target.wants # as `systemctl enable weir@shop` makes it
+ln -s /lib/systemd/system/weir@.service \
+    /etc/systemd/system/multi-user.target.wants/weir@shop.service
 # shellcheck disable=SC2046
 apt-get purge -y -qq $(ours) >/root/apt.log 2>&1 || fail "$(tail /root/apt.log)"
 left=$(find / -xdev \( -path /root -o -path /home -o -path /proc -o -path /var/cache/apt \) -prune \

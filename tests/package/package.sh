@@ -17,9 +17,10 @@ source=$(cd "$here/../.." && pwd)
 # older FROM TO: the package as an earlier version had it: with other lines in its files of
 # configuration, and with a file that the newer one no longer has.
 older() {
-    local tree=$work/older file
+    local tree=$work/older file version
+    version=$(dpkg-deb --field "$1" Version)
     dpkg-deb --raw-extract "$1" "$tree"
-    sed -i -E '/^(Version|Depends):/ s/0\.1\.0[^ ),]*/0.0.9/g' "$tree/DEBIAN/control"
+    sed -i -E "/^(Version|Depends):/ s/${version//./\\.}/0.0.9/g" "$tree/DEBIAN/control"
     grep -q '^Version: 0.0.9$' "$tree/DEBIAN/control" || fail "no version to lower in $1"
     while read -r file; do
         echo "# of 0.0.9" >>"$tree$file"

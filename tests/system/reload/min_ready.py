@@ -109,6 +109,19 @@ def one_is_late(work):
     host.stop()
 
 
+def grows_without_its_backend(work):
+    """The workers that are open are enough: those that a reload adds may fail."""
+    host = Host(work, "grows")
+    feed(host, YES, YES, YES)
+    host.start(file(", min_ready: 1"))
+    feed(host, NO, NO)
+    host.reload("reloaded", file(", min_ready: 1").replace("size: 3", "size: 5"))
+    host.check(host.pool("db")["live"] == 3, "the workers that were open")
+    feed(host, YES, YES)
+    host.until(lambda: host.pool("db")["live"] == 5, "the new workers are not tried again")
+    host.stop()
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         refused(work, "all", [YES, YES, NO], "", "failed to open")
@@ -118,6 +131,7 @@ def main():
         some_open(work)
         none_opens(work)
         one_is_late(work)
+        grows_without_its_backend(work)
     print("min_ready: as many as needed; the others are tried again")
 
 
