@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of a number that cannot overflow 64 bits. */
-#define DIGITS_MAX 19u
+/* Bytes of a number of 64 bits. */
+#define DIGITS_MAX 20u
+#define DECIMAL 10u
 
 struct row {
     const char *word;
@@ -49,9 +50,9 @@ static bool take_number(const char **line, size_t *size, uint64_t *out_number)
     if (length == 0 || length > DIGITS_MAX)
         return false;
     for (size_t i = 0; i < length; i++) {
-        if (word[i] < '0' || word[i] > '9')
+        if (word[i] < '0' || word[i] > '9' || __builtin_mul_overflow(number, DECIMAL, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(word[i] - '0'), &number))
             return false;
-        number = 10 * number + (uint64_t)(word[i] - '0');
     }
     *out_number = number;
     return true;

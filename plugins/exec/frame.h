@@ -10,8 +10,8 @@
  *                     retry SIZE MS      the verdict; the bytes are the reason
  *                     reject SIZE, fail SIZE    likewise
  *
- * Words are separated by one blank, numbers are decimal, the line ends with LF. A tag is the last
- * word, because it may have blanks.
+ * Words are separated by one blank, numbers are decimal and have 64 bits, the line ends with LF. A
+ * tag is the last word, because it may have blanks.
  */
 #ifndef FRAME_H
 #define FRAME_H

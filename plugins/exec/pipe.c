@@ -50,6 +50,7 @@ static int pipe_handle(struct weir_self *self, void *memory, const struct weir_m
     words_next(self, &state->peer.words, state->peer.child.process);
     state->phase = PIPE_BUSY;
     state->kept = message;
+    state->answered = false;
     state->began = weir_now_ms(self);
     pipe_set_deadline(self, state, state->settings->timeout);
     pipe_arm(self, state);

@@ -1,6 +1,8 @@
 #include "pipe_state.h"
 
 #define OUTPUT_OUT 0u
+/* Bytes of a reason that are dropped at a time. */
+#define REST_SIZE 512u
 
 void pipe_drop_frame(struct weir_self *self, struct pipe *state)
 {
@@ -21,7 +23,7 @@ static bool is_wrong(const struct pipe *state)
         return frame->size > state->settings->frame_max ||
                (frame->kind == FRAME_REPLY && state->kept->kind != WEIR_REQUEST);
     /* A verdict comes after the whole message. */
-    return frame->size >= PIPE_TEXT_SIZE || !outbox_is_empty(&state->peer.outbox);
+    return !outbox_is_empty(&state->peer.outbox);
 }
 
 /* 0 also when nobody waits for the reply any more. */
@@ -84,31 +86,57 @@ static void obey(struct weir_self *self, struct pipe *state)
     }
 }
 
-/* False: it waits for more bytes, or for memory (`blocked`). */
-static bool read_bytes(struct weir_self *self, struct pipe *state)
+/* False: it waits for more bytes. */
+static bool read_more(struct pipe *state, char *to, size_t size)
 {
-    bool is_output = state->frame.kind == FRAME_OUT || state->frame.kind == FRAME_REPLY;
-    char *to = state->text;
+    size_t got = inbox_bytes(&state->peer.inbox, to, size);
 
-    if (is_output && !state->output)
+    state->got += got;
+    return got > 0;
+}
+
+/* False: it waits for more bytes, or for memory (`blocked`). */
+static bool read_output(struct weir_self *self, struct pipe *state)
+{
+    if (!state->output)
         state->output = weir_message_new(self, state->tag, state->frame.size);
-    if (is_output && !state->output) {
+    if (!state->output) {
         state->blocked = true;
         return false;
     }
-    if (is_output)
-        to = state->output->data;
     while (state->got < state->frame.size) {
-        size_t got = inbox_bytes(&state->peer.inbox, to + state->got,
-                                 state->frame.size - state->got);
-
-        if (got == 0)
+        if (!read_more(state, (char *)state->output->data + state->got,
+                       state->frame.size - state->got))
             return false;
-        state->got += got;
     }
-    if (!is_output)
-        state->text[state->got] = '\0';
     return true;
+}
+
+/* Reads the whole reason, and keeps what fits. False: it waits for more bytes. */
+static bool read_reason(struct pipe *state)
+{
+    size_t kept = state->frame.size < PIPE_TEXT_SIZE ? state->frame.size : PIPE_TEXT_SIZE - 1;
+    char rest[REST_SIZE];
+
+    while (state->got < kept) {
+        if (!read_more(state, state->text + state->got, kept - state->got))
+            return false;
+    }
+    while (state->got < state->frame.size) {
+        size_t left = state->frame.size - state->got;
+
+        if (!read_more(state, rest, left < REST_SIZE ? left : REST_SIZE))
+            return false;
+    }
+    state->text[kept] = '\0';
+    return true;
+}
+
+static bool read_bytes(struct weir_self *self, struct pipe *state)
+{
+    bool is_output = state->frame.kind == FRAME_OUT || state->frame.kind == FRAME_REPLY;
+
+    return is_output ? read_output(self, state) : read_reason(state);
 }
 
 /* False: `pump` ends for now. */
@@ -121,6 +149,7 @@ static bool end_frame(struct weir_self *self, struct pipe *state)
     status = state->output ? send_output(self, state) : 0;
     if (status == WEIR_EFULL || status == WEIR_ENOMEM) {
         state->blocked = true;
+        state->full = status == WEIR_EFULL;
         return false;
     }
     pipe_drop_frame(self, state);
@@ -143,7 +172,7 @@ static bool begin_frame(struct weir_self *self, struct pipe *state)
     case INBOX_FRAME:
         break;
     }
-    state->has_frame = true;
+    state->has_frame = state->answered = true;
     state->got = 0;
     if (!is_wrong(state))
         return true;
@@ -165,14 +194,14 @@ static void wait_for_frames(struct weir_self *self, struct pipe *state)
 /* Reads frames until there are no more, or one of them has to wait. */
 void pipe_pump(struct weir_self *self, struct pipe *state)
 {
-    bool was_blocked = state->blocked;
+    bool was_blocked = state->blocked, was_full = state->full;
 
-    state->blocked = false;
+    state->blocked = state->full = false;
     while (pipe_listens(state) && (state->has_frame || begin_frame(self, state)) &&
            end_frame(self, state))
         continue;
     /* The time that an output waits for room is not that of the child. */
-    if (was_blocked && !state->blocked && state->phase == PIPE_BUSY)
+    if (was_full && !state->full && state->phase == PIPE_BUSY)
         pipe_set_deadline(self, state, state->settings->timeout);
     if (state->blocked || was_blocked)
         pipe_arm(self, state);

@@ -124,7 +124,7 @@ static void look_at_message(struct weir_self *self, struct pipe *state)
     if (!weir_is_wanted(self, state->kept)) {
         pipe_stop(self, state, "the result is not wanted any more");
         state->failed = false;
-    } else if (!state->blocked && is_over(self, state)) {
+    } else if (!state->full && is_over(self, state)) {
         pipe_stop(self, state, "time-out");
     }
 }
@@ -190,14 +190,15 @@ static void blame(struct weir_self *self, const struct pipe *state, long long pr
              weir_str("payload", sample));
 }
 
-/* A child that ends with 0 between two messages has chosen to. */
+/* A child that ends with 0 between two messages has chosen to. It may have been handed the next one
+ * before its end was seen. */
 static bool is_failure(const struct pipe *state)
 {
     bool chosen = !state->end.by_signal && state->end.number == 0 && state->worked;
 
     if (state->cause)
         return state->failed;
-    return state->kept || !chosen;
+    return !chosen || (state->kept && state->answered);
 }
 
 static void write_reason(const struct pipe *state, char *to, size_t size)
@@ -233,7 +234,8 @@ void pipe_end(struct weir_self *self, struct pipe *state)
     (void)peer_finish(self, &state->peer);
     if (state->kept && !failed) {
         weir_reason(self, "%s", reason);
-        pipe_settle(self, state, WEIR_REJECT);
+        weir_retry_after(self, 0);
+        pipe_settle(self, state, state->cause ? WEIR_REJECT : WEIR_RETRY);
     }
     if (!failed)
         error = pipe_start(self, state);

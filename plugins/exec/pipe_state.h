@@ -12,7 +12,7 @@
 
 /* Before another try to send an output, or to get memory for it. */
 #define PIPE_AGAIN_MS 100u
-/* Bytes of a reason, with a NUL; the host shows 47 of them. */
+/* Bytes of a reason that are kept, with a NUL; the host shows 47 of them. */
 #define PIPE_TEXT_SIZE 4096u
 /* Bytes of a payload in the log, with a NUL. */
 #define PIPE_SAMPLE_SIZE 256u
@@ -65,12 +65,14 @@ struct pipe {
     const char *cause; /* why the child must end; static, or `text`; NULL = nothing */
     bool failed;       /* with a cause: the end is a failure of the worker */
     bool worked;       /* it has settled a message */
+    bool answered;     /* it has written a frame for the message in hand */
 
     bool has_frame; /* its line is read; its bytes and the rest follow */
     struct frame frame;
     struct weir_message *output; /* owned: of `frame`, until it is accepted */
     size_t got;                  /* bytes of `frame` that are read */
     bool blocked;                /* the output has no room, or no memory */
+    bool full;                   /* with `blocked`: no room; the time is not that of the child */
 
     uint64_t began;    /* with the message: weir_now_ms */
     uint64_t deadline; /* of the phase; 0 = none */

@@ -32,6 +32,7 @@ static void test_frames_of_a_child_are_read(void)
     expect("reply 0", FRAME_REPLY, 0, 0);
     expect("done 0", FRAME_DONE, 0, 0);
     expect("stop 0", FRAME_STOP, 0, 0);
+    expect("out 0 18446744073709551615", FRAME_OUT, 0, UINT64_MAX);
     expect("retry 3 1500", FRAME_RETRY, 3, 1500);
     expect("reject 1", FRAME_REJECT, 1, 0);
     expect("fail 9999999999999999999", FRAME_FAIL, 9999999999999999999u, 0);
@@ -46,7 +47,7 @@ static void test_other_lines_are_no_frames(void)
         "out x",     "out -1",       "out 1 ",      "out 1 -2",
         "out 1 2 3", "out 0x1",      "reply 1 2",   "reject 1 2",
         "retry 0",   "retry 0 ",     "retry 0 1ms", "done 1",
-        "stop 2",    "hello, world", "out 1\t2",    "out 99999999999999999999",
+        "stop 2",    "hello, world", "out 1\t2",    "out 0 18446744073709551616",
     };
     struct frame frame = { .size = 77 };
 

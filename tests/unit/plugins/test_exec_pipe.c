@@ -5,90 +5,18 @@
  * Method: children of the shell, run by the worker in the test kit. The test moves the clock of the
  *         kit, and waits for the watches of the worker.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <weir/testkit.h>
 
 #include "../../../plugins/exec/exec.h"
 #include "../../../plugins/files/files.h"
 #include "../host/suite.h"
-#include "exec_wait.h"
-#include "scratch.h"
+#include "exec_child.h"
 
 extern const struct weir_plugin weir_plugin_v1;
-
-/* A child that runs BODY for each message: $kind $size $attempt $key $tag, and $data. */
-#define CHILD(body)                                                                                \
-    "shell: true\n"                                                                                \
-    "command:\n"                                                                                   \
-    "  - |\n"                                                                                      \
-    "    say() { printf '%s %s%s\\n%s' \"$1\" \"$(printf %s \"$2\" | wc -c)\" \"$3\" \"$2\" >&4; " \
-    "}\n"                                                                                          \
-    "    say ready\n"                                                                              \
-    "    while read -r kind size attempt key tag <&3; do\n"                                        \
-    "      data=$(head -c \"$size\" <&3)\n"                                                        \
-    "      " body "\n"                                                                             \
-    "    done\n"
-
-static bool is_ready(struct weir_kit *kit)
-{
-    return weir_kit_demand(kit) == 1;
-}
-
-static bool has_ended(struct weir_kit *kit)
-{
-    return weir_kit_own_end(kit) >= 0;
-}
-
-static struct weir_kit *opened(const char *args)
-{
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
-    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), 0);
-    return kit;
-}
-
-static struct weir_kit *worker(const char *args)
-{
-    struct weir_kit *kit = opened(args);
-
-    CU_ASSERT_EQUAL(weir_kit_demand(kit), 0);
-    run_until(kit, is_ready);
-    return kit;
-}
-
-static void finish(struct weir_kit *kit)
-{
-    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
-    CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-}
-
-static void begin(struct weir_kit *kit, const char *text)
-{
-    CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", text, strlen(text)), WEIR_KEEP);
-}
-
-/* Gives a text, and waits until it is settled. */
-static void give(struct weir_kit *kit, const char *text)
-{
-    begin(kit, text);
-    run_until(kit, nothing_is_kept);
-}
-
-static void expect_output(struct weir_kit *kit, size_t index, const char *text)
-{
-    const struct weir_message *message = weir_kit_emitted(kit, 0, index);
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
-    CU_ASSERT_EQUAL_FATAL(message->size, strlen(text));
-    CU_ASSERT_EQUAL(memcmp(message->data, text, message->size), 0);
-}
 
 /* The child ends as a failure while it has a message. */
 static void expect_failure(const char *args, const char *text, const char *reason)
@@ -155,6 +83,23 @@ static void test_verdicts_are_those_of_the_child(void)
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_RETRY), 1);
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 1);
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
+    finish(kit);
+}
+
+static void test_long_reason_is_cut(void)
+{
+    struct weir_kit *kit = worker(CHILD("case $data in\n"
+                                        "        long) say reject \"$(printf %070000d 7)\";;\n"
+                                        "        *) say reject short;;\n"
+                                        "      esac"));
+
+    give(kit, "long");
+    CU_ASSERT_EQUAL(strspn(weir_kit_reason(kit), "0"), strlen(weir_kit_reason(kit)));
+    CU_ASSERT_TRUE(strlen(weir_kit_reason(kit)) > 0);
+    give(kit, "other");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "short");
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 2);
+    CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
     finish(kit);
 }
 
@@ -253,6 +198,20 @@ static void test_output_without_room_holds_the_child_up(void)
     run_until(kit, nothing_is_kept);
     expect_output(kit, 1, "b");
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
+    finish(kit);
+}
+
+/* The memory that an output needs may be more than the host ever has. */
+static void test_output_without_memory_counts_for_the_timeout(void)
+{
+    struct weir_kit *kit = worker("timeout: 1s\n" CHILD("say out a; say out b; sleep 1000"));
+
+    weir_kit_limit(kit, 1, WEIR_ENOMEM);
+    begin(kit, "x");
+    run_until(kit, a_timer_waits_for_room);
+    weir_kit_advance(kit, 1000);
+    run_until(kit, has_ended);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "time-out");
     finish(kit);
 }
 
@@ -386,89 +345,6 @@ static void test_worker_that_failed_takes_no_message(void)
     finish(kit);
 }
 
-/* --- ends that are no failures ---------------------------------------------------------------- */
-
-static void test_child_that_stops_is_replaced_within_the_worker(void)
-{
-    static const char *const bodies[] = {
-        CHILD("say out $$; say stop; exec sleep 1000"),
-        CHILD("say out $$; say done; exit 0"),
-        CHILD("say out $$; say stop; exit 9"),
-    };
-
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct weir_kit *kit = worker(bodies[i]);
-
-        give(kit, "x");
-        CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
-        if (i == 0)
-            weir_kit_advance(kit, 5000); /* it does not end by itself */
-        if (i == 1) {
-            const char *process = weir_kit_emitted(kit, 0, 0)->data;
-            char was[16] = "";
-
-            memcpy(was, process, weir_kit_emitted(kit, 0, 0)->size);
-            while (strstr(weir_kit_inspect(kit, NULL), was)) /* until it has ended */
-                (void)weir_kit_poll(kit);
-        }
-        run_until(kit, is_ready);
-        give(kit, "x");
-        CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 2);
-        CU_ASSERT_NOT_EQUAL(memcmp(weir_kit_emitted(kit, 0, 0)->data,
-                                   weir_kit_emitted(kit, 0, 1)->data,
-                                   weir_kit_emitted(kit, 0, 1)->size),
-                            0);
-        CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
-        CU_ASSERT_EQUAL(weir_kit_log_count(kit), 0);
-        finish(kit);
-    }
-}
-
-static void test_result_that_is_not_wanted_stops_the_child(void)
-{
-    struct weir_kit *kit = worker(CHILD("sleep 1000"));
-
-    begin(kit, "x");
-    weir_kit_wanted(kit, false);
-    weir_kit_advance(kit, 1000);
-    run_until(kit, nothing_is_kept);
-    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 1);
-    run_until(kit, is_ready);
-    CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
-    finish(kit);
-}
-
-static void test_close_lets_the_child_finish(void)
-{
-    struct scratch scratch;
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
-    char *text;
-
-    scratch_init(&scratch);
-    CU_ASSERT_EQUAL_FATAL(
-        weir_kit_open_format(kit,
-                             "shell: true\ncommand: ['echo \"ready 0\" >&4; cat <&3; "
-                             "head -c 200000 /dev/zero; echo end >\"$1\"', '%s']",
-                             scratch_path(&scratch, "end")),
-        0);
-    run_until(kit, is_ready);
-    weir_kit_close(kit, WEIR_END_SHUTDOWN);
-    text = scratch_read(&scratch, "end");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    CU_ASSERT_STRING_EQUAL(text, "end\n");
-    free(text);
-    finish(kit);
-    scratch_finish(&scratch);
-}
-
-static void test_close_kills_a_child_that_stays(void)
-{
-    struct weir_kit *kit = worker("grace: 1ms\n" CHILD("say done") "    sleep 1000\n");
-
-    weir_kit_close(kit, WEIR_END_SHUTDOWN);
-    finish(kit);
-}
-
 /* --- what it prints, and limits --------------------------------------------------------------- */
 
 static bool two_lines(struct weir_kit *kit)
@@ -562,11 +438,13 @@ int main(void)
     CU_TestInfo tests[] = {
         { "one child", test_one_child_gets_all_messages },
         { "verdicts", test_verdicts_are_those_of_the_child },
+        { "long reason", test_long_reason_is_cut },
         { "keys and tag", test_outputs_have_keys_and_the_tag_of_the_option },
         { "request", test_request_gets_the_reply },
         { "line of a file", test_line_of_a_file_is_the_payload },
         { "large payload", test_large_payload_comes_back_whole },
         { "output without room", test_output_without_room_holds_the_child_up },
+        { "output without memory", test_output_without_memory_counts_for_the_timeout },
         { "child that ends", test_child_that_ends_is_a_failure_with_its_message },
         { "payload in the log", test_payload_in_the_log_is_cut_and_printable },
         { "no frame", test_what_is_no_frame_is_a_failure },
@@ -577,10 +455,6 @@ int main(void)
         { "time-out", test_time_out_stops_the_child },
         { "grace", test_child_that_ignores_term_is_killed_after_the_grace },
         { "failed worker", test_worker_that_failed_takes_no_message },
-        { "stop", test_child_that_stops_is_replaced_within_the_worker },
-        { "not wanted", test_result_that_is_not_wanted_stops_the_child },
-        { "close", test_close_lets_the_child_finish },
-        { "close of a child that stays", test_close_kills_a_child_that_stays },
         { "prints", test_prints_go_to_the_log },
         { "limits", test_limits_are_those_of_the_child },
         { "memory is out", test_without_memory_the_worker_fails },
