@@ -64,7 +64,7 @@ struct message *lease_make_take(struct executor *executor, weir_pid holder, cons
     return take;
 }
 
-/* The path of the holder, for people. The holder may have ended, so the path comes from its TAKE. */
+/* The path of the holder, for people: that of its TAKE, since the holder may have ended. */
 static void name_holder(const struct lease *lease, char name[PLACE_PATH_MAX])
 {
     const struct lease_taker *taker = lease->take->public.size ? lease->take->public.data : NULL;
