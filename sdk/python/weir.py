@@ -11,9 +11,12 @@
 Fail settle it otherwise. Any other exception rejects the message, and its traceback goes to the log
 of the host, as everything does that the program prints.
 """
+import operator
 import os
 import sys
 import traceback
+
+DELAY_MAX_MS = 2**32 - 1
 
 
 class Reject(Exception):
@@ -30,11 +33,12 @@ class Stop(Exception):
 
 
 class Retry(Exception):
-    """The message comes again after `delay` seconds, at most three times."""
+    """The message comes again after `delay` seconds, at most three times. A negative delay counts
+    as 0, and one of more than 49 days as 49 days."""
 
     def __init__(self, reason="", delay=1.0):
         super().__init__(reason)
-        self.delay = delay
+        self.delay = float(min(max(0, delay), DELAY_MAX_MS))
 
 
 class Message:
@@ -46,7 +50,11 @@ class Message:
         self._write = write
 
     def emit(self, data, key=0):
-        """Sends bytes or text to the output. `key`: an int; 0: that of the message."""
+        """Sends bytes or text to the output. `key`: an int of 64 bits, not negative; 0: that of the
+        message. TypeError and ValueError: nothing is sent."""
+        key = operator.index(key)
+        if not 0 <= key < 2**64:
+            raise ValueError(f"a key is from 0 to 2**64 - 1, not {key}")
         self._write("out", data, key)
 
     def reply(self, data):
@@ -63,7 +71,7 @@ def run(handle, reader=3, writer=4):
     with os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb") as frames:
 
         def write(word, data=b"", *number):
-            data = data.encode() if isinstance(data, str) else bytes(data)
+            data = data.encode() if isinstance(data, str) else bytes(memoryview(data))
             frames.write(" ".join(map(str, (word, len(data), *number))).encode() + b"\n" + data)
             frames.flush()
 
@@ -76,7 +84,7 @@ def run(handle, reader=3, writer=4):
 
 
 def _reason(error):
-    return str(error)[:200]
+    return str(error)[:200].encode(errors="replace")
 
 
 def _settle(handle, message):
@@ -88,7 +96,7 @@ def _settle(handle, message):
             (message.reply if message.is_request else message.emit)(result)
         write("done")
     except Retry as error:
-        write("retry", _reason(error), int(error.delay * 1000))
+        write("retry", _reason(error), int(min(error.delay * 1000, DELAY_MAX_MS)))
     except Reject as error:
         write("reject", _reason(error))
     except (Stop, Fail) as error:

@@ -83,6 +83,38 @@ class Worker(unittest.TestCase):
                          b"retry 5 2500\nlater")
         self.assertEqual(play(raising(weir.Retry()), message(b"")), b"retry 0 1000\n")
 
+    def test_delay_is_one_that_the_host_reads(self):
+        for delay, number in ((-1, 0), (float("nan"), 0), (float("inf"), 2**32 - 1),
+                              (1e300, 2**32 - 1), (2**70, 2**32 - 1), (1, 1000)):
+            self.assertEqual(play(raising(weir.Retry(delay=delay)), message(b"")),
+                             b"retry 0 %d\n" % number, delay)
+
+    def test_what_the_host_cannot_read_rejects_the_message(self):
+        handlers = {
+            b"TypeError": (lambda _: 5, lambda _: [1, 2], lambda got: got.emit("x", key="7"),
+                           lambda got: got.emit("x", key=1.5),
+                           lambda _: weir.Retry(delay=[])),
+            b"ValueError": (lambda got: got.emit("x", key=-1),
+                            lambda got: got.emit("x", key=2**64)),
+            b"UnicodeEncodeError": (lambda _: "\udcff",),
+        }
+        for name, wrong in handlers.items():
+            for handle in wrong:
+                with contextlib.redirect_stderr(io.StringIO()):
+                    got = play(handle, message(b""))
+                self.assertRegex(got, rb"^reject [0-9]+\n" + name + b": ")
+
+    def test_keys_have_64_bits(self):
+        self.assertEqual(play(lambda got: got.emit("x", key=got.key), message(b"", key=2**64 - 1)),
+                         b"out 1 18446744073709551615\nxdone 0\n")
+        self.assertEqual(play(lambda got: got.emit("x", key=True), message(b"")),
+                         b"out 1 1\nxdone 0\n")
+
+    def test_reason_may_be_no_text_of_unicode(self):
+        for error, word in ((weir.Reject, b"reject 3"), (weir.Fail, b"fail 3"),
+                            (weir.Retry, b"retry 3 1000")):
+            self.assertEqual(play(raising(error("a\udcffb")), message(b"")), word + b"\na?b")
+
     def test_fail_and_stop_end_the_worker(self):
         self.assertEqual(play(raising(weir.Fail("disk")), message(b""), message(b"")),
                          b"fail 4\ndisk")
