@@ -77,11 +77,12 @@ int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmar
     if (*place == bookmark->size)
         return 0;
     if (sscanf(bookmark->text + *place,
-               "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNx64 " %zu %n", &entry.inode,
+               "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNx64 " %zu%n", &entry.inode,
                &entry.offset, &entry.number, &entry.head_size, &entry.head, &path_size,
                &used) != 6 ||
-        used == 0)
+        used == 0 || bookmark->text[*place + (size_t)used] != ' ')
         return -1;
+    used++; /* one blank: others belong to the path */
     rest = bookmark->size - *place - (size_t)used;
     if (path_size == 0 || path_size >= rest || entry.head_size > BOOKMARK_HEAD_MAX ||
         bookmark->text[*place + (size_t)used + path_size] != '\n')

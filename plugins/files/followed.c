@@ -40,6 +40,7 @@ void followed_destroy(struct followed *file)
     forget_lines(file);
     (void)close(file->descriptor);
     free(file->path);
+    free(file->former);
     free(file);
 }
 
@@ -59,16 +60,17 @@ bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head
 void followed_note_head(struct followed *file)
 {
     char bytes[BOOKMARK_HEAD_MAX];
-    size_t size = file->offset < sizeof bytes ? (size_t)file->offset : sizeof bytes;
     ssize_t got;
 
-    if (size <= file->head_size)
+    if (file->head_size == sizeof bytes)
         return;
-    got = pread(file->descriptor, bytes, size, 0);
-    if (got != (ssize_t)size)
+    got = pread(file->descriptor, bytes, sizeof bytes, 0);
+    if (got <= (ssize_t)file->head_size)
         return;
-    file->head = weir_key(bytes, size);
-    file->head_size = (uint32_t)size;
+    if (file->head_size > 0 && weir_key(bytes, file->head_size) != file->head)
+        return; /* truncated: the next look sees it by the old hash */
+    file->head = weir_key(bytes, (size_t)got);
+    file->head_size = (uint32_t)got;
 }
 
 bool followed_look(struct followed *file)

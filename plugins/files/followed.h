@@ -18,7 +18,8 @@
 struct sent_line;
 
 struct followed {
-    char *path; /* owned: its name when it was found */
+    char *path;   /* owned: its name when it was found */
+    char *former; /* owned: its name before that; NULL = none */
     dev_t device;
     ino_t inode;
     int descriptor;  /* owned */
@@ -57,7 +58,8 @@ void followed_destroy(struct followed *file);
 /* Looks at the file: its size, and whether it has new content from its start on (it was truncated):
  * then it is read from the start, and true is returned. */
 bool followed_look(struct followed *file);
-/* Hashes the first bytes, as far as they were read. */
+/* Hashes the first bytes that are there, if they still begin with those that were hashed. Call it
+ * before lines are read. */
 void followed_note_head(struct followed *file);
 /* True when the file begins with the bytes of this hash. */
 bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head_size);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -30,11 +31,6 @@ void follower_clear(struct follower *follower)
         followed_destroy(file);
     }
     follower->chosen = NULL;
-}
-
-void follower_finish(struct follower *follower)
-{
-    follower_clear(follower);
 }
 
 static void append(struct follower *follower, struct followed *file)
@@ -66,10 +62,61 @@ static struct followed *find(const struct follower *follower, const struct stat 
     return file;
 }
 
-static void tell_unreadable(struct weir_self *self, const char *path, int error)
+/* True when the log has it. When memory is out, the file is logged again. */
+static bool is_logged(struct follower *follower, const struct stat *about, int error)
+{
+    struct unreadable *known = follower->unreadable;
+
+    while (known && (known->inode != about->st_ino || known->device != about->st_dev))
+        known = known->next;
+    if (known && known->error == error) {
+        known->is_there = true;
+        return true;
+    }
+    if (!known) {
+        known = malloc(sizeof *known);
+        if (!known)
+            return false;
+        *known = (struct unreadable){ about->st_dev, about->st_ino, 0, true, follower->unreadable };
+        follower->unreadable = known;
+    }
+    known->error = error;
+    known->is_there = true;
+    return false;
+}
+
+/* Forgets the files that the last look did not try in vain; with `all`, the others, too. */
+static void forget_unreadable(struct follower *follower, bool all)
+{
+    struct unreadable **link = &follower->unreadable;
+
+    while (*link) {
+        struct unreadable *known = *link;
+
+        if (known->is_there && !all) {
+            known->is_there = false;
+            link = &known->next;
+        } else {
+            *link = known->next;
+            free(known);
+        }
+    }
+}
+
+void follower_finish(struct follower *follower)
+{
+    follower_clear(follower);
+    forget_unreadable(follower, true);
+}
+
+/* Logs it once, and again when the reason changes. */
+static void tell_unreadable(struct weir_self *self, struct follower *follower, const char *path,
+                            const struct stat *about, int error)
 {
     char text[128];
 
+    if (is_logged(follower, about, error))
+        return;
     weir_log(self, WEIR_LOG_WARNING, "file cannot be read", weir_str("path", path),
              weir_str("reason", strerror_r(error, text, sizeof text)));
     weir_exit_status(self, EXIT_INCOMPLETE);
@@ -82,7 +129,8 @@ static void has_new_name(struct follower *follower, struct followed *file, const
 
     if (!copy)
         return;
-    free(file->path);
+    free(file->former);
+    file->former = file->path;
     file->path = copy;
     file->is_gone = false;
     follower->changed = true;
@@ -104,7 +152,7 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
     file = open_file(path, path);
     if (!file) {
         if (errno != ENOENT)
-            tell_unreadable(self, path, errno);
+            tell_unreadable(self, follower, path, &about, errno);
         return;
     }
     if (file->inode != about.st_ino || file->device != about.st_dev) {
@@ -130,6 +178,7 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
         globfree(&found);
     }
     follower->from_end = false;
+    forget_unreadable(follower, false);
 }
 
 static bool has_its_name(const struct followed *file)
@@ -203,11 +252,19 @@ bool follower_is_ending(const struct follower *follower, const struct followed *
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
+/* True when this file had the name before, and lost it. */
+static bool had_name(const struct followed *file, const char *name)
+{
+    const char *had = file->is_gone ? file->path : file->former;
+
+    return had && strcmp(had, name) == 0;
+}
+
 /* True when an older file of the same name has more. */
 static bool has_older(const struct follower *follower, const struct followed *file)
 {
     for (const struct followed *older = follower->first; older != file; older = older->next) {
-        if (older->is_gone && followed_has_more(older) && strcmp(older->path, file->path) == 0)
+        if (followed_has_more(older) && had_name(older, file->path))
             return true;
     }
     return false;
@@ -285,11 +342,26 @@ static struct followed *search(const struct bookmark_entry *entry)
     return found;
 }
 
+static bool is_in_paths(const struct follower *follower, const char *path)
+{
+    for (size_t i = 0; i < follower->paths->count; i++) {
+        if (fnmatch(follower->paths->items[i], path, FNM_PATHNAME | FNM_PERIOD) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void follow_entry(struct weir_self *self, struct follower *follower,
                          const struct bookmark_entry *entry)
 {
-    struct followed *file = try(entry->path, entry);
+    struct followed *file;
 
+    if (!is_in_paths(follower, entry->path)) {
+        weir_log(self, WEIR_LOG_INFO, "file of the position is no longer in paths, and is left",
+                 weir_str("path", entry->path));
+        return;
+    }
+    file = try(entry->path, entry);
     if (!file)
         file = search(entry);
     if (!file) {
@@ -315,10 +387,11 @@ int follower_read(struct weir_self *self, struct follower *follower,
     int more;
 
     while ((more = bookmark_next(bookmark, &place, &entry, &path)) > 0) {
-        follower->from_end = false;
         follow_entry(self, follower, &entry);
         free(path);
     }
+    if (more == 0 && bookmark->size > 0)
+        follower->from_end = false;
     return more < 0 ? WEIR_EINVALID : 0;
 }
 

@@ -10,12 +10,22 @@
 
 #include <weir/plugin.h>
 
+/* A file that cannot be opened, which the log has. */
+struct unreadable {
+    dev_t device;
+    ino_t inode;
+    int error;     /* an errno */
+    bool is_there; /* at the last look, still */
+    struct unreadable *next;
+};
+
 struct follower {
     const struct weir_list *paths; /* borrowed: globs */
     bool from_end;                 /* of the first look */
     uint64_t rotate_wait;          /* const: milliseconds */
     struct followed *first;        /* owned; an older file of one name is before a newer one */
     struct followed *chosen;       /* the last one; NULL = none */
+    struct unreadable *unreadable; /* owned */
     uint64_t now_ms;               /* of the last look */
     bool changed;                  /* other files than before the last look */
     uint64_t rotations;

@@ -64,11 +64,29 @@ struct tail {
 
 /* --- the position ----------------------------------------------------------------------------- */
 
+/* The reader leaves its file; what it has read beyond the last line is read again. */
+static void put_down(struct tail *state)
+{
+    if (state->reading) {
+        state->reading->offset = reader_place(&state->reader);
+        state->reading->number = state->reader.number;
+    }
+    state->reading = NULL;
+    reader_close(&state->reader);
+}
+
+/* Writes how far all files are settled. WEIR_ENOMEM. */
+static int write_bookmark(struct tail *state, struct bookmark *bookmark)
+{
+    put_down(state); /* the file knows its place only then */
+    return follower_write(&state->follower, bookmark);
+}
+
 static void save(struct weir_self *self, struct tail *state)
 {
     struct bookmark bookmark = { .text = NULL };
     char text[128];
-    int error = follower_write(&state->follower, &bookmark) < 0 ? ENOMEM : 0;
+    int error = write_bookmark(state, &bookmark) < 0 ? ENOMEM : 0;
 
     state->saved_ms = weir_now_ms(self);
     if (error == 0)
@@ -149,7 +167,7 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
         state->free[state->free_count++] = state->settings->unsettled - 1 - i;
     if (status == 0 && state->settings->position)
         status = load_file(self, state);
-    state->saved_ms = weir_now_ms(self);
+    state->saved_ms = weir_now_ms(self) - state->settings->save_every; /* the first look is saved */
     if (status < 0)
         release(state);
     return status;
@@ -172,35 +190,30 @@ static void tail_resume(struct weir_self *self, void *memory, const void *positi
     bookmark_finish(&bookmark);
 }
 
-static void tail_close(struct weir_self *self, void *memory, int reason)
+static void leave_position(struct weir_self *self, struct tail *state)
 {
     struct bookmark bookmark = { .text = NULL };
+
+    if (write_bookmark(state, &bookmark) < 0)
+        (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
+    else if (weir_leave_position(self, bookmark.text, bookmark.size) != 0)
+        weir_log(self, WEIR_LOG_WARNING, "position lost");
+    bookmark_finish(&bookmark);
+}
+
+static void tail_close(struct weir_self *self, void *memory, int reason)
+{
     struct tail *state = memory;
 
     (void)reason;
     if (state->settings->position && state->changed)
         save(self, state);
-    if (follower_write(&state->follower, &bookmark) < 0)
-        (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
-    else if (weir_leave_position(self, bookmark.text, bookmark.size) != 0)
-        weir_log(self, WEIR_LOG_WARNING, "position lost");
-    bookmark_finish(&bookmark);
+    if (!state->follower.from_end) /* without a look, the successor has the first one */
+        leave_position(self, state);
     release(state);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-/* The reader leaves its file; what it has read beyond the last line is read again. */
-static void put_down(struct tail *state)
-{
-    if (state->reading) {
-        state->reading->offset = reader_place(&state->reader);
-        state->reading->number = state->reader.number;
-        followed_note_head(state->reading);
-    }
-    state->reading = NULL;
-    reader_close(&state->reader);
-}
 
 static bool pick_up(struct tail *state)
 {
@@ -209,6 +222,7 @@ static bool pick_up(struct tail *state)
 
     if (!file)
         return false;
+    followed_note_head(file); /* before its lines, so that they are never of another content */
     descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0 || reader_follow(&state->reader, descriptor, file->offset, file->number,
                                         !follower_is_ending(&state->follower, file)) < 0)
@@ -402,7 +416,8 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
 
     if (state->looked_ms == 0 || now - state->looked_ms >= state->settings->poll) {
         put_down(state);
-        state->changed |= follower_look(self, &state->follower, now);
+        /* The first look is saved, also without a file: it is the start that `from` means. */
+        state->changed |= follower_look(self, &state->follower, now) || state->looked_ms == 0;
         state->looked_ms = now;
     }
     status = send_lines(self, state, credit);
