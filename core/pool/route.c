@@ -271,12 +271,14 @@ static int route_below(struct pool *pool, struct attempt *attempt)
 
     do {
         uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before the members are */
+        /* Read before `closing`: a pool that is paused after its end returns CLOSED, too. */
+        bool is_paused = atomic_load_explicit(&pool->paused, memory_order_acquire);
         int status;
 
         members = members_of(pool);
         if (atomic_load_explicit(&pool->closing, memory_order_acquire))
             return WEIR_ECLOSED;
-        if (atomic_load_explicit(&pool->paused, memory_order_acquire))
+        if (is_paused)
             return WEIR_EFULL;
         status = try_members(pool, members, epoch, attempt);
         if (pool_senses(pool))

@@ -98,13 +98,15 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
     do {
         uint64_t epoch = fullness_epoch(
             &pool->owner.fullness); /* before the first look at anything */
+        /* As in route.c. */
+        bool is_paused = atomic_load_explicit(&pool->paused, memory_order_acquire);
         int taken;
 
         /* [P1] pairs with members_publish. */
         members = atomic_load_explicit(&pool->members, memory_order_acquire);
         if (atomic_load_explicit(&pool->closing, memory_order_acquire))
             return WEIR_ECLOSED;
-        if (atomic_load_explicit(&pool->paused, memory_order_acquire))
+        if (is_paused)
             return WEIR_EFULL;
         taken = try_any(pool, members, epoch, executor, chain);
         if (taken != WEIR_EFULL)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <weir/printable.h>
@@ -225,7 +226,7 @@ void pipe_end(struct weir_self *self, struct pipe *state)
 {
     bool failed = is_failure(state);
     long long process = state->peer.child.process;
-    char reason[REASON_SIZE];
+    char reason[REASON_SIZE], text[REASON_SIZE];
     int error = 0;
 
     write_reason(state, reason, sizeof reason);
@@ -240,7 +241,7 @@ void pipe_end(struct weir_self *self, struct pipe *state)
     if (!failed)
         error = pipe_start(self, state);
     if (error != 0)
-        (void)strerror_r(error, reason, sizeof reason);
+        (void)snprintf(reason, sizeof reason, "%s", strerror_r(error, text, sizeof text));
     if (state->kept)
         blame(self, state, process, reason);
     else if (failed)
