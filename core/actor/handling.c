@@ -16,7 +16,8 @@ __attribute__((noinline)) static void finish_other(struct actor *actor, int verd
             actor->current = NULL;
             if (message)
                 verdict_done(actor, message);
-            restart_at_once(actor, WEIR_END_NORMAL);
+            if (!(actor->flags & ACTOR_FAILS)) /* else the turn ends it as failed */
+                restart_at_once(actor, WEIR_END_NORMAL);
         } else {
             if (verdict != WEIR_FAIL)
                 misuse_report(actor, MISUSE_VERDICT, verdict);

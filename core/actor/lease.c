@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "actor/find.h"
 #include "actor/link.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"

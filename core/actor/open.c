@@ -47,9 +47,8 @@ static const char *effect_of_failed_open(const struct actor *actor)
     if (actor->place && actor->place->child)
         return "ended";
     if (actor->place && actor->place->opener)
-        return "tried again; unless as many workers as min_ready open in time, the reload is "
-               "refused "
-               "and what runs goes on";
+        return "tried again; the reload is refused unless as many workers as min_ready open in "
+               "time";
     return "closed until an open succeeds";
 }
 
@@ -80,6 +79,8 @@ static void has_not_opened(struct actor *actor, int status)
 {
     struct place *place = place_get(actor);
 
+    if (place && place->opener && !restart_is_on_trial(actor))
+        place->opener = NULL; /* a reload needs its threads for the workers that it makes */
     log_failed_open(actor, status);
     if (!place)
         return;

@@ -58,6 +58,13 @@ static enum appeal appeal_of(const struct actor *actor)
     return owner && owner->ops->appeal ? owner->ops->appeal(actor->place) : APPEAL_PROGRAM;
 }
 
+bool restart_is_on_trial(const struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    return !owner || !owner->ops->appeal || appeal_of(actor) == APPEAL_NOBODY;
+}
+
 static void escalate(struct actor *actor, enum appeal appeal)
 {
     if (appeal == APPEAL_ABOVE)

@@ -46,6 +46,9 @@ void restart_at_once(struct actor *actor, enum weir_end_reason reason);
 /* Makes a waiting actor STARTING when its pause is over. Returns the next deadline. */
 uint64_t restart_time(struct actor *actor, uint64_t now_ns);
 
+/* True when a reload may still undo an actor that it has made. */
+bool restart_is_on_trial(const struct actor *actor);
+
 /* True when an order to restart is in force. */
 static inline bool restart_is_ordered(const struct actor *actor)
 {

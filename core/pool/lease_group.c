@@ -17,12 +17,12 @@ static uint32_t free_in(const struct member *member)
                         : 0;
 }
 
-/* The member with the most free workers; `first` if others have as many. */
-static uint32_t with_most_free(const struct members *members, uint32_t first)
+/* The member with the most free workers; the first of those that have as many. */
+static uint32_t with_most_free(const struct members *members)
 {
-    uint32_t best = first;
+    uint32_t best = 0;
 
-    for (uint32_t i = 0; i < members->count; i++)
+    for (uint32_t i = 1; i < members->count; i++)
         if (free_in(&members->members[i]) > free_in(&members->members[best]))
             best = i;
     return best;
@@ -38,7 +38,7 @@ static bool wake_one_locked(struct pool *group, struct executor *executor, uint3
     if (members->count == 0)
         return false;
     if (first >= members->count || free_in(&members->members[first]) == 0)
-        first = with_most_free(members, 0);
+        first = with_most_free(members);
     for (uint32_t i = 0; i < members->count; i++) {
         struct pool *pool = members->members[(first + i) % members->count].pool;
 
@@ -48,7 +48,7 @@ static bool wake_one_locked(struct pool *group, struct executor *executor, uint3
     return false;
 }
 
-/* Takers beyond those for whom a worker was woken. */
+/* A taker for whom a worker was woken does not count as waiting. */
 static bool has_room_locked(const struct pull_queue *pull)
 {
     uint64_t called = atomic_load_explicit(&pull->called, memory_order_relaxed);

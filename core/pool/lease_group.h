@@ -20,8 +20,9 @@ bool lease_group_takes(const struct pool *pool, const struct message *message);
 
 #define LEASE_GROUP_MOST_FREE UINT32_MAX
 
-/* Takes the TAKE on 0. WEIR_EFULL, WEIR_ECLOSED. `first`: the member to look at first, or
- * LEASE_GROUP_MOST_FREE. Any thread, in a read section. */
+/* Appends a TAKE to the queue of the group, which owns it on 0. WEIR_EFULL, WEIR_ECLOSED. `first`
+ * is the number of the member to look at first, or LEASE_GROUP_MOST_FREE. Any thread, in a read
+ * section. */
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,
                      uint32_t first);
 

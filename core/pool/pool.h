@@ -50,7 +50,7 @@ struct pull_queue {
     bool closed;                  /* lock: the pool closes, no message is admitted */
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
-    bool leases; /* lock: members are leased, so `limit` is of what waits for a member */
+    bool leases; /* lock: `limit` bounds the takers that wait for a member */
     /* places that were woken for a message, and did not come yet; added under the lock */
     _Atomic uint32_t called;
     struct list idle;          /* lock: places whose workers sleep since the queue is empty */

@@ -158,7 +158,8 @@ void pulling_append_locked(struct pool *pool, struct executor *executor, struct 
     struct pull_queue *pull = &pool->pull;
 
     message->public.lane = WEIR_NORMAL;
-    message->queued_ns = executor->now_ns;
+    /* Takers of a queue and of its group are compared; a thread from outside reads the clock. */
+    message->queued_ns = pull->leases ? executor_time(executor) : executor->now_ns;
     message_list_append(&pull->messages, message);
     pull->admitted++;
     pull->bytes += message->public.size;

@@ -52,6 +52,8 @@ static void send_all(int descriptor, const char *text, size_t size)
     while (size > 0) {
         ssize_t sent = send(descriptor, text, size, MSG_NOSIGNAL);
 
+        if (sent < 0 && errno == EINTR)
+            continue;
         if (sent <= 0)
             return;
         text += sent;

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from control import PLUGINS, TREE, WEIR, Host, check, report_failures, running, until
+from control import PLUGINS, TREE, WEIR, Host, check, run_tests, running, until
 
 NAMES = ["plain", "two words", "$(touch injected)", "quo'te\"s", "-dash", "ünïcode", "back\\slash",
          "semi;colon", "{}", "*"]
@@ -139,13 +139,5 @@ def test_host_that_is_killed_leaves_the_file_alone():
         until(lambda: is_gone(number), "the end of the command")
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"{name}: done", flush=True)
-    return report_failures()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from control import PLUGINS, WEIR, check, report_failures
+from control import PLUGINS, WEIR, check, run_tests
 
 
 # What `weir check` says while an author has not chosen between options.
@@ -121,13 +121,5 @@ def test_nothing_is_overwritten():
             check(file.read() == "mine\n", "it was overwritten")
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"{name}: done", flush=True)
-    return report_failures()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from control import PLUGINS, TREE, WEIR, Host, check, report_failures, running, until
+from control import PLUGINS, TREE, WEIR, Host, check, run_tests, running, until
 
 LINES = """
 sources: {lines: {use: stdin.lines, to: print}}
@@ -184,13 +184,5 @@ def test_renamed_file_is_opened_again_after_usr1():
               "lines are missing, or broken")
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"{name}: done", flush=True)
-    return report_failures()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

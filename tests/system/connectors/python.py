@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from control import PLUGINS, TREE, WEIR, Host, check, report_failures, until
+from control import PLUGINS, TREE, WEIR, Host, check, run_tests, until
 
 MODULE = os.path.join(TREE, "sdk/python")
 KILLS = 100
@@ -285,13 +285,5 @@ def test_example_turns_lines_into_json():
         check('detail="no line of an access log"' in got.stderr, "the reason")
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"{name}: done", flush=True)
-    return report_failures()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from control import PLUGINS, TREE, WEIR, Host, check, report_failures, until
+from control import PLUGINS, TREE, WEIR, Host, check, run_tests, until
 
 BEATS = """
 sources: {{clock: {{use: timer.cron, args: {{every: {every}, payload: beat}}, to: work}}}}
@@ -76,13 +76,5 @@ def test_example_is_valid():
     check(got.returncode == 0, got.stdout + got.stderr)
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print(f"{name}: done", flush=True)
-    return report_failures()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

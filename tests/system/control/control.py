@@ -564,13 +564,9 @@ def test_crowds_and_nonsense_do_no_harm():
         check(host.stop() == 0, "the exit code")
 
 
-def report_failures():
-    print(f"{len(FAILURES)} failures")
-    return 1 if FAILURES else 0
-
-
-def main():
-    for name, test in sorted(globals().items()):
+def run_tests(names):
+    """Runs the functions test_... of a script, given its globals. The exit code."""
+    for name, test in sorted(names.items()):
         if name.startswith("test_"):
             before = time.monotonic()
             test()
@@ -578,5 +574,10 @@ def main():
     return report_failures()
 
 
+def report_failures():
+    print(f"{len(FAILURES)} failures")
+    return 1 if FAILURES else 0
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -117,6 +117,8 @@ def grows_without_its_backend(work):
     feed(host, NO, NO)
     host.reload("reloaded", file(", min_ready: 1").replace("size: 3", "size: 5"))
     host.check(host.pool("db")["live"] == 3, "the workers that were open")
+    feed(host, NO)                                      # after the reload
+    host.until(lambda: "closed until an open succeeds" in host.log(), "the effect of a failure")
     feed(host, YES, YES)
     host.until(lambda: host.pool("db")["live"] == 5, "the new workers are not tried again")
     host.stop()

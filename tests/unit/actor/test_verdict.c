@@ -286,6 +286,38 @@ static int keep_to_fail(struct weir_self *self, struct probe *probe,
     return WEIR_KEEP;
 }
 
+static int fail_kept_and_stop(struct weir_self *self, struct probe *probe,
+                              const struct weir_message *message)
+{
+    (void)message;
+    CU_ASSERT_EQUAL(weir_settle(self, probe->context, WEIR_FAIL), 0);
+    return WEIR_STOP;
+}
+
+static int keep_it(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    probe->context = (void *)(uintptr_t)message;
+    return WEIR_KEEP;
+}
+
+/* promise V4 */
+static void test_failure_of_a_kept_message_is_stronger_than_a_stop(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.spec->in_hand_max = 2;
+    create(&f);
+    send(&f, keep_it, 1);
+    send(&f, fail_kept_and_stop, 2);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->last_reason), WEIR_END_CRASH);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CRASHED), 1);
+    finish(&f);
+    CU_ASSERT_EQUAL(f.ledger.done, 1);
+}
+
 /* promise V4 */
 static void test_kept_message_that_is_settled_as_failed_replaces_the_worker(void)
 {
@@ -511,6 +543,7 @@ int main(void)
           test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given_again },
         { "apart", test_retries_and_failures_are_counted_apart },
         { "keep", test_kept_message_is_settled_by_a_later_tick },
+        { "fail and stop", test_failure_of_a_kept_message_is_stronger_than_a_stop },
         { "keep and fail", test_kept_message_that_is_settled_as_failed_replaces_the_worker },
         { "not kept", test_message_that_is_not_kept_cannot_be_settled },
         { "kept again", test_kept_messages_of_a_failed_worker_are_given_again_in_order },

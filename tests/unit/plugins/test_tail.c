@@ -110,7 +110,7 @@ static void test_file_that_cannot_be_opened_is_told_once(void)
     CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "file cannot be read"));
     CU_ASSERT_EQUAL(weir_kit_log_count(f.kit), 1);
     CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
-    /* Another file of the same name is told, too. */
+    /* Another file of the same name gives a warning, too. */
     fixture_move(&f, "a.log", "other");
     fixture_append_to(&f, "a.log", "two\n");
     look_without_descriptors(&f);

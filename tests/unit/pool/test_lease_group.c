@@ -5,6 +5,8 @@
  *
  * Method: a group of two pools beside the pool of lease_rig.h; its holders take from the group.
  */
+#include "face/leases.h"
+#include "face/messages.h"
 #include "pool/creation.h"
 #include "unit/host/suite.h"
 #include "unit/pool/lease_rig.h"
@@ -220,6 +222,38 @@ static void test_worker_serves_who_has_waited_longest(void)
     finish_group(&g);
 }
 
+static bool has_one_queued(void *context)
+{
+    return rig_stats(context).queued == 1;
+}
+
+/* The clock of a thread from outside stands still between its calls. */
+static void test_taker_from_outside_has_not_waited_longer(void)
+{
+    struct weir_answer answer = WEIR_ANSWER;
+    struct group g = { .queued = 0 };
+    struct weir_lease lease;
+    uint64_t reference;
+
+    begin_group(&g, WEIR_ROUTE_ROUND_ROBIN, 1, 0);
+    CU_ASSERT_TRUE(takes(&g.f, 0));
+    rig_advance(&g.f.rig, 10);
+    g.f.target = g.members[0]->pid;
+    act(&g.f, 1, take);
+    CU_ASSERT_TRUE(rig_wait(&g.f.rig, has_one_queued, g.members[0]));
+    rig_advance(&g.f.rig, 10);
+    CU_ASSERT_EQUAL(
+        runtime_take(g.f.rig.runtime, LEASE_OF_PROGRAM, g.pool->pid, LEASE_MS, &reference), 0);
+    CU_ASSERT_EQUAL(result(&g.f, 0, return_done), 0);
+    CU_ASSERT_TRUE(answered(&g.f, 1, 0));
+    CU_ASSERT_EQUAL(result(&g.f, 1, return_done), 0);
+    CU_ASSERT_EQUAL(runtime_await(g.f.rig.runtime, reference, &answer), 0);
+    lease = *(const struct weir_lease *)answer.message->data;
+    runtime_message_free(g.f.rig.runtime, answer.message);
+    CU_ASSERT_EQUAL(runtime_lease_return(g.f.rig.runtime, LEASE_OF_PROGRAM, &lease, WEIR_DONE), 0);
+    finish_group(&g);
+}
+
 static bool has_ended(void *context)
 {
     return pool_has_ended(context);
@@ -271,6 +305,7 @@ int main(void)
         { "waits", test_taker_waits_for_a_worker_of_any_pool },
         { "bounded", test_queue_of_the_group_is_bounded },
         { "longest", test_worker_serves_who_has_waited_longest },
+        { "from outside", test_taker_from_outside_has_not_waited_longer },
         { "leaves", test_pool_leaves_while_takers_wait },
         { "closes", test_closing_group_tells_takers },
         CU_TEST_INFO_NULL,
