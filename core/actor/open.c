@@ -47,8 +47,8 @@ static const char *effect_of_failed_open(const struct actor *actor)
     if (actor->place && actor->place->child)
         return "ended";
     if (actor->place && actor->place->opener)
-        return "tried again; the reload is refused unless as many workers as min_ready open in "
-               "time";
+        return "tried again; unless as many workers as min_ready open in time, the reload is "
+               "refused and what runs goes on";
     return "closed until an open succeeds";
 }
 
